@@ -1,0 +1,1 @@
+"""The chip, in Amaranth. Folders are the block diagram of docs/chip.md."""

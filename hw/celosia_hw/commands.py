@@ -1,0 +1,90 @@
+"""What the scalar unit tells the tensor units: instructions with resolved operands.
+
+A unit takes its commands from a stream, in program order, checked: every field is legal and every
+row and byte lies inside its memory. The scoreboard offers a command only when no older instruction
+of another unit conflicts with it. A unit may start a command before the one before it has finished.
+"""
+
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from celosia.arch import isa, registers
+from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia_hw.bus.axi import EXT_ADDRESS_BITS
+from celosia_hw.memory.agen import counts_layout, stream_layout
+from celosia_hw.memory.ports import row_bits
+
+__all__ = ["Activity", "UnitSignature", "dma_layout", "matmul_layout", "vector_layout"]
+
+
+class Activity(enum.Enum, shape=3):
+    """What a unit does in this cycle; counted by the performance counters."""
+
+    IDLE = registers.Activity.IDLE
+    BUSY = registers.Activity.BUSY
+    WAIT_DEPS = registers.Activity.WAIT_DEPS
+    WAIT_MEMORY = registers.Activity.WAIT_MEMORY
+    WAIT_BUS = registers.Activity.WAIT_BUS
+    WAIT_UNIT = registers.Activity.WAIT_UNIT
+
+
+def dma_layout(config: TpuConfig) -> data.StructLayout:
+    """A load or a store; fields as in the ISA."""
+    return data.StructLayout({
+        "mem": 1, "fmt": 2, "row": row_bits(config), "addr": EXT_ADDRESS_BITS,
+        "rows": COUNT_BITS, "cols": COUNT_BITS, "pitch": EXT_ADDRESS_BITS,
+        "row_step": COUNT_BITS, "group_step": COUNT_BITS,
+    })
+
+
+def matmul_layout(config: TpuConfig) -> data.StructLayout:
+    """A matmul. ``w_step`` is the step between weight rows; ``wrows`` is 1..D where ``wload``."""
+    bits = row_bits(config)
+    return data.StructLayout({
+        "fmt": 1, "accumulate": 1, "wload": 1, "transpose": 1,
+        "acc": stream_layout(config), "acts": stream_layout(config),
+        "w_base": bits, "w_step": bits, "wrows": ceil_log2(config.dim) + 1,
+        "counts": counts_layout(),
+    })
+
+
+def vector_layout(config: TpuConfig) -> data.StructLayout:
+    """A vector instruction. ``a_value`` .. ``c_value`` are the resolved operand words: a scalar
+    operand's value. The streams' bases are the same words, cut to a row address.
+    """
+    shape = stream_layout(config)
+    return data.StructLayout({
+        "op": 6, "post": 4, "dst_kind": 3, "a_kind": 4, "b_kind": 4, "c_kind": 4,
+        "dst": shape, "a": shape, "b": shape, "c": shape,
+        "a_value": 32, "b_value": 32, "c_value": 32, "param": 32, "counts": counts_layout(),
+    })
+
+
+class UnitSignature(wiring.Signature):
+    """Between the scoreboard and a tensor unit, from the scoreboard's side.
+
+    Members
+    -------
+    command : Out(stream)
+        Commands in program order.
+    done : In(1)
+        High for one cycle for each command that has finished, in order: its writes are visible to
+        every read that is granted from the next cycle on. Never in the cycle in which it was taken.
+    error : In(1)
+        With ``done``: the command met a bus error.
+    activity : In(Activity)
+        IDLE, BUSY, WAIT_MEMORY, WAIT_BUS or WAIT_UNIT.
+    """
+
+    def __init__(self, layout: data.StructLayout):
+        super().__init__({
+            "command": Out(stream.Signature(layout)),
+            "done": In(1), "error": In(1), "activity": In(Activity),
+        })
+
+
+LAYOUTS = {
+    isa.Unit.LOAD: dma_layout, isa.Unit.STORE: dma_layout,
+    isa.Unit.MXU: matmul_layout, isa.Unit.VPU: vector_layout,
+}

@@ -1,0 +1,1 @@
+"""The load and the store engine."""

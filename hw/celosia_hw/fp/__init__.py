@@ -1,0 +1,1 @@
+"""Floating-point arithmetic and conversions."""

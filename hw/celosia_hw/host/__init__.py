@@ -1,0 +1,1 @@
+"""The host interface: control and status registers behind AXI4-Lite."""

@@ -1,0 +1,44 @@
+"""Ports of the on-chip memories."""
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from celosia.arch.config import TpuConfig
+
+__all__ = ["READ_LATENCY", "ReadPortSignature", "WritePortSignature", "row_bits"]
+
+#: Cycles from a granted read (valid & ready) to its data: granted in cycle t, ``data`` holds the
+#: row during cycle t + READ_LATENCY, and in no other cycle.
+READ_LATENCY = 2
+
+
+def row_bits(config: TpuConfig) -> int:
+    """Bits of a row address: enough for either memory."""
+    return ceil_log2(max(config.ub_rows, config.acc_rows))
+
+
+class ReadPortSignature(wiring.Signature):
+    """Read port, from the requester's side.
+
+    A request is granted in a cycle with ``valid & ready``. ``valid`` must not depend on
+    ``ready``; a request once made may be withdrawn. Data cannot be held back: the requester has
+    room for it before it asks. A read granted in the cycle in which the same row is written, or
+    earlier, returns the old row; later, the new one.
+    """
+
+    def __init__(self, row_bits: int, width: int):
+        super().__init__({
+            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "data": In(width),
+        })
+
+
+class WritePortSignature(wiring.Signature):
+    """Write port, from the requester's side: a whole row is written in a cycle with
+    ``valid & ready``; ``valid`` must not depend on ``ready``.
+    """
+
+    def __init__(self, row_bits: int, width: int):
+        super().__init__({
+            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "data": Out(width),
+        })

@@ -1,0 +1,1 @@
+"""The matrix unit: a weight-stationary systolic array and what feeds and drains it."""

@@ -1,0 +1,1 @@
+"""The scalar unit: fetch, decode, registers, loops, scoreboard."""

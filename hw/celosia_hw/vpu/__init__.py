@@ -1,0 +1,1 @@
+"""The vector unit: D lanes of 32 bits, a row a cycle."""

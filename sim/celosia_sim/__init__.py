@@ -1,0 +1,1 @@
+"""The chip as a simulation: Verilated models, memory, cocotb."""

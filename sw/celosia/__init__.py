@@ -1,0 +1,1 @@
+"""Celosia: an open TPU. Compiler, driver and golden model."""

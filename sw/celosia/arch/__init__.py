@@ -1,0 +1,1 @@
+"""The contract of the chip: plain data from which everything else derives."""

@@ -1,0 +1,157 @@
+"""The one configuration object that hardware, model, compiler and driver share."""
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+
+__all__ = ["PRESETS", "TpuConfig", "preset"]
+
+#: Bits of a row count or stride in an instruction; no stream is longer in one dimension.
+COUNT_BITS = 16
+
+#: Unified-buffer and accumulator banks, interleaved by the low bits of the row address.
+BANKS = 4
+
+
+def _require(ok: bool, name: str, wanted: str, value: object) -> None:
+    if not ok:
+        raise ValueError(f"TpuConfig.{name} must be {wanted}, not {value!r}")
+
+
+def _is_power_of_two(value: object) -> bool:
+    return isinstance(value, int) and value > 0 and value & (value - 1) == 0
+
+
+@dataclass(frozen=True)
+class TpuConfig:
+    """Geometry and options of one chip. Frozen; every value is checked when it is made.
+
+    Parameters
+    ----------
+    name
+        Name of the preset, or a name of your own.
+    dim
+        Side D of the D x D systolic array and the number of lanes of a row: a power of two, 2..256.
+    int8, bf16
+        Operand formats of the array. At least one; a chip without bf16 has no floating-point logic.
+    ub_rows
+        Rows of the unified buffer, each of D operands; a multiple of the number of banks.
+    acc_rows
+        Rows of the accumulators, each of D 32-bit words; a multiple of the number of banks.
+    bus_bytes
+        Bytes a beat of the AXI4 memory port: a power of two, 4..128.
+    window
+        Instructions that the scoreboard holds at once: a power of two, 2..32.
+    ibuf
+        Instructions that the instruction buffer holds: a power of two, 16..1024.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range; the message names the field.
+    """
+
+    name: str
+    dim: int
+    int8: bool
+    bf16: bool
+    ub_rows: int
+    acc_rows: int
+    bus_bytes: int
+    window: int = 8
+    ibuf: int = 64
+
+    def __post_init__(self) -> None:
+        """Check every field against its range."""
+        _require(isinstance(self.name, str) and self.name.isidentifier(), "name",
+                 "an identifier", self.name)
+        _require(_is_power_of_two(self.dim) and 2 <= self.dim <= 256, "dim",
+                 "a power of two from 2 to 256", self.dim)
+        _require(isinstance(self.int8, bool), "int8", "a bool", self.int8)
+        _require(isinstance(self.bf16, bool), "bf16", "a bool", self.bf16)
+        _require(self.int8 or self.bf16, "int8", "True where bf16 is False", self.int8)
+        for name, top in (("ub_rows", 1 << 20), ("acc_rows", 1 << 16)):
+            rows = getattr(self, name)
+            _require(isinstance(rows, int) and 4 * self.dim <= rows <= top and rows % BANKS == 0,
+                     name, f"a multiple of {BANKS} from {4 * self.dim} to {top}", rows)
+        _require(_is_power_of_two(self.bus_bytes) and 4 <= self.bus_bytes <= 128, "bus_bytes",
+                 "a power of two from 4 to 128", self.bus_bytes)
+        _require(_is_power_of_two(self.window) and 2 <= self.window <= 32, "window",
+                 "a power of two from 2 to 32", self.window)
+        _require(_is_power_of_two(self.ibuf) and 16 <= self.ibuf <= 1024, "ibuf",
+                 "a power of two from 16 to 1024", self.ibuf)
+
+    @property
+    def lane_bits(self) -> int:
+        """Bits of one unified-buffer lane: 16 on a chip with bf16, else 8."""
+        return 16 if self.bf16 else 8
+
+    @property
+    def ub_row_bits(self) -> int:
+        """Bits of a unified-buffer row."""
+        return self.dim * self.lane_bits
+
+    @property
+    def acc_row_bits(self) -> int:
+        """Bits of an accumulator row."""
+        return self.dim * 32
+
+    @property
+    def ub_bytes(self) -> int:
+        """Bytes of the unified buffer."""
+        return self.ub_rows * self.ub_row_bits // 8
+
+    @property
+    def acc_bytes(self) -> int:
+        """Bytes of the accumulators."""
+        return self.acc_rows * self.acc_row_bits // 8
+
+    @property
+    def pes(self) -> int:
+        """Processing elements of the array."""
+        return self.dim * self.dim
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Names of the operand formats, ``int8`` first."""
+        return tuple(name for name in ("int8", "bf16") if getattr(self, name))
+
+    @property
+    def fingerprint(self) -> int:
+        """32 bits that two chips share only if every field but the name is equal."""
+        fields = dataclasses.asdict(self)
+        del fields["name"]
+        text = ";".join(f"{key}={value}" for key, value in sorted(fields.items()))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
+
+
+#: The named chips, smallest first.
+PRESETS: dict[str, TpuConfig] = {
+    config.name: config
+    for config in (
+        TpuConfig("nano", dim=4, int8=True, bf16=False, ub_rows=2048, acc_rows=512,
+                  bus_bytes=4, window=4, ibuf=32),
+        TpuConfig("edge", dim=8, int8=True, bf16=False, ub_rows=8192, acc_rows=1024,
+                  bus_bytes=8, window=8, ibuf=64),
+        TpuConfig("core", dim=16, int8=True, bf16=True, ub_rows=16384, acc_rows=2048,
+                  bus_bytes=32, window=16, ibuf=128),
+        TpuConfig("v2", dim=128, int8=False, bf16=True, ub_rows=65536, acc_rows=8192,
+                  bus_bytes=128, window=16, ibuf=256),
+        TpuConfig("v1", dim=256, int8=True, bf16=False, ub_rows=98304, acc_rows=4096,
+                  bus_bytes=64, window=16, ibuf=256),
+    )
+}
+
+
+def preset(name: str) -> TpuConfig:
+    """Return the preset called ``name``.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message lists those that there are.
+    """
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {name!r}") from None
