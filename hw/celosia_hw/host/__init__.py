@@ -1,1 +1,1 @@
-"""The host interface: control and status registers behind AXI4-Lite."""
+"""What the host sees: registers, the state of a run, the interrupt, performance counters."""

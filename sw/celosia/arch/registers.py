@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "NUM_WINDOWS",
-    "PORTS", "REGISTERS", "Access", "Activity", "Control", "Register", "Status", "UNIT_NAMES",
+    "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control", "Register", "Status", "UNIT_NAMES",
     "counter_names",
 ]
 
@@ -14,6 +14,8 @@ MAGIC = int.from_bytes(b"CLSA", "little")
 ISA_VERSION = 1
 ADDRESS_BITS = 12
 NUM_WINDOWS = 4
+#: A program's first byte lies at a multiple of this: the beat of the widest bus.
+PROGRAM_ALIGN = 128
 #: Width of a performance counter; it is read as two words.
 COUNTER_BITS = 48
 
@@ -115,7 +117,7 @@ def _registers() -> tuple[Register, ...]:
     add("STATUS", 0x044, ro, "0 idle, 1 running, 2 done, 3 faulted, 4 resetting")
     add("IRQ_ENABLE", 0x048, rw, "bit 0: raise the interrupt when a run ends")
     add("IRQ_STATUS", 0x04C, Access.W1C, "bit 0: a run has ended")
-    add("PROGRAM", 0x050, rw, "byte address of the first instruction, a multiple of 32")
+    add("PROGRAM", 0x050, rw, "byte address of the first instruction, a multiple of 128")
     add("LENGTH", 0x054, rw, "instructions of the program")
     add("WATCHDOG", 0x058, rw, "cycles that a run may take; 0: no limit")
     add("FAULT_CAUSE", 0x060, ro, "why the last run stopped; 0: it did not fault")

@@ -1,0 +1,109 @@
+"""The load engine: external memory to on-chip memory."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
+from celosia_hw.commands import Activity, UnitSignature, dma_layout
+from celosia_hw.dma.align import LoadAligner
+from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
+from celosia_hw.dma.queue import Queue
+from celosia_hw.dma.unpack import Unpacker
+from celosia_hw.dma.walker import BurstWalker
+from celosia_hw.memory.ports import WritePortSignature, row_bits
+
+__all__ = ["LoadEngine"]
+
+#: Commands whose bursts may run ahead of the data.
+_COMMANDS_AHEAD = 8
+#: Beats asked for and not yet received at which no further burst is made: more than a memory's
+#: latency, and few enough that an instruction fetch does not wait long behind them.
+_BEATS_AHEAD = 128
+
+
+class LoadEngine(wiring.Component):
+    """Executes LOAD.
+
+    Bursts are asked for ahead of the data, across commands. Sustained throughput: one on-chip row
+    or one beat a cycle, whichever binds; see :class:`~celosia_hw.dma.align.LoadAligner` for the
+    cycles that unaligned rows lose. From command to AR: 3 cycles; from the last beat to ``done``:
+    5 cycles.
+
+    A beat with an error response is stored like any other; the command reports it with ``done``.
+
+    Members
+    -------
+    port : In(UnitSignature)
+    axi : Out(AxiReadSignature)
+    ub, acc : Out(WritePortSignature)
+    bytes : Out
+        Bytes of the beat that is received in this cycle.
+    """
+
+    port: wiring.PureInterface
+    axi: wiring.PureInterface
+    ub: wiring.PureInterface
+    acc: wiring.PureInterface
+    bytes: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        bits = row_bits(config)
+        super().__init__({
+            "port": In(UnitSignature(dma_layout(config))),
+            "axi": Out(AxiReadSignature(config.bus_bytes)),
+            "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
+            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "bytes": Out(range(config.bus_bytes + 1)),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        m.submodules.setup = setup = JobSetup(config)
+        m.submodules.walker = walker = BurstWalker(config, LOAD_ID)
+        m.submodules.align_jobs = align_jobs = Queue(align_layout(config), _COMMANDS_AHEAD)
+        m.submodules.rows_jobs = rows_jobs = Queue(rows_layout(config), _COMMANDS_AHEAD)
+        m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
+        m.submodules.beats = beats = Queue(read_layout(config.bus_bytes), 2)
+        m.submodules.aligner = aligner = LoadAligner(config)
+        m.submodules.unpacker = unpacker = Unpacker(config)
+        wiring.connect(m, wiring.flipped(self.port.command), setup.i)
+        setup.fork(m, (walker.i, setup.walk), (align_jobs.i, setup.align),
+                   (rows_jobs.i, setup.rows), (lanes_jobs.i, setup.lanes))
+        wiring.connect(m, walker.o, wiring.flipped(self.axi.ar))
+        wiring.connect(m, wiring.flipped(self.axi.r), beats.i)
+        wiring.connect(m, beats.o, aligner.i)
+        wiring.connect(m, align_jobs.o, aligner.job)
+        wiring.connect(m, aligner.o, unpacker.i)
+        wiring.connect(m, rows_jobs.o, unpacker.rows)
+        wiring.connect(m, lanes_jobs.o, unpacker.lanes)
+        wiring.connect(m, unpacker.ub, wiring.flipped(self.ub))
+        wiring.connect(m, unpacker.acc, wiring.flipped(self.acc))
+
+        asked = self.axi.ar.valid & self.axi.ar.ready
+        received = self.axi.r.valid & self.axi.r.ready
+        ahead = Signal(range(4 * _BEATS_AHEAD))
+        m.d.sync += ahead.eq(ahead + Mux(asked, self.axi.ar.payload.len + 1, 0) - received)
+        m.d.comb += [
+            walker.stall.eq(ahead >= _BEATS_AHEAD),
+            self.bytes.eq(Mux(received, config.bus_bytes, 0)),
+            self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
+        ]
+
+        commands = Signal(range(4 * _COMMANDS_AHEAD))
+        m.d.sync += commands.eq(
+            commands + (self.port.command.valid & self.port.command.ready) - self.port.done)
+        with m.If(commands == 0):
+            m.d.comb += self.port.activity.eq(Activity.IDLE)
+        with m.Elif(unpacker.wrote | received):
+            m.d.comb += self.port.activity.eq(Activity.BUSY)
+        with m.Elif(unpacker.writing):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+        with m.Elif((ahead != 0) | self.axi.ar.valid):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
+        with m.Else():
+            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+        return m

@@ -1,0 +1,120 @@
+"""From on-chip rows to units of external rows."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.isa import DmaFormat, Mem
+from celosia_hw.dma.convert import f32_to_bf16, saturate_i8
+from celosia_hw.dma.jobs import formats, lanes_layout, piece_elements, pieces_ratio
+
+__all__ = ["Packer"]
+
+
+class Packer(wiring.Component):
+    """Converts on-chip rows and takes them apart, or puts them together, to units. A piece a
+    cycle; a unit is offered two cycles after its last row was.
+
+    Members
+    -------
+    lanes : In(stream)
+        Jobs.
+    i : In(stream)
+        Rows of D lanes of 32 bits.
+    o : Out(stream)
+        Units; bytes beyond the end of the external row are undefined.
+    """
+
+    lanes: stream.Interface
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "lanes": In(stream.Signature(lanes_layout(config))),
+            "i": In(stream.Signature(config.acc_row_bits)),
+            "o": Out(stream.Signature(8 * config.bus_bytes)),
+        })
+
+    def _element(self, lane: Value, fmt: DmaFormat, from_ub: Value) -> Value:
+        """Element in external memory that a lane becomes."""
+        match fmt:
+            case DmaFormat.I8:
+                return Mux(from_ub, lane[:8], saturate_i8(lane))
+            case DmaFormat.BF16:
+                return Mux(from_ub, lane[:16], f32_to_bf16(lane))
+            case _:
+                return Mux(from_ub, Cat(Const(0, 16), lane[:16]), lane)
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        there = formats(config)
+        active = Signal()
+        fmt = Signal(2, reset_less=True)
+        from_ub = Signal(reset_less=True)
+        rows = Signal(COUNT_BITS, reset_less=True)
+        pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
+        pieces_of_row = Signal(COUNT_BITS, reset_less=True)
+        ratio = max(max(pieces_ratio(config, f)) for f in there)
+        place = Signal(range(max(ratio, 2)))  # of the piece in the row or in the unit
+        row = Signal(config.acc_row_bits, reset_less=True)  # shifted down as pieces leave it
+        row_valid = Signal()
+        unit = Signal(8 * config.bus_bytes, reset_less=True)
+        unit_valid = Signal()
+
+        step, free = Signal(), Signal()
+        row_ends = Signal()
+        unit_done, row_done = Signal(), Signal()
+        m.d.comb += [
+            free.eq(~unit_valid | self.o.ready),
+            step.eq(row_valid & active & free),
+            row_ends.eq(pieces == 0),
+            self.i.ready.eq(~row_valid | (step & row_done)),
+            self.o.valid.eq(unit_valid), self.o.payload.eq(unit),
+        ]
+        with m.Switch(fmt):
+            for f in there:
+                per_unit, per_row = pieces_ratio(config, f)
+                size = piece_elements(config, f)
+                with m.Case(f):
+                    all_places = place == max(per_unit, per_row) - 1
+                    m.d.comb += [
+                        unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
+                        row_done.eq(row_ends | all_places if per_row > 1 else 1),
+                    ]
+                    piece = Cat(self._element(row.word_select(k, 32), f, from_ub)
+                                for k in range(size))
+                    with m.If(step):
+                        if per_row > 1:
+                            m.d.sync += row.eq(row[32 * size:])
+                        for k in range(per_unit):
+                            with m.If(1 if per_unit == 1 else place == k):
+                                m.d.sync += unit.word_select(k, len(piece)).eq(piece)
+
+        with m.If(step):
+            m.d.sync += [
+                place.eq(Mux(unit_done & row_done, 0, place + 1)),
+                pieces.eq(Mux(row_ends, pieces_of_row, pieces - 1)),
+            ]
+            with m.If(row_ends):
+                m.d.sync += rows.eq(rows - 1)
+        with m.If(free):
+            m.d.sync += unit_valid.eq(step & unit_done)
+        with m.If(self.i.ready):
+            m.d.sync += row_valid.eq(self.i.valid)
+        with m.If(self.i.ready & self.i.valid):
+            m.d.sync += row.eq(self.i.payload)
+
+        job = self.lanes.payload
+        m.d.comb += self.lanes.ready.eq(~active | (step & row_ends & (rows == 0)))
+        with m.If(self.lanes.ready):
+            m.d.sync += active.eq(self.lanes.valid)
+        with m.If(self.lanes.ready & self.lanes.valid):
+            m.d.sync += [
+                fmt.eq(job.fmt), from_ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
+                pieces.eq(job.pieces), pieces_of_row.eq(job.pieces),
+            ]
+        return m

@@ -1,0 +1,134 @@
+"""The store engine: on-chip memory to external memory."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.bus.axi import OKAY, AxiWriteSignature
+from celosia_hw.commands import Activity, UnitSignature, dma_layout
+from celosia_hw.dma.align import StoreAligner
+from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
+from celosia_hw.dma.pack import Packer
+from celosia_hw.dma.queue import Queue
+from celosia_hw.dma.rows import RowReader
+from celosia_hw.dma.walker import BurstWalker
+from celosia_hw.memory.ports import ReadPortSignature, row_bits
+
+__all__ = ["StoreEngine"]
+
+#: Commands that may be in one part of the engine and not yet in the next.
+_COMMANDS_AHEAD = 4
+#: Bursts asked for and not yet answered at which no further burst is made.
+_BURSTS_AHEAD = 64
+#: Bits of a burst's number; numbers in flight are told apart modulo this many.
+_NUMBER_BITS = 8
+
+
+class StoreEngine(wiring.Component):
+    """Executes STORE.
+
+    Sustained throughput: one on-chip row or one beat a cycle, whichever binds. The data of a burst
+    are offered only after its address was accepted. ``done`` comes in the cycle after the last
+    response; the next commands are worked on while responses are outstanding. From command to the
+    first beat: 8 cycles.
+
+    A burst answered with an error makes the command report an error with ``done``; the rest of it
+    is written all the same.
+
+    Members
+    -------
+    port : In(UnitSignature)
+    axi : Out(AxiWriteSignature)
+    ub, acc : Out(ReadPortSignature)
+    bytes : Out
+        Bytes of the beat that is sent in this cycle, masked ones included.
+    """
+
+    port: wiring.PureInterface
+    axi: wiring.PureInterface
+    ub: wiring.PureInterface
+    acc: wiring.PureInterface
+    bytes: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        bits = row_bits(config)
+        super().__init__({
+            "port": In(UnitSignature(dma_layout(config))),
+            "axi": Out(AxiWriteSignature(config.bus_bytes)),
+            "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
+            "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
+            "bytes": Out(range(config.bus_bytes + 1)),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        m.submodules.setup = setup = JobSetup(config)
+        m.submodules.walker = walker = BurstWalker(config)
+        m.submodules.rows_jobs = rows_jobs = Queue(rows_layout(config), _COMMANDS_AHEAD)
+        m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
+        m.submodules.align_jobs = align_jobs = Queue(align_layout(config), _COMMANDS_AHEAD)
+        m.submodules.reader = reader = RowReader(config)
+        m.submodules.packer = packer = Packer(config)
+        m.submodules.aligner = aligner = StoreAligner(config)
+        m.submodules.ends = ends = Queue(_NUMBER_BITS, 2 * _BURSTS_AHEAD)
+        wiring.connect(m, wiring.flipped(self.port.command), setup.i)
+        setup.fork(m, (walker.i, setup.walk), (rows_jobs.i, setup.rows),
+                   (lanes_jobs.i, setup.lanes), (align_jobs.i, setup.align))
+        wiring.connect(m, walker.o, wiring.flipped(self.axi.aw))
+        wiring.connect(m, rows_jobs.o, reader.i)
+        wiring.connect(m, lanes_jobs.o, packer.lanes)
+        wiring.connect(m, align_jobs.o, aligner.job)
+        wiring.connect(m, reader.ub, wiring.flipped(self.ub))
+        wiring.connect(m, reader.acc, wiring.flipped(self.acc))
+        wiring.connect(m, reader.o, packer.i)
+        wiring.connect(m, packer.o, aligner.i)
+
+        # Bursts are numbered; `ends` holds the number of the first burst after each command.
+        asked = Signal(_NUMBER_BITS)
+        sent = Signal(_NUMBER_BITS)
+        answered = Signal(_NUMBER_BITS)
+        error = Signal()
+        beat, answer = Signal(), Signal()
+        w = self.axi.w
+        m.d.comb += [
+            walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD),
+            w.valid.eq(aligner.o.valid & (asked != sent)),
+            aligner.o.ready.eq(w.ready & (asked != sent)),
+            w.payload.eq(aligner.o.payload),
+            beat.eq(w.valid & w.ready),
+            self.bytes.eq(Mux(beat, config.bus_bytes, 0)),
+            ends.i.valid.eq(beat & aligner.job_last),
+            ends.i.payload.eq(sent + 1),
+            self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),
+            self.port.done.eq(ends.o.valid & (ends.o.payload == answered)),
+            self.port.error.eq(self.port.done & error),
+            ends.o.ready.eq(self.port.done),
+        ]
+        with m.If(self.axi.aw.valid & self.axi.aw.ready):
+            m.d.sync += asked.eq(asked + 1)
+        with m.If(beat & w.payload.last):
+            m.d.sync += sent.eq(sent + 1)
+        with m.If(answer):
+            m.d.sync += answered.eq(answered + 1)
+        with m.If(answer & (self.axi.b.payload != OKAY)):
+            m.d.sync += error.eq(1)
+        with m.Elif(self.port.done):
+            m.d.sync += error.eq(0)
+
+        commands = Signal(_NUMBER_BITS + 1)
+        m.d.sync += commands.eq(
+            commands + (self.port.command.valid & self.port.command.ready) - self.port.done)
+        with m.If(commands == 0):
+            m.d.comb += self.port.activity.eq(Activity.IDLE)
+        with m.Elif(reader.read | beat):
+            m.d.comb += self.port.activity.eq(Activity.BUSY)
+        with m.Elif(reader.reading):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+        with m.Elif(self.axi.aw.valid | aligner.o.valid | (asked != answered)):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
+        with m.Else():
+            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+        return m

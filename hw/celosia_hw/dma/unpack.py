@@ -1,0 +1,184 @@
+"""From units of external rows to on-chip rows."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.isa import DmaFormat, Mem
+from celosia_hw.dma.align import unit_layout
+from celosia_hw.dma.convert import f32_to_bf16
+from celosia_hw.dma.jobs import (
+    formats,
+    lanes_layout,
+    piece_elements,
+    pieces_ratio,
+    rows_layout,
+)
+from celosia_hw.dma.rows import RowWalk
+from celosia_hw.memory.ports import WritePortSignature, row_bits
+
+__all__ = ["Unpacker"]
+
+
+class Unpacker(wiring.Component):
+    """Takes units apart, or puts them together, to on-chip rows; converts and writes them.
+
+    A piece a cycle. Lanes beyond the end of the external row are zero. A row is offered to its
+    write port two cycles after its last unit was taken.
+
+    Members
+    -------
+    rows, lanes : In(stream)
+        The two halves of a job; the rows are taken no later than the lanes.
+    i : In(stream)
+        Units.
+    ub, acc : Out
+        Write ports.
+    writing : Out(1)
+        A row is offered to a write port.
+    wrote : Out(1)
+        It is written in this cycle.
+    done, error : Out(1)
+        In the cycle after the last write of a job; whether one of its beats was an error.
+    """
+
+    rows: stream.Interface
+    lanes: stream.Interface
+    i: stream.Interface
+    ub: wiring.PureInterface
+    acc: wiring.PureInterface
+    writing: Signal
+    wrote: Signal
+    done: Signal
+    error: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        bits = row_bits(config)
+        super().__init__({
+            "rows": In(stream.Signature(rows_layout(config))),
+            "lanes": In(stream.Signature(lanes_layout(config))),
+            "i": In(stream.Signature(unit_layout(config))),
+            "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
+            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "writing": Out(1), "wrote": Out(1), "done": Out(1), "error": Out(1),
+        })
+
+    def _element(self, unit: Value, fmt: DmaFormat, k: int, to_ub: Value) -> Value:
+        """Lane of 32 bits that element k of a unit becomes."""
+        raw = unit.word_select(k, 8 << fmt)
+        match fmt:
+            case DmaFormat.I8:
+                return Cat(raw, raw[7].replicate(24))
+            case DmaFormat.BF16:
+                return Mux(to_ub, raw, Cat(Const(0, 16), raw))
+            case _:
+                return Mux(to_ub, f32_to_bf16(raw), raw) if self._config.bf16 else raw
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        there = formats(config)
+        m.submodules.walk = walk = RowWalk(config)
+        wiring.connect(m, wiring.flipped(self.rows), walk.i)
+
+        # The unit, shifted down as pieces leave it, and the pieces of the job.
+        active = Signal()
+        fmt = Signal(2, reset_less=True)
+        rows = Signal(COUNT_BITS, reset_less=True)
+        pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
+        pieces_of_row = Signal(COUNT_BITS, reset_less=True)
+        to_ub = Signal(reset_less=True)
+        mask = Signal(max(piece_elements(config, f) for f in there), reset_less=True)
+        ratio = max(max(pieces_ratio(config, f)) for f in there)
+        place = Signal(range(max(ratio, 2)))  # of the piece in the unit or in the row
+        unit = Signal(8 * config.bus_bytes, reset_less=True)
+        unit_error = Signal(reset_less=True)
+        unit_valid = Signal()
+        # The on-chip row under construction, or offered to its port.
+        lanes = [Signal(32, name=f"lane{k}", reset_less=True) for k in range(config.dim)]
+        row_valid = Signal()
+        bad = Signal()  # a unit of that row, or of one before it in the job, was an error
+
+        step, free = Signal(), Signal()
+        row_ends, job_ends = Signal(), Signal()
+        unit_done, row_done = Signal(), Signal()
+        m.d.comb += [
+            self.writing.eq(row_valid & walk.valid),
+            self.wrote.eq(self.writing & Mux(walk.mem == Mem.ACC, self.acc.ready, self.ub.ready)),
+            free.eq(~row_valid | self.wrote),
+            step.eq(unit_valid & active & free),
+            row_ends.eq(pieces == 0), job_ends.eq(row_ends & (rows == 0)),
+            self.i.ready.eq(~unit_valid | (step & unit_done)),
+        ]
+        lane_mask = mask | (~row_ends).replicate(len(mask))
+        with m.Switch(fmt):
+            for f in there:
+                per_unit, per_row = pieces_ratio(config, f)
+                size = piece_elements(config, f)
+                with m.Case(f):
+                    all_places = place == max(per_unit, per_row) - 1
+                    m.d.comb += [
+                        unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
+                        row_done.eq(row_ends | all_places if per_row > 1 else 1),
+                    ]
+                    with m.If(step):
+                        if per_unit > 1:
+                            m.d.sync += unit.eq(unit[size * (8 << f):])
+                        for k in range(config.dim):
+                            element = self._element(unit, f, k % size, to_ub)
+                            value = Mux(lane_mask[k % size], element, 0)
+                            if per_row == 1:
+                                m.d.sync += lanes[k].eq(value)
+                            elif k < size:
+                                with m.If(place == 0):
+                                    m.d.sync += lanes[k].eq(value)
+                            else:
+                                with m.If(place == k // size):
+                                    m.d.sync += lanes[k].eq(value)
+                                with m.Elif(place == 0):
+                                    m.d.sync += lanes[k].eq(0)
+
+        with m.If(step):
+            m.d.sync += [
+                place.eq(Mux(unit_done & row_done, 0, place + 1)),
+                pieces.eq(Mux(row_ends, pieces_of_row, pieces - 1)),
+            ]
+            with m.If(row_ends):
+                m.d.sync += rows.eq(rows - 1)
+        with m.If(self.i.ready):
+            m.d.sync += unit_valid.eq(self.i.valid)
+        with m.If(self.i.ready & self.i.valid):
+            m.d.sync += [unit.eq(self.i.payload.data), unit_error.eq(self.i.payload.error)]
+
+        job = self.lanes.payload
+        m.d.comb += self.lanes.ready.eq(~active | (step & job_ends))
+        with m.If(self.lanes.ready):
+            m.d.sync += active.eq(self.lanes.valid)
+        with m.If(self.lanes.ready & self.lanes.valid):
+            m.d.sync += [
+                fmt.eq(job.fmt), to_ub.eq(job.mem == Mem.UB), rows.eq(job.rows), pieces.eq(job.pieces),
+                pieces_of_row.eq(job.pieces), mask.eq(Cat(k <= job.last for k in range(len(mask)))),
+            ]
+
+        # The row's address is where the walk stands until the row is written.
+        m.d.comb += [
+            walk.step.eq(self.wrote),
+            self.ub.valid.eq(self.writing & (walk.mem == Mem.UB)),
+            self.acc.valid.eq(self.writing & (walk.mem == Mem.ACC)),
+            self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
+            self.ub.data.eq(Cat(lane[:config.lane_bits] for lane in lanes)),
+            self.acc.data.eq(Cat(lanes)),
+        ]
+        last = self.wrote & walk.last
+        m.d.sync += [self.done.eq(last), self.error.eq(last & bad)]
+        with m.If(free):
+            m.d.sync += row_valid.eq(step & row_done)
+        # Pieces of the next job may enter in the cycle in which the last row of this one leaves.
+        with m.If(last):
+            m.d.sync += bad.eq(step & unit_error)
+        with m.Elif(step & unit_error):
+            m.d.sync += bad.eq(1)
+        return m

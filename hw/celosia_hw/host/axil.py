@@ -1,0 +1,109 @@
+"""From AXI4-Lite to single register accesses."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.registers import ADDRESS_BITS
+from celosia_hw.bus.axi import OKAY, SLVERR, AxiLiteSignature
+
+__all__ = ["READ_CYCLES", "AxiLiteResponder"]
+
+#: Cycles from ``read`` to the cycle in which ``read_data`` and ``read_error`` are taken.
+READ_CYCLES = 3
+
+
+class AxiLiteResponder(wiring.Component):
+    """AXI4-Lite subordinate in front of a register file.
+
+    One write and one read are in flight at a time, independent of each other; the address and
+    the data of a write come in any order. Writes that do not set all four strobes, and accesses
+    that are not on a word, are answered SLVERR and do not reach the register file.
+
+    Latency: a write takes effect the cycle after the later of address and data has come; a read
+    is answered READ_CYCLES + 2 cycles after its address.
+
+    Members
+    -------
+    axil : In(AxiLiteSignature)
+    write : Out(1)
+        High for one cycle: write ``write_data`` to the word at ``write_word``.
+    write_word, write_data : Out
+    write_error : In(1)
+        In the cycle of ``write``: the write is refused and must do nothing.
+    read : Out(1)
+        High for one cycle: read the word at ``read_word``, which stays until the data is taken.
+    read_word : Out
+    read_data, read_error : In
+        Taken READ_CYCLES cycles after ``read``.
+    """
+
+    axil: Any
+    write: Signal
+    write_word: Signal
+    write_data: Signal
+    write_error: Signal
+    read: Signal
+    read_word: Signal
+    read_data: Signal
+    read_error: Signal
+
+    def __init__(self):
+        super().__init__({
+            "axil": In(AxiLiteSignature()),
+            "write": Out(1), "write_word": Out(ADDRESS_BITS - 2), "write_data": Out(32),
+            "write_error": In(1),
+            "read": Out(1), "read_word": Out(ADDRESS_BITS - 2),
+            "read_data": In(32), "read_error": In(1),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        self._elaborate_write(m)
+        self._elaborate_read(m)
+        return m
+
+    def _elaborate_write(self, m: Module) -> None:
+        aw, w, b = self.axil.aw, self.axil.w, self.axil.b
+        address = Signal(ADDRESS_BITS, reset_less=True)
+        strobes = Signal(4, reset_less=True)
+        has_address, has_data = Signal(), Signal()
+        whole, execute = Signal(), Signal()
+        m.d.comb += [
+            aw.ready.eq(~has_address), w.ready.eq(~has_data),
+            whole.eq((address[:2] == 0) & strobes.all()),
+            execute.eq(has_address & has_data & ~b.valid),
+            self.write.eq(execute & whole), self.write_word.eq(address[2:]),
+        ]
+        with m.If(aw.valid & aw.ready):
+            m.d.sync += [has_address.eq(1), address.eq(aw.payload)]
+        with m.If(w.valid & w.ready):
+            m.d.sync += [has_data.eq(1), self.write_data.eq(w.payload.data),
+                         strobes.eq(w.payload.strb)]
+        with m.If(execute):
+            m.d.sync += [has_address.eq(0), has_data.eq(0), b.valid.eq(1),
+                         b.payload.eq(Mux(~whole | self.write_error, SLVERR, OKAY))]
+        with m.Elif(b.ready):
+            m.d.sync += b.valid.eq(0)
+
+    def _elaborate_read(self, m: Module) -> None:
+        ar, r = self.axil.ar, self.axil.r
+        address = Signal(ADDRESS_BITS, reset_less=True)
+        steps = Signal(READ_CYCLES + 1)  # one-hot: cycles since ``read``
+        idle = Signal()
+        m.d.comb += [
+            idle.eq(~steps.any() & ~r.valid), ar.ready.eq(idle),
+            self.read.eq(steps[0]), self.read_word.eq(address[2:]),
+        ]
+        m.d.sync += steps.eq((ar.valid & idle) | (steps << 1))
+        with m.If(ar.valid & idle):
+            m.d.sync += address.eq(ar.payload)
+        with m.If(steps[-1]):
+            refused = Signal()
+            m.d.comb += refused.eq((address[:2] != 0) | self.read_error)
+            m.d.sync += [r.valid.eq(1), r.payload.data.eq(Mux(refused, 0, self.read_data)),
+                         r.payload.resp.eq(Mux(refused, SLVERR, OKAY))]
+        with m.Elif(r.ready):
+            m.d.sync += r.valid.eq(0)

@@ -1,0 +1,90 @@
+"""A stream of rows into either on-chip memory."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.memory.ports import WritePortSignature, row_bits
+from celosia_hw.memory.reader import words_layout
+
+__all__ = ["RowWriter", "write_layout"]
+
+
+def write_layout(config: TpuConfig) -> data.StructLayout:
+    """A row and where it goes: ``acc`` names the memory, ``last`` ends a command.
+
+    The accumulators take the words, the unified buffer the low bits of each word (int8
+    sign-extended, or bf16).
+    """
+    return data.StructLayout({
+        "acc": 1, "last": 1, "row": row_bits(config), "words": words_layout(config),
+    })
+
+
+class RowWriter(wiring.Component):
+    """Writes rows, in order, a row a cycle as long as the memory grants.
+
+    A row taken in cycle t is offered to the memory from t + 1 on.
+
+    Parameters
+    ----------
+    config
+    depth
+        Rows that the writer holds.
+
+    Members
+    -------
+    i : In(stream of write_layout)
+        Rows; not ready where ``depth`` of them wait.
+    ub, acc : Out(WritePortSignature)
+        One of them asks at a time.
+    written : Out(1)
+        A row was granted in this cycle.
+    done : Out(1)
+        A row with ``last`` was granted in the cycle before this one.
+    refused : Out(1)
+        A row was offered in this cycle and not granted.
+    """
+
+    i: stream.Interface
+    ub: wiring.PureInterface
+    acc: wiring.PureInterface
+    written: Signal
+    done: Signal
+    refused: Signal
+
+    def __init__(self, config: TpuConfig, depth: int = 2):
+        self._config, self._depth = config, depth
+        bits = row_bits(config)
+        super().__init__({
+            "i": In(stream.Signature(write_layout(config))),
+            "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
+            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "written": Out(1), "done": Out(1), "refused": Out(1),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        config = self._config
+        m = Module()
+        layout = write_layout(config)
+        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=self._depth)
+        head = data.View(layout, queue.r_data)
+        lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
+        m.d.comb += [
+            queue.w_data.eq(self.i.payload.as_value()),
+            queue.w_en.eq(self.i.valid),
+            self.i.ready.eq(queue.w_rdy),
+            self.acc.valid.eq(queue.r_rdy & head.acc),
+            self.acc.addr.eq(head.row),
+            self.acc.data.eq(head.words.as_value()),
+            self.ub.valid.eq(queue.r_rdy & ~head.acc),
+            self.ub.addr.eq(head.row),
+            *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.dim)),
+            self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)),
+            queue.r_en.eq(self.written),
+            self.refused.eq(queue.r_rdy & ~self.written),
+        ]
+        m.d.sync += self.done.eq(self.written & head.last)
+        return m

@@ -1,0 +1,107 @@
+"""The systolic array."""
+
+from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.emit import instantiate
+from celosia_hw.mxu.row import ArrayRow
+from celosia_hw.mxu.skew import Deskew, Skew
+
+__all__ = ["SystolicArray"]
+
+
+class SystolicArray(wiring.Component):
+    """D x D weight-stationary array: a row of activations in, a row of sums out, every cycle.
+
+    The row on ``i_acts`` in cycle t is on ``o_sums`` in t + 2D. Lane n of it is the sum over k
+    ascending, starting with zero, of activation k times W[k][n].
+
+    A weight tile is D stored rows in any order, one a cycle, with or without gaps. ``i_swap`` puts
+    the tile to use for the rows of its cycle and later ones. It may come one cycle after the tile's
+    last row, and the first row of the tile after may come in the cycle of the swap: tiles follow one
+    another every D cycles.
+
+    Members
+    -------
+    i_acts : In(D * lane_bits)
+        Activation k in lane k.
+    i_valid : In(1)
+        There are activations; else what comes out 2D cycles later means nothing.
+    i_bf16 : In(1)
+        Format of the activations; ignored on a chip with one format.
+    i_swap : In(1)
+        Use the tile that was loaded last; with or without ``i_valid``.
+    i_weights, i_weights_row, i_weights_valid, i_transpose : In
+        A stored row and its number: row k of the tile W, or with ``i_transpose`` column k.
+    o_sums : Out(D * 32)
+    """
+
+    i_acts: Signal
+    i_valid: Signal
+    i_bf16: Signal
+    i_swap: Signal
+    i_weights: Signal
+    i_weights_row: Signal
+    i_weights_valid: Signal
+    i_transpose: Signal
+    o_sums: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "i_acts": In(config.ub_row_bits), "i_valid": In(1), "i_bf16": In(1), "i_swap": In(1),
+            "i_weights": In(config.ub_row_bits), "i_weights_row": In(ceil_log2(config.dim)),
+            "i_weights_valid": In(1), "i_transpose": In(1), "o_sums": Out(config.acc_row_bits),
+        })
+
+    @staticmethod
+    def latency(config: TpuConfig) -> int:
+        """Cycles from a row of activations to its sums."""
+        return 2 * config.dim
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        dim, lane = self._config.dim, self._config.lane_bits
+
+        m.submodules.acts = acts = Skew(dim, lane)
+        m.submodules.weights = weights = Skew(dim, lane)
+        m.submodules.take_top = take_top = Skew(dim, 1, reset=True)
+        m.submodules.take_left = take_left = Skew(dim, 1, reset=True)
+        m.submodules.deskew = deskew = Deskew(dim, 32)
+
+        def chain(head: Signal, name: str) -> Cat:
+            line = Signal(dim - 1, name=name)
+            m.d.sync += line.eq(Cat(head, line[:-1]))
+            return Cat(head, line)
+
+        valid, swap = chain(self.i_valid, "valid"), chain(self.i_swap, "swap")
+        both = self._config.int8 and self._config.bf16
+        bf16 = chain(self.i_bf16, "bf16") if both else None
+
+        row_select = Const(1, dim) << self.i_weights_row
+        m.d.comb += [
+            acts.i.eq(self.i_acts), weights.i.eq(self.i_weights), self.o_sums.eq(deskew.o)]
+        with m.If(self.i_weights_valid):
+            with m.If(self.i_transpose):
+                m.d.comb += take_left.i.eq(row_select)
+            with m.Else():
+                m.d.comb += take_top.i.eq(row_select)
+
+        top, take, sums = weights.o, take_left.o, Const(0, dim * 32)
+        for k in range(dim):
+            row = ArrayRow(self._config)
+            instantiate(m, platform, row, module="celosia_row", name=f"row{k}")
+            m.d.comb += [
+                row.i_act.eq(acts.o.word_select(k, lane)), row.i_valid.eq(valid[k]),
+                row.i_swap.eq(swap[k]), row.i_left.eq(weights.o.word_select(k, lane)),
+                row.i_take_top.eq(take_top.o[k]), row.i_take_left.eq(take), row.i_top.eq(top),
+                row.i_sum.eq(sums),
+            ]
+            if bf16 is not None:
+                m.d.comb += row.i_bf16.eq(bf16[k])
+            top, take, sums = row.o_bottom, row.o_take_left, row.o_sum
+        m.d.comb += deskew.i.eq(sums)
+        return m

@@ -1,0 +1,139 @@
+"""From sums to accumulators: set a row, or read it, add, and write it back."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.emit import instantiate
+from celosia_hw.fp.add import f32_add
+from celosia_hw.memory.ports import (
+    READ_LATENCY,
+    ReadPortSignature,
+    WritePortSignature,
+    row_bits,
+)
+from celosia_hw.mxu.array import SystolicArray
+
+__all__ = ["RMW_CYCLES", "AccumulatorLane", "Retire", "retire_layout"]
+
+#: A row may start this many cycles after one of the same address and accumulate onto it: read,
+#: READ_LATENCY, add, write; a read sees what was written the cycle before.
+RMW_CYCLES = READ_LATENCY + 2
+
+
+def retire_layout(config: TpuConfig) -> data.StructLayout:
+    """What becomes of a row: its accumulator row, and whether it is the command's last."""
+    return data.StructLayout({
+        "row": row_bits(config), "accumulate": 1, "bf16": 1, "last": 1})
+
+
+class AccumulatorLane(wiring.Component):
+    """``o`` becomes ``sum``, or ``acc + sum``, one cycle after ``valid``."""
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "valid": In(1), "accumulate": In(1), "bf16": In(1), "sum": In(32), "acc": In(32),
+            "o": Out(32)})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        result = Signal(32, reset_less=True)
+        if self._config.bf16:
+            total = f32_add(m, self.acc, self.sum, name="add")
+            if self._config.int8:
+                total = Mux(self.bf16, total, self.acc + self.sum)
+        else:
+            total = self.acc + self.sum
+        m.d.comb += self.o.eq(result)
+        with m.If(self.valid):
+            m.d.sync += result.eq(Mux(self.accumulate, total, self.sum))
+        return m
+
+
+class Retire(wiring.Component):
+    """Follows each row through the array and writes its sums.
+
+    A row that starts in cycle t is written in t + READ_LATENCY + 2D + 1. The accumulator ports must
+    always be ready.
+
+    Members
+    -------
+    i_valid, i : In
+        A row starts; its activations are at the array READ_LATENCY cycles later.
+    i_sums : In(D * 32)
+        Out of the array.
+    read, write : Out
+        Ports of the accumulators.
+    done : Out(1)
+        The last row of a command is written in this cycle.
+    busy : Out(1)
+        There are rows on their way.
+    """
+
+    i_valid: Signal
+    i: data.View
+    i_sums: Signal
+    read: wiring.PureInterface
+    write: wiring.PureInterface
+    done: Signal
+    busy: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "i_valid": In(1), "i": In(retire_layout(config)), "i_sums": In(config.acc_row_bits),
+            "read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
+            "write": Out(WritePortSignature(row_bits(config), config.acc_row_bits)),
+            "done": Out(1), "busy": Out(1),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        layout = retire_layout(config)
+        delay = SystolicArray.latency(config)  # to the cycle of the read
+
+        # A ring of as many entries as the delay: an entry is read in the cycle before it is due.
+        m.submodules.ring = ring = Memory(shape=layout, depth=delay, init=[])
+        write, read = ring.write_port(), ring.read_port()
+        position = Signal(range(delay))
+        m.d.sync += position.eq(position + 1)
+        m.d.comb += [
+            write.addr.eq(position), write.data.eq(self.i), write.en.eq(1),
+            read.addr.eq(position + 1), read.en.eq(1),
+        ]
+        line = Signal(delay)
+        m.d.sync += line.eq(Cat(self.i_valid, line[:-1]))
+
+        valid, entry = line[-1], read.data
+        m.d.comb += [self.read.valid.eq(valid & entry.accumulate), self.read.addr.eq(entry.row)]
+        for k in range(READ_LATENCY + 1):
+            if k == READ_LATENCY:
+                summed, result = valid, entry
+            next_valid = Signal(name=f"valid{k}")
+            next_entry = Signal(layout, name=f"entry{k}", reset_less=True)
+            m.d.sync += [next_valid.eq(valid), next_entry.eq(entry)]
+            valid, entry = next_valid, next_entry
+
+        rows = []
+        for n in range(config.dim):
+            lane = AccumulatorLane(config)
+            instantiate(m, platform, lane, module="celosia_accumulator_lane", name=f"lane{n}")
+            m.d.comb += [
+                lane.valid.eq(summed), lane.accumulate.eq(result.accumulate),
+                lane.bf16.eq(result.bf16), lane.sum.eq(self.i_sums.word_select(n, 32)),
+                lane.acc.eq(self.read.data.word_select(n, 32)),
+            ]
+            rows.append(lane.o)
+        m.d.comb += [
+            self.write.valid.eq(valid), self.write.addr.eq(entry.row), self.write.data.eq(Cat(rows)),
+            self.done.eq(valid & entry.last),
+        ]
+
+        flying = Signal(range(delay + READ_LATENCY + 2))
+        m.d.sync += flying.eq(flying + self.i_valid - valid)
+        m.d.comb += self.busy.eq(flying != 0)
+        return m

@@ -1,0 +1,105 @@
+"""Row streamer: reads rows of activations and says where their sums go."""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
+from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.mxu.retire import RMW_CYCLES, retire_layout
+
+__all__ = ["RowStreamer", "rows_layout"]
+
+
+def rows_layout(config: TpuConfig) -> data.StructLayout:
+    """Rows to stream: fields as in :func:`celosia_hw.commands.matmul_layout`."""
+    shape = stream_layout(config)
+    return data.StructLayout({
+        "fmt": 1, "accumulate": 1, "wload": 1, "acc": shape, "acts": shape,
+        "counts": counts_layout()})
+
+
+class RowStreamer(wiring.Component):
+    """Starts one row a cycle, commands without a gap.
+
+    A row that accumulates waits until an earlier row of the same address is sure to be written
+    before it is read.
+
+    Members
+    -------
+    command : In(stream)
+        In order.
+    loaded : In(1)
+        The tile of the next command with ``wload`` is loaded.
+    swap : Out(1)
+        That tile is put to use for the rows from this cycle on, whether or not one starts in it.
+    port : Out(ReadPort)
+        Of the unified buffer. A row starts in the cycle in which its read is granted.
+    o_valid, o : Out
+        A row starts, and what becomes of it.
+    active, waiting : Out(1)
+        There is a command; the tile of it is not loaded.
+    """
+
+    command: stream.Interface
+    loaded: Signal
+    swap: Signal
+    port: wiring.PureInterface
+    o_valid: Signal
+    o: data.View
+    active: Signal
+    waiting: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "command": In(stream.Signature(rows_layout(config))),
+            "loaded": In(1), "swap": Out(1),
+            "port": Out(ReadPortSignature(row_bits(config), config.ub_row_bits)),
+            "o_valid": Out(1), "o": Out(retire_layout(config)),
+            "active": Out(1), "waiting": Out(1),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.acts = acts = AddressGenerator(self._config)
+        m.submodules.acc = acc = AddressGenerator(self._config)
+        active, swap_due = Signal(), Signal()
+        accumulate, bf16 = Signal(reset_less=True), Signal(reset_less=True)
+        start, step = Signal(), Signal()
+        hazard = Signal()
+        command = self.command.payload
+        m.d.comb += [
+            self.active.eq(active), self.waiting.eq(active & swap_due & ~self.loaded),
+            self.swap.eq(active & swap_due & self.loaded),
+            self.port.valid.eq(active & (~swap_due | self.loaded) & ~hazard),
+            self.port.addr.eq(acts.row),
+            step.eq(self.port.valid & self.port.ready),
+            self.command.ready.eq(~active | (step & acts.last)),
+            start.eq(self.command.valid & self.command.ready),
+            self.o_valid.eq(step),
+            self.o.row.eq(acc.row), self.o.accumulate.eq(accumulate), self.o.bf16.eq(bf16),
+            self.o.last.eq(acts.last),
+            acts.counts.eq(command.counts), acc.counts.eq(command.counts),
+            acts.stream.eq(command.acts), acc.stream.eq(command.acc),
+            acts.start.eq(start), acc.start.eq(start), acts.step.eq(step), acc.step.eq(step),
+        ]
+        with m.If(self.swap):
+            m.d.sync += swap_due.eq(0)
+        with m.If(step & acts.last):
+            m.d.sync += active.eq(0)
+        with m.If(start):
+            m.d.sync += [active.eq(1), swap_due.eq(command.wload),
+                         accumulate.eq(command.accumulate), bf16.eq(command.fmt)]
+
+        conflicts = []
+        valid, row = step, acc.row
+        for k in range(1, RMW_CYCLES):
+            older_valid = Signal(name=f"valid{k}")
+            older = Signal(row_bits(self._config), name=f"row{k}", reset_less=True)
+            m.d.sync += [older_valid.eq(valid), older.eq(row)]
+            conflicts.append(older_valid & (older == acc.row))
+            valid, row = older_valid, older
+        m.d.comb += hazard.eq(accumulate & Cat(*conflicts).any())
+        return m

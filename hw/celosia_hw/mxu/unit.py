@@ -1,0 +1,115 @@
+"""The matrix unit."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.commands import Activity, UnitSignature, matmul_layout
+from celosia_hw.memory.ports import (
+    READ_LATENCY,
+    ReadPortSignature,
+    WritePortSignature,
+    row_bits,
+)
+from celosia_hw.mxu.array import SystolicArray
+from celosia_hw.mxu.loader import WeightLoader, weights_layout
+from celosia_hw.mxu.queue import Queue
+from celosia_hw.mxu.retire import Retire
+from celosia_hw.mxu.streamer import RowStreamer, rows_layout
+
+__all__ = ["MatrixUnit"]
+
+
+class MatrixUnit(wiring.Component):
+    """Executes matmuls: rows of activations times a tile of weights, into the accumulators.
+
+    The loader fetches the next tile while the streamer sends the rows of the present one; a run of
+    commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The first
+    row of a command with ``wload`` starts D cycles after its tile's first read at the earliest; a row
+    is written READ_LATENCY + 2D + 1 cycles after its read is granted.
+
+    Members
+    -------
+    port : In(UnitSignature)
+        Commands in; ``error`` is never raised.
+    acts, weights : Out(ReadPort)
+        Of the unified buffer.
+    acc_read, acc_write : Out
+        Ports of the accumulators; must always be ready.
+    """
+
+    port: wiring.PureInterface
+    acts: wiring.PureInterface
+    weights: wiring.PureInterface
+    acc_read: wiring.PureInterface
+    acc_write: wiring.PureInterface
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        bits = row_bits(config)
+        super().__init__({
+            "port": In(UnitSignature(matmul_layout(config))),
+            "acts": Out(ReadPortSignature(bits, config.ub_row_bits)),
+            "weights": Out(ReadPortSignature(bits, config.ub_row_bits)),
+            "acc_read": Out(ReadPortSignature(bits, config.acc_row_bits)),
+            "acc_write": Out(WritePortSignature(bits, config.acc_row_bits)),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        m.submodules.tiles = tiles = Queue(weights_layout(config))
+        m.submodules.rows = rows = Queue(rows_layout(config))
+        m.submodules.loader = loader = WeightLoader(config)
+        m.submodules.streamer = streamer = RowStreamer(config)
+        m.submodules.array = array = SystolicArray(config)
+        m.submodules.retire = retire = Retire(config)
+
+        command = self.port.command
+        m.d.comb += [
+            command.ready.eq(tiles.i.ready & rows.i.ready),
+            tiles.i.valid.eq(command.valid & command.payload.wload & rows.i.ready),
+            rows.i.valid.eq(command.valid & tiles.i.ready),
+        ]
+        for queue in (tiles, rows):
+            for field in queue.i.payload.shape().members:
+                m.d.comb += queue.i.payload[field].eq(command.payload[field])
+        wiring.connect(m, tiles.o, loader.command)
+        wiring.connect(m, rows.o, streamer.command)
+        wiring.connect(m, wiring.flipped(self.weights), loader.port)
+        wiring.connect(m, wiring.flipped(self.acts), streamer.port)
+        wiring.connect(m, wiring.flipped(self.acc_read), retire.read)
+        wiring.connect(m, wiring.flipped(self.acc_write), retire.write)
+
+        def delayed(value: Signal, name: str) -> Signal:
+            for k in range(READ_LATENCY):
+                register = Signal(name=f"{name}{k}")
+                m.d.sync += register.eq(value)
+                value = register
+            return value
+
+        m.d.comb += [
+            loader.swap.eq(streamer.swap), streamer.loaded.eq(loader.loaded),
+            array.i_acts.eq(self.acts.data),
+            array.i_valid.eq(delayed(streamer.o_valid, "valid")),
+            array.i_swap.eq(delayed(streamer.swap, "swap")),
+            array.i_weights.eq(loader.o_row), array.i_weights_valid.eq(loader.o_valid),
+            array.i_weights_row.eq(loader.o_index), array.i_transpose.eq(loader.o_transpose),
+            retire.i_valid.eq(streamer.o_valid), retire.i.eq(streamer.o),
+            retire.i_sums.eq(array.o_sums),
+            self.port.done.eq(retire.done), self.port.error.eq(0),
+        ]
+        if config.int8 and config.bf16:
+            m.d.comb += array.i_bf16.eq(delayed(streamer.o.bf16, "bf16"))
+
+        refused = Signal()
+        m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)
+                               | (streamer.waiting & self.weights.valid & ~self.weights.ready))
+        with m.If(streamer.o_valid):
+            m.d.comb += self.port.activity.eq(Activity.BUSY)
+        with m.Elif(refused):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+        with m.Elif(streamer.active | rows.o.valid | retire.busy):
+            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+        return m

@@ -1,0 +1,200 @@
+"""The chip: every unit of the block diagram, wired together behind AXI pins."""
+
+from typing import Any
+
+from amaranth.hdl import ClockDomain, DomainRenamer, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from celosia.arch import registers
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Unit
+from celosia_hw.bus.arbiter import ReadArbiter
+from celosia_hw.bus.guard import AxiGuard
+from celosia_hw.dma.load import LoadEngine
+from celosia_hw.dma.store import StoreEngine
+from celosia_hw.emit import verilog
+from celosia_hw.host.interface import HostInterface
+from celosia_hw.memory.banked import BankedMemory
+from celosia_hw.memory.ports import row_bits
+from celosia_hw.mxu.unit import MatrixUnit
+from celosia_hw.scalar.unit import ScalarUnit
+from celosia_hw.vpu.unit import VectorUnit
+
+__all__ = ["MODULE_NAME", "Celosia", "chip_verilog"]
+
+#: Verilog module of the chip.
+MODULE_NAME = "celosia"
+
+#: AXI4 constants: INCR bursts, normal non-cacheable bufferable memory, unprivileged secure data.
+_BURST_INCR, _CACHE, _PROT = 0b01, 0b0011, 0b000
+
+
+def _pins(config: TpuConfig) -> dict[str, Any]:
+    """Pins of the chip by their AXI names."""
+    width, lite = 8 * config.bus_bytes, registers.ADDRESS_BITS
+    pins: dict[str, Any] = {"clk": In(1), "rst": In(1), "irq": Out(1)}
+
+    def add(prefix: str, channel: str, towards, **signals: int) -> None:
+        away = Out if towards is In else In
+        for name, bits in signals.items():
+            pins[f"{prefix}_{channel}{name}"] = towards(bits)
+        pins[f"{prefix}_{channel}valid"] = towards(1)
+        pins[f"{prefix}_{channel}ready"] = away(1)
+
+    add("s_axil", "aw", In, addr=lite, prot=3)
+    add("s_axil", "w", In, data=32, strb=4)
+    add("s_axil", "b", Out, resp=2)
+    add("s_axil", "ar", In, addr=lite, prot=3)
+    add("s_axil", "r", Out, data=32, resp=2)
+    for channel in ("aw", "ar"):
+        add("m_axi", channel, Out, id=1, addr=32, len=8, size=3, burst=2, lock=1, cache=4, prot=3)
+    add("m_axi", "w", Out, data=width, strb=config.bus_bytes, last=1)
+    add("m_axi", "b", In, id=1, resp=2)
+    add("m_axi", "r", In, id=1, data=width, resp=2, last=1)
+    return pins
+
+
+class Celosia(wiring.Component):
+    """The chip.
+
+    ``rst`` resets everything; the soft reset of the host interface resets the units, while the host
+    interface, the guard of the memory port and the rows of the on-chip memories live on.
+
+    Members
+    -------
+    clk, rst : In(1)
+    irq : Out(1)
+        Level interrupt.
+    s_axil_* : AXI4-Lite subordinate, 32-bit data
+        Registers, ``celosia.arch.registers``.
+    m_axi_* : AXI4 manager
+        External memory.
+    """
+
+    clk: Signal
+    rst: Signal
+    irq: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__(_pins(config))
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        # Both domains have one clock signal, so that nothing races between them in a simulator.
+        m.domains.sync = sync = ClockDomain()
+        m.domains.units = units = ClockDomain()
+        units.clk = sync.clk
+        m.submodules.host = host = HostInterface(config)
+        m.submodules.guard = guard = AxiGuard(config)
+        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(self.rst),
+                     units.rst.eq(self.rst | host.unit_reset)]
+        into_units = DomainRenamer("units")
+
+        scalar, load, store = ScalarUnit(config), LoadEngine(config), StoreEngine(config)
+        mxu, vpu, arbiter = MatrixUnit(config), VectorUnit(config), ReadArbiter(config)
+        bits = row_bits(config)
+        ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, readers=5, writers=2)
+        acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, readers=4, writers=3)
+        for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
+                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
+            m.submodules[name] = into_units(unit)
+
+        # Port order is priority and the order of registers.PORTS: the MXU first.
+        for memory, readers, writers in (
+                (ub, (mxu.acts, mxu.weights, vpu.ub_p, vpu.ub_q, store.ub),
+                 (load.ub, vpu.ub_write)),
+                (acc, (mxu.acc_read, vpu.acc_p, vpu.acc_q, store.acc),
+                 (mxu.acc_write, load.acc, vpu.acc_write))):
+            for port, unit_port in zip(memory.read, readers, strict=True):
+                wiring.connect(m, port, unit_port)
+            for port, unit_port in zip(memory.write, writers, strict=True):
+                wiring.connect(m, port, unit_port)
+
+        for unit, part in ((Unit.LOAD, load), (Unit.STORE, store), (Unit.MXU, mxu),
+                           (Unit.VPU, vpu)):
+            wiring.connect(m, getattr(scalar, f"port_{unit.name.lower()}"), part.port)
+        wiring.connect(m, scalar.axi, arbiter.fetch)  # type: ignore[attr-defined]
+        wiring.connect(m, load.axi, arbiter.load)
+        wiring.connect(m, arbiter.bus, guard.i_read)
+        wiring.connect(m, store.axi, guard.i_write)
+
+        events = host.events
+        conflicts = [*ub.conflicts, *acc.conflicts]
+        del conflicts[7 + 4]  # the MXU's ports on the accumulators come first and never wait
+        del conflicts[7]
+        m.d.comb += [
+            scalar.start.eq(host.start), scalar.program.eq(host.program),
+            scalar.length.eq(host.length), scalar.windows.eq(host.windows),
+            host.halted.eq(scalar.halted), host.fault_valid.eq(scalar.fault_valid),
+            host.fault.eq(scalar.fault), host.pc.eq(scalar.pc), guard.abort.eq(host.abort),
+            host.drained.eq(guard.drained), self.irq.eq(host.irq),
+            events.retired.eq(scalar.retired),
+            *(events.activity[name].eq(scalar.activities[i])  # type: ignore[attr-defined]
+              for i, name in enumerate(registers.UNIT_NAMES)),
+            *(events.conflicts[name].eq(bit)
+              for name, bit in zip(registers.PORTS, conflicts, strict=True)),
+        ]
+        self._connect_lite(m, host.axil)
+        self._connect_memory(m, guard)
+        m.d.comb += [
+            events.read_beat.eq(self._pin("m_axi_rvalid") & self._pin("m_axi_rready")),
+            events.write_beat.eq(self._pin("m_axi_wvalid") & self._pin("m_axi_wready")),
+        ]
+        return m
+
+    def _pin(self, name: str) -> Signal:
+        return getattr(self, name)
+
+    def _connect_lite(self, m: Module, axil) -> None:
+        """Join the register pins to the host interface."""
+        for channel, fields in (("aw", None), ("ar", None), ("w", ("data", "strb"))):
+            port = getattr(axil, channel)
+            m.d.comb += [port.valid.eq(self._pin(f"s_axil_{channel}valid")),
+                         self._pin(f"s_axil_{channel}ready").eq(port.ready)]
+            if fields is None:
+                m.d.comb += port.payload.eq(self._pin(f"s_axil_{channel}addr"))
+            else:
+                m.d.comb += [port.payload[f].eq(self._pin(f"s_axil_{channel}{f}")) for f in fields]
+        for channel, fields in (("r", ("data", "resp")), ("b", None)):
+            port = getattr(axil, channel)
+            m.d.comb += [self._pin(f"s_axil_{channel}valid").eq(port.valid),
+                         port.ready.eq(self._pin(f"s_axil_{channel}ready"))]
+            if fields is None:
+                m.d.comb += self._pin(f"s_axil_{channel}resp").eq(port.payload)
+            else:
+                m.d.comb += [self._pin(f"s_axil_{channel}{f}").eq(port.payload[f]) for f in fields]
+
+    def _connect_memory(self, m: Module, guard) -> None:
+        """Join the guard to the memory pins, and drive the constants of AXI4."""
+        read, write = guard.o_read, guard.o_write
+        size = exact_log2(self._config.bus_bytes)
+        for channel, port in (("ar", read.ar), ("aw", write.aw)):
+            def pin(name: str, channel: str = channel) -> Signal:
+                return self._pin(f"m_axi_{channel}{name}")
+            m.d.comb += [
+                pin("valid").eq(port.valid), port.ready.eq(pin("ready")),
+                pin("id").eq(port.payload.id), pin("addr").eq(port.payload.addr),
+                pin("len").eq(port.payload.len), pin("size").eq(size),
+                pin("burst").eq(_BURST_INCR), pin("cache").eq(_CACHE), pin("prot").eq(_PROT),
+            ]
+        m.d.comb += [
+            *(self._pin(f"m_axi_w{f}").eq(write.w.payload[f]) for f in ("data", "strb", "last")),
+            self._pin("m_axi_wvalid").eq(write.w.valid),
+            write.w.ready.eq(self._pin("m_axi_wready")),
+            write.b.valid.eq(self._pin("m_axi_bvalid")),
+            self._pin("m_axi_bready").eq(write.b.ready),
+            write.b.payload.eq(self._pin("m_axi_bresp")),
+            *(read.r.payload[f].eq(self._pin(f"m_axi_r{f}"))
+              for f in ("data", "resp", "last", "id")),
+            read.r.valid.eq(self._pin("m_axi_rvalid")),
+            self._pin("m_axi_rready").eq(read.r.ready),
+        ]
+
+
+def chip_verilog(config: TpuConfig) -> str:
+    """Verilog of the chip, module ``MODULE_NAME``; the same text for the same configuration."""
+    return verilog(Celosia(config), name=MODULE_NAME)

@@ -1,0 +1,55 @@
+"""How instructions are written, derived from the tables of the ISA.
+
+What stands first, without a name: the register that a scalar instruction sets, the operation of
+a vector instruction, every operand of a scalar instruction, and rows and addresses of a tensor
+instruction. All else is ``name=value``: fields, operands, parts of packed operands. A field of one
+bit is set by its bare name.
+
+A row is written ``memory[row]`` or ``memory[row, x1]`` with a stride register. Where a field
+names the memory (``mem`` of a load, ``a_kind`` of a vector instruction), the name before the
+bracket is a value of that field.
+"""
+
+from celosia.arch import isa
+from celosia.arch.isa import Field, Instruction, Operand, OperandType
+
+__all__ = ["FIXED_MEMORY", "field_of", "is_flag", "kind_field", "positional", "stride_field"]
+
+#: Operands whose memory is fixed, with the name that is written before the bracket.
+FIXED_MEMORY = {OperandType.UB_ROW: "ub", OperandType.ACC_ROW: "acc"}
+
+#: Fields that stand first, without a name.
+_LEADING = ("rd", "x", "op")
+_TENSOR_POSITIONAL = (OperandType.UB_ROW, OperandType.ACC_ROW, OperandType.ROW,
+                      OperandType.ADDRESS)
+
+
+def field_of(instruction: Instruction, name: str) -> Field | None:
+    """Return the field called ``name``, or None."""
+    return next((field for field in instruction.fields if field.name == name), None)
+
+
+def kind_field(instruction: Instruction, operand: Operand) -> Field | None:
+    """Return the field that names the memory of a row operand, or None."""
+    if operand.type is not OperandType.ROW:
+        return None
+    return (field_of(instruction, f"{operand.name}_kind") or field_of(instruction, "mem"))
+
+
+def stride_field(instruction: Instruction, operand: Operand) -> Field | None:
+    """Return the field that names the stride register of an operand's stream, or None."""
+    return field_of(instruction, f"x{operand.name}")
+
+
+def is_flag(field: Field) -> bool:
+    """Whether a field is set by its bare name."""
+    return field.width == 1 and field.enum is None
+
+
+def positional(instruction: Instruction) -> tuple[Field | Operand, ...]:
+    """Return what stands first, without a name, in order."""
+    leading = [field for field in instruction.fields if field.name in _LEADING]
+    scalar = instruction.unit is isa.Unit.SCALAR
+    operands = [operand for operand in instruction.operands
+                if scalar or operand.type in _TENSOR_POSITIONAL]
+    return (*leading, *operands)

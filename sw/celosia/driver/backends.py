@@ -1,0 +1,68 @@
+"""Ways to a chip, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from celosia.arch import config as configs
+from celosia.arch.config import TpuConfig
+from celosia.driver.device import Device
+from celosia.driver.errors import DeviceError
+from celosia.driver.transport import Transport
+
+__all__ = ["BACKENDS", "open"]
+
+
+def _model(config: TpuConfig, **options: Any) -> Transport:
+    from celosia.driver.model import ModelTransport
+    return ModelTransport(config, **options)
+
+
+def _simulator(name: str) -> Callable[..., Transport]:
+    def make(config: TpuConfig, **options: Any) -> Transport:
+        try:
+            from celosia_sim import transports
+        except ModuleNotFoundError as error:
+            raise DeviceError(f"backend {name!r} needs the package {error.name}: "
+                              f"pip install 'celosia[sim]'") from error
+        return transports.make(name, config, **options)
+    return make
+
+
+#: Makes the transport of each backend from a configuration and its options.
+BACKENDS: dict[str, Callable[..., Transport]] = {
+    "model": _model, "rtl": _simulator("rtl"), "cocotb": _simulator("cocotb"),
+}
+
+
+def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig | None = None,
+         **options: Any) -> Device:
+    """Open a chip.
+
+    Parameters
+    ----------
+    backend
+        "model" (the golden model, needs nothing), "rtl" (the Verilog under Verilator and a C++
+        memory) or "cocotb" (the Verilog under cocotb's bus agents).
+    preset
+        Name of the chip; "core" where neither it nor ``config`` is given.
+    config
+        A chip of your own, in place of a preset.
+    options
+        For the transport; ``memory_bytes`` with every one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such backend or preset, or both a preset and a configuration are given.
+    DeviceError
+        If the backend needs a package that is not installed.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+    if preset is not None and config is not None:
+        raise ValueError(f"config must be left out where there is a preset, not {config!r}")
+    if config is None:
+        config = configs.preset(preset or "core")
+    return Device(BACKENDS[backend](config, **options))

@@ -1,0 +1,396 @@
+"""A chip as its user sees it: arrays, programs, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from celosia.arch import registers
+from celosia.arch.faults import Fault
+from celosia.arch.registers import Control, Status
+from celosia.driver.allocator import Allocator
+from celosia.driver.discovery import differences, discover
+from celosia.driver.errors import ChipFault, DeviceError, RunTimeout, StaleHandle
+from celosia.driver.handles import DeviceArray, LoadedProgram
+from celosia.driver.transport import Transport
+from celosia.program import DTYPES, Program
+
+__all__ = ["DEFAULT_TIMEOUT", "Device", "RunResult"]
+
+#: Cycles that a run may take unless it is told otherwise.
+DEFAULT_TIMEOUT = 1_000_000_000
+_MAX_TIMEOUT = (1 << 32) - 1
+#: Reads of STATUS after which a soft reset is given up; a burst in flight takes far fewer.
+_RESET_POLLS = 100_000
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run that ended well.
+
+    Attributes
+    ----------
+    outputs
+        Contents of the output buffers, by name; also ``result[name]``.
+    counters
+        The chip's performance counters, see `celosia.arch.registers.counter_names`.
+    """
+
+    outputs: Mapping[str, NDArray]
+    counters: Mapping[str, int]
+
+    def __getitem__(self, name: str) -> NDArray:
+        return self.outputs[name]
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles from start to end."""
+        return self.counters["cycles"]
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that were executed."""
+        return self.counters["instructions"]
+
+
+def _dtype(dtype: DTypeLike) -> np.dtype:
+    """Return a NumPy type that the chip has; "bfloat16" may be given by name."""
+    made = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
+    if made not in DTYPES.values():
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {str(made)!r}")
+    return made
+
+
+class Device:
+    """A chip behind a transport. Not safe for use from several threads at once.
+
+    The chip is asked what it is and reset. Arrays and arenas of programs are placed from the
+    beginning of external memory on, code from its end downwards.
+
+    Parameters
+    ----------
+    transport
+        The way to the chip; closed with the device.
+
+    Raises
+    ------
+    DeviceError
+        If there is no chip that this driver can use.
+    """
+
+    def __init__(self, transport: Transport):
+        self.transport = transport
+        self.closed = False
+        #: Rises with every `reset`; handles remember it.
+        self.epoch = 0
+        self.config = discover(transport)
+        self._memory = Allocator(min(transport.memory_bytes, 1 << 32))
+        self._code: set[int] = set()
+        self._counters: dict[str, int] = dict.fromkeys(registers.COUNTERS, 0)
+        self._recover()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the transport; every handle becomes stale. Closing twice does nothing."""
+        if not self.closed:
+            self.closed = True
+            self.transport.close()
+
+    def reset(self) -> None:
+        """Soft-reset the chip and forget all arrays and programs, whose handles become stale.
+
+        External memory keeps its bytes, on-chip memories keep their rows.
+        """
+        self._open()
+        self._recover()
+        self.epoch += 1
+        self._memory = Allocator(min(self.transport.memory_bytes, 1 << 32))
+        self._code.clear()
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of external memory that are not in use."""
+        return self._memory.free_bytes
+
+    def alloc(self, shape: int | Iterable[int], dtype: DTypeLike) -> DeviceArray:
+        """Reserve an array; its contents are whatever was there.
+
+        Raises
+        ------
+        ValueError
+            If the chip has no such type, or a size is negative.
+        OutOfDeviceMemory
+            If it does not fit.
+        """
+        self._open()
+        made = _dtype(dtype)
+        sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        sizes = tuple(int(size) for size in sizes)
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"shape must hold sizes of at least 0, not {shape!r}")
+        nbytes = int(np.prod(sizes, dtype=np.int64)) * made.itemsize
+        return DeviceArray(self, self._memory.allocate(nbytes), sizes, made)
+
+    def free(self, handle: DeviceArray | LoadedProgram) -> None:
+        """Give memory back. StaleHandle if the handle cannot be used, ValueError if the array is a
+        buffer of a program.
+        """
+        self._mine(handle)
+        if isinstance(handle, LoadedProgram):
+            self._memory.free(handle.arena)
+            self._memory.free(handle.code)
+            self._code.discard(handle.code)
+        elif handle.owner is not None:
+            raise ValueError(f"{handle!r} is a buffer of {handle.owner!r} and must be freed with "
+                             f"it, not alone")
+        else:
+            self._memory.free(handle.address)
+        handle._freed = True
+
+    def put(self, array: ArrayLike, into: DeviceArray | None = None) -> DeviceArray:
+        """Copy an array into external memory: a new array, or ``into`` of its shape and type.
+
+        Raises
+        ------
+        ValueError
+            If the chip has no such type, or shape or type differ from those of ``into``.
+        OutOfDeviceMemory
+            If it does not fit.
+        """
+        self._open()
+        host = np.asarray(array)
+        _dtype(host.dtype)
+        if into is None:
+            into = self.alloc(host.shape, host.dtype)
+        else:
+            self._mine(into)
+            if host.shape != into.shape or host.dtype != into.dtype:
+                name = into.name or "array"
+                raise ValueError(f"{name} must be {into.dtype}{list(into.shape)}, "
+                                 f"not {host.dtype}{list(host.shape)}")
+        if host.nbytes:
+            raw = np.frombuffer(host.tobytes(), np.uint8)
+            self.transport.write_memory(into.address, raw)
+        if into.owner is not None:
+            into.owner.filled.add(into.name)
+        return into
+
+    def get(self, handle: DeviceArray) -> NDArray:
+        """Return a copy of an array on the host."""
+        self._mine(handle)
+        raw = self.transport.read_memory(handle.address, handle.nbytes) if handle.nbytes else b""
+        return np.frombuffer(bytes(raw), handle.dtype).reshape(handle.shape).copy()
+
+    def load(self, program: Program) -> LoadedProgram:
+        """Place a program: its code relocated, its constants, zeros in the rest of its arena.
+
+        Raises
+        ------
+        ValueError
+            If the program is for another chip, or has no instructions.
+        OutOfDeviceMemory
+            If it does not fit.
+        """
+        self._open()
+        name = program.name or "without a name"
+        if program.fingerprint != self.config.fingerprint:
+            raise ValueError(f"program {name} must be for this chip, {self.config.name}, not for "
+                             f"{differences(program.fingerprint, self.config)}")
+        if not program.insns:
+            raise ValueError(f"program {name} must have an instruction")
+        arena = self._memory.allocate(program.arena_bytes)
+        try:
+            code = program.code(arena)
+            place = self._memory.allocate(len(code), high=True)
+        except Exception:
+            self._memory.free(arena)
+            raise
+        self._code.add(place)
+        self.transport.write_memory(place, code)
+        image = np.zeros(program.arena_bytes, np.uint8)
+        for buffer in program.buffers:
+            if buffer.kind == "constant":
+                raw = np.frombuffer(program.constants[buffer.name].tobytes(), np.uint8)
+                image[buffer.offset:buffer.end] = raw
+        if len(image):
+            self.transport.write_memory(arena, image)
+        return LoadedProgram(self, program, arena, place)
+
+    def run(self, program: LoadedProgram | Program,
+            inputs: Mapping[str, ArrayLike | DeviceArray] | None = None, *,
+            outputs: Iterable[str] | None = None, share: Iterable[DeviceArray] = (),
+            timeout: int | None = DEFAULT_TIMEOUT,
+            progress: Callable[[int], None] | None = None) -> RunResult:
+        """Run a program to its end.
+
+        The chip may read and write the program's arena and the arrays of ``share``, no other byte
+        (a program without an arena: everything from the first to the last allocated array).
+
+        Parameters
+        ----------
+        program
+            Loaded, or not: then it is loaded, and freed when the run has ended.
+        inputs
+            Contents of input buffers by name. A loaded program's buffer that is left out keeps
+            what was put there before; one that was never filled is an error.
+        outputs
+            Buffers of any kind to read back; None: those of kind "output".
+        share
+            Up to three arrays that the program also uses, by their addresses.
+        timeout
+            Cycles that the run may take, up to 2**32 - 1; None: no limit.
+        progress
+            Called now and then with the cycles so far.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, unknown, or of another shape or type.
+        ChipFault
+            If the chip stops at a fault. It has been reset; arrays and programs stay valid.
+        RunTimeout
+            If the run takes more cycles than ``timeout``. Likewise.
+        """
+        self._open()
+        if timeout is not None and not 1 <= timeout <= _MAX_TIMEOUT:
+            raise ValueError(f"timeout must be None or from 1 to {_MAX_TIMEOUT} cycles, "
+                             f"not {timeout!r}")
+        if isinstance(program, Program):
+            loaded = self.load(program)
+            try:
+                return self.run(loaded, inputs, outputs=outputs, share=share, timeout=timeout,
+                                progress=progress)
+            finally:
+                if not self.closed:
+                    self.free(loaded)
+        self._mine(program)
+        wanted = [b.name for b in program.program.outputs] if outputs is None else list(outputs)
+        fetch = {name: program.array(name) for name in wanted}
+        windows = self._windows(program, share)
+        self._fill(program, inputs or {})
+        try:
+            self._start(program, windows, timeout)
+            margin = None if timeout is None else timeout + timeout // 8 + 10_000
+            ended = self.transport.wait_interrupt(margin, progress)
+            self._finish(program, ended, timeout)
+        except BaseException:  # an interrupt from the keyboard too must leave an idle chip
+            self._recover()
+            raise
+        return RunResult({name: self.get(handle) for name, handle in fetch.items()},
+                         self.counters())
+
+    def counters(self) -> dict[str, int]:
+        """Return the performance counters of the last run that ended on its own."""
+        return dict(self._counters)
+
+    def _fill(self, loaded: LoadedProgram, inputs: Mapping[str, ArrayLike | DeviceArray]) -> None:
+        names = [buffer.name for buffer in loaded.program.inputs]
+        for name, value in inputs.items():
+            if name not in names:
+                raise ValueError(f"inputs must be named {', '.join(names) or '(there are none)'}, "
+                                 f"not {name!r}")
+            host = self.get(value) if isinstance(value, DeviceArray) else value
+            self.put(host, into=loaded.array(name))
+        if missing := [name for name in names if name not in loaded.filled]:
+            raise ValueError(f"inputs must hold {', '.join(missing)}, which were never filled")
+
+    def _windows(self, loaded: LoadedProgram,
+                 share: Iterable[DeviceArray]) -> list[tuple[int, int]]:
+        """Return first and last byte of each window to open."""
+        spans = []
+        if loaded.program.arena_bytes:
+            spans.append((loaded.arena, loaded.arena + loaded.program.arena_bytes - 1))
+        for handle in share:
+            self._mine(handle)
+            if handle.nbytes:
+                spans.append((handle.address, handle.address + handle.nbytes - 1))
+        if not spans:
+            floor = min(self._code)
+            ends = [end for begin, end in self._memory.blocks.items() if begin < floor]
+            spans = [(0, max(ends) - 1)]
+        if len(spans) > registers.NUM_WINDOWS:
+            raise ValueError(f"share must hold at most {registers.NUM_WINDOWS - 1} arrays, "
+                             f"not {len(spans) - 1}")
+        return spans
+
+    def _start(self, loaded: LoadedProgram, windows: list[tuple[int, int]],
+               timeout: int | None) -> None:
+        closed = [(1, 0)] * (registers.NUM_WINDOWS - len(windows))
+        for i, (base, last) in enumerate(windows + closed):
+            self._write(f"WINDOW{i}_BASE", base)
+            self._write(f"WINDOW{i}_LAST", last)
+        self._write("PROGRAM", loaded.code)
+        self._write("LENGTH", len(loaded.program.insns))
+        self._write("WATCHDOG", timeout or 0)
+        self._write("IRQ_STATUS", 1)
+        self._write("IRQ_ENABLE", 1)
+        self._write("CONTROL", Control.START)
+
+    def _finish(self, loaded: LoadedProgram, ended: bool, timeout: int | None) -> None:
+        """Raise unless the run ended well; read the counters."""
+        status = self._read("STATUS")
+        if not ended and status == Status.RUNNING:
+            pc = self._read("PC")
+            raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
+        self._write("IRQ_STATUS", 1)
+        self._counters = {name: self.transport.read_register(offset)
+                          | self.transport.read_register(offset + 4) << 32
+                          for name, offset in registers.COUNTERS.items()}
+        if status == Status.FAULTED:
+            cause, pc = self._read("FAULT_CAUSE"), self._read("FAULT_PC")
+            if cause == Fault.WATCHDOG:
+                raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
+            if cause not in Fault.__members__.values():
+                raise DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
+            raise ChipFault(Fault(cause), pc, self._read("FAULT_ADDR"),
+                            *self._describe(loaded, pc))
+        if status != Status.DONE:
+            raise DeviceError(f"register STATUS must be {Status.DONE.value} (done) after a run, "
+                              f"not {status}")
+
+    def _describe(self, loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
+        """Return text, source and program of an instruction."""
+        from celosia.asm import format_insn  # what goes well needs no disassembler
+        program = loaded.program
+        if not 0 <= pc < len(program.insns):
+            return "(outside the program)", "", program.name
+        text = format_insn(program.relocated(loaded.arena)[pc])
+        return text, program.sources[pc] if program.sources else "", program.name
+
+    def _recover(self) -> None:
+        """Soft-reset the chip and wait until it is idle."""
+        self._write("CONTROL", Control.RESET)
+        for _ in range(_RESET_POLLS):
+            status = self._read("STATUS")
+            if status == Status.IDLE:
+                return
+        raise DeviceError(f"register STATUS must become {Status.IDLE.value} (idle) after a soft "
+                          f"reset, but it stays {status}")
+
+    def _read(self, name: str) -> int:
+        return self.transport.read_register(registers.BY_NAME[name].offset)
+
+    def _write(self, name: str, value: int) -> None:
+        self.transport.write_register(registers.BY_NAME[name].offset, int(value))
+
+    def _open(self) -> None:
+        if self.closed:
+            raise StaleHandle("the device cannot be used: it is closed")
+
+    def _mine(self, handle: DeviceArray | LoadedProgram) -> None:
+        if not isinstance(handle, (DeviceArray, LoadedProgram)):
+            raise ValueError(f"handle must be a DeviceArray or a LoadedProgram, not {handle!r}")
+        if handle._device is not self:
+            raise ValueError(f"{handle!r} must be used on its own device, not on another")
+        handle.check()

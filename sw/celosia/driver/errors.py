@@ -1,0 +1,78 @@
+"""What can go wrong between a host and a chip."""
+
+from celosia.arch.faults import FAULT_DOCS, Fault
+
+__all__ = ["BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTimeout",
+           "StaleHandle"]
+
+
+class DeviceError(RuntimeError):
+    """Base of all errors of the driver that are not a wrong argument."""
+
+
+class BusError(DeviceError):
+    """The chip, or its memory, answered an access with an error."""
+
+
+class OutOfDeviceMemory(DeviceError):
+    """External memory has no hole of the wanted size."""
+
+
+class StaleHandle(DeviceError):
+    """An array or a program was used after it was freed, or its device reset or closed."""
+
+
+class _RunError(DeviceError):
+    """A run that ended early; the device has been reset and is ready for the next program."""
+
+    pc: int
+    instruction: str
+    source: str
+    program: str
+
+    def _where(self) -> str:
+        text = f"instruction {self.pc} of {self.program or 'the program'}: {self.instruction}"
+        return text + (f"\n  from {self.source}" if self.source else "")
+
+
+class ChipFault(_RunError):
+    """The chip stopped at a fault.
+
+    Attributes
+    ----------
+    cause
+        Why.
+    pc
+        Index of the instruction at fault.
+    address
+        FAULT_ADDR; what it means depends on the cause, see `celosia.arch.faults.FAULT_DOCS`.
+    instruction
+        The instruction as assembly text; "(outside the program)" where there is none.
+    source
+        What the instruction came from; "" where nothing is known.
+    program
+        Name of the program.
+    """
+
+    def __init__(self, cause: Fault, pc: int, address: int, instruction: str, source: str,
+                 program: str):
+        self.cause, self.pc, self.address = cause, pc, address
+        self.instruction, self.source, self.program = instruction, source, program
+        what, meaning = FAULT_DOCS[cause]
+        detail = "" if meaning == "0" else f" ({meaning}: {address:#x})"
+        super().__init__(f"fault {cause.name}: {what}{detail}\n  at {self._where()}")
+
+
+class RunTimeout(_RunError):
+    """A run took more cycles than it may; ``pc`` .. ``program`` as in `ChipFault`.
+
+    Attributes
+    ----------
+    cycles
+        The limit.
+    """
+
+    def __init__(self, cycles: int, pc: int, instruction: str, source: str, program: str):
+        self.cycles, self.pc = cycles, pc
+        self.instruction, self.source, self.program = instruction, source, program
+        super().__init__(f"timeout: the run took more than {cycles} cycles\n  at {self._where()}")

@@ -1,0 +1,144 @@
+"""The checks that need register values, and the command that passes them.
+
+The order is that of docs/chip.md; the first check that fails names the fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.faults import Fault
+from celosia.arch.isa import STREAM_SRCS, DmaFormat, Dst, MatmulFormat, Mem, Opcode, Post, Src
+from celosia.arch.isa import VectorOp as Op
+from celosia.model.commands import (
+    DST_MEM,
+    ELEMENT_BYTES,
+    SRC_MEM,
+    Command,
+    Dma,
+    Matmul,
+    Operand,
+    Vector,
+)
+from celosia.model.decode import Decoded
+from celosia.model.streams import Stream
+
+__all__ = ["Strides", "Stop", "check"]
+
+#: x0..x7; the entry of x0 is not used.
+Strides = Sequence[tuple[int, int, int]]
+Windows = Sequence[tuple[int, int]]
+
+
+class Stop(Exception):
+    """A fault: cause and FAULT_ADDR."""
+
+    def __init__(self, fault: Fault, addr: int = 0):
+        super().__init__(fault.name)
+        self.fault, self.addr = fault, addr & 0xFFFFFFFF
+
+
+def check(config: TpuConfig, decoded: Decoded, values: list[int], strides: Strides,
+          windows: Windows) -> Command:
+    """Return the command of a tensor instruction with the given operand values.
+
+    Raises
+    ------
+    Stop
+        If a check fails.
+    """
+    if decoded.opcode == Opcode.MATMUL:
+        return _matmul(config, decoded.fields, values, strides)
+    if decoded.opcode == Opcode.VECTOR:
+        return _vector(config, decoded.fields, values, strides)
+    return _dma(config, decoded, values, windows)
+
+
+def _in_range(config: TpuConfig, mem: Mem, stream: Stream) -> None:
+    rows, fault = ((config.ub_rows, Fault.UB_RANGE) if mem == Mem.UB
+                   else (config.acc_rows, Fault.ACC_RANGE))
+    if stream.last >= rows:
+        raise Stop(fault, stream.last)
+
+
+def _counts(word: int, n2: int) -> tuple[int, int, int]:
+    counts = (word & 0xFFFF, word >> 16, n2)
+    if 0 in counts or n2 > 0xFFFF:
+        raise Stop(Fault.ILLEGAL_COUNT)
+    return counts
+
+
+def _stream(base: int, counts: tuple[int, int, int], number: int, strides: Strides) -> Stream:
+    if number == 0:
+        return Stream.linear(base, counts)
+    return Stream(base, counts, strides[number])
+
+
+def _dma(config: TpuConfig, decoded: Decoded, values: list[int], windows: Windows) -> Dma:
+    row, addr, shape, pitch, steps = values
+    mem, fmt = Mem(decoded.fields["mem"]), DmaFormat(decoded.fields["fmt"])
+    rows, cols = shape & 0xFFFF, shape >> 16
+    if rows == 0 or cols == 0:
+        raise Stop(Fault.ILLEGAL_COUNT)
+    size = ELEMENT_BYTES[fmt]
+    if addr % size or pitch % size:
+        raise Stop(Fault.MISALIGNED, addr)
+    # Groups are the inner dimension: a row in external memory is finished before the next.
+    chip = Stream(row, (-(-cols // config.dim), rows), (steps >> 16, steps & 0xFFFF))
+    _in_range(config, mem, chip)
+    dma = Dma(decoded.opcode == Opcode.STORE, mem, fmt, chip, addr, rows, cols, pitch)
+    if not any(base <= addr and dma.end - 1 <= last for base, last in windows):
+        raise Stop(Fault.WINDOW, addr)
+    return dma
+
+
+def _matmul(config: TpuConfig, fields: Mapping[str, int], values: list[int],
+            strides: Strides) -> Matmul:
+    acc_row, acts_row, w_row, count_word, n2, wrows = values
+    counts = _counts(count_word, n2)
+    if fields["wload"] and not 1 <= wrows <= config.dim:
+        raise Stop(Fault.ILLEGAL_COUNT)
+    acc = _stream(acc_row, counts, fields["xacc"], strides)
+    acts = _stream(acts_row, counts, fields["xacts"], strides)
+    weights = None
+    _in_range(config, Mem.ACC, acc)
+    _in_range(config, Mem.UB, acts)
+    if fields["wload"]:
+        weights = _stream(w_row, (wrows, 1, 1), fields["xw"], strides)
+        _in_range(config, Mem.UB, weights)
+    return Matmul(MatmulFormat(fields["fmt"]), bool(fields["accumulate"]),
+                  bool(fields["transpose"]), acc, acts, weights)
+
+
+def _vector(config: TpuConfig, fields: Mapping[str, int], values: list[int],
+            strides: Strides) -> Vector:
+    counts = _counts(values[4], fields["n2"])
+    kind = Dst(fields["dst_kind"])
+    dst = _stream(values[0], counts, fields["xdst"], strides)
+    _in_range(config, DST_MEM[kind], dst)
+    sources: list[Operand] = []
+    for name, value in zip("abc", values[1:4], strict=True):
+        src = Src(fields[f"{name}_kind"])
+        stream = None
+        if src in STREAM_SRCS:
+            stream = _stream(value, counts, fields[f"x{name}"], strides)
+        elif src in SRC_MEM:
+            stream = Stream(value, (1,), (1,))
+        if stream is not None:
+            _in_range(config, SRC_MEM[src], stream)
+        if src != Src.NONE:
+            sources.append(Operand(src, value, stream))
+    for source in sources:
+        if (source.stream is not None and source.kind in STREAM_SRCS
+                and SRC_MEM[source.kind] == DST_MEM[kind] and _overlap(dst, source.stream)):
+            raise Stop(Fault.OVERLAP, dst.base)
+    return Vector(Op(fields["op"]), Post(fields["post"]), kind, dst, tuple(sources), values[5])
+
+
+def _overlap(dst: Stream, src: Stream) -> bool:
+    if dst.last < src.base or src.last < dst.base:
+        return False
+    in_place = (dst.base == src.base and dst.strides[0] == src.strides[0] > 0
+                and dst.counts[1:] == (1, 1))
+    return not in_place

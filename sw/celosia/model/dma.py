@@ -1,0 +1,54 @@
+"""The load and store units."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.numerics import bf16_to_f32, f32_to_bf16, saturate_i8
+from celosia.model.commands import Dma
+from celosia.model.memory import Memory
+
+__all__ = ["load", "store"]
+
+_DTYPES = {DmaFormat.I8: "i1", DmaFormat.BF16: "<u2", DmaFormat.W32: "<u4"}
+
+
+def load(command: Dma, memory: Memory, chip: NDArray) -> None:
+    """Run a load into the rows of ``chip``, the memory that the command names."""
+    data = memory.read_rows(command.addr, command.rows, command.row_bytes, command.pitch)
+    lanes = _to_lanes(command, data.view(_DTYPES[command.fmt]), chip.dtype)
+    groups, dim = command.chip.counts[0], chip.shape[1]
+    if command.cols != groups * dim:
+        padded = np.zeros((command.rows, groups * dim), chip.dtype)
+        padded[:, :command.cols] = lanes
+        lanes = padded
+    # Where a row repeats, NumPy keeps the last, as the chip does.
+    chip[command.chip.index()] = lanes.reshape(-1, dim)
+
+
+def store(command: Dma, memory: Memory, chip: NDArray) -> None:
+    """Run a store from the rows of ``chip``, the memory that the command names."""
+    rows = chip[command.chip.index()].reshape(command.rows, -1)[:, :command.cols]
+    elements = _to_elements(command, rows).astype(_DTYPES[command.fmt])
+    data = np.ascontiguousarray(elements).view(np.uint8)
+    memory.write_rows(command.addr, data.reshape(command.rows, -1), command.pitch)
+
+
+def _to_lanes(command: Dma, elements: NDArray, dtype: np.dtype) -> NDArray:
+    if command.mem == Mem.UB:
+        if command.fmt == DmaFormat.W32:
+            return np.asarray(f32_to_bf16(elements))
+        return elements.astype(dtype)  # int8 is extended by its sign
+    if command.fmt == DmaFormat.BF16:
+        return np.asarray(bf16_to_f32(elements))
+    return elements.astype(np.int32 if command.fmt == DmaFormat.I8 else np.uint32).view(np.uint32)
+
+
+def _to_elements(command: Dma, lanes: NDArray) -> NDArray:
+    if command.mem == Mem.UB:
+        return np.asarray(bf16_to_f32(lanes)) if command.fmt == DmaFormat.W32 else lanes
+    if command.fmt == DmaFormat.I8:
+        return saturate_i8(lanes.view(np.int32))
+    return np.asarray(f32_to_bf16(lanes)) if command.fmt == DmaFormat.BF16 else lanes

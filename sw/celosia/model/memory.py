@@ -1,0 +1,122 @@
+"""External memory as the model sees it: sparse pages in a 4 GiB address space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+__all__ = ["Memory"]
+
+Bytes = NDArray[np.uint8]
+
+#: Pages are made when they are written first; NumPy's zeros cost nothing until touched.
+_PAGE_BITS = 22
+_PAGE = 1 << _PAGE_BITS
+_SPACE = 1 << 32
+
+
+class Memory:
+    """Byte memory, zero where it was never written.
+
+    Parameters
+    ----------
+    size
+        Bytes from address 0 on that the memory answers for; beyond, every access is a bus error.
+
+    Raises
+    ------
+    ValueError
+        From ``read`` and ``write``, if a range leaves the address space of 4 GiB.
+    """
+
+    def __init__(self, size: int = _SPACE):
+        if not 0 < size <= _SPACE:
+            raise ValueError(f"memory size must be from 1 to {_SPACE}, not {size!r}")
+        self.size = size
+        self._pages: dict[int, Bytes] = {}
+        self._errors: list[tuple[int, int]] = []
+
+    def fail(self, addr: int, length: int) -> None:
+        """Answer every access that touches ``length`` bytes from ``addr`` on with a bus error."""
+        self._errors.append((addr, addr + length - 1))
+
+    def heal(self) -> None:
+        """Take back every :meth:`fail`."""
+        self._errors.clear()
+
+    def answers(self, addr: int, rows: int, length: int, pitch: int) -> bool:
+        """Whether ``rows`` pieces of ``length`` bytes, ``pitch`` apart, meet no bus error."""
+        if addr + (rows - 1) * pitch + length > self.size:
+            return False
+        for base, last in self._errors:
+            if pitch == 0:
+                row = 0
+            else:  # the first row that ends at or behind the start of the range
+                row = min(max(-(-(base - addr - length + 1) // pitch), 0), rows - 1)
+            start = addr + row * pitch
+            if start <= last and start + length > base:
+                return False
+        return True
+
+    def read(self, addr: int, length: int) -> Bytes:
+        """Copy ``length`` bytes from ``addr`` on."""
+        return self.read_rows(addr, 1, length, 0)[0]
+
+    def write(self, addr: int, data: bytes | bytearray | memoryview | Bytes) -> None:
+        """Write ``data``, taken as bytes, from ``addr`` on."""
+        if isinstance(data, np.ndarray):
+            row = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        else:
+            row = np.frombuffer(data, np.uint8)
+        self.write_rows(addr, row[np.newaxis], 0)
+
+    def read_rows(self, addr: int, rows: int, length: int, pitch: int) -> Bytes:
+        """Copy ``rows`` pieces of ``length`` bytes, ``pitch`` apart; shape (rows, length)."""
+        view = self._view(addr, rows, length, pitch)
+        if view is not None:
+            return view.copy()
+        out = np.empty((rows, length), np.uint8)
+        for row in range(rows):
+            done = 0
+            while done < length:
+                page, offset, count = self._piece(addr + row * pitch + done, length - done)
+                out[row, done:done + count] = page[offset:offset + count]
+                done += count
+        return out
+
+    def write_rows(self, addr: int, data: Bytes, pitch: int) -> None:
+        """Write the rows of ``data``, shape (rows, length), ``pitch`` apart, in order."""
+        rows, length = data.shape
+        if rows == 1 or pitch >= length:
+            view = self._view(addr, rows, length, pitch)
+            if view is not None:
+                view[...] = data
+                return
+        for row in range(rows):
+            done = 0
+            while done < length:
+                page, offset, count = self._piece(addr + row * pitch + done, length - done)
+                page[offset:offset + count] = data[row, done:done + count]
+                done += count
+
+    def _view(self, addr: int, rows: int, length: int, pitch: int) -> Bytes | None:
+        """Rows as a view of one page, or None where they lie in several."""
+        if length == 0 or rows == 0:
+            return np.empty((rows, length), np.uint8)
+        span = (rows - 1) * pitch + length
+        if addr < 0 or addr + span > _SPACE:
+            raise ValueError(f"address range must lie in 0..{_SPACE - 1:#x}, "
+                             f"not {addr:#x}..{addr + span - 1:#x}")
+        page, offset, count = self._piece(addr, span)
+        if count < span:
+            return None
+        return as_strided(page[offset:], (rows, length), (pitch, 1))
+
+    def _piece(self, addr: int, length: int) -> tuple[Bytes, int, int]:
+        """Page and offset of ``addr``, and how many of ``length`` bytes the page holds."""
+        number, offset = addr >> _PAGE_BITS, addr & _PAGE - 1
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = np.zeros(_PAGE, np.uint8)
+        return page, offset, min(length, _PAGE - offset)

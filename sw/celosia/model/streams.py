@@ -1,0 +1,96 @@
+"""Strided streams of on-chip rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Index", "Stream", "rounds"]
+
+#: What selects rows of a memory: a slice where they are consecutive, else their numbers.
+Index = slice | NDArray[np.int64]
+
+
+@lru_cache(maxsize=256)
+def _offsets(counts: tuple[int, ...], strides: tuple[int, ...]) -> NDArray[np.int64]:
+    offsets = np.zeros(1, np.int64)
+    for count, stride in zip(counts, strides, strict=True):
+        steps = np.arange(count, dtype=np.int64) * stride
+        offsets = (steps[:, np.newaxis] + offsets).reshape(-1)
+    offsets.setflags(write=False)
+    return offsets
+
+
+@lru_cache(maxsize=256)
+def _rounds(counts: tuple[int, ...], strides: tuple[int, ...]) -> list[NDArray[np.int64]] | None:
+    offsets = _offsets(counts, strides)
+    order = np.argsort(offsets, kind="stable")
+    ordered = offsets[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    if len(first) == len(offsets):
+        return None
+    lengths = np.diff(first, append=len(offsets))
+    rank = np.empty(len(offsets), np.int64)
+    rank[order] = np.arange(len(offsets)) - np.repeat(first, lengths)
+    return [np.flatnonzero(rank == r) for r in range(int(lengths.max()))]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Rows ``base + i0*s0 + i1*s1 + i2*s2``, ``i0`` innermost.
+
+    Parameters
+    ----------
+    base
+        First row.
+    counts
+        Rows in each dimension, innermost first; each at least 1.
+    strides
+        Rows per step of each dimension; at least 0.
+    """
+
+    base: int
+    counts: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @staticmethod
+    def linear(base: int, counts: tuple[int, int, int]) -> Stream:
+        """Return a stream of consecutive rows."""
+        n0, n1, n2 = counts
+        return Stream(base, counts, (1, n0, n0 * n1))
+
+    @property
+    def last(self) -> int:
+        """Highest row."""
+        return self.base + sum((n - 1) * s
+                               for n, s in zip(self.counts, self.strides, strict=True))
+
+    @property
+    def length(self) -> int:
+        """Number of rows, repeated ones included."""
+        length = 1
+        for count in self.counts:
+            length *= count
+        return length
+
+    def index(self) -> Index:
+        """Return what selects the rows of the stream, in order."""
+        expected = 1
+        for count, stride in zip(self.counts, self.strides, strict=True):
+            if count > 1 and stride != expected:
+                return self.base + _offsets(self.counts, self.strides)
+            expected *= count
+        return slice(self.base, self.base + expected)
+
+
+def rounds(stream: Stream) -> list[NDArray[np.int64]] | None:
+    """Split positions of a stream so that no row occurs twice in a part, keeping the order.
+
+    Position p is in part r where its row occurred r times before. None where no row repeats.
+    """
+    if isinstance(stream.index(), slice):
+        return None
+    return _rounds(stream.counts, stream.strides)

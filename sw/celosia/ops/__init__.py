@@ -1,0 +1,1 @@
+"""Matrix products and dense networks as programs for a chip."""

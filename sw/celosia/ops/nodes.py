@@ -1,0 +1,155 @@
+"""Instructions before they have registers: operations on plain numbers, and counted loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.arch import isa
+
+__all__ = ["VARYING", "Loop", "Node", "Op", "load", "matmul", "repeat", "size", "store", "vector"]
+
+#: How many operands of each instruction, from the first, may change from one turn of a loop to
+#: the next: its rows and addresses. Shapes and counts stay.
+VARYING = {"load": 2, "store": 2, "matmul": 3, "vector": 4}
+#: Operand of `load` and `store` that is an offset into the arena.
+ARENA_OPERAND = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One tensor instruction: its fields that are not at their default, and its operand words."""
+
+    mnemonic: str
+    fields: tuple[tuple[str, int], ...]
+    operands: tuple[int, ...]
+    source: str = ""
+
+    @property
+    def varying(self) -> tuple[int, ...]:
+        """The operands that a loop may change."""
+        return self.operands[:VARYING[self.mnemonic]]
+
+    def with_varying(self, values: tuple[int, ...]) -> Op:
+        """Return the same operation at other rows and addresses."""
+        return Op(self.mnemonic, self.fields, values + self.operands[len(values):], self.source)
+
+    @property
+    def shape(self) -> tuple:
+        """What two operations must share to be turns of one loop."""
+        return (self.mnemonic, self.fields, self.operands[VARYING[self.mnemonic]:], self.source)
+
+    @property
+    def arena(self) -> tuple[bool, ...]:
+        """Which of the varying operands are offsets into the arena."""
+        count = VARYING[self.mnemonic]
+        return tuple(self.mnemonic in ("load", "store") and i == ARENA_OPERAND
+                     for i in range(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A body that runs ``count`` times; ``steps`` is added to its varying operands each time.
+
+    The body holds the values of the first turn.
+    """
+
+    count: int
+    body: tuple[Node, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def varying(self) -> tuple[int, ...]:
+        """Varying operands of the whole body, in order."""
+        return tuple(value for node in self.body for value in node.varying)
+
+    def with_varying(self, values: tuple[int, ...]) -> Loop:
+        """Return the same loop at other rows and addresses."""
+        body, at = [], 0
+        for node in self.body:
+            count = len(node.varying)
+            body.append(node.with_varying(values[at:at + count]))
+            at += count
+        return Loop(self.count, tuple(body), self.steps)
+
+    @property
+    def shape(self) -> tuple:
+        """What two loops must share to be turns of an outer one."""
+        return ("loop", self.count, tuple(node.shape for node in self.body), self.steps)
+
+    @property
+    def arena(self) -> tuple[bool, ...]:
+        """Which of the varying operands are offsets into the arena."""
+        return tuple(flag for node in self.body for flag in node.arena)
+
+
+Node = Op | Loop
+
+
+def size(node: Node) -> int:
+    """Operations that a node stands for, loops run out."""
+    if isinstance(node, Op):
+        return 1
+    return node.count * sum(size(inner) for inner in node.body)
+
+
+def repeat(first: Op, count: int, steps: tuple[int, ...]) -> list[Node]:
+    """Return ``count`` operations, each ``steps`` further than the one before."""
+    if count < 1:
+        return []
+    steps += (0,) * (len(first.varying) - len(steps))
+    return [Loop(count, (first,), steps)] if count > 1 else [first]
+
+
+def unrolled(nodes: list[Node]) -> list[Op]:
+    """Return the operations that the nodes stand for, in the order in which they run."""
+    out: list[Op] = []
+    for node in nodes:
+        if isinstance(node, Op):
+            out.append(node)
+            continue
+        values = node.varying
+        for _ in range(node.count):
+            out += unrolled(list(node.with_varying(values).body))
+            values = tuple(value + step for value, step in zip(values, node.steps, strict=True))
+    return out
+
+
+def _pair(low: int, high: int) -> int:
+    assert 0 <= low < 1 << 16 and 0 <= high < 1 << 16, (low, high)
+    return low | high << 16
+
+
+def _dma(mnemonic: str, mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int,
+         cols: int, pitch: int, row_step: int, group_step: int, source: str) -> Op:
+    assert rows and cols
+    return Op(mnemonic, (("mem", int(mem)), ("fmt", int(fmt))),
+              (row, addr, _pair(rows, cols), pitch, _pair(row_step, group_step)), source)
+
+
+def load(mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
+         row_step: int = 1, group_step: int = 0, source: str = "") -> Op:
+    """Load ``rows`` x ``cols`` elements from the arena."""
+    return _dma("load", mem, fmt, row, addr, rows, cols, pitch, row_step, group_step, source)
+
+
+def store(mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
+          row_step: int = 1, group_step: int = 0, source: str = "") -> Op:
+    """Store ``rows`` x ``cols`` elements to the arena."""
+    return _dma("store", mem, fmt, row, addr, rows, cols, pitch, row_step, group_step, source)
+
+
+def matmul(fmt: isa.MatmulFormat, acc: int, acts: int, w: int, rows: int, wrows: int,
+           accumulate: bool = False, transpose: bool = False, source: str = "") -> Op:
+    """Multiply ``rows`` consecutive rows by the tile of ``wrows`` rows at ``w``."""
+    fields = (("fmt", int(fmt)), ("accumulate", int(accumulate)), ("transpose", int(transpose)))
+    return Op("matmul", fields, (acc, acts, w, _pair(rows, 1), 1, wrows), source)
+
+
+def vector(op: isa.VectorOp, dst_kind: isa.Dst, dst: int, rows: int,
+           sources: tuple[tuple[isa.Src, int], ...], post: isa.Post = isa.Post.NONE,
+           param: int = 0, source: str = "") -> Op:
+    """Run one operation over ``rows`` consecutive rows; ``sources`` are a, b, c."""
+    fields = [("op", int(op)), ("post", int(post)), ("dst_kind", int(dst_kind))]
+    fields += [(f"{name}_kind", int(kind)) for name, (kind, _) in zip("abc", sources, strict=False)]
+    values = [value for _, value in sources] + [0] * (3 - len(sources))
+    return Op("vector", tuple(fields), (dst, *values, _pair(rows, 1), param), source)

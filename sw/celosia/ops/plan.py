@@ -1,0 +1,236 @@
+"""Block sizes and places in the on-chip memories, chosen by an estimate of the cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.arch.config import TpuConfig
+from celosia.ops.stages import ELEMENT_BYTES, Chain, Stage, ceil_div
+
+__all__ = ["Plan", "plan"]
+
+#: Cycles that the scalar unit needs for a tensor instruction.
+ISSUE = 9
+#: Cycles from an address on the memory port to its data, and through a unit: a guess that only
+#: weighs plans against each other.
+LATENCY = 100
+#: A count, a step and a column count of an instruction are below this.
+_COUNT_LIMIT = 1 << 16
+#: Most rows of columns' parameters that stay in the accumulators for the whole program.
+_RESIDENT_SHARE = 8
+#: Panels of weights that are loaded ahead, at most.
+MAX_WEIGHT_SLOTS = 4
+MAX_SUM_SLOTS = 4
+#: Slots of raw tiles that wait to be transposed, and of their sums.
+RAW_SLOTS = 4
+TURN_SLOTS = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a chain is cut into blocks, and where they lie.
+
+    Attributes
+    ----------
+    rows
+        Rows of a block of activations.
+    tiles
+        Tiles of columns that are computed together (a group).
+    depth
+        Tiles of depth in a block of the first stage; all of them in a chain of several stages.
+    acts, act_slots
+        First UB row and number of the first stage's blocks of activations.
+    hidden
+        First UB row of each later stage's activations.
+    weights, weight_slots, weight_rows
+        First UB row of the weight panels, their number, rows of each.
+    sums, sum_slots
+        First ACC row and number of the blocks of sums.
+    parameters, parameter_slots
+        First ACC row of the columns' parameters of each stage; slots of them, or 0 where those of
+        all columns stay.
+    identity, raw, turned
+        UB rows of the identity and of tiles to be transposed, ACC rows of transposed ones.
+    mask
+        ACC row of the mask.
+    cycles
+        The estimate.
+    """
+
+    rows: int
+    tiles: int
+    depth: int
+    acts: int
+    act_slots: int
+    hidden: tuple[int, ...]
+    weights: int
+    weight_slots: int
+    weight_rows: int
+    sums: int
+    sum_slots: int
+    parameters: tuple[int, ...]
+    parameter_slots: int
+    identity: int
+    raw: int
+    turned: int
+    mask: int
+    cycles: float
+
+
+def _beats(config: TpuConfig, elements: int, size: int, pitch: int) -> int:
+    """Bus beats of one external row, the first byte where it may fall at worst."""
+    aligned = pitch % config.bus_bytes == 0 and elements * size % config.bus_bytes == 0
+    return ceil_div(elements * size, config.bus_bytes) + (0 if aligned else 1)
+
+
+def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> Plan | None:
+    """Lay out one candidate; None where it does not fit."""
+    dim, stages = config.dim, chain.stages
+    blocks = ceil_div(chain.m, rows)
+    k_blocks = ceil_div(stages[0].k_tiles(config), depth)
+    groups = [ceil_div(stage.n_tiles(config), tiles) for stage in stages]
+    act_blocks = blocks * (k_blocks * groups[0] if k_blocks > 1 else 1)
+    passes = blocks * (k_blocks * groups[0] + sum(groups[1:]))
+
+    act_slots = min(2, act_blocks)
+    used = act_slots * depth * rows
+    hidden = []
+    for stage in stages[1:]:
+        hidden.append(used)
+        used += stage.k_tiles(config) * rows
+    identity = raw = 0
+    if chain.transpose:
+        identity, raw = used, used + dim
+        used = raw + RAW_SLOTS * ceil_div(rows, dim) * dim
+    depths = [depth, *(stage.k_tiles(config) for stage in stages[1:])]
+    weight_rows = max(min(tiles, stage.n_tiles(config)) * d * dim
+                      for stage, d in zip(stages, depths, strict=True))
+    if weight_rows >= _COUNT_LIMIT or max(depths) * dim >= _COUNT_LIMIT or rows >= _COUNT_LIMIT:
+        return None
+    weight_slots = min(MAX_WEIGHT_SLOTS, passes, (config.ub_rows - used) // weight_rows)
+    if weight_slots == 3:
+        weight_slots = 2  # even numbers leave shorter loops
+    if weight_slots < min(2, passes):
+        return None
+
+    resident = sum(stage.parameters * stage.n_tiles(config) for stage in stages)
+    parameter_slots = 0
+    if (resident > config.acc_rows // _RESIDENT_SHARE
+            or any(stage.n >= _COUNT_LIMIT for stage in stages)):
+        parameter_slots = weight_slots + 1
+        resident = parameter_slots * tiles * max(stage.parameters for stage in stages)
+    acc_used = 1 if chain.mask is not None else 0
+    parameters = []
+    for stage in stages:
+        parameters.append(acc_used)
+        if not parameter_slots:
+            acc_used += stage.parameters * stage.n_tiles(config)
+    acc_used += resident if parameter_slots else 0
+    turned = acc_used
+    acc_used += TURN_SLOTS * rows if chain.transpose else 0
+    outputs = blocks * sum(groups)
+    sum_slots = min(MAX_SUM_SLOTS, outputs, (config.acc_rows - acc_used) // (tiles * rows))
+    if sum_slots == 3:
+        sum_slots = 2
+    if sum_slots < min(2, outputs):
+        return None
+    cycles = _estimate(config, chain, rows, tiles, depth, act_blocks, weight_slots)
+    return Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
+                acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, turned, 0,
+                cycles)
+
+
+def _estimate(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
+              act_blocks: int, weight_slots: int) -> float:
+    dim, stages = config.dim, chain.stages
+    blocks = ceil_div(chain.m, rows)
+    first, last = stages[0], stages[-1]
+    compute = load = store = vector = 0
+    issued = 0
+    for stage in stages:
+        k_tiles, n_tiles = stage.k_tiles(config), stage.n_tiles(config)
+        compute += blocks * k_tiles * n_tiles * max(rows, dim)
+        if stage.transpose:
+            per_row = _beats(config, stage.k, stage.operand_bytes, stage.k * stage.operand_bytes)
+            beats = stage.n * per_row
+        else:
+            span = min(tiles * dim, stage.n)
+            beats = (stage.k * ceil_div(stage.n, span)
+                     * _beats(config, span, stage.operand_bytes, stage.n * stage.operand_bytes))
+        load += blocks * max(beats, k_tiles * n_tiles * dim)
+        vector += chain.m * n_tiles
+        k_blocks = ceil_div(k_tiles, depth) if stage is first else 1
+        groups = ceil_div(n_tiles, tiles)
+        issued += blocks * (k_tiles * n_tiles + k_blocks * groups * 2 + n_tiles + groups)
+    k_tiles = first.k_tiles(config)
+    k_blocks = ceil_div(k_tiles, depth)
+    reloads = act_blocks / (blocks * k_blocks)
+    span = min(depth * dim, first.k)
+    size = first.operand_bytes
+    beats = chain.m * k_blocks * _beats(config, span, size, first.k * size)
+    load += reloads * max(beats, chain.m * k_tiles)
+    if chain.transpose:
+        turns = reloads * blocks * k_tiles * max(ceil_div(rows, dim) * dim, dim)
+        compute += turns
+        vector += turns
+        issued += turns / dim
+    size = ELEMENT_BYTES[last.output]
+    span = min(tiles * dim, last.n)
+    store += (chain.m * ceil_div(last.n, span)
+              * max(_beats(config, span, size, last.n * size), ceil_div(span, dim)))
+    # What does not overlap: the first slice in, the last rows out, and one panel of weights where
+    # a panel is computed faster than it is loaded.
+    start = LATENCY + rows + tiles * dim
+    tail = LATENCY + 3 * min(rows, 4 * dim) + 2 * dim
+    slack = load / max(act_blocks, blocks) / 8
+    return (max(compute, load, store, vector, ISSUE * issued) + start + tail + slack
+            + 0.02 * (load + store) + (0 if weight_slots > 2 else 0.01 * load))
+
+
+def _row_candidates(config: TpuConfig, m: int) -> list[int]:
+    """Rows of a block, from many to few: equal blocks of at most so many rows."""
+    limits = {1, m}
+    size = 1
+    while size < min(m, config.acc_rows):
+        limits |= {size, 3 * size // 2}
+        size *= 2
+    found = {ceil_div(m, ceil_div(m, limit)) for limit in limits if 0 < limit <= config.acc_rows}
+    return sorted(found, reverse=True)
+
+
+def _depth_candidates(stage: Stage, config: TpuConfig) -> list[int]:
+    k_tiles = stage.k_tiles(config)
+    found, blocks = set(), 1
+    while blocks < 2 * k_tiles:
+        found.add(ceil_div(k_tiles, min(blocks, k_tiles)))
+        blocks = blocks + 1 if blocks < 8 else blocks * 5 // 4
+    return sorted(found, reverse=True)
+
+
+def plan(config: TpuConfig, chain: Chain) -> Plan:
+    """Return the plan of least estimated cycles.
+
+    Raises
+    ------
+    ValueError
+        If no block size fits the on-chip memories.
+    """
+    depths = ([stages.k_tiles(config) for stages in chain.stages[:1]] if len(chain.stages) > 1
+              else _depth_candidates(chain.stages[0], config))
+    widest = max(stage.n_tiles(config) for stage in chain.stages)
+    best: Plan | None = None
+    for rows in _row_candidates(config, chain.m):
+        for tiles in (1, 2, 3, 4, 6, 8, 12, 16):
+            if tiles > widest and tiles > 1:
+                break
+            for depth in depths:
+                found = _fit(config, chain, rows, tiles, depth)
+                if found is not None and (best is None or found.cycles < best.cycles):
+                    best = found
+    if best is None:
+        layers = ", ".join(f"{stage.k}x{stage.n}" for stage in chain.stages)
+        raise ValueError(
+            f"a chain of layers {layers} must keep the activations of at least one row on chip: "
+            f"they do not fit a unified buffer of {config.ub_rows} rows and accumulators of "
+            f"{config.acc_rows} rows of {config.dim} lanes")
+    return best

@@ -1,0 +1,224 @@
+"""The scalar unit with stand-ins for the tensor units: what it hands out, and what it faults on."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from amaranth.sim import Simulator
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Reg, encode, insn
+from celosia.arch.faults import Fault
+from celosia_hw.scalar.scoreboard import TENSOR_UNITS
+from celosia_hw.scalar.unit import ScalarUnit
+
+CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,
+                   window=4, ibuf=16)
+PROGRAM = 0x1000
+
+
+@dataclass
+class Run:
+    """What a run did: commands by unit, in order of their start; bursts fetched; how it ended."""
+
+    commands: list[tuple[str, dict[str, int]]] = field(default_factory=list)
+    starts: list[tuple[str, int]] = field(default_factory=list)
+    dones: list[tuple[str, int]] = field(default_factory=list)
+    bursts: list[int] = field(default_factory=list)
+    cycles: int = 0
+    halted: bool = False
+    fault: tuple[Fault, int, int] | None = None
+
+
+def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=None,
+        length=None) -> Run:
+    """Run ``program``; every tensor command takes ``work`` cycles."""
+    dut = ScalarUnit(CONFIG)
+    image = b"".join(map(encode, program))
+    result = Run()
+
+    async def memory(ctx):
+        queue = []
+        now = 0
+        while True:
+            ctx.set(dut.axi.ar.ready, 1)
+            ready = [item for item in queue if item[0] <= now]
+            ctx.set(dut.axi.r.valid, bool(ready))
+            if ready:
+                _, address, last = ready[0]
+                offset = address - PROGRAM
+                chunk = image[offset:offset + CONFIG.bus_bytes].ljust(CONFIG.bus_bytes, b"\0")
+                bad = bad_fetch is not None and offset // 32 == bad_fetch
+                ctx.set(dut.axi.r.payload, {"data": int.from_bytes(chunk, "little"),
+                                            "resp": 2 if bad else 0, "last": last, "id": 1})
+            _, _, valid, payload = await ctx.tick().sample(dut.axi.ar.valid, dut.axi.ar.payload)
+            now += 1
+            if ready:
+                queue.pop(0)
+            if valid:
+                result.bursts.append((payload.addr - PROGRAM) // 32)
+                for i in range(payload.len + 1):
+                    queue.append((now + latency, payload.addr + i * CONFIG.bus_bytes,
+                                  i == payload.len))
+
+    def unit(name):
+        port = getattr(dut, f"port_{name}")
+
+        async def process(ctx):
+            while True:
+                ctx.set(port.command.ready, 1)
+                ctx.set(port.done, 0)
+                _, _, valid, payload = await ctx.tick().sample(
+                    port.command.valid, port.command.payload)
+                if not valid:
+                    continue
+                result.commands.append((name, payload))
+                result.starts.append((name, result.cycles))
+                ctx.set(port.command.ready, 0)
+                await ctx.tick().repeat(work)
+                ctx.set(port.done, 1)
+                ctx.set(port.error, name == fail_unit)
+                await ctx.tick()
+                result.dones.append((name, result.cycles))
+        return process
+
+    async def bench(ctx):
+        for i, (base, last) in enumerate([(0x4000, 0x4FFF), (1, 0), (1, 0), (1, 0)]):
+            ctx.set(dut.windows[i], {"base": base, "last": last})
+        ctx.set(dut.program, PROGRAM)
+        ctx.set(dut.length, len(program) if length is None else length)
+        ctx.set(dut.start, 1)
+        await ctx.tick()
+        ctx.set(dut.start, 0)
+        while result.cycles < limit:
+            _, _, halted, valid, fault = await ctx.tick().sample(
+                dut.halted, dut.fault_valid, dut.fault)
+            result.cycles += 1
+            if halted:
+                result.halted = True
+                return
+            if valid:
+                result.fault = (Fault(fault.cause), fault.pc, fault.addr)
+                return
+        raise AssertionError(f"the program did not end in {limit} cycles")
+
+    sim = Simulator(dut)
+    sim.add_clock(1e-6)
+    sim.add_testbench(memory, background=True)
+    for tensor_unit in TENSOR_UNITS:
+        sim.add_testbench(unit(tensor_unit.name.lower()), background=True)
+    sim.add_testbench(bench)
+    sim.run()
+    return result
+
+
+def show(register):
+    """A store whose address shows a register's value modulo the window."""
+    return insn("store", row=0, addr=register, rows=1, cols=1, mem="ub", fmt="i8")
+
+
+def shown(result):
+    return [payload.addr - 0x4000 for name, payload in result.commands if name == "store"]
+
+
+def test_arithmetic():
+    program = [
+        insn("mov", rd=1, a=0x4000),
+        insn("add", rd=2, a=Reg(1), b=5), show(Reg(2)),
+        insn("mul", rd=3, a=7, b=Reg(2)), insn("sub", rd=3, a=Reg(3), b=7 * 0x4000 - 0x4000),
+        show(Reg(3)),
+        insn("slt", rd=4, a=-1, b=1), insn("sltu", rd=5, a=-1, b=1),
+        insn("shl", rd=6, a=Reg(4), b=4), insn("or", rd=6, a=Reg(6), b=Reg(1)), show(Reg(6)),
+        insn("sar", rd=7, a=-64, b=3), insn("add", rd=7, a=Reg(7), b=0x4010), show(Reg(7)),
+        insn("shr", rd=8, a=0x80000000, b=31), insn("xor", rd=8, a=Reg(8), b=0x4002), show(Reg(8)),
+        insn("add", rd=9, a=Reg(5), b=Reg(1)), show(Reg(9)), insn("halt"),
+    ]
+    result = run(program)
+    assert result.halted
+    assert shown(result) == [5, 35, 16, 8, 3, 0]
+
+
+def test_nested_loops_are_fetched_once_and_cost_nothing():
+    program = [
+        insn("mov", rd=1, a=0x4000),
+        insn("loop", count=3, end=8),
+        insn("add", rd=1, a=Reg(1), b=1),
+        insn("loop", count=4, end=6),
+        insn("add", rd=1, a=Reg(1), b=16),
+        insn("nop"),
+        insn("loop", count=0, end=7),
+        insn("add", rd=1, a=Reg(1), b=1),
+        show(Reg(1)),
+        insn("halt"),
+    ]
+    result = run(program, latency=30)
+    assert shown(result) == [3 * (1 + 64 + 1)]
+    assert result.bursts == [0, 4, 8]
+    body = [insn("nop")] * 2
+    cycles = [run([insn("loop", count=n, end=3), *body, insn("halt")]).cycles for n in (10, 30)]
+    assert cycles[1] - cycles[0] == 20 * len(body) * 2
+
+
+def test_branches_and_backward_jumps_refetch_what_was_evicted():
+    far = 30
+    program = [insn("mov", rd=1, a=0x4000), insn("jump", target=far)]
+    program += [insn("nop")] * (far - len(program))
+    program += [insn("add", rd=1, a=Reg(1), b=1), insn("blt", a=Reg(1), b=0x4003, target=1),
+                show(Reg(1)), insn("halt")]
+    result = run(program)
+    assert shown(result) == [3]
+
+
+@pytest.mark.parametrize(("program", "fault"), [
+    ([insn("nop")], (Fault.PC_RANGE, 1, 1)),
+    ([insn("jump", target=77)], (Fault.PC_RANGE, 77, 77)),
+    ([insn("loop", count=2, end=9)] * 5, (Fault.LOOP_DEPTH, 4, 0)),
+    ([insn("matmul", acc=29, acts=0, w=0, n0=4, wrows=4)], (Fault.ACC_RANGE, 0, 32)),
+    ([insn("matmul", acc=28, acts=0, w=61, n0=4, wrows=4)], (Fault.UB_RANGE, 0, 64)),
+    ([insn("matmul", acc=0, acts=0, w=0, n0=4, wrows=5)], (Fault.ILLEGAL_COUNT, 0, 0)),
+    ([insn("matmul", acc=0, acts=0, n0=4, wload=0)], (Fault.ILLEGAL_FIELD, 0, 0)),
+    ([insn("load", row=0, addr=0x4FFF, rows=1, cols=2)], (Fault.WINDOW, 0, 0x4FFF)),
+    ([insn("load", row=0, addr=0x4FF8, rows=2, cols=4, pitch=8)], (Fault.WINDOW, 0, 0x4FF8)),
+    ([insn("load", row=0, addr=0x4001, rows=1, cols=2, fmt="bf16")],
+     (Fault.MISALIGNED, 0, 0x4001)),
+    ([insn("vector", dst=1, dst_kind="acc", a=0, a_kind="acc", n0=4)], (Fault.OVERLAP, 0, 1)),
+    ([insn("vector", dst=0, dst_kind="acc", a=0, a_kind="acc", n0=4, n1=4, n2=3)],
+     (Fault.ACC_RANGE, 0, 47)),
+])
+def test_faults(program, fault):
+    assert run(program).fault == fault
+
+
+def test_older_instructions_finish_before_a_fault():
+    program = [insn("load", row=0, addr=0x4000, rows=1, cols=4),
+               insn("load", row=64, addr=0x4000, rows=1, cols=4)]
+    result = run(program, work=200)
+    assert result.fault == (Fault.UB_RANGE, 1, 64)
+    assert result.dones
+
+
+def test_bus_errors():
+    program = [insn("nop"), insn("load", row=0, addr=0x4000, rows=1, cols=4), insn("halt")]
+    assert run(program, fail_unit="load").fault == (Fault.BUS_READ, 1, 0)
+    assert run(program, bad_fetch=0).fault == (Fault.BUS_FETCH, 0, 0)
+
+
+def test_conflicts_order_units():
+    load = insn("load", row=0, addr=0x4000, rows=8, cols=4, pitch=4)
+    reads = insn("matmul", acc=0, acts=0, w=16, n0=8, wrows=4)
+    free = insn("matmul", acc=8, acts=32, w=16, n0=8, wrows=4)
+    other = insn("vector", dst=40, dst_kind="ub_i8", a=16, a_kind="acc", n0=4)
+    result = run([load, reads, free, other, insn("halt")], work=100)
+    start = dict(result.starts)
+    loaded = dict(result.dones)["load"]
+    first = min(cycle for name, cycle in result.starts if name == "mxu")
+    assert first > loaded
+    assert start["vpu"] < loaded
+
+
+def test_random_memory_latency_changes_nothing():
+    program = [insn("mov", rd=1, a=0x4000), insn("loop", count=20, end=14)]
+    program += [insn("add", rd=1, a=Reg(1), b=i) for i in range(12)]
+    program += [show(Reg(1)), insn("halt")]
+    for latency in random.Random(1).sample(range(1, 60), 3):
+        assert shown(run(program, latency=latency)) == [20 * 66]
