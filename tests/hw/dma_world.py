@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from amaranth.sim import Simulator
-from hw.axi_agent import AxiMemory
 
 from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
@@ -13,6 +12,7 @@ from celosia_hw.commands import Activity
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.memory.ports import READ_LATENCY
+from hw.axi_agent import AxiMemory
 
 __all__ = ["SIZE", "Command", "World", "legal_formats", "random_commands"]
 
@@ -112,6 +112,7 @@ def random_commands(config: TpuConfig, rng: np.random.Generator, count: int) -> 
         addr = page - int(rng.integers(0, rows * pitch + cols * size)) // size * size
         row_step = int(rng.choice([1, groups, int(rng.integers(0, 6))]))
         group_step = int(rng.choice([0, 1, rows]))
+        row_step = min(row_step, (depth - groups * group_step) // rows)
         last = (rows - 1) * row_step + (groups - 1) * group_step
         row = int(rng.integers(0, depth - last))
         commands.append(Command(mem, fmt, row, addr, rows, cols, pitch, row_step, group_step))
@@ -274,7 +275,7 @@ class World:
                 self.bytes += moved
                 if len(self.done) == count:
                     break
-            assert len(self.done) == count, f"{len(self.done)} of {count} commands in {limit} cycles"
+            assert len(self.done) == count, f"{len(self.done)} of {count} in {limit} cycles"
             for _ in range(5):
                 _, _, done, activity = await ctx.tick().sample(port.done, port.activity)
                 assert not done

@@ -1,15 +1,17 @@
 """The load engine: external memory to on-chip memory."""
 
+from typing import Any
+
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
+from celosia_hw.bus.queue import Queue
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import LoadAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
-from celosia_hw.dma.queue import Queue
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import WritePortSignature, row_bits
@@ -42,10 +44,10 @@ class LoadEngine(wiring.Component):
         Bytes of the beat that is received in this cycle.
     """
 
-    port: wiring.PureInterface
-    axi: wiring.PureInterface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    port: Any
+    axi: Any
+    ub: Any
+    acc: Any
     bytes: Signal
 
     def __init__(self, config: TpuConfig):

@@ -1,13 +1,15 @@
 """The on-chip rows of a DMA command, and reading them."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import Mem
+from celosia_hw.bus.queue import Queue
 from celosia_hw.dma.jobs import rows_layout
-from celosia_hw.dma.queue import Queue
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
 
 __all__ = ["RowReader", "RowWalk"]
@@ -96,8 +98,8 @@ class RowReader(wiring.Component):
     """
 
     i: stream.Interface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    ub: Any
+    acc: Any
     o: stream.Interface
     reading: Signal
     read: Signal
@@ -140,8 +142,9 @@ class RowReader(wiring.Component):
             m.d.sync += [arrives_next.eq(arrives), mem_next.eq(mem)]
             arrives, mem = arrives_next, mem_next
         bits = self._config.lane_bits
-        ub_row = Cat(Cat(self.ub.data.word_select(k, bits), self.acc.data[32 * k + bits:32 * k + 32])
-                     for k in range(self._config.dim))
+        ub_row = Cat(  # the upper bits of a lane do not matter: those of the other memory are free
+            Cat(self.ub.data.word_select(k, bits), self.acc.data[32 * k + bits:32 * k + 32])
+            for k in range(self._config.dim))
         m.d.comb += [
             queue.i.valid.eq(arrives),
             queue.i.payload.eq(Mux(mem == Mem.ACC, self.acc.data, ub_row)),

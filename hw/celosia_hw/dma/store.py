@@ -1,16 +1,18 @@
 """The store engine: on-chip memory to external memory."""
 
+from typing import Any
+
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import OKAY, AxiWriteSignature
+from celosia_hw.bus.queue import Queue
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import StoreAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
 from celosia_hw.dma.pack import Packer
-from celosia_hw.dma.queue import Queue
 from celosia_hw.dma.rows import RowReader
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
@@ -45,10 +47,10 @@ class StoreEngine(wiring.Component):
         Bytes of the beat that is sent in this cycle, masked ones included.
     """
 
-    port: wiring.PureInterface
-    axi: wiring.PureInterface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    port: Any
+    axi: Any
+    ub: Any
+    acc: Any
     bytes: Signal
 
     def __init__(self, config: TpuConfig):

@@ -1,9 +1,10 @@
 """From units of external rows to on-chip rows."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import exact_log2
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
@@ -47,8 +48,8 @@ class Unpacker(wiring.Component):
     rows: stream.Interface
     lanes: stream.Interface
     i: stream.Interface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    ub: Any
+    acc: Any
     writing: Signal
     wrote: Signal
     done: Signal
@@ -159,8 +160,9 @@ class Unpacker(wiring.Component):
             m.d.sync += active.eq(self.lanes.valid)
         with m.If(self.lanes.ready & self.lanes.valid):
             m.d.sync += [
-                fmt.eq(job.fmt), to_ub.eq(job.mem == Mem.UB), rows.eq(job.rows), pieces.eq(job.pieces),
-                pieces_of_row.eq(job.pieces), mask.eq(Cat(k <= job.last for k in range(len(mask)))),
+                fmt.eq(job.fmt), to_ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
+                pieces.eq(job.pieces), pieces_of_row.eq(job.pieces),
+                mask.eq(Cat(k <= job.last for k in range(len(mask)))),
             ]
 
         # The row's address is where the walk stands until the row is written.

@@ -267,7 +267,10 @@ private:
             const uint32_t address = pins_.m_axi_awaddr;
             const int beats = pins_.m_axi_awlen + 1;
             check_burst(address, beats, pins_.m_axi_awsize, pins_.m_axi_awburst);
-            const bool late = t_.stall_seed && random_.chance(0.5);
+            // A write never lands before an older one of its ID.
+            const bool behind = writes_.empty()
+                ? !responses_.empty() && responses_.back().burst.late : writes_.back().late;
+            const bool late = behind || (t_.stall_seed && random_.chance(0.5));
             writes_.push_back({address, beats, pins_.m_axi_awid, 0, late, false, {}});
         }
         if (wready_ && pins_.m_axi_wvalid) take_beat(now);

@@ -12,7 +12,7 @@ import numpy as np
 from celosia.asm.errors import Wrong, suggest
 from celosia.asm.lexer import Token
 
-__all__ = ["Names", "Parser", "Value"]
+__all__ = ["Names", "Parser", "Value", "f32"]
 
 Number = int | float
 
@@ -58,7 +58,8 @@ def _pair(low: Number, high: Number) -> int:
     return (int(low) & 0xFFFF) | (int(high) & 0xFFFF) << 16
 
 
-def _f32(value: Number) -> int:
+def f32(value: Number) -> int:
+    """Return the bits of a number rounded to fp32."""
     with np.errstate(over="ignore"):
         return int(np.float32(value).view(np.uint32))
 
@@ -69,7 +70,7 @@ def _bf16(value: Number) -> int:
 
 #: Functions by name, with their number of arguments.
 _FUNCTIONS: dict[str, tuple[int, Callable[..., int]]] = {
-    "pair": (2, _pair), "f32": (1, _f32), "bf16": (1, _bf16),
+    "pair": (2, _pair), "f32": (1, f32), "bf16": (1, _bf16),
 }
 
 

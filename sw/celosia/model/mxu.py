@@ -96,7 +96,8 @@ def chain_bf16(acts: U16, tile: U16) -> U32:
             sums[safe] = _chain(a[safe], w, exact=False)
             sums[~safe] = _chain(a[~safe], w, exact=True)
     bits = np.ascontiguousarray(sums).view(np.uint32)
-    if int(a_high.max()) + int(w_high) >= 360:  # an overflow, and so a NaN, is possible
+    high, w_top = int(a_high.max()), int(w_high)
+    if max(high, w_top) == 255 or high + w_top >= 360:  # a NaN went in, or an overflow may make one
         bits = np.asarray(flush(bits))
     return bits
 

@@ -52,7 +52,7 @@ class Plan:
     identity, raw, turned
         UB rows of the identity and of tiles to be transposed, ACC rows of transposed ones.
     mask
-        ACC row of the mask.
+        First ACC row of the masks, one for each stage.
     cycles
         The estimate.
     """
@@ -119,7 +119,7 @@ def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> 
             or any(stage.n >= _COUNT_LIMIT for stage in stages)):
         parameter_slots = weight_slots + 1
         resident = parameter_slots * tiles * max(stage.parameters for stage in stages)
-    acc_used = 1 if chain.mask is not None else 0
+    acc_used = len(stages) if chain.mask is not None else 0
     parameters = []
     for stage in stages:
         parameters.append(acc_used)

@@ -276,7 +276,8 @@ class _Scheduler:
                 # A NaN beyond the last column would reach the sums of the next stage.
                 self.out.append(nodes.vector(
                     VectorOp.IMUL, Dst.ACC, sums, rows,
-                    ((Src.ACC, sums), (Src.ACC_ROW, self.plan.mask)), source=source))
+                    ((Src.ACC, sums), (Src.ACC_ROW, self.plan.mask + p.stage)),
+                    source=source))
         rows_of = self.parameters(p, n)
         bias = (Src.ACC_ROW, rows_of[0]) if stage.bias is not None else None
         if stage.output == "int8":
@@ -300,13 +301,12 @@ class _Scheduler:
     # The whole.
 
     def load_constants(self) -> None:
-        chain, plan, stage = self.chain, self.plan, self.chain.stages[0]
+        chain, plan = self.chain, self.plan
         if chain.mask is not None:
-            last = next(stage for stage in chain.stages[:-1] if stage.n % self.dim)
-            raise_if = {stage.n % self.dim for stage in chain.stages[:-1]} - {0}
-            assert len(raise_if) == 1, "one mask for every ragged layer"
-            self.out.append(nodes.load(Mem.ACC, DmaFormat.W32, plan.mask, chain.mask, 1,
-                                       last.n % self.dim, 0, source="mask"))
+            for s, each in enumerate(chain.stages[:-1]):
+                if each.n % self.dim:
+                    self.out.append(nodes.load(Mem.ACC, DmaFormat.W32, plan.mask + s, chain.mask,
+                                               1, each.n % self.dim, 0, source="mask"))
         if not plan.parameter_slots:
             for s, each in enumerate(chain.stages):
                 self.load_parameters(s, plan.parameters[s], 0, each.n_tiles(self.config))

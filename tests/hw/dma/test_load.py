@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from hw.dma_world import World, random_commands
 
 from celosia.arch.config import TpuConfig
+from hw.dma_world import World, random_commands
 
 
 def config(bus: int, dim: int, int8: bool = True, bf16: bool = True) -> TpuConfig:

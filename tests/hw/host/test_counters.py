@@ -155,6 +155,7 @@ def test_carries_into_the_upper_word():
     async def testbench(ctx, dut):
         reference = Reference(9)
         await run(ctx, dut, reference, 100)  # one sweep: totals are taken from the RAM
+        await ctx.tick().repeat(3)  # and the sweep is at rest
         totals = dut._totals.data
         for i, name in enumerate(NAMES):
             before = ctx.get(totals[i])

@@ -1,0 +1,59 @@
+"""What the lanes are told about a row, decoded once for all of them."""
+
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib import data, enum
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import VectorOp
+
+__all__ = ["FMA_OPS", "Source", "control_layout", "decode", "lane_latency"]
+
+#: Operations that are a fused multiply-add with some operands fixed.
+FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
+
+
+class Source(enum.Enum, shape=2):
+    """Where a lane takes a word from.
+
+    As the source of an operand, ``SELF`` is the word that the lane holds for it; as the source of
+    that held word, ``SELF`` leaves it as it is.
+    """
+
+    SELF = 0
+    P = 1
+    Q = 2
+    SCALAR = 3
+
+
+def lane_latency(config: TpuConfig) -> int:
+    """Cycles from a row's operands to its result; normalising and rounding take two of them."""
+    return 10 if config.bf16 else 8
+
+
+def control_layout(config: TpuConfig) -> data.StructLayout:
+    """Control of the row at one stage of the lanes.
+
+    ``valid``: there is a row. Then one of these says which part of the lane makes the result:
+    ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``, ``f2i``.
+    """
+    parts = ["simple", "product", "requant", *(["fma", "i2f", "f2i"] if config.bf16 else [])]
+    return data.StructLayout({
+        "valid": 1, **{part: 1 for part in parts}, "op": 6, "post": 4, "dst": 3, "param": 32,
+    })
+
+
+def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, dst: Value,
+           param: Value) -> data.View:
+    """Control of a row; without one every part is off."""
+    control = Signal(control_layout(config), name="control")
+    parts = {"product": (VectorOp.IMUL,), "requant": (VectorOp.REQUANT,)}
+    if config.bf16:
+        parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,), "f2i": (VectorOp.F2I,)}
+    for part, ops in parts.items():
+        m.d.comb += control[part].eq(valid & Cat(op == item for item in ops).any())
+    m.d.comb += [
+        control.valid.eq(valid),
+        control.simple.eq(valid & ~Cat(control[part] for part in parts).any()),
+        control.op.eq(op), control.post.eq(post), control.dst.eq(dst), control.param.eq(param),
+    ]
+    return control

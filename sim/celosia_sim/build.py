@@ -1,0 +1,252 @@
+"""Verilog text into a shared library (or a cocotb executable), through a cache."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from celosia.arch.config import BANKS, TpuConfig
+from celosia_sim import cache
+from celosia_sim.toolchain import (
+    ToolchainError,
+    compiler,
+    cpu_identity,
+    verilator,
+)
+
+__all__ = ["ABI", "BuildFlags", "build_library", "compile_all", "run_tool", "runtime_objects",
+           "strip_zero_rows", "verilate"]
+
+#: Version of the C interface in harness/api.cpp.
+ABI = 1
+
+HARNESS = Path(__file__).parent / "harness"
+PREFIX = "Vcelosia"
+
+#: Formats of a waveform and their number in the harness.
+TRACES = {"": 0, "vcd": 1, "fst": 2}
+
+
+@dataclass(frozen=True)
+class BuildFlags:
+    """Every flag that decides how fast a chip simulates and how long it takes to build."""
+
+    verilator: tuple[str, ...] = (
+        "-Wno-lint", "-Wno-style", "-Wno-fatal",  # celosia_sim.lint is where warnings count
+        "--x-assign", "fast", "--x-initial", "fast", "--noassert",
+        "--output-split", "20000", "--output-split-cfuncs", "2000",
+    )
+    cxx: tuple[str, ...] = ("-std=c++17", "-fPIC", "-pthread", "-w", "-DVERILATOR=1",
+                            "-DVM_COVERAGE=0", "-DVM_SC=0")
+    fast: tuple[str, ...] = ("-O2",)
+    #: Code that runs once: constructors, initial values, names of signals.
+    slow: tuple[str, ...] = ("-O1",)
+
+
+FLAGS = BuildFlags()
+
+
+def run_tool(name: str, command: Sequence[str | Path], log: Path, *,
+             cwd: Path | None = None, env: dict[str, str] | None = None,
+             running: set[subprocess.Popen[bytes]] | None = None) -> None:
+    """Run a program with its output in ``log``.
+
+    Raises
+    ------
+    ToolchainError
+        If it fails; the message holds the first lines with an error.
+    """
+    with log.open("wb") as file:
+        process = subprocess.Popen([str(part) for part in command], cwd=cwd, env=env, stdout=file,
+                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        if running is not None:
+            running.add(process)
+        try:
+            status = process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            if running is not None:
+                running.discard(process)
+    if status == 0:
+        return
+    lines = log.read_text(errors="replace").splitlines()
+    errors = [line for line in lines if re.search(r"error", line, re.IGNORECASE)] or lines
+    kept = cache.cache_folder() / "failed"
+    kept.mkdir(parents=True, exist_ok=True)
+    saved = kept / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    shutil.copyfile(log, saved)
+    first = "\n  ".join(errors[:5]) or "(no output)"
+    raise ToolchainError(f"{name} failed with status {status}; the log is {saved}\n  {first}")
+
+
+def _base_flags(trace: str) -> list[str]:
+    root = verilator().include
+    flags = [*compiler().flags, *FLAGS.cxx, f"-I{root}", f"-I{root / 'vltstd'}",
+             f"-DVM_TRACE={int(bool(trace))}", f"-DVM_TRACE_FST={int(trace == 'fst')}",
+             f"-DVM_TRACE_VCD={int(trace == 'vcd')}"]
+    if trace == "fst":
+        flags.append(f"-I{HARNESS / 'fst_shim'}")
+    return flags
+
+
+def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
+                flags: Sequence[str]) -> list[Path]:
+    """Compile sources, each with flags of its own, on all processors; return the objects."""
+    running: set[subprocess.Popen[bytes]] = set()
+
+    def one(item: tuple[Path, tuple[str, ...]]) -> Path:
+        source, own = item
+        target = into / f"{source.stem}.o"
+        run_tool("c++", [*compiler().command, *flags, *own, "-c", source, "-o", target],
+                 into / f"{source.stem}.log", cwd=into, running=running)
+        return target
+
+    # The largest first: no processor waits long for the last one.
+    order = sorted(sources, key=lambda item: -item[0].stat().st_size)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
+                            else os.cpu_count() or 1) as pool:
+        jobs = [pool.submit(one, item) for item in order]
+        try:
+            return [job.result() for job in jobs]
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            for process in list(running):
+                with contextlib.suppress(OSError):
+                    process.kill()
+            raise
+
+
+def _tool_identity() -> dict[str, object]:
+    return {"verilator": verilator().version, "compiler": compiler().version,
+            "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS)}
+
+
+def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
+    """Verilator's run-time library, compiled once for all chips."""
+    names = ["verilated.cpp", "verilated_threads.cpp"]
+    names += {"": [], "vcd": ["verilated_vcd_c.cpp"], "fst": ["verilated_fst_c.cpp"]}[trace]
+    names += ["verilated_vpi.cpp"] if vpi else []
+    flags = _base_flags(trace)
+    key = cache.digest({**_tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
+
+    def make(folder: Path) -> None:
+        compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder, flags)
+
+    folder = cache.entry("runtime", key, make)
+    return [folder / f"{Path(name).stem}.o" for name in names]
+
+
+def _harness_text(within: str = "") -> str:
+    return "".join(path.read_text() for path in sorted((HARNESS / within).rglob("*"))
+                   if path.is_file())
+
+
+_ZERO_ROW = re.compile(r"^ *bank\d\[\d+\] = \d+'[a-z]0+;\n", re.MULTILINE)
+
+
+def strip_zero_rows(text: str) -> str:
+    """Leave out the statements that set rows of the on-chip memories to zero.
+
+    There is one for every row, which takes the C++ compiler minutes; the harness zeroes the arrays.
+    """
+    return _ZERO_ROW.sub("", text)
+
+
+def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFIX,
+             trace: str = "", extra: Sequence[str] = ()) -> list[tuple[Path, tuple[str, ...]]]:
+    """Run Verilator in ``work``; return the C++ files and the flags that each wants."""
+    (work / "chip.v").write_text(strip_zero_rows(text))
+    options = [f"--trace-{trace}"] if trace else []
+    run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
+                           "--Mdir", work / "cpp", *FLAGS.verilator, *options, *extra,
+                           work / "chip.v"],
+             work / "verilator.log", env=verilator().environment())
+    return [(path, FLAGS.slow if "Slow" in path.stem or "__Trace" in path.stem else FLAGS.fast)
+            for path in sorted((work / "cpp").glob("*.cpp"))]
+
+
+_ARRAY = re.compile(
+    r"VlUnpacked<[^;]*?/\*(?P<high>\d+):0\*/, (?P<depth>\d+)> "
+    r"(?P<name>\w*?__DOT__(?P<memory>ub|acc)__DOT__(?:\w+__DOT__)??bank(?P<bank>\d)"
+    r"(?:__DOT__\w+)?);")
+_CLOCK = re.compile(r"CData/\*0:0\*/ (__Vtrigprevexpr___TOP__clk__\d+);")
+
+
+def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
+    """Write chip_config.h: what the harness must know of the generated class."""
+    root = (cpp / f"{PREFIX}___024root.h").read_text()
+    banks = [
+        f'{{"{array["memory"]}", {array["bank"]}, '
+        f"reinterpret_cast<uint8_t*>(&rootp->{array['name']}[0]), {array['depth']}, "
+        f"sizeof(rootp->{array['name']}[0]), {int(array['high']) // 8 + 1}}}"
+        for array in _ARRAY.finditer(root)
+    ]
+    clocks = _CLOCK.findall(root)
+    lines = [
+        f'#include "{PREFIX}.h"', f'#include "{PREFIX}___024root.h"',
+        f"#define CELOSIA_MODEL {PREFIX}",
+        f"#define CELOSIA_ABI {ABI}",
+        f"#define CELOSIA_BUS_BYTES {config.bus_bytes}",
+        f"#define CELOSIA_NUM_BANKS {BANKS}",
+        f"#define CELOSIA_TRACE {TRACES[trace]}",
+        f"#define CELOSIA_BANKS {', '.join(banks)}",
+    ]
+    if len(clocks) == 1:
+        lines.append(f"#define CELOSIA_CLOCK_BEFORE rootp->{clocks[0]}")
+    (cpp / "chip_config.h").write_text("\n".join(lines) + "\n")
+
+
+def build_library(text: str, config: TpuConfig, *, trace: str = "",
+                  announce: Callable[[str], None] | None = None) -> Path:
+    """Compile a chip, or find it in the cache.
+
+    Parameters
+    ----------
+    text
+        Verilog, top module ``celosia`` with the pins of `celosia_hw.top`.
+    config
+        What the chip is; the harness wants its bus width.
+    trace
+        "vcd" or "fst" for a chip that can write waveforms (it runs slower); "" for one that cannot.
+    announce
+        Called with a line of text before something that takes long.
+
+    Returns
+    -------
+    Path
+        The shared library.
+
+    Raises
+    ------
+    ToolchainError
+        If Verilator or the compiler is missing or fails.
+    """
+    if trace not in TRACES:
+        raise ValueError(f"trace must be one of {', '.join(map(repr, TRACES))}, not {trace!r}")
+    key = cache.digest({**_tool_identity(), "text": text, "config": repr(config), "trace": trace,
+                        "harness": _harness_text(), "abi": ABI})
+
+    def make(folder: Path) -> None:
+        if announce:
+            announce(f"building the {config.name} chip for simulation (kept for next time)")
+        work = folder / "work"
+        work.mkdir()
+        sources = verilate(text, work, trace=trace)
+        _write_config(work / "cpp", config, trace)
+        flags = [*_base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
+        objects = compile_all([*sources, (HARNESS / "api.cpp", FLAGS.fast)], work, flags)
+        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
+                         "-o", folder / "chip.so", *objects, *runtime_objects(trace)],
+                 work / "link.log")
+        shutil.rmtree(work)
+
+    return cache.entry("chip", key, make) / "chip.so"

