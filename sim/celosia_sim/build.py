@@ -20,8 +20,8 @@ from celosia_sim.toolchain import (
     verilator,
 )
 
-__all__ = ["ABI", "BuildFlags", "build_library", "compile_all", "run_tool", "runtime_objects",
-           "strip_zero_rows", "verilate"]
+__all__ = ["ABI", "FLAGS", "TRACES", "BuildFlags", "base_flags", "build_library", "compile_all", "run_tool",
+           "runtime_objects", "strip_zero_rows", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 1
@@ -87,7 +87,8 @@ def run_tool(name: str, command: Sequence[str | Path], log: Path, *,
     raise ToolchainError(f"{name} failed with status {status}; the log is {saved}\n  {first}")
 
 
-def _base_flags(trace: str) -> list[str]:
+def base_flags(trace: str) -> list[str]:
+    """Flags for every C++ file of a build."""
     root = verilator().include
     flags = [*compiler().flags, *FLAGS.cxx, f"-I{root}", f"-I{root / 'vltstd'}",
              f"-DVM_TRACE={int(bool(trace))}", f"-DVM_TRACE_FST={int(trace == 'fst')}",
@@ -125,7 +126,8 @@ def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
             raise
 
 
-def _tool_identity() -> dict[str, object]:
+def tool_identity() -> dict[str, object]:
+    """What a key holds so that a build is not used where its tools would build another."""
     return {"verilator": verilator().version, "compiler": compiler().version,
             "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS)}
 
@@ -135,8 +137,8 @@ def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
     names = ["verilated.cpp", "verilated_threads.cpp"]
     names += {"": [], "vcd": ["verilated_vcd_c.cpp"], "fst": ["verilated_fst_c.cpp"]}[trace]
     names += ["verilated_vpi.cpp"] if vpi else []
-    flags = _base_flags(trace)
-    key = cache.digest({**_tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
+    flags = base_flags(trace)
+    key = cache.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
 
     def make(folder: Path) -> None:
         compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder, flags)
@@ -232,7 +234,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
     """
     if trace not in TRACES:
         raise ValueError(f"trace must be one of {', '.join(map(repr, TRACES))}, not {trace!r}")
-    key = cache.digest({**_tool_identity(), "text": text, "config": repr(config), "trace": trace,
+    key = cache.digest({**tool_identity(), "text": text, "config": repr(config), "trace": trace,
                         "harness": _harness_text(), "abi": ABI})
 
     def make(folder: Path) -> None:
@@ -242,7 +244,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
         work.mkdir()
         sources = verilate(text, work, trace=trace)
         _write_config(work / "cpp", config, trace)
-        flags = [*_base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
+        flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
         objects = compile_all([*sources, (HARNESS / "api.cpp", FLAGS.fast)], work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "chip.so", *objects, *runtime_objects(trace)],

@@ -5,18 +5,71 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.arch.isa import Mem
+from celosia.model import Machine, Memory, RunResult
 
-__all__ = ["Builder", "Counts", "Label", "Region"]
+__all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Builder", "Counts", "Label",
+           "RandomProgram", "Region"]
+
+#: Where the program and its data lie.
+PROGRAM_ADDR = 0x0010_0000
+DATA_ADDR = 0x0020_0000
+DATA_BYTES = 1 << 16
 
 _MASK = 0xFFFFFFFF
 Counts = tuple[int, int, int]
 #: First row and the row behind the last.
 Region = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class RandomProgram:
+    """A program with what it finds in memory.
+
+    Attributes
+    ----------
+    code
+        Encoded instructions, for address ``program_addr``.
+    insns
+        The same as objects; empty where ``code`` was mutated.
+    image
+        Bytes at ``data_addr``.
+    windows
+        First and last byte of the four DMA windows.
+    expected
+        How a faulty program ends on the model; None for a legal program.
+    """
+
+    config: TpuConfig
+    seed: int
+    code: bytes
+    insns: tuple[Insn, ...]
+    image: bytes
+    windows: tuple[tuple[int, int], ...]
+    program_addr: int = PROGRAM_ADDR
+    data_addr: int = DATA_ADDR
+    expected: RunResult | None = None
+
+    @property
+    def length(self) -> int:
+        """Number of instructions."""
+        return len(self.code) // isa.INSTRUCTION_BYTES
+
+    def load(self, memory: Memory) -> None:
+        """Write code and data."""
+        memory.write(self.program_addr, self.code)
+        memory.write(self.data_addr, self.image)
+
+    def run(self, machine: Machine, max_instructions: int = 10_000) -> RunResult:
+        """Load the program into the memory of a model and run it there."""
+        self.load(machine.memory)
+        return machine.run(self.program_addr, self.length, self.windows,
+                           max_instructions=max_instructions)
 
 
 class Label:
@@ -91,7 +144,7 @@ class Builder:
         taken = self._pinned | self._used_registers
         return self.rng.choice([r for r in range(isa.NUM_REGISTERS) if r not in taken])
 
-    def value(self, value: int, chance: float = 0.3) -> int | Reg:
+    def value(self, value: int, chance: float = 0.15) -> int | Reg:
         """Return an operand that is ``value``: an immediate, or a register that holds it."""
         if self.rng.random() >= chance:
             return value
@@ -202,7 +255,7 @@ class Builder:
         """Return base and stride register of a stream inside a region."""
         rng, (low, high) = self.rng, region
         total = counts[0] * counts[1] * counts[2]
-        if rng.random() < 0.4 and total <= high - low:
+        if rng.random() < 0.5 and total <= high - low:
             return rng.randrange(low, high - total + 1), 0
         room = high - low - 1
         steps = []

@@ -23,7 +23,8 @@ def chip_verilog(config: TpuConfig) -> str:
     """
     import celosia_hw
 
-    assert celosia_hw.__file__ and celosia.arch.__file__
+    assert celosia_hw.__file__
+    assert celosia.arch.__file__
     key = cache.digest({
         "config": repr(config), "hw": _sources(celosia_hw.__file__),
         "arch": _sources(celosia.arch.__file__),

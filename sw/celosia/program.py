@@ -1,16 +1,7 @@
-"""A program: instructions, the external memory that they want, and where they came from.
-
-The file format, little-endian: 8 bytes of magic, the version and the CRC-32 of the body as 32-bit
-words, the bytes of the body as a 64-bit word; then the body: the bytes of the JSON header as a
-32-bit word, the header, 32 bytes for each instruction, and the constants in the order of the
-header, as they lie in memory.
-"""
+"""A program: instructions, the external memory that they want, and where they came from."""
 
 from __future__ import annotations
 
-import json
-import struct
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +11,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch import encoding, isa
+from celosia import program_file
+from celosia.arch import encoding
 from celosia.arch.encoding import Imm, Insn
 
-__all__ = ["DTYPES", "KINDS", "MAGIC", "VERSION", "Buffer", "Program"]
+__all__ = ["DTYPES", "KINDS", "Buffer", "Program"]
 
 #: NumPy types of buffers, by name.
 DTYPES: dict[str, np.dtype] = {
@@ -32,11 +24,6 @@ DTYPES: dict[str, np.dtype] = {
 }
 #: Kinds of buffers: filled by the caller, read by the caller, filled on load, or neither.
 KINDS = ("input", "output", "constant", "scratch")
-
-MAGIC = b"CELOSIA\x1a"
-VERSION = 1
-_PREFIX = struct.Struct("<8sIIQ")
-_LENGTH = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -163,11 +150,12 @@ class Program:
 
     def _check_buffers(self) -> None:
         frozen: dict[str, NDArray] = {}
-        names = [buffer.name for buffer in self.buffers]
+        names: set[str] = set()
         for buffer in self.buffers:
-            if names.count(buffer.name) > 1:
+            if buffer.name in names:
                 raise ValueError(f"Program.buffers must have different names, "
                                  f"{buffer.name!r} is there twice")
+            names.add(buffer.name)
             if buffer.end > self.arena_bytes:
                 raise ValueError(f"buffer {buffer.name} must end inside the arena of "
                                  f"{self.arena_bytes} bytes, not at {buffer.end}")
@@ -255,16 +243,7 @@ class Program:
 
     def to_bytes(self) -> bytes:
         """Return the contents of a program file; equal programs give equal bytes."""
-        header = json.dumps({
-            "name": self.name, "fingerprint": self.fingerprint, "instructions": len(self.insns),
-            "arena_bytes": self.arena_bytes, "sources": self.sources,
-            "buffers": [[b.name, b.offset, b.shape, b.dtype, b.kind] for b in self.buffers],
-            "relocations": self.relocations,
-        }, separators=(",", ":")).encode()
-        constants = (self.constants[buffer.name].tobytes() for buffer in self.buffers
-                     if buffer.kind == "constant")
-        body = b"".join((_LENGTH.pack(len(header)), header, self.code(), *constants))
-        return _PREFIX.pack(MAGIC, VERSION, zlib.crc32(body), len(body)) + body
+        return program_file.write(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
@@ -276,74 +255,7 @@ class Program:
             If the data are not a program of this version, or are cut or damaged: what was
             expected, what came, and at which offset.
         """
-        if data[:len(MAGIC)] != MAGIC[:len(data)] or not data:
-            raise ValueError(f"a program file must begin with {MAGIC!r} at offset 0, "
-                             f"not {bytes(data[:len(MAGIC)])!r}")
-        if len(data) < _PREFIX.size:
-            raise ValueError(f"a program file must have {_PREFIX.size} bytes before its body, it "
-                             f"ends at offset {len(data)}")
-        _, version, checksum, length = _PREFIX.unpack_from(data)
-        if version != VERSION:
-            raise ValueError(f"program file at offset 8: version must be {VERSION}, not {version}")
-        body = data[_PREFIX.size:]
-        if len(body) != length:
-            raise ValueError(f"a program file must end at offset {_PREFIX.size + length}, "
-                             f"not at {len(data)}")
-        if zlib.crc32(body) != checksum:
-            raise ValueError(f"program file from offset {_PREFIX.size} on: CRC-32 must be "
-                             f"{checksum:#010x}, not {zlib.crc32(body):#010x}")
-        return cls._from_body(body)
-
-    @classmethod
-    def _from_body(cls, body: bytes) -> Program:
-        offset = _PREFIX.size
-
-        def take(size: int, what: str) -> bytes:
-            nonlocal offset
-            at = offset - _PREFIX.size
-            if len(body) - at < size:
-                raise ValueError(f"program file at offset {offset}: {what} must have {size} bytes, "
-                                 f"not {max(len(body) - at, 0)}")
-            offset += size
-            return body[at:at + size]
-
-        (length,) = _LENGTH.unpack(take(_LENGTH.size, "length of the header"))
-        at = offset
-        text = take(length, "the header")
-        try:
-            header = json.loads(text)
-            buffers = tuple(Buffer(name, place, tuple(shape), dtype, kind)
-                            for name, place, shape, dtype, kind in header["buffers"])
-            count = int(header["instructions"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"program file at offset {at}: the header must describe a program, "
-                             f"but {type(error).__name__}: {error}") from None
-        insns = []
-        for index in range(count):
-            at = offset
-            word = take(isa.INSTRUCTION_BYTES, f"instruction {index}")
-            try:
-                insns.append(encoding.decode(word))
-            except ValueError as error:
-                raise ValueError(f"program file at offset {at}: instruction {index}: "
-                                 f"{error}") from None
-        constants = {}
-        for buffer in buffers:
-            if buffer.kind == "constant":
-                raw = take(buffer.nbytes, f"constant {buffer.name}")
-                constants[buffer.name] = np.frombuffer(
-                    raw, DTYPES[buffer.dtype]).reshape(buffer.shape)
-        if offset - _PREFIX.size != len(body):
-            raise ValueError(f"program file at offset {offset}: must end here, not after "
-                             f"{len(body) - offset + _PREFIX.size} more bytes")
-        try:
-            return cls(header["fingerprint"], tuple(insns), header["name"],
-                       tuple(header["sources"]), header["arena_bytes"], buffers, constants,
-                       tuple((index, operand) for index, operand in header["relocations"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"program file at offset {_PREFIX.size + _LENGTH.size}: the header "
-                             f"must describe a program, but {type(error).__name__}: "
-                             f"{error}") from None
+        return program_file.read(data)
 
     def save(self, path: str | Path) -> None:
         """Write the program into a file."""

@@ -32,6 +32,10 @@ class AxiMemory:
     latency: int = 2
     busy: float = 0.0
     bad: set[int] = field(default_factory=set)
+    #: A beat of W may be offered with its burst, before that is accepted; it is not taken then.
+    early_data: bool = False
+    #: A burst of W is accepted only once its data are offered.
+    wants_data: bool = False
     data: np.ndarray = field(init=False)
     #: What happened: accepted bursts (addr, beats, id), cycles in which beats moved.
     reads: list[tuple[int, int, int]] = field(default_factory=list)
@@ -47,18 +51,18 @@ class AxiMemory:
 
     def __post_init__(self):
         self.data = self.rng.integers(0, 256, self.size, dtype=np.uint8)
-        self._held = {}
+        self.held = {}  # offered and not taken, by channel
 
     def _pause(self) -> bool:
         return self.busy > 0 and self.rng.random() < self.busy
 
     def _stable(self, name: str, valid: int, ready: int, payload) -> bool:
         """Check that what was offered stays; return whether it is transferred."""
-        if name in self._held:
+        if name in self.held:
             assert valid, f"{name}: valid fell before ready"
-            assert payload == self._held.pop(name), f"{name}: payload changed before ready"
+            assert payload == self.held.pop(name), f"{name}: payload changed before ready"
         if valid and not ready:
-            self._held[name] = payload
+            self.held[name] = payload
         return bool(valid and ready)
 
     def _check_burst(self, name: str, addr: int, beats: int) -> None:
@@ -73,6 +77,7 @@ class AxiMemory:
         """Serve the channels for ever."""
         read_queue, burst_queue, answer_queue = deque(), deque(), deque()
         offered = answer = None
+        data_waits = False
         beats_done = 0  # of the burst that is being written
         unused = Signal()
         none = (unused, unused, unused)
@@ -100,8 +105,8 @@ class AxiMemory:
                     ctx.set(r.payload, offered)
                 ctx.set(r.valid, offered is not None)
             if aw is not None:
-                ctx.set(aw.ready, not self._pause())
-                ctx.set(w.ready, not self._pause())
+                ctx.set(aw.ready, not self._pause() and (data_waits or not self.wants_data))
+                ctx.set(w.ready, not self._pause() and bool(burst_queue or not self.early_data))
                 if answer is None and answer_queue and answer_queue[0][0] <= self.cycle \
                         and not self._pause():
                     answer = answer_queue.popleft()
@@ -123,12 +128,10 @@ class AxiMemory:
                 self.read_cycles.append(self.cycle)
                 self.reads_open -= offered["last"]
                 offered = None
-            # W before AW of the same cycle: data may not come with or before its address.
+            if seen[12]:
+                assert burst_queue or (self.early_data and seen[7]), "W: offered before its burst"
+            data_waits = seen[12] and not seen[13] and not burst_queue
             if self._stable("W", seen[12], seen[13], seen[14:17]):
-                assert burst_queue, "W: no burst was accepted for this beat"
-            elif seen[12]:
-                assert burst_queue, "W: offered before its burst was accepted"
-            if seen[12] and seen[13]:
                 addr, beats, bad = burst_queue[0]
                 assert bool(seen[16]) == (beats_done == beats - 1), "W: last in the wrong place"
                 self.write_cycles.append(self.cycle)

@@ -5,7 +5,8 @@
 // 0x00 SCRATCH  0x04 SRC  0x08 DST  0x0C bursts - 1 [31:16], beats - 1 [7:0]
 // 0x10 START (1 read, 2 write)  0x14 {error, done, busy}  0x18 IRQ_ENABLE
 // 0x20 first AR  0x24 first R  0x28 last R  0x2C first W  0x30 last W  0x34 last B
-// 0x38 bad handshake: 1 drops arvalid, 2 sends an early wlast   others: SLVERR
+// 0x38 bad handshake: 1 drops arvalid, 2 sends an early wlast   0x3C parity of `acc` at a row
+// others: SLVERR
 module celosia (
     input clk, input rst, output irq,
     input [11:0] s_axil_awaddr, input [2:0] s_axil_awprot, input s_axil_awvalid,
@@ -51,6 +52,7 @@ module celosia (
 
     reg [16:0] ar_left, aw_left, wb_left, b_left, rb_left;
     reg [7:0] w_beat;
+    wire parity;
     reg [9:0] row;  // of the next beat that is read or written
     assign m_axi_arvalid = ar_left != 0 & ~(bad[0] & now[0]);
     assign m_axi_awvalid = aw_left != 0;
@@ -61,7 +63,8 @@ module celosia (
     assign m_axi_bready = b_left != 0;
     ub ub(.clk(clk), .row(row), .we(m_axi_rvalid & m_axi_rready), .wdata(m_axi_rdata),
           .rdata(m_axi_wdata));
-    acc acc(.clk(clk), .row(row), .we(m_axi_rvalid & m_axi_rready), .wdata({2{m_axi_rdata}}));
+    acc acc(.clk(clk), .row(row), .we(m_axi_rvalid & m_axi_rready), .wdata({2{m_axi_rdata}}),
+            .parity(parity));
 
     always @(posedge clk) begin
         now <= now + 1;
@@ -138,6 +141,7 @@ module celosia (
                 12'h2C: s_axil_rdata <= t_w;
                 12'h30: s_axil_rdata <= t_wl;
                 12'h34: s_axil_rdata <= t_b;
+                12'h3C: s_axil_rdata <= parity;
                 default: begin s_axil_rdata <= 0; s_axil_rresp <= 2; end
             endcase
         end
@@ -167,8 +171,9 @@ module \celosia.ub.bank0 (input clk, input [7:0] row, input we, input [8*BUS_BYT
     assign rdata = mem[row];
 endmodule
 
-module acc (input clk, input [9:0] row, input we, input [16*BUS_BYTES-1:0] wdata);
+module acc (input clk, input [9:0] row, input we, input [16*BUS_BYTES-1:0] wdata, output parity);
     reg [16*BUS_BYTES-1:0] bank0 [0:63], bank1 [0:63], bank2 [0:63], bank3 [0:63];
+    assign parity = ^{bank0[row[7:2]], bank1[row[7:2]], bank2[row[7:2]], bank3[row[7:2]]};
     always @(posedge clk) if (we & row < 256) case (row[1:0])
         0: bank0[row[7:2]] <= wdata;
         1: bank1[row[7:2]] <= wdata;

@@ -19,7 +19,7 @@ from celosia_hw.memory.ports import WritePortSignature, row_bits
 __all__ = ["LoadEngine"]
 
 #: Commands whose bursts may run ahead of the data.
-_COMMANDS_AHEAD = 8
+_COMMANDS_AHEAD = 16
 #: Beats asked for and not yet received at which no further burst is made: more than a memory's
 #: latency, and few enough that an instruction fetch does not wait long behind them.
 _BEATS_AHEAD = 128

@@ -20,9 +20,9 @@ from celosia_hw.memory.ports import ReadPortSignature, row_bits
 __all__ = ["StoreEngine"]
 
 #: Commands that may be in one part of the engine and not yet in the next.
-_COMMANDS_AHEAD = 4
+_COMMANDS_AHEAD = 8
 #: Bursts asked for and not yet answered at which no further burst is made.
-_BURSTS_AHEAD = 64
+_BURSTS_AHEAD = 128
 #: Bits of a burst's number; numbers in flight are told apart modulo this many.
 _NUMBER_BITS = 8
 
@@ -75,7 +75,7 @@ class StoreEngine(wiring.Component):
         m.submodules.reader = reader = RowReader(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.ends = ends = Queue(_NUMBER_BITS, 2 * _BURSTS_AHEAD)
+        m.submodules.ends = ends = Queue(_NUMBER_BITS, 1 << _NUMBER_BITS)
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)
         setup.fork(m, (walker.i, setup.walk), (rows_jobs.i, setup.rows),
                    (lanes_jobs.i, setup.lanes), (align_jobs.i, setup.align))

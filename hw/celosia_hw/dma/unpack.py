@@ -99,7 +99,10 @@ class Unpacker(wiring.Component):
         unit_error = Signal(reset_less=True)
         unit_valid = Signal()
         # The on-chip row under construction, or offered to its port.
-        lanes = [Signal(32, name=f"lane{k}", reset_less=True) for k in range(config.dim)]
+        chunk = min(piece_elements(config, f) for f in there)  # no format writes less at once
+        chunks = [Signal(32 * chunk, name=f"lanes{k}", reset_less=True)
+                  for k in range(0, config.dim, chunk)]
+        row = Signal(32 * config.dim)
         row_valid = Signal()
         bad = Signal()  # a unit of that row, or of one before it in the job, was an error
 
@@ -115,6 +118,7 @@ class Unpacker(wiring.Component):
             self.i.ready.eq(~unit_valid | (step & unit_done)),
         ]
         lane_mask = mask | (~row_ends).replicate(len(mask))
+        converted: dict[DmaFormat, Signal] = {}
         with m.Switch(fmt):
             for f in there:
                 per_unit, per_row = pieces_ratio(config, f)
@@ -125,22 +129,20 @@ class Unpacker(wiring.Component):
                         unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
                         row_done.eq(row_ends | all_places if per_row > 1 else 1),
                     ]
+                    piece = converted[f] = Signal(32 * size, name=f"piece_{f.name.lower()}")
                     with m.If(step):
                         if per_unit > 1:
                             m.d.sync += unit.eq(unit[size * (8 << f):])
-                        for k in range(config.dim):
-                            element = self._element(unit, f, k % size, to_ub)
-                            value = Mux(lane_mask[k % size], element, 0)
-                            if per_row == 1:
-                                m.d.sync += lanes[k].eq(value)
-                            elif k < size:
-                                with m.If(place == 0):
-                                    m.d.sync += lanes[k].eq(value)
-                            else:
-                                with m.If(place == k // size):
-                                    m.d.sync += lanes[k].eq(value)
-                                with m.Elif(place == 0):
-                                    m.d.sync += lanes[k].eq(0)
+                        for k, lanes in enumerate(chunks):
+                            at, part = divmod(k, size // chunk)
+                            with m.If(place == at if per_row > 1 else 1):
+                                m.d.sync += lanes.eq(piece.word_select(part, 32 * chunk))
+                            with m.Elif(place == 0):
+                                m.d.sync += lanes.eq(0)
+        for f, piece in converted.items():
+            m.d.comb += piece.eq(Cat(
+                Mux(lane_mask[k], self._element(unit, f, k, to_ub), 0)
+                for k in range(piece_elements(config, f))))
 
         with m.If(step):
             m.d.sync += [
@@ -171,9 +173,11 @@ class Unpacker(wiring.Component):
             self.ub.valid.eq(self.writing & (walk.mem == Mem.UB)),
             self.acc.valid.eq(self.writing & (walk.mem == Mem.ACC)),
             self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
-            self.ub.data.eq(Cat(lane[:config.lane_bits] for lane in lanes)),
-            self.acc.data.eq(Cat(lanes)),
+            self.ub.data.eq(Cat(row.word_select(k, 32)[:config.lane_bits]
+                                for k in range(config.dim))),
+            self.acc.data.eq(row),
         ]
+        m.d.comb += row.eq(Cat(chunks))
         last = self.wrote & walk.last
         m.d.sync += [self.done.eq(last), self.error.eq(last & bad)]
         with m.If(free):

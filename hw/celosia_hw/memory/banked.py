@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import BANKS
-from celosia_hw.memory.ports import ReadPortSignature, WritePortSignature
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, WritePortSignature
 
 __all__ = ["BankedMemory"]
 
@@ -48,8 +48,8 @@ class BankedMemory(wiring.Component):
         A bit for each port, readers first: it asked in this cycle and was refused.
     """
 
-    read: list[wiring.PureInterface]
-    write: list[wiring.PureInterface]
+    read: list[ReadPort]
+    write: list[WritePort]
     conflicts: Signal
 
     def __init__(self, rows: int, row_bits: int, width: int, readers: int, writers: int):

@@ -1,12 +1,14 @@
 """Ports of the on-chip memories."""
 
+from amaranth.hdl import Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["READ_LATENCY", "ReadPortSignature", "WritePortSignature", "row_bits"]
+__all__ = ["READ_LATENCY", "ReadPort", "ReadPortSignature", "WritePort", "WritePortSignature",
+           "row_bits"]
 
 #: Cycles from a granted read (valid & ready) to its data: granted in cycle t, ``data`` holds the
 #: row during cycle t + READ_LATENCY, and in no other cycle.
@@ -42,3 +44,21 @@ class WritePortSignature(wiring.Signature):
         super().__init__({
             "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "data": Out(width),
         })
+
+
+class ReadPort(wiring.PureInterface):
+    """Type of an interface of :class:`ReadPortSignature`, for annotations."""
+
+    addr: Signal
+    valid: Signal
+    ready: Signal
+    data: Signal
+
+
+class WritePort(wiring.PureInterface):
+    """Type of an interface of :class:`WritePortSignature`, for annotations."""
+
+    addr: Signal
+    valid: Signal
+    ready: Signal
+    data: Signal

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
-from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 
 __all__ = ["RowKind", "RowReader", "read_layout", "words_layout"]
 
@@ -58,8 +58,8 @@ class RowReader(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    ub: ReadPort
+    acc: ReadPort
     refused: Signal
 
     #: Rows between a grant and the consumer at full speed: 2 cycles in the memory, 1 in the queue,

@@ -6,7 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import WritePortSignature, row_bits
+from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.memory.reader import words_layout
 
 __all__ = ["RowWriter", "write_layout"]
@@ -49,8 +49,8 @@ class RowWriter(wiring.Component):
     """
 
     i: stream.Interface
-    ub: wiring.PureInterface
-    acc: wiring.PureInterface
+    ub: WritePort
+    acc: WritePort
     written: Signal
     done: Signal
     refused: Signal

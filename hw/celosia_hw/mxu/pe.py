@@ -41,7 +41,7 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
     with m.Elif(zero):
         m.d.comb += product.eq(Cat(Const(0, 31), sign))
     with m.Else():
-        m.d.comb += product.eq(Cat(fraction, (exponent - 127)[:8], sign))
+        m.d.comb += product.eq(Cat(fraction[:23], (exponent - 127)[:8], sign))
     return product
 
 

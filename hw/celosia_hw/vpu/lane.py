@@ -1,21 +1,21 @@
 """A lane of the vector unit: the data path of one column of rows."""
 
 from types import SimpleNamespace
+from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import VectorOp
-from celosia_hw.fp import convert as fp_convert
-from celosia_hw.fp import fma
-from celosia_hw.fp.wire import wire
-from celosia_hw.vpu import requant
+from celosia_hw.fp import convert, fma
+from celosia_hw.vpu import requant, stages
 from celosia_hw.vpu.control import Source, control_layout, lane_latency
-from celosia_hw.vpu.stages import FMA, convert, posts, simple
 
 __all__ = ["Lane"]
+
+#: What goes into the registers at the end of a stage: groups of values with their enables.
+_Inputs = list[tuple[Value, dict[str, Any]]]
 
 
 class Lane(wiring.Component):
@@ -61,27 +61,156 @@ class Lane(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        self._m, self._stage = m, 0
-        control = self.control
-        operands = self._operands()
-        r = self._register(control[1].valid & ~control[1].product,
-                           r=simple(m, self._config, control[1].op, operands.a, operands.b)).r
+        logics = [self._operands, self._prepare, self._multiply, self._sum, self._shift,
+                  self._combine]
         if self._config.bf16:
-            r = self._float(operands, r)
-        else:
-            r = self._integer(operands, r)
-        r = self._register(control[-2].valid,
-                           r=posts(m, self._config, control[-2].post, r, control[-2].param)).r
-        m.d.comb += self.result.eq(self._register(
-            control[-1].valid, r=convert(m, self._config, control[-1].dst, r)).r)
+            logics += [self._normalise, self._round]
+        logics += [self._second, self._convert]
+        row = SimpleNamespace()
+        for stage, (logic, control) in enumerate(zip(logics, self.control, strict=True), 1):
+            row = self._registers(m, stage, logic(m, row, control))
+        m.d.comb += self.result.eq(row.r)
         return m
 
-    def _register(self, enable: Value, **values) -> SimpleNamespace:
-        """Registers of the stage that follows; they take the values where ``enable``."""
-        out = {}
-        for name, value in values.items():
-            value = Value.cast(value)
-            out[name] = Signal(value.shape(), name=f"{name}{self._stage}", reset_less=True)
-            with self._m.If(enable):
-                self._m.d.sync += out[name].eq(value)
-        return SimpleNamespace(**out)
+    @staticmethod
+    def _registers(m: Module, stage: int, inputs: _Inputs) -> SimpleNamespace:
+        """Registers at the end of a stage, each group with its enable."""
+        out = SimpleNamespace()
+        for enable, values in inputs:
+            for name, value in values.items():
+                value = Value.cast(value)
+                register = Signal(value.shape(), name=f"{name}_{stage}", reset_less=True)
+                with m.If(enable):
+                    m.d.sync += register.eq(value)
+                setattr(out, name, register)
+        return out
+
+    def _carried(self, control) -> Value:
+        """The row's ``r`` is the result, or what a conversion starts from."""
+        return control.valid & ~control.fma if self._config.bf16 else control.valid
+
+    def _operands(self, m: Module, row, control) -> _Inputs:
+        values = {}
+        for name, scalar, hold, select in zip("abc", self.scalars, self.hold, self.select,
+                                              strict=True):
+            held = Signal(32, name=f"held_{name}", reset_less=True)
+            with m.If(hold != Source.SELF):
+                m.d.sync += held.eq(Mux(hold == Source.P, self.p,
+                                        Mux(hold == Source.Q, self.q, scalar)))
+            values[name] = Mux(select == Source.P, self.p, Mux(select == Source.Q, self.q, held))
+        return [(control.valid, values)]
+
+    def _prepare(self, m: Module, row, control) -> _Inputs:
+        config = self._config
+        x, y = Signal(signed(32), name="x"), Signal(32, name="y")
+        multiplies = control.product | control.requant
+        groups: _Inputs = []
+        with m.If(control.product):
+            m.d.comb += [x.eq(row.a), y.eq(row.b)]
+        with m.Else():
+            m.d.comb += [x.eq(row.a + row.c), y.eq(row.b[:16])]
+        if config.bf16:
+            multiplies = multiplies | control.fma
+            operands = [Signal(32, name=f"fma_{name}") for name in "xyz"]
+            with m.Switch(control.op):
+                for op, function in stages.FMA.items():
+                    with m.Case(op):
+                        m.d.comb += [operand.eq(value) for operand, value in
+                                     zip(operands, function(row.a, row.b, row.c), strict=True)]
+            unpacked = fma.unpack(m, *operands)
+            with m.If(control.fma):
+                m.d.comb += [x.eq(unpacked.x), y.eq(unpacked.y)]
+            del unpacked.x, unpacked.y
+            groups.append((control.fma, vars(unpacked)))
+        return [
+            (self._carried(control), {"r": stages.simple(m, config, control.op, row.a, row.b)}),
+            (multiplies, {"x": x, "y": y}), (control.requant, {"distance": row.b[16:22]}), *groups,
+        ]
+
+    def _multiply(self, m: Module, row, control) -> _Inputs:
+        groups: _Inputs = [(self._carried(control), {"r": row.r})]
+        lows, highs = control.product | control.requant, control.product
+        if self._config.bf16:
+            lows, highs = lows | control.fma, highs | control.fma
+            compared = fma.compare(m, row.product_exponent, row.addend_exponent)
+            groups.append((control.fma, {
+                **vars(compared), "addend": row.addend,
+                "subtract": row.product_sign ^ row.addend_sign,
+                "big_sign": Mux(compared.swap, row.addend_sign, row.product_sign),
+                "zero_sign": row.product_sign & row.addend_sign,
+                "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}))
+        return [
+            *groups, (control.requant, {"right": row.distance}),
+            (lows, {"low": (row.x * row.y[:16])[:48].as_signed()}),
+            (highs, {"high": (row.x * row.y[16:])[:32]}),
+        ]
+
+    def _sum(self, m: Module, row, control) -> _Inputs:
+        high = Mux(control.requant, 0, row.high)
+        product = (row.low + Cat(Const(0, 16), high))[:48].as_signed()
+        groups: _Inputs = [
+            (self._carried(control), {"r": row.r}), (control.requant, {"right": row.right}),
+            (control.product | control.requant, {"product": product}),
+        ]
+        if self._config.bf16:
+            groups[-1] = (control.product | control.requant | control.fma, {"product": product})
+            names = ("addend", "swap", "distance", "exponent", "subtract", "big_sign",
+                     "zero_sign", "nan", "inf", "inf_sign")
+            groups.append((control.fma, {name: getattr(row, name) for name in names}))
+        return groups
+
+    def _shift(self, m: Module, row, control) -> _Inputs:
+        groups: _Inputs = [
+            (self._carried(control), {"r": Mux(control.product, row.product[:32], row.r)}),
+            (control.requant, {"shifted": requant.shift(m, row.product, row.right)}),
+        ]
+        if self._config.bf16:
+            aligned = fma.align(m, row.product.as_unsigned(), row.addend, row.swap, row.distance)
+            names = ("exponent", "subtract", "big_sign", "zero_sign", "nan", "inf", "inf_sign")
+            groups += [
+                (control.fma, {**vars(aligned), **{name: getattr(row, name) for name in names}}),
+                (control.f2i, {"fixed": convert.f32_to_i32_shift(m, row.r, "f2i")}),
+            ]
+        return groups
+
+    def _combine(self, m: Module, row, control) -> _Inputs:
+        result = Signal(32, name="combined")
+        m.d.comb += result.eq(row.r)
+        with m.If(control.requant):
+            m.d.comb += result.eq(requant.finish(m, row.shifted, control.param))
+        groups: _Inputs = [(self._carried(control), {"r": result})]
+        if self._config.bf16:
+            with m.If(control.f2i):
+                m.d.comb += result.eq(convert.f32_to_i32_round(m, row.r, row.fixed, "f2i"))
+            added = fma.add(m, row.big, row.small, row.subtract, row.big_sign)
+            negative = row.r[31]
+            integer = Mux(negative, -row.r, row.r)[:32] << fma.I32_SHIFT
+            convert_int = control.i2f
+            groups.append((control.fma | control.i2f, {
+                "total": Mux(convert_int, integer, added.total)[:fma.SUM_BITS],
+                "exponent": Mux(convert_int, fma.I32_EXPONENT, row.exponent).as_signed(),
+                "sign": Mux(convert_int, negative, added.sign),
+                **{name: getattr(row, name) & ~convert_int
+                   for name in ("zero_sign", "nan", "inf")},
+                "inf_sign": row.inf_sign}))
+        return groups
+
+    def _normalise(self, m: Module, row, control) -> _Inputs:
+        normal = fma.normalise(m, row.total, row.exponent)
+        names = ("sign", "zero_sign", "nan", "inf", "inf_sign")
+        return [(self._carried(control), {"r": row.r}),
+                (control.fma | control.i2f,
+                 {**vars(normal), **{name: getattr(row, name) for name in names}})]
+
+    def _round(self, m: Module, row, control) -> _Inputs:
+        rounded = fma.finish(m, row.significand, row.exponent, row.sign, row.zero_sign,
+                             row.nan, row.inf, row.inf_sign)
+        return [(control.valid, {"r": Mux(control.fma | control.i2f, rounded, row.r)})]
+
+    def _second(self, m: Module, row, control) -> _Inputs:
+        return [(control.valid,
+                 {"r": stages.posts(m, self._config, control.post, row.r, control.param)})]
+
+    def _convert(self, m: Module, row, control) -> _Inputs:
+        return [(control.valid,
+                 {"r": stages.convert(m, self._config, control.dst, row.r)})]

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
+import ml_dtypes
 import numpy as np
 
 from celosia.arch import encoding, isa
@@ -15,7 +16,7 @@ from celosia.arch.isa import Field, Operand, OperandType
 from celosia.asm.syntax import FIXED_MEMORY, is_flag, kind_field, positional, stride_field
 from celosia.program import Buffer, Program
 
-__all__ = ["disassemble", "format_insn"]
+__all__ = ["disassemble", "format_address", "format_at", "format_insn"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _INDENT = " " * 8
@@ -99,6 +100,18 @@ def _fields(insn: Insn, used: set[str]) -> Iterator[str]:
                 yield f"{field.name}={'x' if field.width == 3 else ''}{value}"
 
 
+def _bounds(insn: Insn, word: int) -> str:
+    """Return the bounds of a clamp as a pair where that says the same, else the number."""
+    halves = np.array([word & 0xFFFF, word >> 16], np.uint16)
+    if insn.fields["post"] == isa.Post.CLAMP_I:
+        low, high = halves.view(np.int16).tolist()
+        return f"pair({low}, {high})"
+    floats = halves.view(ml_dtypes.bfloat16).astype(np.float32)
+    if insn.fields["post"] == isa.Post.CLAMP_F and np.isfinite(floats).all():
+        return f"pair(bf16({floats[0]}), bf16({floats[1]}))"
+    return f"{word:#x}"
+
+
 def _operands(insn: Insn, used: set[str], special: _Special) -> Iterator[str]:
     for index, operand in enumerate(insn.instruction.operands):
         if operand.name in used:
@@ -116,7 +129,7 @@ def _operands(insn: Insn, used: set[str], special: _Special) -> Iterator[str]:
             parts = encoding.unpack(operand, value.value)
             unsaid = operand.name == "param" and insn.fields["op"] != isa.VectorOp.REQUANT
             if unsaid or encoding.pack(operand, **parts) != value.value:
-                yield f"{operand.name}={value.value:#x}"
+                yield f"{operand.name}={_bounds(insn, value.value)}"
             else:
                 yield from (f"{part.name}={parts[part.name]}" for part in operand.parts
                             if parts[part.name] != part.default)
@@ -124,6 +137,18 @@ def _operands(insn: Insn, used: set[str], special: _Special) -> Iterator[str]:
 
 def _nowhere(index: int) -> str | None:
     return None
+
+
+def format_at(program: Program, index: int) -> str:
+    """Return an instruction of a program as text, its addresses by the names of buffers."""
+    relocated = set(program.relocations)
+
+    def special(i: int) -> str | None:
+        value = program.insns[index].operands[i]
+        if (index, i) in relocated and isinstance(value, Imm):
+            return format_address(program, value.value)
+        return None
+    return format_insn(program.insns[index], special)
 
 
 def format_insn(insn: Insn, special: _Special = _nowhere) -> str:
@@ -154,7 +179,7 @@ def _quote(name: str) -> str:
     return name if _NAME.fullmatch(name) else json.dumps(name)
 
 
-def _address(program: Program, offset: int) -> str:
+def format_address(program: Program, offset: int) -> str:
     """Return an offset into the arena as text: from the beginning of a buffer if it is in one."""
     inside = [buffer for buffer in program.buffers
               if buffer.offset == offset or buffer.offset < offset < buffer.end]
@@ -225,7 +250,7 @@ def disassemble(program: Program, *, data: bool = True) -> str:
             if isinstance(value, Reg):
                 return None
             if (index, i) in relocated:
-                return _address(program, value.value)
+                return format_address(program, value.value)
             if insn.instruction.operands[i].type is OperandType.TARGET and value.value in targets:
                 return f"L{value.value}"
             return None

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.asm import assemble, disassemble
-from celosia.program import MAGIC, Program
+from celosia.program import Program
+from celosia.program_file import MAGIC
 
 __all__ = ["add_parsers", "read_program"]
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from celosia.cli import files, info, run, verilog
-from celosia.driver.errors import DeviceError
+from celosia.driver.errors import needs
 
 __all__ = ["main"]
 
@@ -56,8 +56,7 @@ def _import(name: str, module: str):
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise DeviceError(f"{name} needs the package {error.name}: "
-                          f"pip install 'celosia[demo]'") from error
+        raise needs(name, error, "demo") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("celosia: stopped", file=sys.stderr)
         return 130
-    except (DeviceError, ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         if "--debug" in arguments:
             raise
         print(f"celosia: error: {error}", file=sys.stderr)

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from celosia.cli.files import read_program
 from celosia.driver import Device, RunResult, open
 from celosia.driver.backends import BACKENDS
 from celosia.driver.device import DEFAULT_TIMEOUT
+from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
 
 __all__ = ["add_parser"]
@@ -49,6 +51,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
                         help="memory from address 0 on, for a program with absolute addresses")
     parser.add_argument("--timeout", type=int, default=DEFAULT_TIMEOUT, metavar="CYCLES",
                         help="stop the run after so many cycles (default: %(default)s)")
+    parser.add_argument("--trace", metavar="FILE",
+                        help="write a waveform (.vcd or .fst; backends rtl and cocotb)")
     parser.add_argument("--json", action="store_true", help="write JSON: counters and dumps")
     parser.set_defaults(run=_run)
 
@@ -98,7 +102,7 @@ def _run(args: argparse.Namespace) -> int:
                 inputs[buffer.name] = _random(buffer, rng)
     for name in (*args.dump, *saves):
         program.buffer(name)
-    with open(args.backend, config=config) as device:
+    with open(args.backend, config=config, **_options(args)) as device:
         result = _on(device, program, inputs, args, [*args.dump, *saves])
     for name, path in saves.items():
         np.save(path, result[name])
@@ -119,6 +123,20 @@ def _run(args: argparse.Namespace) -> int:
         buffer = program.buffer(name)
         print(f"\n{name}: {buffer.dtype}{list(buffer.shape)}\n{result[name]}")
     return 0
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the transport."""
+    if args.trace is None:
+        return {}
+    if args.backend == "model":
+        raise ValueError(f"--trace must be used with --backend rtl or cocotb, "
+                         f"not {args.backend!r}")
+    try:
+        from celosia_sim.rtl import SimOptions
+    except ModuleNotFoundError as error:
+        raise needs(f"backend {args.backend!r}", error, "sim") from error
+    return {"options": SimOptions(trace=args.trace)}
 
 
 def _on(device: Device, program: Program, inputs: Mapping[str, NDArray],

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from celosia.arch.config import PRESETS, preset
-from celosia.driver.errors import DeviceError
+from celosia.driver.errors import needs
 
 __all__ = ["add_parser"]
 
@@ -32,8 +32,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         from celosia_hw.top import chip_verilog
     except ModuleNotFoundError as error:
-        raise DeviceError(f"verilog needs the package {error.name}: "
-                          f"pip install 'celosia[hw]'") from error
+        raise needs("verilog", error, "hw") from error
     text = chip_verilog(preset(args.preset))
     if args.output:
         Path(args.output).write_text(text, encoding="utf-8")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from celosia.arch import config as configs
 from celosia.arch.config import TpuConfig
 from celosia.driver.device import Device
-from celosia.driver.errors import DeviceError
+from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
 
 __all__ = ["BACKENDS", "open"]
@@ -19,20 +20,21 @@ def _model(config: TpuConfig, **options: Any) -> Transport:
     return ModelTransport(config, **options)
 
 
-def _simulator(name: str) -> Callable[..., Transport]:
+def _simulator(backend: str, module: str, name: str) -> Callable[..., Transport]:
     def make(config: TpuConfig, **options: Any) -> Transport:
         try:
-            from celosia_sim import transports
+            transport = getattr(importlib.import_module(module), name)
         except ModuleNotFoundError as error:
-            raise DeviceError(f"backend {name!r} needs the package {error.name}: "
-                              f"pip install 'celosia[sim]'") from error
-        return transports.make(name, config, **options)
+            raise needs(f"backend {backend!r}", error, "sim") from error
+        return transport(config, **options)
     return make
 
 
 #: Makes the transport of each backend from a configuration and its options.
 BACKENDS: dict[str, Callable[..., Transport]] = {
-    "model": _model, "rtl": _simulator("rtl"), "cocotb": _simulator("cocotb"),
+    "model": _model,
+    "rtl": _simulator("rtl", "celosia_sim.rtl", "RtlTransport"),
+    "cocotb": _simulator("cocotb", "celosia_sim.cocotb_transport", "CocotbTransport"),
 }
 
 
@@ -50,7 +52,8 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     config
         A chip of your own, in place of a preset.
     options
-        For the transport; ``memory_bytes`` with every one.
+        For the transport: `celosia.driver.model.ModelTransport`, `celosia_sim.rtl.RtlTransport`,
+        `celosia_sim.cocotb_transport.CocotbTransport`.
 
     Raises
     ------

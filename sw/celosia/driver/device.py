@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from celosia.arch import registers
 from celosia.arch.faults import Fault
-from celosia.arch.registers import Control, Status
+from celosia.arch.registers import Status
 from celosia.driver.allocator import Allocator
+from celosia.driver.chip import Chip
 from celosia.driver.discovery import differences, discover
 from celosia.driver.errors import ChipFault, DeviceError, RunTimeout, StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
@@ -25,8 +26,8 @@ __all__ = ["DEFAULT_TIMEOUT", "Device", "RunResult"]
 #: Cycles that a run may take unless it is told otherwise.
 DEFAULT_TIMEOUT = 1_000_000_000
 _MAX_TIMEOUT = (1 << 32) - 1
-#: Reads of STATUS after which a soft reset is given up; a burst in flight takes far fewer.
-_RESET_POLLS = 100_000
+#: The last page of a full address space stays unused: a prefetch must not wrap around.
+_MOST_MEMORY = (1 << 32) - 4096
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,11 @@ class Device:
         #: Rises with every `reset`; handles remember it.
         self.epoch = 0
         self.config = discover(transport)
-        self._memory = Allocator(min(transport.memory_bytes, 1 << 32))
+        self._chip = Chip(transport)
+        self._memory = Allocator(min(transport.memory_bytes, _MOST_MEMORY))
         self._code: set[int] = set()
         self._counters: dict[str, int] = dict.fromkeys(registers.COUNTERS, 0)
-        self._recover()
+        self._chip.reset()
 
     def __enter__(self) -> Self:
         return self
@@ -113,9 +115,9 @@ class Device:
         External memory keeps its bytes, on-chip memories keep their rows.
         """
         self._open()
-        self._recover()
+        self._chip.reset()
         self.epoch += 1
-        self._memory = Allocator(min(self.transport.memory_bytes, 1 << 32))
+        self._memory = Allocator(min(self.transport.memory_bytes, _MOST_MEMORY))
         self._code.clear()
 
     @property
@@ -280,12 +282,12 @@ class Device:
         windows = self._windows(program, share)
         self._fill(program, inputs or {})
         try:
-            self._start(program, windows, timeout)
+            self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
             ended = self.transport.wait_interrupt(margin, progress)
             self._finish(program, ended, timeout)
         except BaseException:  # an interrupt from the keyboard too must leave an idle chip
-            self._recover()
+            self._chip.reset()
             raise
         return RunResult({name: self.get(handle) for name, handle in fetch.items()},
                          self.counters())
@@ -324,65 +326,38 @@ class Device:
                              f"not {len(spans) - 1}")
         return spans
 
-    def _start(self, loaded: LoadedProgram, windows: list[tuple[int, int]],
-               timeout: int | None) -> None:
-        closed = [(1, 0)] * (registers.NUM_WINDOWS - len(windows))
-        for i, (base, last) in enumerate(windows + closed):
-            self._write(f"WINDOW{i}_BASE", base)
-            self._write(f"WINDOW{i}_LAST", last)
-        self._write("PROGRAM", loaded.code)
-        self._write("LENGTH", len(loaded.program.insns))
-        self._write("WATCHDOG", timeout or 0)
-        self._write("IRQ_STATUS", 1)
-        self._write("IRQ_ENABLE", 1)
-        self._write("CONTROL", Control.START)
-
     def _finish(self, loaded: LoadedProgram, ended: bool, timeout: int | None) -> None:
         """Raise unless the run ended well; read the counters."""
-        status = self._read("STATUS")
+        status = self._chip.read("STATUS")
         if not ended and status == Status.RUNNING:
-            pc = self._read("PC")
+            pc = self._chip.read("PC")
             raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
-        self._write("IRQ_STATUS", 1)
-        self._counters = {name: self.transport.read_register(offset)
-                          | self.transport.read_register(offset + 4) << 32
-                          for name, offset in registers.COUNTERS.items()}
+        self._chip.write("IRQ_STATUS", 1)
+        self._counters = self._chip.counters()
         if status == Status.FAULTED:
-            cause, pc = self._read("FAULT_CAUSE"), self._read("FAULT_PC")
+            cause, pc = self._chip.read("FAULT_CAUSE"), self._chip.read("FAULT_PC")
             if cause == Fault.WATCHDOG:
                 raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
             if cause not in Fault.__members__.values():
                 raise DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
-            raise ChipFault(Fault(cause), pc, self._read("FAULT_ADDR"),
-                            *self._describe(loaded, pc))
+            address = self._chip.read("FAULT_ADDR")
+            place = ""
+            if cause in (Fault.WINDOW, Fault.MISALIGNED) and \
+                    0 <= address - loaded.arena < loaded.program.arena_bytes:
+                from celosia.asm import format_address
+                place = format_address(loaded.program, address - loaded.arena)
+            raise ChipFault(Fault(cause), pc, address, *self._describe(loaded, pc), place)
         if status != Status.DONE:
             raise DeviceError(f"register STATUS must be {Status.DONE.value} (done) after a run, "
                               f"not {status}")
 
     def _describe(self, loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
         """Return text, source and program of an instruction."""
-        from celosia.asm import format_insn  # what goes well needs no disassembler
+        from celosia.asm import format_at  # what goes well needs no disassembler
         program = loaded.program
         if not 0 <= pc < len(program.insns):
             return "(outside the program)", "", program.name
-        text = format_insn(program.relocated(loaded.arena)[pc])
-        return text, program.sources[pc] if program.sources else "", program.name
-
-    def _recover(self) -> None:
-        """Soft-reset the chip and wait until it is idle."""
-        self._write("CONTROL", Control.RESET)
-        for _ in range(_RESET_POLLS):
-            status = self._read("STATUS")
-            if status == Status.IDLE:
-                return
-        raise DeviceError(f"register STATUS must become {Status.IDLE.value} (idle) after a soft "
-                          f"reset, but it stays {status}")
-
-    def _read(self, name: str) -> int:
-        return self.transport.read_register(registers.BY_NAME[name].offset)
-
-    def _write(self, name: str, value: int) -> None:
-        self.transport.write_register(registers.BY_NAME[name].offset, int(value))
+        return format_at(program, pc), program.sources[pc] if program.sources else "", program.name
 
     def _open(self) -> None:
         if self.closed:

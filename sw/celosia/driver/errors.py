@@ -3,11 +3,16 @@
 from celosia.arch.faults import FAULT_DOCS, Fault
 
 __all__ = ["BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTimeout",
-           "StaleHandle"]
+           "StaleHandle", "needs"]
 
 
 class DeviceError(RuntimeError):
     """Base of all errors of the driver that are not a wrong argument."""
+
+
+def needs(what: str, error: ModuleNotFoundError, extra: str) -> DeviceError:
+    """Return the error that says which extra of the package has a module that is missing."""
+    return DeviceError(f"{what} needs the package {error.name}: pip install 'celosia[{extra}]'")
 
 
 class BusError(DeviceError):
@@ -52,14 +57,17 @@ class ChipFault(_RunError):
         What the instruction came from; "" where nothing is known.
     program
         Name of the program.
+    place
+        The address by the name of a buffer, for the message; "" where it is in none.
     """
 
     def __init__(self, cause: Fault, pc: int, address: int, instruction: str, source: str,
-                 program: str):
+                 program: str, place: str = ""):
         self.cause, self.pc, self.address = cause, pc, address
         self.instruction, self.source, self.program = instruction, source, program
         what, meaning = FAULT_DOCS[cause]
-        detail = "" if meaning == "0" else f" ({meaning}: {address:#x})"
+        where = f"{address:#x}, which is {place}" if place else f"{address:#x}"
+        detail = "" if meaning == "0" else f" ({meaning}: {where})"
         super().__init__(f"fault {cause.name}: {what}{detail}\n  at {self._where()}")
 
 

@@ -41,7 +41,7 @@ class ModelTransport:
         The model; on-chip memories can be looked at there.
     """
 
-    def __init__(self, config: TpuConfig, memory_bytes: int = 1 << 30,
+    def __init__(self, config: TpuConfig, memory_bytes: int = 1 << 32,
                  timing: Timing | None = None):
         self.memory_bytes = memory_bytes
         self.machine = Machine(config, Memory(memory_bytes), timing)

@@ -31,9 +31,19 @@ class Dma:
     pitch: int
 
     @property
+    def length(self) -> int:
+        """Rows of the memory that it walks."""
+        return self.chip.length
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a row in external memory."""
         return self.cols * ELEMENT_BYTES[self.fmt]
+
+    @property
+    def touches_acc(self) -> bool:
+        """Whether it reads or writes the accumulators."""
+        return self.mem == Mem.ACC
 
     @property
     def end(self) -> int:
@@ -51,6 +61,11 @@ class Matmul:
     acc: Stream
     acts: Stream
     weights: Stream | None
+
+    @property
+    def length(self) -> int:
+        """Rows of the memory that it walks."""
+        return self.acts.length
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,18 @@ class Vector:
     dst: Stream
     sources: tuple[Operand, ...]
     param: int
+
+    @property
+    def length(self) -> int:
+        """Rows of the memory that it walks."""
+        return self.dst.length
+
+    @property
+    def touches_acc(self) -> bool:
+        """Whether it reads or writes the accumulators."""
+        return DST_MEM[self.kind] == Mem.ACC or any(
+            source.stream is not None and SRC_MEM[source.kind] == Mem.ACC
+            for source in self.sources)
 
 
 Command = Dma | Matmul | Vector

@@ -15,7 +15,7 @@ from celosia.arch.isa import Mem, Opcode, Unit
 from celosia.arch.registers import UNIT_NAMES, Status
 from celosia.model import dma, vpu
 from celosia.model.checks import Stop, check
-from celosia.model.commands import Dma, Matmul
+from celosia.model.commands import Command, Dma, Matmul
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.memory import Memory
 from celosia.model.mxu import Mxu
@@ -24,6 +24,8 @@ from celosia.model.timing import Estimator, Timing
 __all__ = ["Machine", "RunResult"]
 
 _MASK = 0xFFFFFFFF
+#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**48.
+_MOST_ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Machine:
     acc
         Accumulators, shape (acc_rows, D), ``uint32``. Both memories are zero at first and keep
         their rows from run to run.
+    observer
+        Called with index and command of every tensor instruction that has been executed; None.
     """
 
     def __init__(self, config: TpuConfig, memory: Memory | None = None,
@@ -111,6 +115,7 @@ class Machine:
         lane = np.uint16 if config.bf16 else np.uint8
         self.ub: NDArray = np.zeros((config.ub_rows, config.dim), lane)
         self.acc: NDArray[np.uint32] = np.zeros((config.acc_rows, config.dim), np.uint32)
+        self.observer: Callable[[int, Command], None] | None = None
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None) -> RunResult:
@@ -134,7 +139,8 @@ class Machine:
         ValueError
             If ``program`` is not a multiple of 32.
         TimeoutError
-            If ``max_instructions`` were executed.
+            If ``max_instructions`` were executed, or an instruction walks millions of rows
+            (where there is a watchdog, that is taken for its expiry).
         """
         if program % isa.INSTRUCTION_BYTES:
             raise ValueError(f"program address must be a multiple of {isa.INSTRUCTION_BYTES}, "
@@ -170,10 +176,12 @@ class _Run:
             if not running:
                 return self.result(Status.DONE, Fault.NONE, 0, executed)
             if executed == limit:
+                self.mxu.flush(self.machine.acc)
                 raise TimeoutError(f"the program must halt within {limit} instructions, "
                                    f"it is at instruction {self.pc}")
 
     def result(self, status: Status, cause: Fault, addr: int, executed: int) -> RunResult:
+        self.mxu.flush(self.machine.acc)
         self.clock.drain()
         cycles = self.clock.now
         counters = {"cycles": cycles, "instructions": executed, "bytes_read": self.bytes_read,
@@ -256,6 +264,13 @@ class _Run:
         if decoded.opcode == Opcode.MATMUL and not (decoded.fields["wload"] or self.loaded):
             raise Stop(Fault.ILLEGAL_FIELD)
         command = check(machine.config, decoded, values, self.strides, self.windows)
+        if command.length > _MOST_ROWS:
+            if self.watchdog:
+                raise Stop(Fault.WATCHDOG)
+            raise TimeoutError(f"instruction {self.pc} must walk at most {_MOST_ROWS} rows, "
+                               f"not {command.length}")
+        if not isinstance(command, Matmul) and command.touches_acc:
+            self.mxu.flush(machine.acc)
         if isinstance(command, Dma):
             if not machine.memory.answers(command.addr, command.rows, command.row_bytes,
                                           command.pitch):
@@ -273,6 +288,8 @@ class _Run:
         else:
             vpu.execute(command, machine.ub, machine.acc)
         self.clock.tensor(command)
+        if machine.observer is not None:
+            machine.observer(self.pc, command)
 
 
 assert Unit.SCALAR == len(UNIT_NAMES) - 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from celosia.arch import isa
 from celosia.arch.encoding import Imm, Insn, Reg, insn
-from celosia.ops.nodes import Loop, Node, Op, unrolled
+from celosia.ops.nodes import Loop, Node, Op
 
 __all__ = ["Assembled", "assemble"]
 
@@ -61,15 +61,6 @@ class _Assembler:
         registers: dict[tuple[int | Reg, int, bool], Reg] = {}
         inner: list[int | Reg] = []
         source = _source(loop)
-        wanted = {(value, step, arena) for value, step, arena
-                  in zip(values, loop.steps, loop.arena, strict=True) if step}
-        if len(wanted) > len(self._free):
-            # Out of registers: run the loop out. Values in registers forbid it, but an outer
-            # loop steps few enough (roll.MAX_REGISTERS) that this is not reached.
-            assert not any(isinstance(value, Reg) for value in values), "out of registers"
-            for op in unrolled([loop.with_varying(tuple(values))]):  # type: ignore[arg-type]
-                self._op(op, op.varying)
-            return
         for value, step, arena in zip(values, loop.steps, loop.arena, strict=True):
             if not step:
                 inner.append(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
 from celosia.ops.stages import ELEMENT_BYTES, Chain, Stage, ceil_div
@@ -134,57 +134,80 @@ def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> 
         sum_slots = 2
     if sum_slots < min(2, outputs):
         return None
-    cycles = _estimate(config, chain, rows, tiles, depth, act_blocks, weight_slots)
-    return Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
-                acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, turned, 0,
-                cycles)
+    found = Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
+                 acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, turned, 0,
+                 0.0)
+    return replace(found, cycles=_estimate(config, chain, found))
 
 
-def _estimate(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
-              act_blocks: int, weight_slots: int) -> float:
+def _weight_load(config: TpuConfig, stage: Stage, tiles: int, depth: int) -> int:
+    """Cycles to load a panel of weights."""
+    dim, size = config.dim, stage.operand_bytes
+    columns, deep = min(tiles * dim, stage.n), min(depth * dim, stage.k)
+    if stage.transpose:
+        beats = columns * _beats(config, deep, size, stage.k * size)
+    else:
+        beats = deep * _beats(config, columns, size, stage.n * size)
+    return max(beats, min(tiles, stage.n_tiles(config)) * depth * dim)
+
+
+def _estimate(config: TpuConfig, chain: Chain, plan: Plan) -> float:
+    """Estimate cycles: for each pass the slowest of its units, and of what it waits for."""
     dim, stages = config.dim, chain.stages
-    blocks = ceil_div(chain.m, rows)
-    first, last = stages[0], stages[-1]
-    compute = load = store = vector = 0
-    issued = 0
-    for stage in stages:
+    blocks = ceil_div(chain.m, plan.rows)
+    rows = chain.m / blocks
+    total = 0.0
+    start = tail = 0.0
+    for s, stage in enumerate(stages):
         k_tiles, n_tiles = stage.k_tiles(config), stage.n_tiles(config)
-        compute += blocks * k_tiles * n_tiles * max(rows, dim)
-        if stage.transpose:
-            per_row = _beats(config, stage.k, stage.operand_bytes, stage.k * stage.operand_bytes)
-            beats = stage.n * per_row
-        else:
-            span = min(tiles * dim, stage.n)
-            beats = (stage.k * ceil_div(stage.n, span)
-                     * _beats(config, span, stage.operand_bytes, stage.n * stage.operand_bytes))
-        load += blocks * max(beats, k_tiles * n_tiles * dim)
-        vector += chain.m * n_tiles
-        k_blocks = ceil_div(k_tiles, depth) if stage is first else 1
-        groups = ceil_div(n_tiles, tiles)
-        issued += blocks * (k_tiles * n_tiles + k_blocks * groups * 2 + n_tiles + groups)
-    k_tiles = first.k_tiles(config)
-    k_blocks = ceil_div(k_tiles, depth)
-    reloads = act_blocks / (blocks * k_blocks)
-    span = min(depth * dim, first.k)
-    size = first.operand_bytes
-    beats = chain.m * k_blocks * _beats(config, span, size, first.k * size)
-    load += reloads * max(beats, chain.m * k_tiles)
-    if chain.transpose:
-        turns = reloads * blocks * k_tiles * max(ceil_div(rows, dim) * dim, dim)
-        compute += turns
-        vector += turns
-        issued += turns / dim
-    size = ELEMENT_BYTES[last.output]
-    span = min(tiles * dim, last.n)
-    store += (chain.m * ceil_div(last.n, span)
-              * max(_beats(config, span, size, last.n * size), ceil_div(span, dim)))
-    # What does not overlap: the first slice in, the last rows out, and one panel of weights where
-    # a panel is computed faster than it is loaded.
-    start = LATENCY + rows + tiles * dim
-    tail = LATENCY + 3 * min(rows, 4 * dim) + 2 * dim
-    slack = load / max(act_blocks, blocks) / 8
-    return (max(compute, load, store, vector, ISSUE * issued) + start + tail + slack
-            + 0.02 * (load + store) + (0 if weight_slots > 2 else 0.01 * load))
+        depth = plan.depth if s == 0 else k_tiles
+        k_blocks = ceil_div(k_tiles, depth)
+        groups = ceil_div(n_tiles, plan.tiles)
+        tiles, deep = n_tiles / groups, k_tiles / k_blocks
+        compute = deep * tiles * max(rows, dim)
+        load = float(_weight_load(config, stage, plan.tiles, depth))
+        vector = rows * tiles / k_blocks
+        out = 0.0
+        issued = deep * tiles + 2 + (tiles + 1) / k_blocks
+        if s == len(stages) - 1:
+            size = ELEMENT_BYTES[stage.output]
+            columns = min(plan.tiles * dim, stage.n)
+            beats = max(_beats(config, columns, size, stage.n * size), ceil_div(columns, dim))
+            out = rows * beats / k_blocks
+            small = max(dim, min(2 * dim, rows / 4))
+            tail = (2 * LATENCY + 2 * dim + small * (1 + beats / tiles)
+                    + max(0.0, (rows - small) * beats - deep * tiles * small))
+        if s == 0:
+            size = stage.operand_bytes
+            block = max(rows * _beats(config, min(depth * dim, stage.k), size, stage.k * size),
+                        rows * deep)
+            if chain.transpose:
+                turns = deep * max(ceil_div(plan.rows, dim) * dim, dim)
+                block += turns / 2
+            hosts = 1 if k_blocks > 1 else groups + sum(
+                ceil_div(other.n_tiles(config), plan.tiles) for other in stages[1:])
+            if blocks * k_blocks * (groups if k_blocks > 1 else 1) > 1:
+                load += block / hosts
+                if hosts == 1:  # a block's loads begin when the one before it is in use
+                    compute = max(compute, block + LATENCY)
+                if chain.transpose:
+                    compute += turns / hosts
+                    vector += turns / hosts
+                    issued += 2 * turns / dim / hosts
+            first = block / deep + tiles * dim  # rows of a slice of depth
+            start = (2 * LATENCY + first
+                     + max(0.0, (deep - 1) * first - (deep - 1) * tiles * max(rows, dim)))
+        waits = 0.0
+        if plan.weight_slots > 1:
+            waits = max(waits, (load + LATENCY) / (plan.weight_slots - 1))
+        if plan.sum_slots > 1:
+            waits = max(waits, (out + vector + (2 * LATENCY + 2 * dim) / k_blocks)
+                        / (plan.sum_slots - 1))
+        total += blocks * groups * k_blocks * max(
+            compute, load, out, vector, ISSUE * issued, waits)
+        # A pass costs the window a little, and loads get in each other's way.
+        total += blocks * groups * k_blocks * (4 + 0.03 * load)
+    return total + start + tail
 
 
 def _row_candidates(config: TpuConfig, m: int) -> list[int]:

@@ -8,19 +8,21 @@ from celosia.ops.nodes import Loop, Node
 __all__ = ["roll"]
 
 #: Longest body, in nodes, that is looked for.
-MAX_PERIOD = 40
+MAX_PERIOD = 64
 #: A body that runs fewer times than this is left as it is.
 MIN_COUNT = 3
-#: Registers that one loop may step; more would leave too few for the loops around it.
-MAX_REGISTERS = 10
 
 
 def _depth(node: Node) -> int:
     return 1 + max(map(_depth, node.body)) if isinstance(node, Loop) else 0
 
 
-def _registers(steps: tuple[int, ...], values: tuple[int, ...]) -> int:
-    return len({pair for pair in zip(values, steps, strict=True) if pair[1]})
+def _registers(body: tuple[Node, ...], steps: tuple[int, ...]) -> int:
+    """Registers that a loop and the loops in it hold at once."""
+    values = tuple(value for node in body for value in node.varying)
+    own = len({pair for pair in zip(values, steps, strict=True) if pair[1]})
+    return own + max((_registers(node.body, node.steps) for node in body
+                      if isinstance(node, Loop)), default=0)
 
 
 def _pass(nodes: list[Node]) -> list[Node]:
@@ -46,8 +48,7 @@ def _pass(nodes: list[Node]) -> list[Node]:
             found = steps_at(start, period)
             if steps is None:
                 steps = found
-                bases = tuple(value for row in values[at:at + period] for value in row)
-                if _registers(steps, bases) > MAX_REGISTERS:
+                if _registers(tuple(nodes[at:at + period]), steps) > isa.NUM_REGISTERS:
                     break
             elif found != steps:
                 break

@@ -87,8 +87,12 @@ class _Scheduler:
         return self.plan.weights + p.index % self.plan.weight_slots * self.plan.weight_rows
 
     def weight_steps(self, p: _Pass) -> tuple[int, int]:
-        """Rows from a weight tile to the next of depth, and to the next of columns."""
-        if self.stage(p).transpose:
+        """Rows from a weight tile to the next of depth, and to the next of columns.
+
+        The scoreboard compares first and last rows only: in the first pass, whose loads and sums
+        run side by side, a slice of depth must not span another.
+        """
+        if self.stage(p).transpose or p.index == 0:
             return (p.n1 - p.n0) * self.dim, self.dim
         return self.dim, (p.k1 - p.k0) * self.dim
 
@@ -319,40 +323,44 @@ class _Scheduler:
                 self.dim * stage.operand_bytes, source="identity"))
 
     def first_pass(self, ahead: list[_Pass]) -> None:
-        """Emit the first pass by slices of depth, the loads two slices before the sums."""
+        """Emit the first pass by slices of depth, each one's loads ahead of its sums."""
         p = self.passes[0]
         self.load_identity()
-        height = p.rows + (p.n1 - p.n0) * self.dim
-        step = 1 if self.chain.transpose else max(1, ceil_div(FIRST_ROWS, height))
+        height, width = p.rows, (p.n1 - p.n0) * self.dim
+        step = 1 if self.chain.transpose else max(1, ceil_div(FIRST_ROWS, height + width))
         starts = list(range(p.k0, p.k1, step))
-
-        def load(k: int) -> None:
-            end = min(k + step, p.k1)
-            if self.chain.transpose:
-                self.load_raw(p, k, self.turned)
-            else:
-                self.load_acts(p, k, end)
-            self.load_weights(p, k, end)
-
-        load(starts[0])
+        # Where slices load faster than they are computed, the loads run away from the sums.
+        cycles = (p.n1 - p.n0) * max(p.rows, self.dim)
+        pace = 1 if self.chain.transpose else max(1.0, min(4.0, cycles / (height + width)))
+        loaded = 0
         for i, k in enumerate(starts):
+            wanted = min(int(2 + i * pace), len(starts))
+            while loaded < wanted:
+                self.first_load(p, starts[loaded], min(starts[loaded] + step, p.k1), loaded)
+                loaded += 1
+                if loaded == len(starts):
+                    if self.plan.parameter_slots and p.last and self.stage(p).parameters:
+                        self.load_parameters(0, self.parameters(p, p.n0)[0], p.n0, p.n1)
+                    self.load_constants()
+                    for later in ahead:
+                        self.load_pass(later)
             if self.chain.transpose:
                 self.turn(p, k, self.turned)
                 self.turned += 1
-            if i + 1 < len(starts):
-                load(starts[i + 1])
-            else:
-                if self.plan.parameter_slots and p.last and self.stage(p).parameters:
-                    self.load_parameters(0, self.parameters(p, p.n0)[0], p.n0, p.n1)
-                self.load_constants()
-                for later in ahead:
-                    self.load_pass(later)
-            final = i + 1 == len(starts) and len(self.passes) == 1
-            if final:
+            if k + step >= p.k1 and len(self.passes) == 1:
                 self.last_slice(p, k)
             else:
                 for n in range(p.n0, p.n1):
                     self.run(p, n, k, min(k + step, p.k1), 0, p.rows)
+
+    def first_load(self, p: _Pass, k0: int, k1: int, index: int) -> None:
+        """Load slices of depth of the first pass, activations and weights."""
+        if self.chain.transpose:
+            self.load_raw(p, k0, index)
+        else:
+            self.load_acts(p, k0, k1)
+        for tile in range(k0, k1):
+            self.load_weights(p, tile, tile + 1)
 
     def chunks(self, p: _Pass) -> list[tuple[int, int]]:
         """Rows of the last pass, cut so that little remains after its last sums."""

@@ -1,9 +1,9 @@
 """Random programs on the model and on a plain interpreter, one number at a time."""
 
-import exactfloat as xf
 import numpy as np
 import pytest
 
+import exactfloat as xf
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, unpack
 from celosia.model import Machine

@@ -1,0 +1,204 @@
+"""Runs programs on a chip and on the golden model, and compares everything that they leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch import registers
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import decode
+from celosia.arch.faults import Fault
+from celosia.arch.isa import INSTRUCTION_BYTES, Mem
+from celosia.arch.registers import Control, Status
+from celosia.asm import format_insn
+from celosia.model import Machine
+from celosia.model.commands import DST_MEM, Command, Dma, Matmul
+from celosia_sim.randprog import RandomProgram
+from celosia_sim.rtl import RtlTransport
+
+__all__ = ["Lockstep", "LockstepError", "Outcome"]
+
+
+class LockstepError(AssertionError):
+    """Chip and model differ; the message names the first instruction and row that do."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program ended, on both; ``cycles`` are the chip's."""
+
+    status: Status
+    cause: Fault
+    pc: int
+    addr: int
+    cycles: int
+
+
+class Lockstep:
+    """A chip and a golden model that go through the same programs.
+
+    On-chip memories and the data of each program are compared after every run with ``==``; they
+    keep their contents from program to program, so each starts from what those before it left.
+
+    Parameters
+    ----------
+    config
+        The chip.
+    transport
+        Its simulation, fresh.
+    timeout
+        Cycles that a program may take.
+    """
+
+    def __init__(self, config: TpuConfig, transport: RtlTransport, timeout: int = 2_000_000):
+        self.config, self.transport, self.timeout = config, transport, timeout
+        self.machine = Machine(config)
+
+    def run(self, program: RandomProgram) -> Outcome:
+        """Run a program on both.
+
+        Raises
+        ------
+        LockstepError
+            If they end differently, or leave different rows or bytes.
+        """
+        self.transport.write_memory(program.program_addr, program.code)
+        self.transport.write_memory(program.data_addr, program.image)
+        program.load(self.machine.memory)
+        before = self.machine.ub.copy(), self.machine.acc.copy()
+        wanted = self.machine.run(program.program_addr, program.length, program.windows)
+        outcome = self._run_chip(program)
+        ends = (outcome.status, outcome.cause, outcome.pc, outcome.addr)
+        expected = (wanted.status, wanted.cause,
+                    wanted.pc if wanted.status == Status.FAULTED else 0, wanted.addr)
+        if ends != expected:
+            raise LockstepError(
+                f"{self._name(program)}: the chip must end as {_end(*expected)}, "
+                f"not {_end(*ends)}; instruction: {_text(program, expected[2])}")
+        self._compare(program, before)
+        if outcome.status == Status.FAULTED:
+            self._soft_reset()
+        return outcome
+
+    def _run_chip(self, program: RandomProgram) -> Outcome:
+        windows = [*program.windows, *[(1, 0)] * (registers.NUM_WINDOWS - len(program.windows))]
+        for i, (base, last) in enumerate(windows):
+            self._write(f"WINDOW{i}_BASE", base)
+            self._write(f"WINDOW{i}_LAST", last)
+        for name, value in (("PROGRAM", program.program_addr), ("LENGTH", program.length),
+                            ("WATCHDOG", self.timeout), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1),
+                            ("CONTROL", Control.START)):
+            self._write(name, value)
+        if not self.transport.wait_interrupt(self.timeout + 10_000):
+            raise LockstepError(f"{self._name(program)}: the chip must raise its interrupt within "
+                                f"{self.timeout} cycles, it is at instruction {self._read('PC')}")
+        cycles = self._read("CYCLES_LO")
+        self._check_counters(program, cycles)
+        return Outcome(Status(self._read("STATUS")), Fault(self._read("FAULT_CAUSE")),
+                       self._read("FAULT_PC"), self._read("FAULT_ADDR"), cycles)
+
+    def _check_counters(self, program: RandomProgram, cycles: int) -> None:
+        """Every unit is in one state in every cycle."""
+        for unit in registers.UNIT_NAMES:
+            states = {state.name.lower(): self._read(f"{unit}_{state.name}_LO".upper())
+                      for state in registers.Activity}
+            if sum(states.values()) != cycles:
+                raise LockstepError(f"{self._name(program)}: the states of {unit} must add up to "
+                                    f"{cycles} cycles, not {sum(states.values())}: {states}")
+
+    def _soft_reset(self) -> None:
+        self._write("CONTROL", Control.RESET)
+        for _ in range(1000):
+            if self._read("STATUS") == Status.IDLE:
+                return
+        raise LockstepError("STATUS must become idle after a soft reset")
+
+    def _compare(self, program: RandomProgram, before: tuple[NDArray, NDArray]) -> None:
+        machine = self.machine
+        bad: dict[str, NDArray] = {}
+        for name, rows in (("ub", machine.ub), ("acc", machine.acc)):
+            chip = self.transport.peek(name, 0, len(rows)).view(rows.dtype)
+            bad[name] = np.flatnonzero((chip != rows).any(axis=1))
+        size = len(program.image)
+        chip = self.transport.read_memory(program.data_addr, size)
+        bad["memory"] = np.flatnonzero(chip != machine.memory.read(program.data_addr, size))
+        if not any(map(len, bad.values())):
+            return
+        writer = self._writers(program, before)
+        first = min(((writer.get((name, int(row)), (-1, -1))), name, int(row))
+                    for name, rows in bad.items() for row in rows)
+        (order, pc), name, row = first
+        if name == "memory":
+            where = f"byte {program.data_addr + row:#x}"
+            shown = chip[row:row + 16], machine.memory.read(program.data_addr + row, 16)
+        else:
+            where = f"{name} row {row}"
+            rows = getattr(machine, name)
+            shown = self.transport.peek(name, row, 1).view(rows.dtype)[0], rows[row]
+        counts = ", ".join(f"{len(rows)} of {name}" for name, rows in bad.items())
+        by = "written before the program" if pc < 0 else (
+            f"written by instruction {pc} ({order}. of the tensor instructions): "
+            f"{_text(program, pc)}")
+        raise LockstepError(f"{self._name(program)}: {where} must be\n  {shown[1]!s}\nnot\n  "
+                            f"{shown[0]!s}\n{by}\nrows and bytes that differ: {counts}")
+
+    def _writers(self, program: RandomProgram,
+                 before: tuple[NDArray, NDArray]) -> dict[tuple[str, int], tuple[int, int]]:
+        """Run the model again; return the last writer of each row and byte: order and pc."""
+        machine = Machine(self.config)
+        machine.ub[:], machine.acc[:] = before
+        program.load(machine.memory)
+        writers: dict[tuple[str, int], tuple[int, int]] = {}
+        order = 0
+
+        def observe(pc: int, command: Command) -> None:
+            nonlocal order
+            order += 1
+            if isinstance(command, Dma) and command.store:
+                for m in range(command.rows):
+                    begin = command.addr + m * command.pitch - program.data_addr
+                    for byte in range(begin, begin + command.row_bytes):
+                        writers["memory", byte] = order, pc
+                return
+            if isinstance(command, Dma):
+                name, rows = ("ub" if command.mem == Mem.UB else "acc"), command.chip
+            elif isinstance(command, Matmul):
+                name, rows = "acc", command.acc
+            else:
+                name = "acc" if DST_MEM[command.kind] == Mem.ACC else "ub"
+                rows = command.dst
+            numbers = np.arange(len(machine.acc if name == "acc" else machine.ub))
+            for row in numbers[rows.index()]:
+                writers[name, int(row)] = order, pc
+
+        machine.observer = observe
+        machine.run(program.program_addr, program.length, program.windows)
+        return writers
+
+    def _name(self, program: RandomProgram) -> str:
+        return f"{self.config.name}, seed {program.seed}"
+
+    def _read(self, name: str) -> int:
+        return self.transport.read_register(registers.BY_NAME[name].offset)
+
+    def _write(self, name: str, value: int) -> None:
+        self.transport.write_register(registers.BY_NAME[name].offset, int(value))
+
+
+def _end(status: Status, cause: Fault, pc: int, addr: int) -> str:
+    if status == Status.DONE:
+        return "done"
+    return f"{status.name.lower()} ({cause.name} at instruction {pc}, address {addr:#x})"
+
+
+def _text(program: RandomProgram, pc: int) -> str:
+    code = program.code[pc * INSTRUCTION_BYTES:(pc + 1) * INSTRUCTION_BYTES]
+    try:
+        return format_insn(decode(code))
+    except ValueError as error:
+        return f"{code.hex()} ({error})"
+
+

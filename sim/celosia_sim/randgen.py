@@ -1,0 +1,227 @@
+"""What random programs consist of: transfers, matmuls, vectors, loops, branches."""
+
+from __future__ import annotations
+
+import random
+
+from celosia.arch import isa
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Insn, Reg
+from celosia.arch.isa import DmaFormat, Dst, MatmulFormat, Mem, Post, Src
+from celosia.arch.isa import VectorOp as Op
+from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Builder, Label, Region
+
+__all__ = ["Generator"]
+
+_SIZES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
+_MEMS = {Src.ACC: Mem.ACC, Src.ACC_ROW: Mem.ACC, Src.UB_I8: Mem.UB, Src.UB_I8_ROW: Mem.UB,
+         Src.UB_BF16: Mem.UB, Src.UB_BF16_ROW: Mem.UB}
+
+
+class Generator(Builder):
+    """Composes the statements of a legal program that halts."""
+
+    def __init__(self, config: TpuConfig, rng: random.Random):
+        super().__init__(config, rng)
+        #: Places in memory that transfers meet at, close before boundaries of 4 KiB.
+        self.hot = [DATA_ADDR + rng.randrange(1, 15) * 4096 - rng.randrange(64)
+                    for _ in range(3)]
+
+    def program(self, size: int) -> tuple[Insn, ...]:
+        """Return about ``size`` instructions, the regions filled first."""
+        for mem, (low, high) in self.regions.items():
+            fmt = (DmaFormat.W32 if mem == Mem.ACC else
+                   DmaFormat.BF16 if self.config.bf16 else DmaFormat.I8)
+            length = self.config.dim * _SIZES[fmt]
+            rows = min(high - low, DATA_BYTES // length)
+            addr = DATA_ADDR + (0 if mem == Mem.UB else DATA_BYTES - rows * length)
+            self.emit("load", mem=mem, fmt=fmt, row=low, addr=addr, rows=rows,
+                      cols=self.config.dim, pitch=length)
+        while len(self) < size:
+            self.statement(size)
+        self.emit("halt")
+        return self.finish()
+
+    def statement(self, size: int) -> None:
+        """Emit one statement, with the scalar instructions that its operands need."""
+        choices = [self.load, self.store, self.matmul, self.matmul, self.vector, self.vector,
+                   self.vector, self.noise]
+        if len(self) + 8 < size and self.runs <= 6:
+            if self.depth < isa.LOOP_DEPTH:
+                choices += [lambda: self.loop(size)]
+            choices += [lambda: self.skip(size), lambda: self.again(size)]
+        if self.rng.random() < 0.05:
+            self.emit(self.rng.choice(("fence", "nop")))
+        self.rng.choice(choices)()
+
+    def body(self, size: int) -> None:
+        """Emit a few statements."""
+        for _ in range(self.rng.choice((1, 1, 2, 3))):
+            self.statement(size)
+
+    def loop(self, size: int) -> None:
+        """Emit a counted loop, perhaps with a row that moves on in each round."""
+        rng, count, end = self.rng, self.rng.choice((0, 1, 2, 3, 3, 4)), Label()
+        moving = None
+        if rng.random() < 0.5:
+            moving = self.register()
+            low, high = self.regions[Mem.ACC]
+            first = rng.randrange(low, high - max(count, 1) + 1)
+            self.emit("mov", rd=moving, a=first)
+            self._known.pop(moving, None)
+            self._used_registers.add(moving)
+        self.emit("loop", count=self.value(count), end=self.target(end))
+        with self.block(max(count, 2), frozenset() if moving is None else frozenset({moving})):
+            self.body(size)
+            if moving is not None:
+                self.emit("vector", op=Op.IADD, dst_kind=Dst.ACC, a_kind=Src.ACC, b_kind=Src.SCALAR,
+                          dst=Reg(moving), a=Reg(moving), b=self.value(rng.getrandbits(32)), n0=1)
+                self.emit("add", rd=moving, a=Reg(moving), b=1)
+                if rng.random() < 0.5:
+                    self.matmul()
+        self.place(end)
+
+    def skip(self, size: int) -> None:
+        """Emit a forward branch over a block."""
+        end = Label()
+        (a, _), (b, _) = self.pick(), self.pick()
+        if self.rng.random() < 0.15:
+            self.emit("jump", target=self.target(end))
+        else:
+            target = self.target(end)
+            if target is not end:  # the register of the target may have been the operand
+                a, b = 1, 2
+            self.emit(self.rng.choice(("beq", "bne", "blt", "bge", "bltu", "bgeu")),
+                      a=a, b=b, target=target)
+        with self.block(1):
+            self.body(size)
+        self.place(end)
+
+    def again(self, size: int) -> None:
+        """Emit a loop that a branch closes."""
+        rng, count, start, counter = self.rng, self.rng.choice((1, 2, 3)), Label(), self.register()
+        name, first, step, last = rng.choice((
+            ("bne", count, "sub", 0), ("bltu", 0, "add", count), ("blt", -count, "add", 0)))
+        self.emit("mov", rd=counter, a=first)
+        self._known.pop(counter, None)
+        self.place(start)
+        with self.block(max(count, 2), frozenset({counter})):
+            self.body(size)
+            target = self.target(start)
+            self.emit(step, rd=counter, a=Reg(counter), b=1)
+            self.emit(name, a=Reg(counter), b=last, target=target)
+
+    def load(self) -> None:
+        """Emit a load."""
+        self.dma("load")
+
+    def store(self) -> None:
+        """Emit a store."""
+        self.dma("store")
+
+    def dma(self, mnemonic: str) -> None:
+        """Emit a transfer: odd shapes, any pitch, often across a boundary of 4 KiB."""
+        rng, config, dim = self.rng, self.config, self.config.dim
+        mem = rng.choice((Mem.UB, Mem.ACC))
+        fmt = rng.choice([f for f in DmaFormat
+                          if (config.int8 if f == DmaFormat.I8 else
+                              config.bf16 or (f == DmaFormat.W32 and mem == Mem.ACC))])
+        low, high = self.regions[mem]
+        rows = rng.choice((1, 1, 2, 3, rng.randrange(1, 9)))
+        groups = rng.choice((1, 1, 1, 2, 3) if dim <= 32 else (1, 1, 1, 2))
+        cols = rng.choice((groups * dim, rng.randrange((groups - 1) * dim + 1, groups * dim + 1)))
+        room = high - low - 1
+        row_step = min(rng.choice((0, 1, 1, 1, groups, 2)), room // max(rows - 1, 1))
+        room -= (rows - 1) * row_step
+        group_step = min(rng.choice((0, 1, 1, rows, 3)), room // max(groups - 1, 1))
+        room -= (groups - 1) * group_step
+        size = _SIZES[fmt]
+        length = cols * size
+        pitch = rng.choice((length, length, length, length + size * rng.randrange(9), 0,
+                            size * rng.randrange(cols + 1), -(-length // 64) * 64))
+        span = (rows - 1) * pitch + length
+        addr = rng.choice((rng.choice(self.hot), DATA_ADDR + rng.randrange(DATA_BYTES)))
+        addr = max(DATA_ADDR, min(addr, DATA_ADDR + DATA_BYTES - span)) & -size
+        self.emit(mnemonic, mem=mem, fmt=fmt, row=self.value(rng.randrange(low, low + room + 1)),
+                  addr=self.value(addr), shape=self.value(rows | cols << 16),
+                  pitch=self.value(pitch), steps=self.value(row_step | group_step << 16))
+
+    def matmul(self) -> None:
+        """Emit a matmul, which loads a tile or keeps the last one."""
+        rng, config = self.rng, self.config
+        fmt = rng.choice([f for f, has in ((MatmulFormat.INT8, config.int8),
+                                           (MatmulFormat.BF16, config.bf16)) if has])
+        counts = self.counts()
+        acc, xacc = self.stream(counts, self.regions[Mem.ACC])
+        acts, xacts = self.stream(counts, self.regions[Mem.UB])
+        weights: dict[str, int | Reg] = {"wload": 0}
+        if not self.loaded or rng.random() < 0.7:
+            low, high = self.regions[Mem.UB]
+            wrows = min(rng.choice((config.dim, rng.randrange(1, config.dim + 1))), high - low)
+            w, xw = self.stream((wrows, 1, 1), (low, high))
+            weights = {"w": self.value(w), "wrows": self.value(wrows), "xw": xw,
+                       "transpose": rng.getrandbits(1)}
+            self.loaded = True
+        self.emit("matmul", fmt=fmt, accumulate=rng.getrandbits(1), xacc=xacc, xacts=xacts,
+                  acc=self.value(acc), acts=self.value(acts), n2=self.value(counts[2]),
+                  counts=self.value(counts[0] | counts[1] << 16), **weights)
+
+    def vector(self) -> None:
+        """Emit a vector instruction, at times in place."""
+        rng, config = self.rng, self.config
+        op = rng.choice([o for o in Op if config.bf16 or o not in isa.FLOAT_OPS])
+        posts = [p for p in Post if config.bf16 or p not in isa.FLOAT_POSTS]
+        post = Post.NONE if op == Op.REQUANT else rng.choice([Post.NONE, *posts])
+        dst_kind = rng.choice([Dst.ACC] + [Dst.UB_I8] * config.int8 + [Dst.UB_BF16] * config.bf16)
+        kinds = [s for s in Src if s != Src.NONE
+                 and (config.int8 or s not in (Src.UB_I8, Src.UB_I8_ROW))
+                 and (config.bf16 or s not in (Src.UB_BF16, Src.UB_BF16_ROW))]
+        flat = [s for s in kinds if s not in isa.STREAM_SRCS]
+        taken = [rng.choice(kinds) for _ in range(isa.VECTOR_OPERANDS[op])]
+        if all(kind in isa.STREAM_SRCS for kind in taken) and len(taken) == 3:
+            taken[rng.randrange(3)] = rng.choice(flat)
+        counts = self.counts()
+        target = Mem.ACC if dst_kind == Dst.ACC else Mem.UB
+        in_place = any(kind in isa.STREAM_SRCS and _MEMS[kind] == target for kind in taken)
+        below, above = self._split(target, in_place)
+        if in_place and rng.random() < 0.4:
+            counts = (counts[0], 1, 1)
+            below = above = self.regions[target]
+        dst, xdst = self.stream(counts, below)
+        step = 1 if xdst == 0 else self._strides[xdst][0]
+        same = below == above and in_place
+        if same and step == 0:
+            below, above = self._split(target, True)
+            dst, xdst = self.stream(counts, below)
+            same = False
+        fields: dict[str, int | Reg] = {"xdst": xdst, "dst": self.value(dst)}
+        for name, kind in zip("abc", taken, strict=False):
+            fields[f"{name}_kind"] = kind
+            if kind == Src.SCALAR:
+                fields[name] = self.value(rng.choice((
+                    rng.getrandbits(32), rng.randrange(256), 0x3F800000, 0xBF000000,
+                    rng.getrandbits(16) | rng.randrange(64) << 16)))
+            elif kind not in isa.STREAM_SRCS:
+                fields[name] = self.value(rng.randrange(*self.regions[_MEMS[kind]]))
+            elif _MEMS[kind] != target:
+                base, fields[f"x{name}"] = self.stream(counts, self.regions[_MEMS[kind]])
+                fields[name] = self.value(base)
+            elif same:
+                fields[f"x{name}"], fields[name] = xdst, self.value(dst)
+            else:
+                base, fields[f"x{name}"] = self.stream(counts, above)
+                fields[name] = self.value(base)
+        if op == Op.REQUANT or post in (Post.CLAMP_I, Post.CLAMP_F):
+            fields["param"] = self.value(rng.getrandbits(32))
+        self.emit("vector", op=op, post=post, dst_kind=dst_kind, n2=counts[2],
+                  counts=self.value(counts[0] | counts[1] << 16), **fields)
+
+    def _split(self, mem: Mem, split: bool) -> tuple[Region, Region]:
+        """Return regions of the destination and of sources in the same memory."""
+        low, high = self.regions[mem]
+        if not split:
+            return (low, high), (low, high)
+        middle = self.rng.randrange(low + 4, high - 3)
+        halves = [(low, middle), (middle, high)]
+        self.rng.shuffle(halves)
+        return halves[0], halves[1]

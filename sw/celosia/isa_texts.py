@@ -1,0 +1,125 @@
+"""What docs/isa.md says beside the tables of `celosia.arch`: examples, and meanings in words."""
+
+from celosia.arch.isa import DmaFormat, Dst, Post, Src, VectorOp
+
+__all__ = ["DIRECTIVES", "DMA", "DSTS", "EXAMPLES", "OPS", "POSTS", "PROGRAM", "SRCS"]
+
+#: A whole program: y = x w.
+PROGRAM = """\
+        .chip   core
+        .equ    M, 64
+        .buffer x, int8[M, 64], input
+        .buffer w, int8[64, 16], input
+        .buffer y, int32[M, 16], output
+        load    ub[0], @x, fmt=i8, rows=M, cols=64, pitch=64, group_step=M
+        load    ub[256], @w, fmt=i8, rows=64, cols=16, pitch=16
+        matmul  acc[0], ub[0], ub[256], fmt=int8, n0=M, wrows=16
+        mov     r1, M                       ; row of the next 16 columns of x
+        mov     r2, 256 + 16                # row of the next weight tile
+        loop    3, done
+        matmul  acc[0], ub[r1], ub[r2], fmt=int8, accumulate, n0=M, wrows=16
+        add     r1, r1, M
+        add     r2, r2, 16
+done:   store   acc[0], @y, fmt=w32, rows=M, cols=16, pitch=16*4
+        halt
+"""
+
+#: Assembly of each instruction, with what it does.
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "halt": ("halt", "the end"),
+    "nop": ("nop", "nothing"),
+    "fence": ("fence", "all before has finished when the next one starts"),
+    "mov": ("mov r1, 1.0", "r1 = 0x3f800000, the bits of an fp32"),
+    "add": ("add r1, r1, -16", "r1 -= 16"),
+    "sub": ("sub r1, 0, r2", "r1 = -r2"),
+    "mul": ("mul r3, r1, 64", "r3 = 64 * r1"),
+    "and": ("and r1, r1, 0xff", "r1 = its lowest byte"),
+    "or": ("or r1, r1, r2", "r1 |= r2"),
+    "xor": ("xor r1, r1, -1", "r1 = ~r1"),
+    "shl": ("shl r1, r1, 4", "r1 *= 16"),
+    "shr": ("shr r1, r1, 4", "r1 /= 16, unsigned"),
+    "sar": ("sar r1, r1, 4", "r1 /= 16, signed, towards minus infinity"),
+    "slt": ("slt r1, r2, 0", "r1 = r2 is negative"),
+    "sltu": ("sltu r1, r2, 64", "r1 = r2 is below 64"),
+    "jump": ("jump 0", "once more from the first instruction"),
+    "beq": ("beq r1, 0, 5", "to instruction 5 if r1 is 0"),
+    "bne": ("bne r1, r2, 5", "to instruction 5 if they differ"),
+    "blt": ("blt r1, -1, 5", "to instruction 5 if r1 is below -1"),
+    "bge": ("bge r1, r2, 5", "to instruction 5 if r1 is not below r2"),
+    "bltu": ("bltu r1, 64, 5", "to instruction 5 if r1 is below 64"),
+    "bgeu": ("bgeu r1, r2, 5", "to instruction 5 if r1 is not below r2"),
+    "loop": ("loop 8, 3", "what lies between here and instruction 3, eight times"),
+    "stride": ("stride x1, 2, 64", "x1: every second row, 64 rows from one run to the next"),
+    "load": ("load ub[0], 0x1000, fmt=i8, rows=64, cols=32, pitch=32, group_step=64",
+             "an int8 matrix 64 x 32 at 0x1000; columns 16 to 31 go to row 64 on (D = 16)"),
+    "store": ("store acc[0], 0x4000, fmt=w32, rows=64, cols=16, pitch=64",
+              "64 rows of 16 words to 0x4000"),
+    "matmul": ("matmul acc[0], ub[r1], ub[256], fmt=int8, accumulate, n0=64, wrows=16",
+               "64 rows from row r1 times the tile at row 256, added to the accumulators"),
+    "vector": ("vector fmul, acc[0], acc[0], scalar[0.5], post=relu_f, n0=64",
+               "halve 64 rows, then cut off what is negative"),
+}
+
+#: What each operation, second stage, source and destination of the vector unit does.
+OPS: dict[VectorOp, str] = {
+    VectorOp.MOV: "a",
+    VectorOp.IADD: "a + b mod 2**32",
+    VectorOp.ISUB: "a - b mod 2**32",
+    VectorOp.IMUL: "a * b mod 2**32",
+    VectorOp.IMAX: "the larger of a and b, signed",
+    VectorOp.IMIN: "the smaller of a and b, signed",
+    VectorOp.REQUANT: "t = a + c mod 2**32; r = (t * m + half) >> s in 64 bits with m = bits 0..15 "
+                      "of b, s = bits 16..21 of b, half = 2**(s-1), or 0 where s is 0; "
+                      "min(max(r + zp, lo), hi)",
+    VectorOp.I2F: "int32 a as fp32, nearest even",
+    VectorOp.FADD: "a + b",
+    VectorOp.FSUB: "a - b",
+    VectorOp.FMUL: "a * b",
+    VectorOp.FFMA: "a * b + c, rounded once",
+    VectorOp.FMAX: "the larger of a and b; NaN if either is; -0 is below +0",
+    VectorOp.FMIN: "the smaller of a and b; NaN if either is; -0 is below +0",
+    VectorOp.F2I: "fp32 a as int32: nearest even, saturating; NaN gives 0",
+}
+POSTS: dict[Post, str] = {
+    Post.NONE: "t",
+    Post.RELU_I: "max(t, 0), signed",
+    Post.CLAMP_I: "min(max(t, lo), hi), signed; lo and hi int16 in param",
+    Post.RELU_F: "max(t, +0); NaN stays NaN",
+    Post.CLAMP_F: "min(max(t, lo), hi); lo and hi bf16 in param",
+}
+SRCS: dict[Src, str] = {
+    Src.NONE: "no operand",
+    Src.ACC: "accumulators, 32 bits as they are",
+    Src.UB_I8: "unified buffer, int8 extended to int32 by its sign",
+    Src.UB_BF16: "unified buffer, bf16 widened to fp32 (exactly, subnormals too)",
+    Src.ACC_ROW: "as acc, the same row for every row of the destination",
+    Src.UB_I8_ROW: "as ub_i8, the same row for every row of the destination",
+    Src.UB_BF16_ROW: "as ub_bf16, the same row for every row of the destination",
+    Src.SCALAR: "the operand word itself, for every lane of every row",
+}
+DSTS: dict[Dst, str] = {
+    Dst.ACC: "accumulators, 32 bits as they are",
+    Dst.UB_I8: "unified buffer: int32 saturated to int8",
+    Dst.UB_BF16: "unified buffer: fp32 rounded to bf16, nearest even; subnormals become zero",
+}
+#: For each format: bytes of an element, what it is in the unified buffer, in the accumulators.
+DMA: dict[DmaFormat, tuple[int, str, str]] = {
+    DmaFormat.I8: (1, "the int8 itself", "int32; store saturates"),
+    DmaFormat.BF16: (2, "the 16 bits themselves", ("fp32, exactly; store rounds to nearest even, "
+                                                   "subnormals become zero")),
+    DmaFormat.W32: (4, "fp32, rounded to bf16 by load and widened by store",
+                    "the 32 bits themselves"),
+}
+#: Directives of the assembler, with what they do.
+DIRECTIVES = (
+    (".chip core", "preset, or fingerprint, that the program is for"),
+    (".name mlp", "name of the program, for messages"),
+    (".equ M, 64", "a constant; used after this line"),
+    (".buffer x, int8[M, 16], input",
+     ("tensor in the arena: name, type (int8, int32, float32, bfloat16) with its shape, kind "
+      "(input, output, constant, scratch) and perhaps its offset (else the next multiple of 64)")),
+    (".arena 8192", "bytes of the arena (else up to the end of the last buffer)"),
+    (".data w, 1, -2", "goes on with the contents of a constant (else zeros)"),
+    ('.bytes w, "00ff"', "likewise, bytes in hexadecimal"),
+    ('.source "dot mlp.py:3"', "what the instructions from here on come from, for faults"),
+)

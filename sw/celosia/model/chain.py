@@ -1,0 +1,122 @@
+"""The bf16 sums of the array, bit for bit, in NumPy.
+
+A sum is the chain ``sum = f32_add(sum, f32_mul(a[k], w[k]))`` over k ascending, from +0 on. The
+product of two bf16 is exact in fp32 or underflows, so plain float32 arithmetic differs from the
+chain only where a subnormal appears. None can where the smallest non-zero magnitudes of the
+activations and of the tile have exponents that sum to -112 or more, for then every product, and so
+every partial sum, is a multiple of 2**-126. Other operands take a path that flushes in each step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.numerics import f32_add, flush
+
+__all__ = ["add", "sums"]
+
+F32 = NDArray[np.float32]
+U16 = NDArray[np.uint16]
+U32 = NDArray[np.uint32]
+
+_TINY = np.float32(2.0**-126)
+#: Biased exponents of the smallest non-zero operands that sum to this (-112 unbiased) are safe.
+_SAFE = 2 * 127 - 112
+#: Biased exponents of the largest operands that sum to less cannot make an overflow.
+_OVERFLOW = 360
+#: Elements of a block of partial sums: the block and its products fit a second-level cache.
+BLOCK = 1 << 15
+
+
+def sums(acts: U16, tiles: U16) -> U32:
+    """Return sums[b][m][n] over k ascending of acts[b][m][k] * tiles[b][k][n].
+
+    Parameters
+    ----------
+    acts
+        bf16 bit patterns, shape (batch, rows, depth).
+    tiles
+        bf16 bit patterns, shape (batch, depth, columns).
+
+    Returns
+    -------
+    numpy.ndarray
+        fp32 bit patterns, shape (batch, rows, columns).
+    """
+    a, w = _widen(acts), _widen(tiles)
+    a_low, a_high = _exponents(a, -1)  # of each row
+    w_low, w_high = _exponents(w, (1, 2))  # of each tile
+    safe = a_low + w_low[:, np.newaxis] >= _SAFE
+    with np.errstate(all="ignore"):
+        if safe.all():
+            out = _chain(a, w, exact=False)
+        else:
+            out = np.empty((a.shape[0], a.shape[1], w.shape[2]), np.float32)
+            for b, rows in enumerate(safe):
+                for exact, part in ((False, rows), (True, ~rows)):
+                    if part.any():
+                        out[b, part] = _chain(a[b:b + 1, part], w[b:b + 1], exact)[0]
+    bits = np.ascontiguousarray(out).view(np.uint32)
+    a_top, w_top = int(a_high.max()), int(w_high.max())
+    if max(a_top, w_top) == 255 or a_top + w_top >= _OVERFLOW:  # there may be a NaN
+        bits = np.asarray(flush(bits))
+    return bits
+
+
+def add(a: U32, b: U32) -> U32:
+    """Return ``numerics.f32_add(a, b)``; ``b`` holds no subnormal."""
+    x = a.view(np.float32)
+    with np.errstate(all="ignore"):
+        total = x + b.view(np.float32)
+    for checked in (x, total):
+        exponents = checked.view(np.uint32) & np.uint32(0x7F800000)
+        # Zero is rare and normal numbers are not: one pass finds what needs the careful sum.
+        low = exponents == 0
+        if exponents.max() == 0x7F800000 or (low.any() and checked[low].any()):
+            return np.asarray(f32_add(a, b))
+    return total.view(np.uint32)
+
+
+def _widen(bits: U16) -> F32:
+    """Return bf16 as fp32, subnormals flushed to a zero of their sign."""
+    flushed = np.where(bits & np.uint16(0x7F80), bits, bits & np.uint16(0x8000))
+    return (flushed.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _exponents(values: F32, axis: int | tuple[int, int]) -> tuple[NDArray, NDArray]:
+    """Return the smallest and largest biased exponent of the non-zero values along axes.
+
+    The smallest is 255 where all values are zero.
+    """
+    exponents = (values.view(np.int32) & 0x7F800000) >> 23
+    low = np.where(exponents == 0, 255, exponents).min(axis=axis)
+    return low, exponents.max(axis=axis)
+
+
+def _chain(acts: F32, tiles: F32, exact: bool) -> F32:
+    """Sum products over k ascending, plainly or (``exact``) flushing each product and sum."""
+    depth = acts.shape[2]
+    wide = acts.shape[1] >= tiles.shape[2]
+    # The longer side is the inner, contiguous one; out is (batch, columns, rows) where wide.
+    inner = np.ascontiguousarray(acts.swapaxes(1, 2)) if wide else tiles
+    outer = tiles.swapaxes(1, 2) if wide else acts
+    out = np.zeros((outer.shape[0], outer.shape[1], inner.shape[2]), np.float32)
+    step = max(BLOCK // inner.shape[2], 1)
+    batch = max(step // outer.shape[1], 1)
+    for b in range(0, out.shape[0], batch):
+        for row in range(0, out.shape[1], step):
+            where = (slice(b, b + batch), slice(row, row + step))
+            _accumulate(out[where], outer[where], inner[b:b + batch], depth, exact)
+    return out.swapaxes(1, 2) if wide else out
+
+
+def _accumulate(total: F32, outer: F32, inner: F32, depth: int, exact: bool) -> None:
+    product = np.empty_like(total)
+    for k in range(depth):
+        np.multiply(outer[:, :, k, np.newaxis], inner[:, k, np.newaxis], out=product)
+        if exact:
+            product *= np.abs(product) >= _TINY
+        total += product
+        if exact:
+            total *= np.abs(total) >= _TINY

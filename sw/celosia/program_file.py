@@ -1,0 +1,118 @@
+"""The file that a program is kept in.
+
+Little-endian: 8 bytes of magic, the version and the CRC-32 of the body as 32-bit words, the bytes
+of the body as a 64-bit word; then the body: the bytes of the JSON header as a 32-bit word, the
+header, 32 bytes for each instruction, and the constants in the order of the header, as they lie
+in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.arch import encoding, isa
+
+if TYPE_CHECKING:
+    from celosia.program import Program
+
+__all__ = ["MAGIC", "VERSION", "read", "write"]
+
+MAGIC = b"CELOSIA\x1a"
+VERSION = 1
+_PREFIX = struct.Struct("<8sIIQ")
+_LENGTH = struct.Struct("<I")
+
+
+def write(program: Program) -> bytes:
+    """Return the contents of the file of a program."""
+    header = json.dumps({
+        "name": program.name, "fingerprint": program.fingerprint,
+        "instructions": len(program.insns), "arena_bytes": program.arena_bytes,
+        "sources": program.sources,
+        "buffers": [[b.name, b.offset, b.shape, b.dtype, b.kind] for b in program.buffers],
+        "relocations": program.relocations,
+    }, separators=(",", ":")).encode()
+    constants = (program.constants[buffer.name].tobytes() for buffer in program.buffers
+                 if buffer.kind == "constant")
+    body = b"".join((_LENGTH.pack(len(header)), header, program.code(), *constants))
+    return _PREFIX.pack(MAGIC, VERSION, zlib.crc32(body), len(body)) + body
+
+
+def read(data: bytes) -> Program:
+    """Read what `write` returned; ValueError as of `Program.from_bytes`."""
+    if not data or data[:len(MAGIC)] != MAGIC[:len(data)]:
+        raise ValueError(f"a program file must begin with {MAGIC!r} at offset 0, "
+                         f"not {bytes(data[:len(MAGIC)])!r}")
+    if len(data) < _PREFIX.size:
+        raise ValueError(f"a program file must have {_PREFIX.size} bytes before its body, "
+                         f"not end at offset {len(data)}")
+    _, version, checksum, length = _PREFIX.unpack_from(data)
+    if version != VERSION:
+        raise ValueError(f"program file at offset 8: version must be {VERSION}, not {version}")
+    if len(data) != _PREFIX.size + length:
+        raise ValueError(f"a program file must end at offset {_PREFIX.size + length}, "
+                         f"not at {len(data)}")
+    found = zlib.crc32(data[_PREFIX.size:])
+    if found != checksum:
+        raise ValueError(f"program file from offset {_PREFIX.size} on: CRC-32 must be "
+                         f"{checksum:#010x}, not {found:#010x}")
+    return _Reader(data).program()
+
+
+class _Reader:
+    """Reads a body whose checksum is right; it may still have been written by another program."""
+
+    def __init__(self, data: bytes):
+        self._data = data
+        self._offset = _PREFIX.size
+
+    def take(self, size: int, what: str) -> bytes:
+        left = len(self._data) - self._offset
+        if left < size:
+            raise ValueError(f"program file at offset {self._offset}: {what} must have {size} "
+                             f"bytes, not {left}")
+        self._offset += size
+        return self._data[self._offset - size:self._offset]
+
+    def program(self) -> Program:
+        from celosia.program import DTYPES, Buffer, Program
+        (length,) = _LENGTH.unpack(self.take(_LENGTH.size, "the length of the header"))
+        at = self._offset
+        text = self.take(length, "the header")
+        try:
+            header: dict[str, Any] = json.loads(text)
+            buffers = tuple(Buffer(name, offset, tuple(shape), dtype, kind)
+                            for name, offset, shape, dtype, kind in header["buffers"])
+            insns = tuple(self.insn(index) for index in range(header["instructions"]))
+            constants = {
+                buffer.name: np.frombuffer(self.take(buffer.nbytes, f"constant {buffer.name}"),
+                                           DTYPES[buffer.dtype]).reshape(buffer.shape)
+                for buffer in buffers if buffer.kind == "constant"}
+            program = Program(
+                header["fingerprint"], insns, header["name"], tuple(header["sources"]),
+                header["arena_bytes"], buffers, constants,
+                tuple((index, operand) for index, operand in header["relocations"]))
+        except (KeyError, TypeError, ValueError) as error:
+            if str(error).startswith("program file at"):
+                raise
+            raise ValueError(f"program file at offset {at}: the header must describe a program, "
+                             f"but {type(error).__name__}: {error}") from None
+        if self._offset != len(self._data):
+            raise ValueError(f"program file at offset {self._offset}: the file must end here, not "
+                             f"after {len(self._data) - self._offset} more bytes")
+        return program
+
+    def insn(self, index: int) -> encoding.Insn:
+        at = self._offset
+        try:
+            return encoding.decode(self.take(isa.INSTRUCTION_BYTES, f"instruction {index}"))
+        except ValueError as error:
+            if self._offset == at:
+                raise
+            raise ValueError(f"program file at offset {at}: instruction {index}: "
+                             f"{error}") from None

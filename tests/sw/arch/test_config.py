@@ -1,0 +1,63 @@
+import dataclasses
+import re
+
+import pytest
+
+from celosia.arch.config import PRESETS, TpuConfig, preset
+
+GOOD = {"name": "tiny", "dim": 4, "int8": True, "bf16": False, "ub_rows": 64, "acc_rows": 16,
+        "bus_bytes": 4}
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"name": "a b"}, "name must be an identifier, not 'a b'"),
+    ({"name": 3}, "name must be an identifier, not 3"),
+    ({"dim": 3}, "dim must be a power of two from 2 to 256, not 3"),
+    ({"dim": 512}, "dim must be a power of two from 2 to 256, not 512"),
+    ({"dim": 1}, "dim must be a power of two from 2 to 256, not 1"),
+    ({"dim": 4.0}, "dim must be a power of two from 2 to 256, not 4.0"),
+    ({"int8": 1}, "int8 must be a bool, not 1"),
+    ({"bf16": None}, "bf16 must be a bool, not None"),
+    ({"int8": False}, "int8 must be True where bf16 is False, not False"),
+    ({"ub_rows": 62}, "ub_rows must be a multiple of 4 from 16 to 1048576, not 62"),
+    ({"ub_rows": 12}, "ub_rows must be a multiple of 4 from 16 to 1048576, not 12"),
+    ({"ub_rows": 1 << 21}, "ub_rows must be a multiple of 4 from 16 to 1048576, not 2097152"),
+    ({"acc_rows": 1 << 17}, "acc_rows must be a multiple of 4 from 16 to 65536, not 131072"),
+    ({"bus_bytes": 2}, "bus_bytes must be a power of two from 4 to 128, not 2"),
+    ({"bus_bytes": 256}, "bus_bytes must be a power of two from 4 to 128, not 256"),
+    ({"window": 64}, "window must be a power of two from 2 to 32, not 64"),
+    ({"ibuf": 8}, "ibuf must be a power of two from 16 to 1024, not 8"),
+])
+def test_errors(change, message):
+    with pytest.raises(ValueError, match=f"^TpuConfig.{re.escape(message)}$"):
+        TpuConfig(**(GOOD | change))
+
+
+def test_sizes():
+    core = preset("core")
+    assert (core.lane_bits, core.ub_row_bits, core.acc_row_bits) == (16, 256, 512)
+    assert (core.ub_bytes, core.acc_bytes, core.pes) == (512 * 1024, 128 * 1024, 256)
+    assert core.formats == ("int8", "bf16")
+    v1 = preset("v1")
+    assert (v1.lane_bits, v1.ub_bytes, v1.acc_bytes) == (8, 24 << 20, 4 << 20)
+    assert preset("v2").formats == ("bf16",)
+
+
+def test_fingerprint_tells_every_field_but_the_name():
+    base = TpuConfig(**GOOD)
+    assert dataclasses.replace(base, name="other").fingerprint == base.fingerprint
+    changes = [{"dim": 2}, {"bf16": True}, {"ub_rows": 128}, {"acc_rows": 32}, {"bus_bytes": 8},
+               {"window": 4}, {"ibuf": 32}]
+    prints = {dataclasses.replace(base, **change).fingerprint for change in changes}
+    assert len(prints | {base.fingerprint}) == len(changes) + 1
+
+
+def test_presets_are_named_after_themselves():
+    assert list(PRESETS) == ["nano", "edge", "core", "v2", "v1"]
+    assert all(preset(name).name == name for name in PRESETS)
+
+
+def test_unknown_preset():
+    with pytest.raises(ValueError, match="^preset must be one of nano, edge, core, v2, v1, "
+                                         "not 'huge'$"):
+        preset("huge")

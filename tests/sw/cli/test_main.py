@@ -1,0 +1,209 @@
+import json
+import subprocess
+import sys
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.asm import assemble
+from celosia.cli.main import main
+from celosia.program import Program
+
+ADD = """\
+        .chip core
+        .name add
+        .buffer x, float32[4, 16], input
+        .buffer h, bfloat16[16], input
+        .buffer y, float32[4, 16], output
+        load    acc[0], @x, fmt=w32, rows=4, cols=16, pitch=64
+        load    acc[4], @h, fmt=bf16, rows=1, cols=16
+        vector  fadd, acc[0], acc[0], acc_row[4], n0=4
+        store   acc[0], @y, fmt=w32, rows=4, cols=16, pitch=64
+        halt
+"""
+
+
+@pytest.fixture
+def add(tmp_path):
+    path = tmp_path / "add.s"
+    path.write_text(ADD)
+    return path
+
+
+def fails(capsys, *arguments: str) -> str:
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_help_of_every_command(capsys):
+    for command in ([], ["info"], ["asm"], ["disasm"], ["run"], ["verilog"]):
+        with pytest.raises(SystemExit) as caught:
+            main([*command, "--help"])
+        assert caught.value.code == 0
+        text = capsys.readouterr().out
+        assert text.startswith(f"usage: celosia {' '.join(command)}".rstrip())
+        assert "examples" in text or "example (" in text or "start here" in text
+
+
+def test_version_and_module():
+    for option, text in (("--version", "celosia 0.1.0\n"), ("info", "preset")):
+        run = subprocess.run([sys.executable, "-m", "celosia", option], capture_output=True,
+                             text=True, check=True)
+        assert run.stdout.startswith(text)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ([], "celosia: error: the following arguments are required: COMMAND"),
+    (["runn"], "celosia: error: argument COMMAND: invalid choice: 'runn'"),
+    (["run"], "celosia run: error: the following arguments are required: FILE"),
+    (["run", "x", "--backend", "gpu"], ("celosia run: error: argument --backend: invalid choice: "
+                                       "'gpu'")),
+])
+def test_wrong_usage_is_2(capsys, arguments, message):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(message)
+
+
+def test_info(capsys):
+    assert main(["info"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == list(PRESETS)
+    assert lines[3].split()[:5] == ["core", "16x16", "256", "int8", "bf16"]
+    assert "512 KiB" in lines[3]
+    assert lines[-1].startswith("backends: model")
+    assert main(["info", "v1", "--json"]) == 0
+    (facts,) = json.loads(capsys.readouterr().out)
+    assert facts["pes"] == 65536
+    assert facts["ub_bytes"] == 24 << 20
+    assert facts["fingerprint"] == f"{PRESETS['v1'].fingerprint:#010x}"
+    assert fails(capsys, "info", "v3") == (
+        "celosia: error: preset must be one of nano, edge, core, v2, v1, not 'v3'\n")
+
+
+def test_asm_and_disasm(capsys, add, tmp_path):
+    assert main(["asm", str(add)]) == 0
+    binary = tmp_path / "add.bin"
+    assert capsys.readouterr().out == f"{binary}: 5 instructions, 576 bytes of memory\n"
+    program = Program.load(binary)
+    assert program.sources == tuple(f"{add}:{line}" for line in range(6, 11))
+    text = tmp_path / "back.s"
+    assert main(["disasm", str(binary), "-o", str(text)]) == 0
+    assert assemble(text.read_text()) == program
+    assert main(["disasm", str(binary)]) == 0
+    assert capsys.readouterr().out == text.read_text()
+
+
+def test_asm_of_another_chip(add, tmp_path):
+    add.write_text("halt\n")
+    assert main(["asm", str(add), "--preset", "nano", "-o", str(tmp_path / "x")]) == 0
+    assert Program.load(tmp_path / "x").fingerprint == PRESETS["nano"].fingerprint
+
+
+def test_asm_that_fails(capsys, add, tmp_path):
+    add.write_text(".chip core\nmatmull acc[0]\n")
+    assert fails(capsys, "asm", str(add)) == (
+        f"celosia: error: {add}:2:1: an instruction must come here, not 'matmull'; did you mean "
+        f"'matmul'?\n  matmull acc[0]\n  ^\n")
+    assert fails(capsys, "asm", str(tmp_path / "none.s")) == (
+        f"celosia: error: [Errno 2] No such file or directory: '{tmp_path / 'none.s'}'\n")
+    add.write_text(ADD)
+    assert fails(capsys, "asm", str(add), "-o", str(add)) == (
+        f"celosia: error: the program file must have another name than its source, not {add}\n")
+    add.write_bytes(b"\x7fELF\xff")
+    assert fails(capsys, "run", str(add)) == (
+        f"celosia: error: {add}: a program must begin with b'CELOSIA\\x1a' or be UTF-8 text, but "
+        f"byte 4 is 0xff\n")
+    add.write_bytes(b"CELOSIA\x1a")
+    assert fails(capsys, "run", str(add)) == (
+        f"celosia: error: {add}: a program file must have 24 bytes before its body, not end at "
+        f"offset 8\n")
+
+
+def test_run(capsys, add, tmp_path):
+    x = np.arange(64, dtype=np.float32).reshape(4, 16)
+    h = np.full(16, 0.5, ml_dtypes.bfloat16)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "h.npy", h)
+    assert main(["run", str(add), "--input", f"x={tmp_path / 'x.npy'}", "--input",
+                 f"h={tmp_path / 'h.npy'}", "--save", f"y={tmp_path / 'y.npy'}",
+                 "--dump", "y"]) == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), x + 0.5)
+    out = capsys.readouterr().out
+    assert out.startswith("program       add, 5 instructions, for core\nbackend       model\n"
+                          "status        done\ncycles        ")
+    assert "memory        288 bytes read, 256 bytes written\n" in out
+    assert "\ny: float32[4, 16]\n[[ 0.5" in out
+
+
+def test_run_with_random_inputs_is_reproducible(capsys, add):
+    outputs = []
+    for seed in ("1", "1", "2"):
+        assert main(["run", str(add), "--random", seed, "--dump", "y", "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["status"] == "done"
+        assert facts["counters"]["instructions"] == 5
+        outputs.append(facts["buffers"]["y"])
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_run_of_a_program_with_absolute_addresses(capsys, add):
+    add.write_text("load acc[0], 0x100, fmt=w32, rows=1, cols=16\nhalt\n")
+    assert main(["run", str(add), "--preset", "core", "--reserve", "0x1000"]) == 0
+    assert "64 bytes read" in capsys.readouterr().out
+
+
+def test_run_that_fails(capsys, add, tmp_path):
+    assert fails(capsys, "run", str(add)) == (
+        "celosia: error: inputs must hold x, h, which were never filled\n")
+    assert fails(capsys, "run", str(add), "--dump", "z") == (
+        "celosia: error: buffer of add must be one of x, h, y, not 'z'\n")
+    assert fails(capsys, "run", str(add), "--input", "x") == (
+        "celosia: error: --input must be NAME=FILE.npy, not 'x'\n")
+    assert fails(capsys, "run", str(add), "--preset", "nano", "--random", "0").startswith(
+        "celosia: error: program add must be for this chip, nano, not for preset core with dim 16")
+    add.write_text(ADD.replace("rows=4", "rows=5"))
+    assert fails(capsys, "run", str(add), "--random", "0") == (
+        "celosia: error: fault WINDOW: a transfer leaves the open DMA windows (its first byte: "
+        "0x140, which is @y)\n  at instruction 3 of add: store   acc[0], @y, fmt=w32, rows=5, "
+        f"cols=16, pitch=64\n  from {add}:9\n")
+    add.write_text(".chip 7\nhalt\n")
+    assert fails(capsys, "run", str(add)) == (
+        "celosia: error: --preset must be given: the program is for a chip with fingerprint "
+        "0x00000007, which no preset has\n")
+    with pytest.raises(OSError, match="No such file"):
+        main(["--debug", "run", str(tmp_path / "none")])
+
+
+def test_verilog(capsys, monkeypatch, tmp_path):
+    top = types.ModuleType("celosia_hw.top")
+    top.chip_verilog = lambda config: f"module celosia; // {config.name}\nendmodule\n"
+    monkeypatch.setitem(sys.modules, "celosia_hw.top", top)
+    assert main(["verilog", "--preset", "nano"]) == 0
+    assert capsys.readouterr().out == "module celosia; // nano\nendmodule\n"
+    path = tmp_path / "x.v"
+    assert main(["verilog", "-o", str(path)]) == 0
+    assert capsys.readouterr().out == f"{path}: 2 lines\n"
+    assert path.read_text() == "module celosia; // core\nendmodule\n"
+    monkeypatch.setitem(sys.modules, "celosia_hw.top", None)
+    assert fails(capsys, "verilog") == (
+        "celosia: error: verilog needs the package celosia_hw.top: pip install 'celosia[hw]'\n")
+
+
+@pytest.mark.parametrize("name", ["demo", "bench"])
+def test_delegated_commands(capsys, monkeypatch, name):
+    module = types.ModuleType(f"celosia.{name}")
+    module.add_arguments = lambda parser: parser.add_argument("--size", type=int)
+    module.main = lambda args: args.size
+    monkeypatch.setitem(sys.modules, f"celosia.{name}", module)
+    assert main([name, "--size", "0"]) == 0
+    assert main([name, "--size", "3"]) == 3
+    monkeypatch.setitem(sys.modules, f"celosia.{name}", None)
+    assert fails(capsys, name) == (
+        f"celosia: error: {name} needs the package celosia.{name}: pip install 'celosia[demo]'\n")

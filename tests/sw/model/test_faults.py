@@ -1,0 +1,299 @@
+"""Every fault with its cause, FAULT_PC and FAULT_ADDR, in the order of docs/chip.md."""
+
+import pytest
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Insn, Reg, encode, insn
+from celosia.arch.faults import Fault
+from celosia.arch.registers import Status
+from celosia.model import Machine, RunResult
+from celosia_sim.randprog import random_faulting_program
+
+BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
+INT8 = TpuConfig("int8", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=32, bus_bytes=8)
+BF16 = TpuConfig("bf16", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
+PROGRAM = 0x1000
+WINDOWS = ((0x8000, 0x8FFF), (1, 0), (0xFFFFFF00, 0xFFFFFFFF), (0xA000, 0xA01F))
+HALT = insn("halt")
+
+
+def run(*insns: Insn | bytes, config: TpuConfig = BOTH, machine: Machine | None = None,
+        watchdog: int = 0) -> RunResult:
+    machine = Machine(config) if machine is None else machine
+    code = b"".join(i if isinstance(i, bytes) else encode(i) for i in insns)
+    machine.memory.write(PROGRAM, code)
+    return machine.run(PROGRAM, len(code) // 32, WINDOWS, watchdog=watchdog,
+                       max_instructions=100_000)
+
+
+def fault(*insns: Insn | bytes, config: TpuConfig = BOTH, **options) -> tuple[Fault, int, int]:
+    """Cause, pc and address of a program that faults."""
+    result = run(*insns, config=config, **options)
+    assert result.status == Status.FAULTED
+    return result.cause, result.pc, result.addr
+
+
+def with_header(code: bytes, lsb: int, width: int, value: int) -> bytes:
+    header = int.from_bytes(code[:8], "little")
+    header = header & ~((1 << width) - 1 << lsb) | value << lsb
+    return header.to_bytes(8, "little") + code[8:]
+
+
+def load(**changes) -> Insn:
+    return insn("load", **({"mem": "ub", "fmt": "i8", "row": 0, "addr": 0x8000, "rows": 1,
+                            "cols": 4} | changes))
+
+
+SHAPELESS = insn("load", fmt="i8", row=0, addr=0x8000, shape=Reg(0))
+
+
+def matmul(**changes) -> Insn:
+    return insn("matmul", **({"acc": 0, "acts": 0, "w": 8, "n0": 1, "wrows": 4} | changes))
+
+
+def vector(**changes) -> Insn:
+    return insn("vector", **({"op": "mov", "dst_kind": "acc", "a_kind": "scalar", "dst": 0,
+                              "a": 0, "n0": 1} | changes))
+
+
+def test_done():
+    result = run(insn("nop"), HALT)
+    assert (result.status, result.cause, result.pc, result.addr, result.instructions) == (
+        Status.DONE, Fault.NONE, 1, 0, 2)
+
+
+def test_pc_range():
+    assert fault(insn("nop")) == (Fault.PC_RANGE, 1, 1)
+    assert fault(insn("jump", target=77), HALT) == (Fault.PC_RANGE, 77, 77)
+    assert fault(insn("loop", count=0, end=0xFFFFFFFF)) == (
+        Fault.PC_RANGE, 0xFFFFFFFF, 0xFFFFFFFF)
+    machine = Machine(BOTH)
+    assert machine.run(PROGRAM, 0).cause == Fault.PC_RANGE
+
+
+def test_illegal_opcode():
+    assert fault(insn("nop"), bytes(32)) == (Fault.ILLEGAL_OPCODE, 1, 0)
+    assert fault(b"\xff" * 32) == (Fault.ILLEGAL_OPCODE, 0, 0x3F)
+
+
+ILLEGAL = {
+    "reserved header bit": with_header(encode(HALT), 12, 1, 1),
+    "mask of an unused operand": with_header(encode(insn("mov", rd=1, a=0)), 7, 1, 1),
+    "unused operand": encode(HALT)[:28] + b"\1\0\0\0",
+    "register 32": with_header(encode(insn("mov", rd=1, a=32)), 6, 1, 1),
+    "dma format": with_header(encode(load()), 13, 2, 3),
+    "vector operation": with_header(encode(vector()), 12, 6, 8),
+    "second stage": with_header(encode(vector()), 18, 4, 5),
+    "destination": with_header(encode(vector()), 22, 3, 3),
+    "source": with_header(encode(vector()), 25, 4, 8),
+    "stride x0": insn("stride", x=0, s0=1),
+    "no source": vector(a_kind="none"),
+    "second source of one": vector(b_kind="scalar"),
+    "third source of two": vector(op="iadd", b_kind="scalar", c_kind="scalar"),
+    "missing second source": vector(op="iadd"),
+    "operand of no source": vector(b=1),
+    "register of no source": vector(b=Reg(0)),
+    "stride of a value": vector(xa=1),
+    "stride of a row": vector(a_kind="acc_row", xa=1),
+    "three streams": vector(op="requant", a_kind="acc", b_kind="acc", c_kind="acc", a=4, b=4, c=4),
+    "param without use": vector(param=1),
+    "param from a register": vector(param=Reg(0)),
+    "second stage of requant": vector(op="requant", b_kind="scalar", c_kind="scalar",
+                                      post="relu_i"),
+    "w of a kept tile": matmul(wload=0, wrows=0),
+    "wrows of a kept tile": matmul(wload=0, w=0),
+    "wrows register of a kept tile": matmul(wload=0, w=0, wrows=Reg(0)),
+    "xw of a kept tile": matmul(wload=0, w=0, wrows=0, xw=1),
+    "transpose of a kept tile": matmul(wload=0, w=0, wrows=0, transpose=1),
+    "no tile to keep": matmul(wload=0, w=0, wrows=0),
+}
+
+
+@pytest.mark.parametrize("code", ILLEGAL.values(), ids=ILLEGAL)
+def test_illegal_field(code):
+    first = matmul() if code is not ILLEGAL["no tile to keep"] else insn("nop")
+    assert fault(first, code, HALT) == (Fault.ILLEGAL_FIELD, 1, 0)
+
+
+@pytest.mark.parametrize(("config", "code"), [
+    (INT8, load(fmt="bf16")), (INT8, load(fmt="w32")), (INT8, load(mem="acc", fmt="bf16")),
+    (BF16, load(fmt="i8")), (BF16, load(mem="acc", fmt="i8")), (INT8, matmul(fmt="bf16")),
+    (BF16, matmul(fmt="int8")), (INT8, vector(op="fadd", b_kind="scalar")),
+    (INT8, vector(op="i2f")), (INT8, vector(op="f2i")), (INT8, vector(post="relu_f")),
+    (INT8, vector(post="clamp_f")), (INT8, vector(dst_kind="ub_bf16")),
+    (INT8, vector(a_kind="ub_bf16")), (INT8, vector(a_kind="ub_bf16_row")),
+    (BF16, vector(dst_kind="ub_i8")), (BF16, vector(a_kind="ub_i8")),
+    (BF16, vector(a_kind="ub_i8_row")),
+])
+def test_format_that_the_chip_lacks(config, code):
+    assert fault(code, HALT, config=config) == (Fault.ILLEGAL_FIELD, 0, 0)
+    assert run(code, HALT, config=BOTH).cause == Fault.NONE
+
+
+@pytest.mark.parametrize(("config", "code"), [
+    (INT8, load(mem="acc", fmt="w32")), (BF16, load(mem="acc", fmt="w32")), (BF16, load(fmt="w32")),
+    (BF16, vector(op="requant", b_kind="scalar", c_kind="scalar", param=0xFFFFFFFF)),
+    (INT8, vector(post="clamp_i", param=Reg(3))),
+])
+def test_format_that_every_chip_has(config, code):
+    assert run(code, HALT, config=config).cause == Fault.NONE
+
+
+@pytest.mark.parametrize("code", [
+    load(rows=0), load(cols=0), SHAPELESS, matmul(n0=0), matmul(n0=1, n1=0),
+    matmul(n2=0), matmul(n2=65536), matmul(wrows=0), matmul(wrows=5), matmul(wrows=Reg(0)),
+    vector(n0=0), vector(n0=1, n1=0), vector(n2=0),
+])
+def test_illegal_count(code):
+    assert fault(code, HALT) == (Fault.ILLEGAL_COUNT, 0, 0)
+
+
+def test_loop_depth():
+    loops = [insn("loop", count=1, end=20 - i) for i in range(5)]
+    assert fault(*loops, *[insn("nop")] * 20) == (Fault.LOOP_DEPTH, 4, 0)
+    skipped = [*loops[:4], insn("loop", count=0, end=6), HALT, HALT]
+    assert run(*skipped).cause == Fault.NONE
+    empty = [*loops[:4], insn("loop", count=9, end=5), HALT]
+    assert run(*empty).cause == Fault.NONE
+
+
+def test_misaligned():
+    assert fault(load(fmt="bf16", addr=0x8001)) == (Fault.MISALIGNED, 0, 0x8001)
+    assert fault(load(fmt="w32", addr=0x8002)) == (Fault.MISALIGNED, 0, 0x8002)
+    assert fault(load(fmt="w32", pitch=2)) == (Fault.MISALIGNED, 0, 0x8000)
+    assert run(load(fmt="i8", addr=0x8001, pitch=3), HALT).cause == Fault.NONE
+
+
+def test_ranges_of_transfers():
+    assert fault(load(row=64)) == (Fault.UB_RANGE, 0, 64)
+    assert fault(load(mem="acc", row=32)) == (Fault.ACC_RANGE, 0, 32)
+    steps = {"rows": 3, "cols": 9, "pitch": 9, "row_step": 5, "group_step": 7}
+    assert run(load(row=63 - 24, **steps), HALT).cause == Fault.NONE
+    assert fault(load(row=64 - 24, **steps), HALT) == (Fault.UB_RANGE, 0, 64)
+    assert fault(load(row=0xFFFFFFFF, rows=2)) == (Fault.UB_RANGE, 0, 0)
+
+
+def test_ranges_of_matmuls():
+    assert fault(matmul(acc=31, n0=2)) == (Fault.ACC_RANGE, 0, 32)
+    assert fault(matmul(acts=62, n0=3)) == (Fault.UB_RANGE, 0, 64)
+    assert fault(matmul(w=61)) == (Fault.UB_RANGE, 0, 64)
+    assert fault(matmul(acc=32, acts=64, w=64)) == (Fault.ACC_RANGE, 0, 32)
+    assert fault(matmul(acts=99, w=64)) == (Fault.UB_RANGE, 0, 99)
+    stride = insn("stride", x=1, s0=10, s1=3, s2=100)
+    walk = {"n0": 3, "n1": 4, "n2": 1}
+    assert fault(stride, matmul(acc=3, xacc=1, **walk)) == (Fault.ACC_RANGE, 1, 32)
+    assert run(stride, matmul(acc=2, xacc=1, **walk), HALT).cause == Fault.NONE
+    assert fault(stride, matmul(w=40, xw=1)) == (Fault.UB_RANGE, 1, 70)
+    huge = {"n0": 65535, "n1": 65535, "n2": 65535}
+    assert fault(matmul(acc=1, **huge)) == (Fault.ACC_RANGE, 0, 65535**3 & 0xFFFFFFFF)
+
+
+def test_ranges_of_vectors():
+    assert fault(vector(dst=30, n0=3)) == (Fault.ACC_RANGE, 0, 32)
+    assert fault(vector(dst_kind="ub_i8", dst=64)) == (Fault.UB_RANGE, 0, 64)
+    assert fault(vector(a_kind="acc_row", a=32)) == (Fault.ACC_RANGE, 0, 32)
+    assert run(vector(a_kind="acc_row", a=31, n0=2), HALT).cause == Fault.NONE
+    assert fault(vector(op="iadd", a_kind="ub_i8", b_kind="acc", a=64, b=40)) == (
+        Fault.UB_RANGE, 0, 64)
+
+
+@pytest.mark.parametrize(("changes", "ok"), [
+    ({"addr": 0x7FFF}, False), ({"addr": 0x8FFC}, True), ({"addr": 0x8FFD}, False),
+    ({"addr": 0x8FF0, "rows": 4, "pitch": 4}, True),
+    ({"addr": 0x8FF0, "rows": 5, "pitch": 4}, False),
+    ({"addr": 0xFFFFFFFC}, True), ({"addr": 0xFFFFFFFD}, False),
+    ({"addr": 0x8000, "rows": 2, "pitch": 0xFFFFFFFF}, False),
+    ({"addr": 0x9000}, False), ({"addr": 0xA000, "cols": 32}, True),
+    ({"addr": 1, "cols": 1}, False),
+])
+def test_window(changes, ok):
+    for name in ("load", "store"):
+        insn_ = insn(name, **({"mem": "ub", "fmt": "i8", "row": 0, "rows": 1, "cols": 4} | changes))
+        result = run(insn_, HALT)
+        expected = (Fault.NONE, 1, 0) if ok else (Fault.WINDOW, 0, changes["addr"])
+        assert (result.cause, result.pc, result.addr) == expected
+
+
+@pytest.mark.parametrize(("changes", "ok"), [
+    ({"dst": 0, "a": 0, "n0": 4}, True),
+    ({"dst": 1, "a": 0, "n0": 4}, False),
+    ({"dst": 0, "a": 3, "n0": 4}, False),
+    ({"dst": 4, "a": 0, "n0": 4}, True),
+    ({"dst": 2, "a": 2, "n0": 4, "xdst": 1, "xa": 2}, True),
+    ({"dst": 2, "a": 2, "n0": 4, "xdst": 1, "xa": 3}, False),
+    ({"dst": 2, "a": 2, "n0": 4, "xdst": 4, "xa": 4}, False),
+    ({"dst": 2, "a": 2, "n0": 4, "xdst": 0, "xa": 5}, True),
+    ({"dst": 2, "a": 2, "n0": 2, "n1": 2}, False),
+    ({"dst": 2, "a": 2, "n0": 2, "n2": 2}, False),
+    ({"dst": 2, "a": 1, "n0": 4, "xdst": 1, "xa": 1}, False),
+    ({"dst": 2, "a": 2, "n0": 4, "a_kind": "acc_row"}, True),
+    ({"dst": 2, "a": 2, "n0": 4, "dst_kind": "ub_i8"}, True),
+])
+def test_overlap(changes, ok):
+    strides = [insn("stride", x=1, s0=2), insn("stride", x=2, s0=2, s1=9),
+               insn("stride", x=3, s0=3), insn("stride", x=4, s0=0), insn("stride", x=5, s0=1)]
+    result = run(*strides, vector(**({"a_kind": "acc"} | changes)), HALT)
+    expected = (Fault.NONE, 6, 0) if ok else (Fault.OVERLAP, 5, changes["dst"])
+    assert (result.cause, result.pc, result.addr) == expected
+
+
+def test_order_of_checks():
+    assert fault(load(fmt="w32", rows=0, row=99, addr=1)) == (Fault.ILLEGAL_COUNT, 0, 0)
+    assert fault(load(fmt="w32", row=99, addr=1)) == (Fault.MISALIGNED, 0, 1)
+    assert fault(load(fmt="w32", row=99, addr=4)) == (Fault.UB_RANGE, 0, 99)
+    assert fault(matmul(acc=99, wrows=9)) == (Fault.ILLEGAL_COUNT, 0, 0)
+    assert fault(vector(a_kind="acc", dst=0, a=31, n0=2)) == (Fault.ACC_RANGE, 0, 32)
+
+
+def test_a_faulting_instruction_does_nothing():
+    machine = Machine(BOTH)
+    ok, bad = vector(a=5, dst=3), vector(a=7, dst=3, n0=30)
+    assert fault(ok, bad, HALT, machine=machine) == (Fault.ACC_RANGE, 1, 32)
+    assert machine.acc[3].tolist() == [5] * 4
+    assert machine.acc.sum() == 20
+
+
+def test_bus_errors():
+    machine = Machine(BOTH)
+    machine.memory.fail(0x8100, 64)
+    assert fault(load(addr=0x80FD), machine=machine) == (Fault.BUS_READ, 0, 0)
+    assert fault(load(addr=0x8000, rows=2, pitch=0x100), machine=machine) == (
+        Fault.BUS_READ, 0, 0)
+    around = load(addr=0x8000, rows=2, pitch=0x200)
+    assert run(around, HALT, machine=machine).cause == Fault.NONE
+    store = insn("store", mem="acc", fmt="w32", row=0, addr=0x813C, rows=1, cols=1)
+    assert fault(store, machine=machine) == (Fault.BUS_WRITE, 0, 0)
+    machine.memory.fail(PROGRAM + 32, 1)
+    assert fault(insn("nop"), HALT, machine=machine) == (Fault.BUS_FETCH, 1, 1)
+    machine.memory.heal()
+    assert run(store, HALT, machine=machine).cause == Fault.NONE
+
+
+def test_watchdog():
+    forever = insn("jump", target=0)
+    cause, pc, addr = fault(forever, watchdog=5000)
+    assert (cause, pc, addr) == (Fault.WATCHDOG, 0, 0)
+    assert run(insn("nop"), HALT, watchdog=5000).cause == Fault.NONE
+    walk = vector(n0=65535, n1=65535, n2=4095, xdst=1)  # 10**13 rows, all of them row 0
+    assert fault(walk, watchdog=10**6) == (Fault.WATCHDOG, 0, 0)
+    with pytest.raises(TimeoutError, match="^instruction 0 must walk at most 4194304 rows, "
+                                           "not 17587354341375$"):
+        run(walk)
+
+
+def test_max_instructions():
+    with pytest.raises(TimeoutError, match="^the program must halt within 100000 instructions, "
+                                           "it is at instruction 0$"):
+        run(insn("jump", target=0))
+
+
+def test_random_faulting_programs():
+    causes = set()
+    for seed in range(60):
+        program = random_faulting_program(BOTH, seed)
+        machine = Machine(BOTH)
+        assert program.run(machine) == program.expected
+        assert program.expected is not None
+        causes.add(program.expected.cause)
+    assert len(causes) == 10
+    assert random_faulting_program(BOTH, 3) == random_faulting_program(BOTH, 3)
