@@ -20,8 +20,8 @@ from celosia_sim.toolchain import (
     verilator,
 )
 
-__all__ = ["ABI", "FLAGS", "TRACES", "BuildFlags", "base_flags", "build_library", "compile_all", "run_tool",
-           "runtime_objects", "strip_zero_rows", "tool_identity", "verilate"]
+__all__ = ["ABI", "FLAGS", "TRACES", "BuildFlags", "base_flags", "build_library", "compile_all",
+           "run_tool", "runtime_objects", "strip_zero_rows", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 1

@@ -2,15 +2,16 @@
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.handle import HierarchyObject
 from cocotb.triggers import First, RisingEdge
 
 __all__ = ["MemoryAgent", "RegisterAgent", "SparseBytes", "start"]
 
 _PAGE = 1 << 16
+_LITE_CYCLES = 10_000  # a register access that takes longer has failed
 
 
 class SparseBytes:
@@ -43,17 +44,18 @@ class SparseBytes:
 class RegisterAgent:
     """Manager on the AXI4-Lite port, one access at a time."""
 
-    def __init__(self, dut: HierarchyObject):
+    def __init__(self, dut: Any):
         self._dut = dut
         for name in ("awvalid", "wvalid", "arvalid", "bready", "rready", "awprot", "arprot"):
             getattr(dut, f"s_axil_{name}").value = 0
         dut.s_axil_wstrb.value = 15
 
-    async def _until(self, *pins) -> None:
-        while True:
+    async def _until(self, pin) -> None:
+        for _ in range(_LITE_CYCLES):
             await RisingEdge(self._dut.clk)
-            if all(int(pin.value) for pin in pins):
+            if int(pin.value):
                 return
+        raise RuntimeError(f"register port: {pin._name} stayed 0 for {_LITE_CYCLES} cycles")
 
     async def _hand_over(self, channel: str) -> None:
         valid = getattr(self._dut, f"s_axil_{channel}valid")
@@ -70,10 +72,8 @@ class RegisterAgent:
         data = cocotb.start_soon(self._hand_over("w"))
         await self._hand_over("aw")
         await data
-        while not int(dut.s_axil_bvalid.value):
-            await RisingEdge(dut.clk)
-        response = int(dut.s_axil_bresp.value)
         await self._until(dut.s_axil_bvalid)
+        response = int(dut.s_axil_bresp.value)
         dut.s_axil_bready.value = 0
         return response
 
@@ -119,7 +119,7 @@ class MemoryAgent:
         Rising edges of the clock that the agent has seen while it was busy.
     """
 
-    def __init__(self, dut: HierarchyObject, *, read_latency: int = 64, write_latency: int = 8,
+    def __init__(self, dut: Any, *, read_latency: int = 64, write_latency: int = 8,
                  max_outstanding: int = 16, errors: tuple[tuple[int, int], ...] = ()):
         self.bytes = SparseBytes()
         self.now = 0
@@ -227,7 +227,7 @@ class MemoryAgent:
             self._responses.append(self._writes.popleft())
 
 
-async def start(dut: HierarchyObject, **timing) -> tuple[RegisterAgent, MemoryAgent]:
+async def start(dut: Any, **timing) -> tuple[RegisterAgent, MemoryAgent]:
     """Start the clock, reset the chip and attach both agents; ``timing`` is MemoryAgent's."""
     registers, memory = RegisterAgent(dut), MemoryAgent(dut, **timing)
     dut.rst.value = 1

@@ -64,7 +64,7 @@ class SimOptions:
     bytes_per_cycle: float | None = None
     read_latency: int = 64
     write_latency: int = 8
-    max_outstanding: int = 16
+    max_outstanding: int = 64
     stall_seed: int | None = None
     stall_rate: float = 0.3
     errors: tuple[ErrorRange, ...] = ()

@@ -36,11 +36,18 @@ executes all of this. D is the side of the array.
 """
 
 
+def _prose(text: object) -> str:
+    """Keep Markdown from reading stars and bars outside code as its own."""
+    parts = str(text).split("`")
+    parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
+    return "`".join(parts)
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     for row in rows:
-        yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |"
+        yield "| " + " | ".join(_prose(cell).replace("|", "\\|") for cell in row) + " |"
     yield ""
 
 
@@ -89,7 +96,7 @@ def _state() -> Iterator[str]:
         ("accumulators", "rows of D x 32 bits", "as the last run left them")))
     yield ("A stream is a list of rows: n0 innermost, then n1, then n2. With x0 they are "
            "consecutive; with another stride register row (i0, i1, i2) is "
-           "base + i0*s0 + i1*s1 + i2*s2.")
+           "`base + i0*s0 + i1*s1 + i2*s2`.")
     yield ""
 
 
@@ -141,7 +148,7 @@ def _card(instruction: Instruction) -> Iterator[str]:
     yield (f"{instruction.summary[0].upper()}{instruction.summary[1:]}. Opcode "
            f"{instruction.opcode.value:#04x}, {instruction.unit.name.lower()} unit.")
     yield ""
-    yield f"**Action:** {instruction.action.replace('*', chr(92) + '*')}."
+    yield f"**Action:** {_prose(instruction.action)}."
     yield ""
     if instruction.fields:
         yield from _table(("bits", "field", "values", "default", "meaning"), (
@@ -158,10 +165,10 @@ def _card(instruction: Instruction) -> Iterator[str]:
         yield f"**Faults:** {', '.join(f'`{fault}`' for fault in instruction.faults)}."
         yield ""
     if instruction.cycles:
-        yield f"**Cycles:** {instruction.cycles}."
+        yield f"**Cycles:** {_prose(instruction.cycles)}."
         yield ""
     if instruction.notes:
-        yield f"**Notes:** {instruction.notes}"
+        yield f"**Notes:** {_prose(instruction.notes)}"
         yield ""
     text, meaning = EXAMPLES[instruction.mnemonic]
     yield from _code((f"{text}    ; {meaning}",))

@@ -6,10 +6,16 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
-from celosia_hw.dma.convert import f32_to_bf16, saturate_i8
 from celosia_hw.dma.jobs import formats, lanes_layout, piece_elements, pieces_ratio
+from celosia_hw.fp.convert import f32_to_bf16
 
 __all__ = ["Packer"]
+
+
+def _saturate_i8(x: Value) -> Value:
+    """Saturate 32 bits of int32 to 8 bits: :func:`celosia.arch.numerics.saturate_i8`."""
+    sign = x[31]
+    return Mux(x[7:31] == sign.replicate(24), x[:8], Cat((~sign).replicate(7), sign))
 
 
 class Packer(wiring.Component):
@@ -38,13 +44,14 @@ class Packer(wiring.Component):
             "o": Out(stream.Signature(8 * config.bus_bytes)),
         })
 
-    def _element(self, lane: Value, fmt: DmaFormat, from_ub: Value) -> Value:
-        """Element in external memory that a lane becomes."""
+    def _element(self, m: Module, row: Value, fmt: DmaFormat, k: int, from_ub: Value) -> Value:
+        """Element in external memory that lane k of a row becomes."""
+        lane = row.word_select(k, 32)
         match fmt:
             case DmaFormat.I8:
-                return Mux(from_ub, lane[:8], saturate_i8(lane))
+                return Mux(from_ub, lane[:8], _saturate_i8(lane))
             case DmaFormat.BF16:
-                return Mux(from_ub, lane[:16], f32_to_bf16(lane))
+                return Mux(from_ub, lane[:16], f32_to_bf16(m, lane, f"bf16_{k}"))
             case _:
                 return Mux(from_ub, Cat(Const(0, 16), lane[:16]), lane)
 
@@ -75,6 +82,11 @@ class Packer(wiring.Component):
             self.i.ready.eq(~row_valid | (step & row_done)),
             self.o.valid.eq(unit_valid), self.o.payload.eq(unit),
         ]
+        piece = {f: Signal(piece_elements(config, f) * (8 << f), name=f"piece_{f.name.lower()}")
+                 for f in there}
+        for f, signal in piece.items():
+            m.d.comb += signal.eq(Cat(self._element(m, row, f, k, from_ub)
+                                      for k in range(piece_elements(config, f))))
         with m.Switch(fmt):
             for f in there:
                 per_unit, per_row = pieces_ratio(config, f)
@@ -85,14 +97,12 @@ class Packer(wiring.Component):
                         unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
                         row_done.eq(row_ends | all_places if per_row > 1 else 1),
                     ]
-                    piece = Cat(self._element(row.word_select(k, 32), f, from_ub)
-                                for k in range(size))
                     with m.If(step):
                         if per_row > 1:
                             m.d.sync += row.eq(row[32 * size:])
                         for k in range(per_unit):
                             with m.If(1 if per_unit == 1 else place == k):
-                                m.d.sync += unit.word_select(k, len(piece)).eq(piece)
+                                m.d.sync += unit.word_select(k, len(piece[f])).eq(piece[f])
 
         with m.If(step):
             m.d.sync += [

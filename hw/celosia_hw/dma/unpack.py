@@ -9,7 +9,6 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.align import unit_layout
-from celosia_hw.dma.convert import f32_to_bf16
 from celosia_hw.dma.jobs import (
     formats,
     lanes_layout,
@@ -18,6 +17,7 @@ from celosia_hw.dma.jobs import (
     rows_layout,
 )
 from celosia_hw.dma.rows import RowWalk
+from celosia_hw.fp.convert import f32_to_bf16
 from celosia_hw.memory.ports import WritePortSignature, row_bits
 
 __all__ = ["Unpacker"]
@@ -67,7 +67,7 @@ class Unpacker(wiring.Component):
             "writing": Out(1), "wrote": Out(1), "done": Out(1), "error": Out(1),
         })
 
-    def _element(self, unit: Value, fmt: DmaFormat, k: int, to_ub: Value) -> Value:
+    def _element(self, m: Module, unit: Value, fmt: DmaFormat, k: int, to_ub: Value) -> Value:
         """Lane of 32 bits that element k of a unit becomes."""
         raw = unit.word_select(k, 8 << fmt)
         match fmt:
@@ -76,7 +76,9 @@ class Unpacker(wiring.Component):
             case DmaFormat.BF16:
                 return Mux(to_ub, raw, Cat(Const(0, 16), raw))
             case _:
-                return Mux(to_ub, f32_to_bf16(raw), raw) if self._config.bf16 else raw
+                if not self._config.bf16:
+                    return raw
+                return Mux(to_ub, f32_to_bf16(m, raw, f"bf16_{k}"), raw)
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -118,7 +120,12 @@ class Unpacker(wiring.Component):
             self.i.ready.eq(~unit_valid | (step & unit_done)),
         ]
         lane_mask = mask | (~row_ends).replicate(len(mask))
-        converted: dict[DmaFormat, Signal] = {}
+        piece = {f: Signal(32 * piece_elements(config, f), name=f"piece_{f.name.lower()}")
+                 for f in there}
+        for f, signal in piece.items():
+            m.d.comb += signal.eq(Cat(
+                Mux(lane_mask[k], self._element(m, unit, f, k, to_ub), 0)
+                for k in range(piece_elements(config, f))))
         with m.Switch(fmt):
             for f in there:
                 per_unit, per_row = pieces_ratio(config, f)
@@ -129,20 +136,15 @@ class Unpacker(wiring.Component):
                         unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
                         row_done.eq(row_ends | all_places if per_row > 1 else 1),
                     ]
-                    piece = converted[f] = Signal(32 * size, name=f"piece_{f.name.lower()}")
                     with m.If(step):
                         if per_unit > 1:
                             m.d.sync += unit.eq(unit[size * (8 << f):])
                         for k, lanes in enumerate(chunks):
                             at, part = divmod(k, size // chunk)
                             with m.If(place == at if per_row > 1 else 1):
-                                m.d.sync += lanes.eq(piece.word_select(part, 32 * chunk))
+                                m.d.sync += lanes.eq(piece[f].word_select(part, 32 * chunk))
                             with m.Elif(place == 0):
                                 m.d.sync += lanes.eq(0)
-        for f, piece in converted.items():
-            m.d.comb += piece.eq(Cat(
-                Mux(lane_mask[k], self._element(unit, f, k, to_ub), 0)
-                for k in range(piece_elements(config, f))))
 
         with m.If(step):
             m.d.sync += [

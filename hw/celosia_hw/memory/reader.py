@@ -63,8 +63,10 @@ class RowReader(wiring.Component):
     refused: Signal
 
     #: Rows between a grant and the consumer at full speed: 2 cycles in the memory, 1 in the queue,
-    #: and 1 until the credit is back.
-    DEPTH = 4
+    #: 1 until the credit is back. The two above that let a reader run ahead of another one with
+    #: which it shares banks. Where it has run ahead by both, it rests for two rows: else it
+    #: could keep meeting the other in the same bank, and each time one of them would wait.
+    DEPTH = 6
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -85,6 +87,7 @@ class RowReader(wiring.Component):
         active = Signal()
         kind = Signal(RowKind)
         credits = Signal(range(self.DEPTH + 1), init=self.DEPTH)
+        resting = Signal()
         ask, granted, taken = Signal(), Signal(), Signal()
 
         m.d.comb += [
@@ -93,7 +96,7 @@ class RowReader(wiring.Component):
             agen.stream.eq(self.i.payload.stream),
             agen.counts.eq(self.i.payload.counts),
             agen.step.eq(granted),
-            ask.eq(active & (credits != 0)),
+            ask.eq(active & (credits > resting)),
             self.acc.addr.eq(agen.row),
             self.acc.valid.eq(ask & (kind == RowKind.ACC)),
             self.ub.addr.eq(agen.row),
@@ -110,6 +113,11 @@ class RowReader(wiring.Component):
             m.d.sync += credits.eq(credits - 1)
         with m.Elif(~granted & taken):
             m.d.sync += credits.eq(credits + 1)
+
+        with m.If(credits == 0):
+            m.d.sync += resting.eq(1)
+        with m.Elif(credits != 1):
+            m.d.sync += resting.eq(0)
 
         arriving = [Signal(name=f"arriving{i}") for i in (1, 2)]
         kinds = [Signal(RowKind, name=f"kind{i}", reset_less=True) for i in (1, 2)]

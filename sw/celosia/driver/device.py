@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -11,52 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from celosia.arch import registers
-from celosia.arch.faults import Fault
-from celosia.arch.registers import Status
 from celosia.driver.allocator import Allocator
 from celosia.driver.chip import Chip
 from celosia.driver.discovery import differences, discover
-from celosia.driver.errors import ChipFault, DeviceError, RunTimeout, StaleHandle
+from celosia.driver.errors import StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
+from celosia.driver.outcome import RunResult, error_of
 from celosia.driver.transport import Transport
 from celosia.program import DTYPES, Program
 
-__all__ = ["DEFAULT_TIMEOUT", "Device", "RunResult"]
+__all__ = ["DEFAULT_TIMEOUT", "Device"]
 
 #: Cycles that a run may take unless it is told otherwise.
 DEFAULT_TIMEOUT = 1_000_000_000
 _MAX_TIMEOUT = (1 << 32) - 1
 #: The last page of a full address space stays unused: a prefetch must not wrap around.
 _MOST_MEMORY = (1 << 32) - 4096
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """A run that ended well.
-
-    Attributes
-    ----------
-    outputs
-        Contents of the output buffers, by name; also ``result[name]``.
-    counters
-        The chip's performance counters, see `celosia.arch.registers.counter_names`.
-    """
-
-    outputs: Mapping[str, NDArray]
-    counters: Mapping[str, int]
-
-    def __getitem__(self, name: str) -> NDArray:
-        return self.outputs[name]
-
-    @property
-    def cycles(self) -> int:
-        """Clock cycles from start to end."""
-        return self.counters["cycles"]
-
-    @property
-    def instructions(self) -> int:
-        """Instructions that were executed."""
-        return self.counters["instructions"]
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype:
@@ -249,7 +218,8 @@ class Device:
         outputs
             Buffers of any kind to read back; None: those of kind "output".
         share
-            Up to three arrays that the program also uses, by their addresses.
+            Up to three arrays (four where the program has no arena) that the program also uses,
+            by their addresses.
         timeout
             Cycles that the run may take, up to 2**32 - 1; None: no limit.
         progress
@@ -284,8 +254,12 @@ class Device:
         try:
             self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
-            ended = self.transport.wait_interrupt(margin, progress)
-            self._finish(program, ended, timeout)
+            self.transport.wait_interrupt(margin, progress)
+            error = error_of(self._chip, program, self.config, timeout)
+            self._counters = self._chip.counters()
+            self._chip.write("IRQ_STATUS", 1)
+            if error is not None:
+                raise error
         except BaseException:  # an interrupt from the keyboard too must leave an idle chip
             self._chip.reset()
             raise
@@ -293,7 +267,7 @@ class Device:
                          self.counters())
 
     def counters(self) -> dict[str, int]:
-        """Return the performance counters of the last run that ended on its own."""
+        """Return the performance counters of the last run."""
         return dict(self._counters)
 
     def _fill(self, loaded: LoadedProgram, inputs: Mapping[str, ArrayLike | DeviceArray]) -> None:
@@ -322,42 +296,10 @@ class Device:
             ends = [end for begin, end in self._memory.blocks.items() if begin < floor]
             spans = [(0, max(ends) - 1)]
         if len(spans) > registers.NUM_WINDOWS:
-            raise ValueError(f"share must hold at most {registers.NUM_WINDOWS - 1} arrays, "
-                             f"not {len(spans) - 1}")
+            own = int(loaded.program.arena_bytes > 0)
+            raise ValueError(f"share must hold at most {registers.NUM_WINDOWS - own} arrays, "
+                             f"not {len(spans) - own}")
         return spans
-
-    def _finish(self, loaded: LoadedProgram, ended: bool, timeout: int | None) -> None:
-        """Raise unless the run ended well; read the counters."""
-        status = self._chip.read("STATUS")
-        if not ended and status == Status.RUNNING:
-            pc = self._chip.read("PC")
-            raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
-        self._chip.write("IRQ_STATUS", 1)
-        self._counters = self._chip.counters()
-        if status == Status.FAULTED:
-            cause, pc = self._chip.read("FAULT_CAUSE"), self._chip.read("FAULT_PC")
-            if cause == Fault.WATCHDOG:
-                raise RunTimeout(timeout or 0, pc, *self._describe(loaded, pc))
-            if cause not in Fault.__members__.values():
-                raise DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
-            address = self._chip.read("FAULT_ADDR")
-            place = ""
-            if cause in (Fault.WINDOW, Fault.MISALIGNED) and \
-                    0 <= address - loaded.arena < loaded.program.arena_bytes:
-                from celosia.asm import format_address
-                place = format_address(loaded.program, address - loaded.arena)
-            raise ChipFault(Fault(cause), pc, address, *self._describe(loaded, pc), place)
-        if status != Status.DONE:
-            raise DeviceError(f"register STATUS must be {Status.DONE.value} (done) after a run, "
-                              f"not {status}")
-
-    def _describe(self, loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
-        """Return text, source and program of an instruction."""
-        from celosia.asm import format_at  # what goes well needs no disassembler
-        program = loaded.program
-        if not 0 <= pc < len(program.insns):
-            return "(outside the program)", "", program.name
-        return format_at(program, pc), program.sources[pc] if program.sources else "", program.name
 
     def _open(self) -> None:
         if self.closed:

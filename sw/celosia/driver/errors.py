@@ -6,6 +6,10 @@ __all__ = ["BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTime
            "StaleHandle", "needs"]
 
 
+#: Faults whose address is not a row or an index.
+_HEXADECIMAL = (Fault.ILLEGAL_OPCODE, Fault.WINDOW, Fault.MISALIGNED)
+
+
 class DeviceError(RuntimeError):
     """Base of all errors of the driver that are not a wrong argument."""
 
@@ -58,7 +62,7 @@ class ChipFault(_RunError):
     program
         Name of the program.
     place
-        The address by the name of a buffer, for the message; "" where it is in none.
+        What else is to be said of the address, or "".
     """
 
     def __init__(self, cause: Fault, pc: int, address: int, instruction: str, source: str,
@@ -66,8 +70,8 @@ class ChipFault(_RunError):
         self.cause, self.pc, self.address = cause, pc, address
         self.instruction, self.source, self.program = instruction, source, program
         what, meaning = FAULT_DOCS[cause]
-        where = f"{address:#x}, which is {place}" if place else f"{address:#x}"
-        detail = "" if meaning == "0" else f" ({meaning}: {where})"
+        where = f"{address:#x}" if cause in _HEXADECIMAL else str(address)
+        detail = "" if meaning == "0" else f" ({meaning}: {where}{place and f', {place}'})"
         super().__init__(f"fault {cause.name}: {what}{detail}\n  at {self._where()}")
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.numerics import f32_add, flush
+from celosia.arch.numerics import flush
 
-__all__ = ["add", "sums"]
+__all__ = ["BLOCK", "sums"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
@@ -62,20 +62,6 @@ def sums(acts: U16, tiles: U16) -> U32:
     if max(a_top, w_top) == 255 or a_top + w_top >= _OVERFLOW:  # there may be a NaN
         bits = np.asarray(flush(bits))
     return bits
-
-
-def add(a: U32, b: U32) -> U32:
-    """Return ``numerics.f32_add(a, b)``; ``b`` holds no subnormal."""
-    x = a.view(np.float32)
-    with np.errstate(all="ignore"):
-        total = x + b.view(np.float32)
-    for checked in (x, total):
-        exponents = checked.view(np.uint32) & np.uint32(0x7F800000)
-        # Zero is rare and normal numbers are not: one pass finds what needs the careful sum.
-        low = exponents == 0
-        if exponents.max() == 0x7F800000 or (low.any() and checked[low].any()):
-            return np.asarray(f32_add(a, b))
-    return total.view(np.uint32)
 
 
 def _widen(bits: U16) -> F32:

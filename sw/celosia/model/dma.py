@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.arch.numerics import bf16_to_f32, f32_to_bf16, saturate_i8
+from celosia.arch.numerics import bf16_to_f32, saturate_i8
 from celosia.model.commands import Dma
+from celosia.model.fast import f32_to_bf16
 from celosia.model.memory import Memory
 
 __all__ = ["load", "store"]
@@ -39,7 +40,7 @@ def store(command: Dma, memory: Memory, chip: NDArray) -> None:
 def _to_lanes(command: Dma, elements: NDArray, dtype: np.dtype) -> NDArray:
     if command.mem == Mem.UB:
         if command.fmt == DmaFormat.W32:
-            return np.asarray(f32_to_bf16(elements))
+            return f32_to_bf16(elements)
         return elements.astype(dtype)  # int8 is extended by its sign
     if command.fmt == DmaFormat.BF16:
         return np.asarray(bf16_to_f32(elements))
@@ -51,4 +52,4 @@ def _to_elements(command: Dma, lanes: NDArray) -> NDArray:
         return np.asarray(bf16_to_f32(lanes)) if command.fmt == DmaFormat.W32 else lanes
     if command.fmt == DmaFormat.I8:
         return saturate_i8(lanes.view(np.int32))
-    return np.asarray(f32_to_bf16(lanes)) if command.fmt == DmaFormat.BF16 else lanes
+    return f32_to_bf16(lanes) if command.fmt == DmaFormat.BF16 else lanes

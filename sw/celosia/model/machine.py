@@ -12,7 +12,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem, Opcode, Unit
-from celosia.arch.registers import UNIT_NAMES, Status
+from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
 from celosia.model import dma, vpu
 from celosia.model.checks import Stop, check
 from celosia.model.commands import Command, Dma, Matmul
@@ -124,7 +124,7 @@ class Machine:
         Parameters
         ----------
         program
-            Byte address of its first instruction, a multiple of 32.
+            Byte address of its first instruction, a multiple of ``PROGRAM_ALIGN``.
         length
             Its number of instructions.
         windows
@@ -137,13 +137,13 @@ class Machine:
         Raises
         ------
         ValueError
-            If ``program`` is not a multiple of 32.
+            If ``program`` is not a multiple of it.
         TimeoutError
             If ``max_instructions`` were executed, or an instruction walks millions of rows
             (where there is a watchdog, that is taken for its expiry).
         """
-        if program % isa.INSTRUCTION_BYTES:
-            raise ValueError(f"program address must be a multiple of {isa.INSTRUCTION_BYTES}, "
+        if program % PROGRAM_ALIGN:
+            raise ValueError(f"program address must be a multiple of {PROGRAM_ALIGN}, "
                              f"not {program:#x}")
         return _Run(self, program, length, windows, watchdog).go(max_instructions)
 

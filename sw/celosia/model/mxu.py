@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
-from celosia.model import chain
+from celosia.model import chain, fast
 from celosia.model.commands import Matmul
 from celosia.model.streams import rounds
 
@@ -97,4 +97,4 @@ def _write(command: Matmul, sums: U32, acc: U32) -> None:
 
 
 def _add(fmt: MatmulFormat, a: U32, b: U32) -> U32:
-    return a + b if fmt == MatmulFormat.INT8 else chain.add(a, b)
+    return a + b if fmt == MatmulFormat.INT8 else fast.f32_add(a, b)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from celosia.arch import numerics
 from celosia.arch.isa import Dst, Mem, Post
 from celosia.arch.isa import VectorOp as Op
+from celosia.model import fast
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
 
@@ -27,7 +28,7 @@ def execute(command: Vector, ub: NDArray, acc: U32) -> None:
     if command.kind == Dst.UB_I8:
         result = numerics.saturate_i8(result.view(np.int32)).astype(ub.dtype)
     elif command.kind == Dst.UB_BF16:
-        result = numerics.f32_to_bf16(result)
+        result = fast.f32_to_bf16(result)
     target[command.dst.index()] = result  # where a row repeats, NumPy keeps the last
 
 
@@ -49,8 +50,8 @@ def _signed(word: int, lsb: int, width: int) -> int:
 
 
 _INTEGER = {Op.IMUL: numerics.imul, Op.IMAX: np.maximum, Op.IMIN: np.minimum}
-_FLOAT = {Op.FADD: numerics.f32_add, Op.FSUB: numerics.f32_sub, Op.FMUL: numerics.f32_mul,
-          Op.FFMA: numerics.f32_fma, Op.FMAX: numerics.f32_max, Op.FMIN: numerics.f32_min}
+_FLOAT = {Op.FADD: fast.f32_add, Op.FSUB: fast.f32_sub, Op.FMUL: fast.f32_mul,
+          Op.FFMA: fast.f32_fma, Op.FMAX: fast.f32_max, Op.FMIN: fast.f32_min}
 
 
 def _first(op: Op, operands: list[U32], param: int) -> U32:
@@ -61,7 +62,7 @@ def _first(op: Op, operands: list[U32], param: int) -> U32:
     if op == Op.ISUB:
         return operands[0] - operands[1]
     if op in _FLOAT:
-        return np.asarray(_FLOAT[op](*operands))
+        return _FLOAT[op](*operands)
     if op == Op.F2I:
         return np.asarray(numerics.f32_to_i32(operands[0])).view(np.uint32)
     integers = [operand.view(np.int32) for operand in operands]
@@ -84,6 +85,6 @@ def _second(post: Post, value: U32, param: int) -> U32:
             lo, hi = _signed(param, 0, 16), _signed(param, 16, 16)
             return np.asarray(numerics.clamp_i(value.view(np.int32), lo, hi)).view(np.uint32)
         case Post.RELU_F:
-            return np.asarray(numerics.relu_f(value))
+            return fast.relu_f(value)
         case Post.CLAMP_F:
             return np.asarray(numerics.clamp_f(value, param & 0xFFFF, param >> 16))

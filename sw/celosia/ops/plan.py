@@ -117,7 +117,9 @@ def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> 
     parameter_slots = 0
     if (resident > config.acc_rows // _RESIDENT_SHARE
             or any(stage.n >= _COUNT_LIMIT for stage in stages)):
-        parameter_slots = weight_slots + 1
+        # Parameters come with the weights of a group's last pass, and the vector work that reads
+        # them lags behind by a pass: the slot must be free again weight_slots passes later.
+        parameter_slots = 1 << (weight_slots // k_blocks).bit_length()
         resident = parameter_slots * tiles * max(stage.parameters for stage in stages)
     acc_used = len(stages) if chain.mask is not None else 0
     parameters = []

@@ -41,7 +41,7 @@ class _Pass:
     k0: int        # tiles of depth [k0, k1)
     k1: int
     block: int     # number of its block of activations; -1: they are on chip
-    sums: int      # slot of the sums
+    group: int     # number of its group of columns
     last: bool     # whether it completes its sums
 
 
@@ -55,22 +55,21 @@ class _Scheduler:
 
     def _passes(self) -> Iterator[_Pass]:
         plan, chain = self.plan, self.chain
-        index = block = sums = -1
+        index = block = group = -1
         for row in range(0, chain.m, plan.rows):
             rows = min(plan.rows, chain.m - row)
             for s, stage in enumerate(chain.stages):
                 k_tiles, n_tiles = stage.k_tiles(self.config), stage.n_tiles(self.config)
                 depth = plan.depth if s == 0 else k_tiles
                 for n0 in range(0, n_tiles, plan.tiles):
-                    sums += 1
+                    group += 1
                     for k0 in range(0, k_tiles, depth):
                         index += 1
                         if s == 0 and (n0 == 0 or depth < k_tiles):
                             block += 1
                         k1 = min(k0 + depth, k_tiles)
                         yield _Pass(index, s, row, rows, n0, min(n0 + plan.tiles, n_tiles), k0, k1,
-                                    block if s == 0 else -1, sums % plan.sum_slots,
-                                    k1 == k_tiles)
+                                    block if s == 0 else -1, group, k1 == k_tiles)
 
     # Places.
 
@@ -97,14 +96,14 @@ class _Scheduler:
         return self.dim, (p.k1 - p.k0) * self.dim
 
     def sums(self, p: _Pass, n: int) -> int:
-        return self.plan.sums + (p.sums * self.plan.tiles + n - p.n0) * self.plan.rows
+        return self.plan.sums + (p.group % self.plan.sum_slots * self.plan.tiles + n - p.n0) * self.plan.rows
 
     def parameters(self, p: _Pass, n: int) -> list[int]:
         """ACC rows of the parameters of a tile of columns: bias, scale, as far as they exist."""
         stage, plan = self.stage(p), self.plan
         if plan.parameter_slots:
             most = max(stage.parameters for stage in self.chain.stages)
-            slot = p.index % plan.parameter_slots
+            slot = p.group % plan.parameter_slots
             base, step = plan.parameters[0] + slot * plan.tiles * most + n - p.n0, p.n1 - p.n0
         else:
             base, step = plan.parameters[p.stage] + n, stage.n_tiles(self.config)

@@ -62,7 +62,7 @@ def test_abort_at_any_time(busy, wants_data):
                        early_data=True, wants_data=wants_data)
     fetched, written = [], {}
     load, store, fetch, guard = chip.load, chip.store, chip.arbiter.fetch, chip.guard
-    aborted_with_open = 0
+    aborted_with_open, stuck = 0, False
 
     async def fetcher(ctx):
         """Fetch two beats now and then."""
@@ -80,25 +80,31 @@ def test_abort_at_any_time(busy, wants_data):
                     fetched.append(data)
 
     async def on_chip(ctx):
-        ctx.set(load.acc.ready, 1)
-        ctx.set(store.acc.ready, 1)
         ctx.set(store.acc.data, 0x44444444_33333333_22222222_11111111)
         while True:
-            _, _, valid, addr, data = await ctx.tick().sample(
-                load.acc.valid, load.acc.addr, load.acc.data)
-            if valid:
+            ready = not stuck and not ctx.get(guard.abort)
+            ctx.set(load.acc.ready, ready)
+            ctx.set(store.acc.ready, ready)
+            _, _, valid, addr, data, *unseen = await ctx.tick().sample(
+                load.acc.valid, load.acc.addr, load.acc.data, guard.i_read.r.valid,
+                guard.i_write.b.valid)
+            if valid and ready:
                 written[addr] = data
+            assert not (ctx.get(guard.abort) and any(unseen))
 
     async def main(ctx):
-        nonlocal aborted_with_open
+        nonlocal aborted_with_open, stuck
         for trial in range(16):
             before = memory.data.copy()
             ctx.set(load.port.command.payload, dma(4, 3, 40, 0x300))
             ctx.set(store.port.command.payload, dma(0x2004, 3, 40, 0x300))
             ctx.set(load.port.command.valid, 1)
             ctx.set(store.port.command.valid, 1)
-            for _ in range(trial * 6):
+            for cycle in range(trial * 6):
+                # Every other time the managers, stuck, give no data and take none.
+                stuck = trial % 2 == 1 and cycle > trial * 3
                 await ctx.tick()
+            stuck = False
             aborted_with_open += memory.writes_open > 0
             ctx.set(guard.abort, 1)
             await ctx.tick()

@@ -24,10 +24,17 @@ CONFIGS = {
 @pytest.mark.parametrize("rough", [False, True])
 def test_random_commands(kind, name, rough):
     chip = CONFIGS[name]
-    commands = random_commands(chip, np.random.default_rng(7), 60)
+    commands = random_commands(chip, np.random.default_rng(7), 40)
     world = World(chip, kind, **(
         {"busy": 0.3, "refuse": 0.3, "gap": 0.2, "latency": 20} if rough else {}))
     world.run(commands)
+
+
+@pytest.mark.parametrize("kind", ["load", "store"])
+def test_slow_bus(kind):
+    """Addresses wait longer than data take to come."""
+    chip = CONFIGS["bus8"]
+    World(chip, kind, busy=0.95).run(random_commands(chip, np.random.default_rng(9), 12))
 
 
 @pytest.mark.parametrize("kind", ["load", "store"])

@@ -159,9 +159,14 @@ def test_fault_names_instruction_source_and_address_and_the_device_goes_on(devic
     assert (fault.cause, fault.pc, fault.program) == (Fault.MISALIGNED, 3, "product")
     assert fault.source == "result"
     with pytest.raises(ChipFault, match=exactly(
-            "fault PC_RANGE: execution left the program (the instruction index: 0x1)\n"
+            "fault PC_RANGE: execution left the program (the instruction index: 1)\n"
             "  at instruction 1 of the program: (outside the program)")):
         device.run(edge("nop"))
+    with pytest.raises(ChipFault, match=exactly(
+            "fault UB_RANGE: a stream leaves the unified buffer (the last row of the stream: 8199, "
+            "of 8192 rows)\n  at instruction 0 of product: load    ub[8192], @x, fmt=i8, rows=8, "
+            "cols=8, pitch=8\n  from dot a.py:7")):
+        device.run(edge(MATMUL.replace("ub[0], @x", "ub[8192], @x")), {"x": x, "w": w})
     assert device.transport.read_register(BY_NAME["STATUS"].offset) == Status.IDLE
     np.testing.assert_array_equal(kept.numpy(), x)
     result = device.run(edge(MATMUL), {"x": kept, "w": w})
@@ -287,6 +292,26 @@ class Stuck(ModelTransport):
             self.status = Status.RUNNING
         elif self.resets:
             self.status = Status.IDLE
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("FAULT_CAUSE", 99, "register FAULT_CAUSE must hold a fault, not 99"),
+    ("STATUS", 4, "register STATUS must be 2 (done) after a run, not 4"),
+])
+def test_registers_that_make_no_sense_after_a_run(device, monkeypatch, name, value, message):
+    read = device.transport.read_register
+    seen = []
+
+    def lie(offset):
+        if offset == BY_NAME[name].offset and not seen:
+            seen.append(offset)
+            return value
+        return read(offset)
+
+    monkeypatch.setattr(device.transport, "read_register", lie)
+    with pytest.raises(celosia.DeviceError, match=exactly(message)):
+        device.run(edge("nop"))
+    assert seen
 
 
 def test_host_gives_up_where_the_watchdog_does_not():

@@ -1,0 +1,105 @@
+"""How a run ended: its result, or the error that says what went wrong where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.faults import Fault
+from celosia.arch.registers import Status
+from celosia.driver.chip import Chip
+from celosia.driver.errors import ChipFault, DeviceError, RunTimeout
+from celosia.driver.handles import LoadedProgram
+
+__all__ = ["RunResult", "error_of"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run that ended well.
+
+    Attributes
+    ----------
+    outputs
+        Contents of the output buffers, by name; also ``result[name]``.
+    counters
+        The chip's performance counters, see `celosia.arch.registers.counter_names`.
+    """
+
+    outputs: Mapping[str, NDArray]
+    counters: Mapping[str, int]
+
+    def __getitem__(self, name: str) -> NDArray:
+        return self.outputs[name]
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles from start to end."""
+        return self.counters["cycles"]
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that were executed."""
+        return self.counters["instructions"]
+
+
+def error_of(chip: Chip, loaded: LoadedProgram, config: TpuConfig,
+             timeout: int | None) -> DeviceError | None:
+    """Return what went wrong with a run, or None.
+
+    Parameters
+    ----------
+    chip
+        Its registers; a run that goes on still is one that took too long.
+    loaded
+        The program that ran.
+    config
+        The chip's configuration.
+    timeout
+        Cycles that the run may take.
+    """
+    status = chip.read("STATUS")
+    if status == Status.DONE:
+        return None
+    if status == Status.RUNNING:
+        return _timeout(loaded, chip.read("PC"), timeout)
+    if status != Status.FAULTED:
+        return DeviceError(f"register STATUS must be {Status.DONE.value} (done) after a run, "
+                           f"not {status}")
+    cause, pc = chip.read("FAULT_CAUSE"), chip.read("FAULT_PC")
+    if cause == Fault.WATCHDOG:
+        return _timeout(loaded, pc, timeout)
+    if cause == Fault.NONE or cause not in Fault.__members__.values():
+        return DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
+    address = chip.read("FAULT_ADDR")
+    return ChipFault(Fault(cause), pc, address, *_describe(loaded, pc),
+                     _place(loaded, config, Fault(cause), address))
+
+
+def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:
+    return RunTimeout(timeout or 0, pc, *_describe(loaded, pc))
+
+
+def _describe(loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
+    """Return text, source and program of an instruction."""
+    from celosia.asm import format_at  # what goes well needs no disassembler
+    program = loaded.program
+    if not 0 <= pc < len(program.insns):
+        return "(outside the program)", "", program.name
+    return format_at(program, pc), program.sources[pc] if program.sources else "", program.name
+
+
+def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, address: int) -> str:
+    """Say what FAULT_ADDR lies in, or how many rows there are."""
+    if cause is Fault.UB_RANGE:
+        return f"of {config.ub_rows} rows"
+    if cause is Fault.ACC_RANGE:
+        return f"of {config.acc_rows} rows"
+    offset = address - loaded.arena
+    if cause in (Fault.WINDOW, Fault.MISALIGNED) and 0 <= offset < loaded.program.arena_bytes:
+        from celosia.asm import format_address
+        return f"which is {format_address(loaded.program, offset)}"
+    return ""

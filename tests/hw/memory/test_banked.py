@@ -1,0 +1,124 @@
+# amaranth: UnusedElaboratable=no
+# (components that refuse their parameters are never elaborated)
+import random
+
+import pytest
+from amaranth.hdl import ResetInserter, Signal
+from amaranth.sim import Simulator
+
+from celosia.arch.config import BANKS
+from celosia_hw.memory.banked import BankedMemory
+from celosia_hw.memory.ports import READ_LATENCY
+
+
+def simulate(memory, testbench):
+    simulator = Simulator(memory)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+def granted(ports):
+    """Model of the priority: a port wins unless one above it asks for the same bank."""
+    out = []
+    for index, (valid, addr) in enumerate(ports):
+        above = [a % BANKS for v, a in ports[:index] if v]
+        out.append(bool(valid) and addr % BANKS not in above)
+    return out
+
+
+@pytest.mark.parametrize("busy", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize(("readers", "writers"), [(3, 2), (1, 1), (2, 4)])
+def test_random_traffic_on_all_ports(busy, readers, writers):
+    rows = 24
+    memory = BankedMemory(rows, 6, 12, readers, writers)
+    rng = random.Random(f"{busy} {readers}")
+    contents = [0] * rows
+    refusals = grants = collisions = 0
+
+    async def main(ctx):
+        nonlocal refusals, grants, collisions
+        wanted = [[] for _ in memory.read]  # (cycle, row) on their way
+        for cycle in range(500):
+            reads, writes = [], []
+            for ports, requests in ((memory.read, reads), (memory.write, writes)):
+                for port in ports:
+                    request = rng.random() < busy, rng.randrange(rows)
+                    ctx.set(port.valid, request[0])
+                    ctx.set(port.addr, request[1])
+                    requests.append(request)
+            data = [rng.getrandbits(12) for _ in writes]
+            for port, value in zip(memory.write, data, strict=True):
+                ctx.set(port.data, value)
+
+            wins = granted(reads) + granted(writes)
+            conflicts = ctx.get(memory.conflicts)
+            for index, (port, request) in enumerate(zip([*memory.read, *memory.write],
+                                                        reads + writes, strict=True)):
+                assert (ctx.get(port.ready) and request[0]) == wins[index]
+                assert conflicts >> index & 1 == (request[0] and not wins[index])
+            refusals += conflicts.bit_count()
+            for port, expected in zip(memory.read, wanted, strict=True):
+                while expected and expected[0][0] <= cycle:
+                    when, value = expected.pop(0)
+                    assert when == cycle
+                    assert ctx.get(port.data) == value
+            for index, (_, row) in enumerate(reads):
+                if wins[index]:
+                    wanted[index].append((cycle + READ_LATENCY, contents[row]))
+                    grants += 1
+                    collisions += any(win and at == row for win, (_, at) in
+                                      zip(wins[readers:], writes, strict=True))
+            for win, (_, row), value in zip(wins[readers:], writes, data, strict=True):
+                if win:
+                    contents[row] = value
+            await ctx.tick()
+
+    simulate(memory, main)
+    assert grants > 100
+    assert collisions > 0
+    assert refusals > 0 or (readers, writers) == (1, 1)
+
+
+def test_ready_does_not_wait_for_valid():
+    memory = BankedMemory(8, 3, 4, 1, 1)
+
+    async def main(ctx):
+        assert ctx.get(memory.read[0].ready)
+        assert ctx.get(memory.write[0].ready)
+
+    simulate(memory, main)
+
+
+def test_rows_outlive_a_reset():
+    memory = BankedMemory(8, 3, 4, 1, 1)
+
+
+    reset = Signal()
+
+    async def main(ctx):
+        ctx.set(memory.write[0].addr, 5)
+        ctx.set(memory.write[0].data, 9)
+        ctx.set(memory.write[0].valid, 1)
+        await ctx.tick()
+        ctx.set(memory.write[0].valid, 0)
+        ctx.set(reset, 1)
+        await ctx.tick()
+        ctx.set(reset, 0)
+        ctx.set(memory.read[0].addr, 5)
+        ctx.set(memory.read[0].valid, 1)
+        await ctx.tick().repeat(READ_LATENCY)
+        assert ctx.get(memory.read[0].data) == 9
+
+    simulate(ResetInserter(reset)(memory), main)
+
+
+@pytest.mark.parametrize("rows", [0, -4, 6])
+def test_rows_must_fill_the_banks(rows):
+    with pytest.raises(ValueError, match=f"^rows must be a positive multiple of 4, not {rows}$"):
+        BankedMemory(rows, 8, 8, 1, 1)
+
+
+def test_addresses_must_reach_every_row():
+    with pytest.raises(ValueError, match="^row_bits must be enough for 16 rows, not 3$"):
+        BankedMemory(16, 3, 8, 1, 1)

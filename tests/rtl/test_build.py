@@ -1,0 +1,104 @@
+"""Building the stand-in chip: what is reused, what is rebuilt, how failures read."""
+
+import shutil
+import time
+
+import pytest
+from stub import SCRATCH, stub_config, stub_verilog
+
+from celosia_sim import toolchain
+from celosia_sim.build import build_library, strip_zero_rows
+from celosia_sim.library import ChipLibrary
+from celosia_sim.toolchain import ToolchainError
+
+CONFIG = stub_config(8)
+
+
+def test_second_build_comes_from_the_cache():
+    path = build_library(stub_verilog(8), CONFIG)
+    said = []
+    begin = time.perf_counter()
+    assert build_library(stub_verilog(8), CONFIG, announce=said.append) == path
+    assert time.perf_counter() - begin < 1
+    assert said == []
+
+
+def test_what_a_build_depends_on():
+    text = stub_verilog(8)
+    path = build_library(text, CONFIG)
+    other = build_library(text.replace("12'h00: scratch <= s_axil_wdata",
+                                       "12'h00: scratch <= ~s_axil_wdata"), CONFIG)
+    assert other != path
+    chip = ChipLibrary(other)
+    chip.write_register(SCRATCH, 1)
+    assert chip.read_register(SCRATCH) == (0, 0xFFFFFFFE)
+    chip.close()
+
+
+def test_damaged_library_is_built_again():
+    # A comment makes a key that no other test has loaded.
+    path = build_library(stub_verilog(8) + "// damaged\n", CONFIG)
+    content = path.read_bytes()
+    path.write_bytes(content[:1000])
+    again = build_library(stub_verilog(8) + "// damaged\n", CONFIG)
+    assert again == path
+    assert again.stat().st_size == pytest.approx(len(content), rel=0.01)
+    ChipLibrary(again).close()
+
+
+def test_verilator_error_names_the_line_and_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    with pytest.raises(ToolchainError) as caught:
+        build_library("module celosia(input clk);\n  assign x = ;\nendmodule\n", CONFIG)
+    message = str(caught.value)
+    assert message.startswith("verilator failed with status 1; the log is ")
+    assert "chip.v:2:14: syntax error" in message
+    logs = list(tmp_path.glob("failed/verilator-*.log"))
+    assert len(logs) == 1
+    assert str(logs[0]) in message
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_compiler_error_names_the_pin_and_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    text = stub_verilog(8).replace("m_axi_rlast", "m_axi_rfinal")
+    with pytest.raises(ToolchainError, match=r"(?s)^c\+\+ failed with status 1; .*m_axi_rlast"):
+        build_library(text, CONFIG)
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_compiler_of_choice(monkeypatch):
+    toolchain.compiler.cache_clear()
+    monkeypatch.setenv("CELOSIA_CXX", "no-such-compiler --fast")
+    with pytest.raises(ToolchainError, match="^CELOSIA_CXX must name a C.. compiler, not "
+                                             "'no-such-compiler': No such file or directory$"):
+        toolchain.compiler()
+    monkeypatch.setenv("CELOSIA_CXX", "false")
+    with pytest.raises(ToolchainError, match="^CELOSIA_CXX must name a C.. compiler, not 'false'"):
+        toolchain.compiler()
+    monkeypatch.undo()
+    toolchain.compiler.cache_clear()
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+def test_system_compiler(monkeypatch, tmp_path):
+    toolchain.compiler.cache_clear()
+    monkeypatch.setenv("CELOSIA_CXX", "g++")
+    try:
+        chip = ChipLibrary(build_library(stub_verilog(8), CONFIG))
+        chip.write_register(SCRATCH, 77)
+        assert chip.read_register(SCRATCH) == (0, 77)
+        chip.close()
+    finally:
+        monkeypatch.undo()
+        toolchain.compiler.cache_clear()
+
+
+def test_strip_zero_rows():
+    text = "  initial begin\n    bank0[0] = 8'h00;\n    bank0[1] = 8'h01;\n    x[0] = 8'h00;\n  end\n"
+    assert strip_zero_rows(text) == text.replace("    bank0[0] = 8'h00;\n", "")
+
+
+def test_trace_format_is_checked():
+    with pytest.raises(ValueError, match=r"^trace must be one of '', 'vcd', 'fst', not 'gif'$"):
+        build_library("", CONFIG, trace="gif")

@@ -1,0 +1,68 @@
+"""The fast operations return what the numerics return, whatever is among the operands."""
+
+import numpy as np
+import pytest
+
+from celosia.arch import numerics
+from celosia.model import fast
+
+NAMES = {"f32_add": 2, "f32_sub": 2, "f32_mul": 2, "f32_fma": 3, "f32_max": 2, "f32_min": 2,
+         "relu_f": 1, "f32_to_bf16": 1}
+ODD = [0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x80800000, 0x7F7FFFFF,
+       0x7F800000, 0xFF800000, 0x7FC00000, 0xFFFFFFFF, 0x3F800000, 0x3F800001, 0x4B800000]
+
+
+def calm(rng: np.random.Generator, spread: int, size: tuple[int, ...]) -> np.ndarray:
+    bits = rng.integers(0, 1 << 32, size, dtype=np.uint32) & np.uint32(0x807FFFFF)
+    return bits | rng.integers(127 - spread, 128 + spread, size, dtype=np.uint32) << np.uint32(23)
+
+
+def check(name: str, *operands: np.ndarray) -> None:
+    got = getattr(fast, name)(*operands)
+    np.testing.assert_array_equal(got, getattr(numerics, name)(*operands), strict=True)
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_calm_operands(name, taken):
+    rng = np.random.default_rng(taken)
+    for spread in (1, 4, 12, 40, 62):
+        check(name, *(calm(rng, spread, (64, 8)) for _ in range(taken)))
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_one_odd_operand(name, taken):
+    rng = np.random.default_rng(taken)
+    for odd in ODD:
+        for place in range(taken):
+            operands = [calm(rng, 3, (2, 4)) for _ in range(taken)]
+            operands[place][1, 2] = odd
+            check(name, *operands)
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_broadcasting(name, taken):
+    rng = np.random.default_rng(taken)
+    shapes = [(5, 4), (1, 4), (1, 1)]
+    check(name, *(calm(rng, 3, shapes[i]) for i in range(taken)))
+
+
+@pytest.mark.parametrize("name", ["f32_mul", "f32_fma", "f32_add", "f32_sub"])
+def test_results_at_both_ends(name):
+    """Results around the smallest normal number and around overflow."""
+    near = np.arange(0x3F7FFFF0, 0x3F800010, dtype=np.uint32)
+    others = [np.uint32(x) for x in (0x00800000, 0x00800001, 0x00FFFFFF, 0x7F7FFFFF, 0x7F000000)]
+    for other in others:
+        for one in near:  # alone, so that no neighbour decides for it
+            operands = [np.array([[one]]), np.array([[other]]), np.array([[0]], np.uint32)]
+            if name in ("f32_add", "f32_sub"):
+                operands[0] = np.array([[other ^ (one & 0xF)]], np.uint32)
+            check(name, *operands[:NAMES[name]])
+
+
+def test_multiply_add_on_a_tie():
+    """c + 2**-24 (1 - 2**-46): to 53 bits it is a tie, which would go to even, and up."""
+    a, b, c = (np.array([[x]], np.uint32) for x in (0x33800001, 0x3F7FFFFE, 0x3F800001))
+    assert fast.f32_fma(a, b, c).tolist() == [[0x3F800001]]
+    check("f32_fma", a, b, c)
+    check("f32_fma", a, b, c - np.uint32(1))
+    check("f32_fma", a, b ^ np.uint32(1 << 31), c)
