@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 __all__ = ["ROOT", "ensure", "tool"]
@@ -94,6 +95,19 @@ def tool(name):
     return str(_venv() / folder / name)
 
 
+def _warm_up(python):
+    """Have the packaged C++ compiler build its C++ library, which it does once, at its first use:
+    here it is expected to take a minute, in a test it is not. Does nothing where it fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "empty.cpp"
+        source.write_text("#include <string>\nstd::string text() { return {}; }\n")
+        subprocess.call([python, "-m", "ziglang", "c++", "-O2", "-std=c++17", "-fPIC", "-shared",
+                         "-pthread", "-fno-sanitize=undefined", str(source),
+                         "-o", str(source.with_suffix(".so"))],
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def ensure(extra):
     """Have an environment with the project and ``extra``; return the path of its Python.
 
@@ -132,13 +146,14 @@ def ensure(extra):
         _run("installing the build tools", [*pip, *BUILD], hint)
         _run("installing the project", [*pip, "--no-build-isolation", "--editable",
                                         f"{ROOT}[{extra}]"], hint)
+        if EXTRAS.index(extra) >= EXTRAS.index("sim"):
+            _warm_up(python)
         stamp.write_text(json.dumps({"key": key, "extra": extra}))
     return python
 
 
 def _lock():
     """Write constraints.txt: what pip chooses now, within the bounds of pyproject.toml."""
-    import tempfile
     _newer_python()
     with tempfile.TemporaryDirectory() as folder:
         _make(folder)

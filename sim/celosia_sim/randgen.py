@@ -44,8 +44,8 @@ class Generator(Builder):
 
     def statement(self, size: int) -> None:
         """Emit one statement, with the scalar instructions that its operands need."""
-        choices = [self.load, self.store, self.matmul, self.matmul, self.vector, self.vector,
-                   self.vector, self.noise]
+        choices = [self.load, self.store, self.store, self.matmul, self.matmuls, self.noise,
+                   *[self.vector] * 4]
         if len(self) + 8 < size and self.runs <= 6:
             if self.depth < isa.LOOP_DEPTH:
                 choices += [lambda: self.loop(size)]
@@ -146,6 +146,11 @@ class Generator(Builder):
                   addr=self.value(addr), shape=self.value(rows | cols << 16),
                   pitch=self.value(pitch), steps=self.value(row_step | group_step << 16))
 
+    def matmuls(self) -> None:
+        """Emit matmuls with little between them."""
+        for _ in range(self.rng.choice((2, 2, 3, 5))):
+            self.matmul()
+
     def matmul(self) -> None:
         """Emit a matmul, which loads a tile or keeps the last one."""
         rng, config = self.rng, self.config
@@ -177,7 +182,8 @@ class Generator(Builder):
                  and (config.int8 or s not in (Src.UB_I8, Src.UB_I8_ROW))
                  and (config.bf16 or s not in (Src.UB_BF16, Src.UB_BF16_ROW))]
         flat = [s for s in kinds if s not in isa.STREAM_SRCS]
-        taken = [rng.choice(kinds) for _ in range(isa.VECTOR_OPERANDS[op])]
+        streams = [s for s in kinds if s in isa.STREAM_SRCS]
+        taken = [rng.choice(rng.choice((streams, kinds))) for _ in range(isa.VECTOR_OPERANDS[op])]
         if all(kind in isa.STREAM_SRCS for kind in taken) and len(taken) == 3:
             taken[rng.randrange(3)] = rng.choice(flat)
         counts = self.counts()

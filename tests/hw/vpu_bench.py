@@ -12,7 +12,7 @@ from celosia.arch import numerics as nx
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import FLOAT_OPS, FLOAT_POSTS, VECTOR_OPERANDS, Dst, Post, Src, VectorOp
 from celosia_hw.memory.banked import BankedMemory
-from celosia_hw.memory.ports import row_bits
+from celosia_hw.memory.ports import READ_LATENCY, row_bits
 from celosia_hw.vpu.unit import VectorUnit
 
 INT8 = TpuConfig("int8", dim=2, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=4)
@@ -44,6 +44,11 @@ class Operand:
             return [self.base + i for i in range(counts[0] * counts[1] * counts[2])]
         return [self.base + i0 * self.strides[0] + i1 * self.strides[1] + i2 * self.strides[2]
                 for i2 in range(counts[2]) for i1 in range(counts[1]) for i0 in range(counts[0])]
+
+
+NONE = Operand()
+#: Strides: rows base .. base + 15, again and again.
+LOW = (1, 0, 0)
 
 
 @dataclass
@@ -155,6 +160,11 @@ class Memories:
         lane_mask = 0xFFFFFFFF if vector.dst.kind == Dst.ACC else (1 << self.config.lane_bits) - 1
         for row, words in zip(vector.dst.rows(vector.counts), result, strict=True):
             memory[row] = words & np.uint32(lane_mask)
+
+
+def memories(config: TpuConfig, seed: int = 1) -> Memories:
+    """Memories of random contents and corners."""
+    return Memories(config, np.random.default_rng(seed))
 
 
 def random_vector(config: TpuConfig, rng: random.Random, sources=None, target=None) -> Vector:
@@ -275,20 +285,21 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         for memory, rows, bits in ((bench.ub, result.ub, config.lane_bits),
                                    (bench.acc, result.acc, 32)):
             port = memory.read[0]
-            for row in range(len(rows)):
-                ctx.set(port.addr, row)
-                ctx.set(port.valid, 1)
-                await ctx.tick()
-                ctx.set(port.valid, 0)
+            ctx.set(port.valid, 1)
+            for row in range(len(rows) + READ_LATENCY - 1):
+                ctx.set(port.addr, min(row, len(rows) - 1))
                 await ctx.tick()
                 data = ctx.get(port.data)
-                rows[row] = [data >> (bits * i) & ((1 << bits) - 1) for i in range(config.dim)]
+                if row >= READ_LATENCY - 1:
+                    rows[row - READ_LATENCY + 1] = [data >> (bits * i) & ((1 << bits) - 1)
+                                                    for i in range(config.dim)]
 
     async def monitor(ctx):
         cycle = 0
         async for _, reset, done, error, activity in ctx.tick().sample(
                 unit.port.done, unit.port.error, unit.port.activity):
-            assert not (reset or error)
+            assert not reset
+            assert not error
             result.activities.append(activity.value)
             if done:
                 result.done.append(cycle)

@@ -33,7 +33,7 @@ class StoreEngine(wiring.Component):
     Sustained throughput: one on-chip row or one beat a cycle, whichever binds. The data of a burst
     are offered only after its address was accepted. ``done`` comes in the cycle after the last
     response; the next commands are worked on while responses are outstanding. From command to the
-    first beat: 8 cycles.
+    first beat: 9 cycles.
 
     A burst answered with an error makes the command report an error with ``done``; the rest of it
     is written all the same.

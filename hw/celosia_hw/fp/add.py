@@ -13,7 +13,7 @@ def f32_add(m: Module, a: Value, b: Value, *, name: str) -> Signal:
     """Sum of two fp32, as :func:`celosia.arch.numerics.f32_add`.
 
     Combinational: the logic is added to ``m``. Rounds once, to nearest even; subnormal operands and
-    results are zeros of their sign; a NaN result is ``numerics.NAN``. No word is wider than 32 bits.
+    results are zeros of their sign; a NaN result is ``numerics.NAN``. No word is over 32 bits wide.
 
     Parameters
     ----------

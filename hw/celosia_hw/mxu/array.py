@@ -1,13 +1,13 @@
 """The systolic array."""
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.emit import instantiate
-from celosia_hw.mxu.row import ArrayRow
+from celosia_hw.grid import Grid
+from celosia_hw.mxu.pe import ProcessingElement
 from celosia_hw.mxu.skew import Deskew, Skew
 
 __all__ = ["SystolicArray"]
@@ -20,9 +20,9 @@ class SystolicArray(wiring.Component):
     ascending, starting with zero, of activation k times W[k][n].
 
     A weight tile is D stored rows in any order, one a cycle, with or without gaps. ``i_swap`` puts
-    the tile to use for the rows of its cycle and later ones. It may come one cycle after the tile's
-    last row, and the first row of the tile after may come in the cycle of the swap: tiles follow one
-    another every D cycles.
+    the tile to use for the rows of its cycle and later ones. It may come one cycle after the
+    tile's last row, and the first row of the tile after may come in the cycle of the swap: tiles
+    follow one another every D cycles.
 
     Members
     -------
@@ -64,22 +64,17 @@ class SystolicArray(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        dim, lane = self._config.dim, self._config.lane_bits
+        config = self._config
+        dim, lane = config.dim, config.lane_bits
 
         m.submodules.acts = acts = Skew(dim, lane)
         m.submodules.weights = weights = Skew(dim, lane)
         m.submodules.take_top = take_top = Skew(dim, 1, reset=True)
         m.submodules.take_left = take_left = Skew(dim, 1, reset=True)
         m.submodules.deskew = deskew = Deskew(dim, 32)
-
-        def chain(head: Signal, name: str) -> Cat:
-            line = Signal(dim - 1, name=name)
-            m.d.sync += line.eq(Cat(head, line[:-1]))
-            return Cat(head, line)
-
-        valid, swap = chain(self.i_valid, "valid"), chain(self.i_swap, "swap")
-        both = self._config.int8 and self._config.bf16
-        bf16 = chain(self.i_bf16, "bf16") if both else None
+        m.submodules.elements = elements = Grid(
+            lambda: ProcessingElement(config), module="celosia_pe", rows=dim, cols=dim,
+            right=ProcessingElement.right(config), down=ProcessingElement.down(config))
 
         row_select = Const(1, dim) << self.i_weights_row
         m.d.comb += [
@@ -90,18 +85,19 @@ class SystolicArray(wiring.Component):
             with m.Else():
                 m.d.comb += take_top.i.eq(row_select)
 
-        top, take, sums = weights.o, take_left.o, Const(0, dim * 32)
-        for k in range(dim):
-            row = ArrayRow(self._config)
-            instantiate(m, platform, row, module="celosia_row", name=f"row{k}")
-            m.d.comb += [
-                row.i_act.eq(acts.o.word_select(k, lane)), row.i_valid.eq(valid[k]),
-                row.i_swap.eq(swap[k]), row.i_left.eq(weights.o.word_select(k, lane)),
-                row.i_take_top.eq(take_top.o[k]), row.i_take_left.eq(take), row.i_top.eq(top),
-                row.i_sum.eq(sums),
-            ]
-            if bf16 is not None:
-                m.d.comb += row.i_bf16.eq(bf16[k])
-            top, take, sums = row.o_bottom, row.o_take_left, row.o_sum
-        m.d.comb += deskew.i.eq(sums)
+        inputs = {
+            "act": acts.o, "valid": self._chain(m, self.i_valid, "valid"),
+            "swap": self._chain(m, self.i_swap, "swap"), "left": weights.o, "top": weights.o,
+            "take_top": take_top.o, "take_left": take_left.o, "sum": Const(0, dim * 32),
+        }
+        if config.int8 and config.bf16:
+            inputs["bf16"] = self._chain(m, self.i_bf16, "bf16")
+        m.d.comb += [elements.members[f"{name}_i"].eq(value) for name, value in inputs.items()]
+        m.d.comb += deskew.i.eq(elements.members["sum_o"])
         return m
+
+    def _chain(self, m: Module, head: Signal, name: str) -> Value:
+        """Bit k is ``head`` k cycles ago."""
+        line = Signal(self._config.dim - 1, name=name)
+        m.d.sync += line.eq(Cat(head, line[:-1]))
+        return Cat(head, line)

@@ -1,5 +1,7 @@
 """Weight loader: reads the stored rows of a tile and feeds them to the array."""
 
+from typing import Any
+
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -21,7 +23,7 @@ def weights_layout(config: TpuConfig) -> data.StructLayout:
 class WeightLoader(wiring.Component):
     """Sends D stored rows a tile, those beyond ``wrows`` as zeros that are not read.
 
-    One row a cycle, tiles without a gap. A tile is begun when the one before it has been put to use.
+    One row a cycle, tiles without a gap. A tile is begun when the one before it is put to use.
 
     Members
     -------
@@ -40,7 +42,7 @@ class WeightLoader(wiring.Component):
     command: stream.Interface
     swap: Signal
     loaded: Signal
-    port: wiring.PureInterface
+    port: Any
     o_row: Signal
     o_valid: Signal
     o_index: Signal
@@ -82,17 +84,16 @@ class WeightLoader(wiring.Component):
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += [active.eq(1), tile.eq(self.command.payload)]
 
-        stage = (step, index, tile.transpose, zero)
+        layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
+        valid, stage = step, Signal(layout)
+        m.d.comb += [stage.index.eq(index), stage.transpose.eq(tile.transpose), stage.zero.eq(zero)]
         for k in range(READ_LATENCY):
-            valid = Signal(name=f"valid{k}")
-            rest = [Signal.like(x, name=f"{x.name}{k}" if isinstance(x, Signal) else f"transpose{k}",
-                                reset_less=True) for x in stage[1:]]
-            m.d.sync += [valid.eq(stage[0]),
-                         *(y.eq(x) for x, y in zip(stage[1:], rest, strict=True))]
-            stage = (valid, *rest)
-        valid, number, transpose, zero = stage
+            next_valid = Signal(name=f"valid{k}")
+            next_stage = Signal(layout, name=f"stage{k}", reset_less=True)
+            m.d.sync += [next_valid.eq(valid), next_stage.eq(stage)]
+            valid, stage = next_valid, next_stage
         m.d.comb += [
-            self.o_valid.eq(valid), self.o_index.eq(number), self.o_transpose.eq(transpose),
-            self.o_row.eq(Mux(zero, 0, self.port.data)),
+            self.o_valid.eq(valid), self.o_index.eq(stage.index),
+            self.o_transpose.eq(stage.transpose), self.o_row.eq(Mux(stage.zero, 0, self.port.data)),
         ]
         return m

@@ -48,9 +48,11 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
 class ProcessingElement(wiring.Component):
     """Multiplies activations by its weight and adds the products to the sums that pass it.
 
-    An activation that arrives in cycle t is on ``o_act`` in t + 1 and is contained in the sum on
-    ``o_sum`` in t + 2, added to ``i_sum`` of cycle t + 1. Throughput: one a cycle. int32 sums wrap;
-    fp32 sums are rounded at each element. Two weights are held: the one in use and the next one.
+    What arrives from the left leaves to the right one cycle later, what arrives from above leaves
+    below one cycle later. A sum leaves with the product of the activation of the cycle before added
+    to it: an activation of cycle t is in the sum that leaves in t + 2. Throughput: one a cycle.
+    int32 sums wrap; fp32 sums are rounded at each element. Two weights are held: the one in use and
+    the next one. A reset clears the control, not the data.
 
     Parameters
     ----------
@@ -59,75 +61,91 @@ class ProcessingElement(wiring.Component):
 
     Members
     -------
-    i_act, o_act
-        Activation, one lane.
-    i_valid : In(1)
-        There is an activation in this cycle.
-    i_swap : In(1)
-        From this activation on, use the next weight. May come without a valid activation.
-    i_add : In(1)
-        ``i_valid`` of the cycle before.
-    i_bf16, i_add_bf16 : In(1)
-        Format of the activation and of the product to be added; only on chips with both formats.
-    i_top, i_left, o_right
-        Weights on their way: from above (as stored) and from the left (transposed).
-    i_take_top, i_take_left : In(1)
-        Keep the weight that arrives as the next one.
-    i_sum, o_sum
-        Sum, 32 bits.
+    act_i, act_o
+        Activation, one lane; to the right.
+    valid_i, valid_o
+        There is an activation in this cycle; to the right.
+    swap_i, swap_o
+        From this activation on, use the next weight. May come without an activation; to the right.
+    bf16_i, bf16_o
+        Format of the activation; to the right. Only on chips with both formats.
+    left_i, left_o
+        Weight of a transposed tile on its way to the right.
+    top_i, top_o
+        Weight of a tile as stored on its way down.
+    take_left_i, take_left_o
+        Keep what arrives from the left as the next weight; down.
+    take_top_i, take_top_o
+        Keep what arrives from above as the next weight; to the right.
+    sum_i, sum_o
+        Sum, 32 bits; down.
     """
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        lane = config.lane_bits
-        both = {"i_bf16": In(1), "i_add_bf16": In(1)} if config.int8 and config.bf16 else {}
         super().__init__({
-            "i_act": In(lane), "o_act": Out(lane), "i_valid": In(1), "i_swap": In(1), "i_add": In(1),
-            "i_top": In(lane), "i_left": In(lane), "o_right": Out(lane),
-            "i_take_top": In(1), "i_take_left": In(1), "i_sum": In(32), "o_sum": Out(32), **both,
+            f"{name}_{letter}": direction(width)
+            for name, width in (self.right(config) | self.down(config)).items()
+            for letter, direction in (("i", In), ("o", Out))
         })
+
+    @staticmethod
+    def right(config: TpuConfig) -> dict[str, int]:
+        """Names and widths of what passes to the right."""
+        both = {"bf16": 1} if config.int8 and config.bf16 else {}
+        return {"act": config.lane_bits, "valid": 1, "swap": 1, **both,
+                "left": config.lane_bits, "take_top": 1}
+
+    @staticmethod
+    def down(config: TpuConfig) -> dict[str, int]:
+        """Names and widths of what passes down."""
+        return {"sum": 32, "top": config.lane_bits, "take_left": 1}
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        config = self._config
-        lane = config.lane_bits
-        act = Signal(lane, reset_less=True)
-        right = Signal(lane, reset_less=True)
-        following = Signal(lane, reset_less=True)
-        current = Signal(lane, reset_less=True)
-        product = Signal(32, reset_less=True)
-        total = Signal(32, reset_less=True)
-        weight = Signal(lane)
-        m.d.sync += [act.eq(self.i_act), right.eq(self.i_left)]
-        m.d.comb += [self.o_act.eq(act), self.o_right.eq(right), self.o_sum.eq(total),
-                     weight.eq(Mux(self.i_swap, following, current))]
-        with m.If(self.i_take_top | self.i_take_left):
-            m.d.sync += following.eq(Mux(self.i_take_top, self.i_top, self.i_left))
-        with m.If(self.i_swap):
+        port: dict[str, Signal] = {
+            f"{name}_{letter}": getattr(self, f"{name}_{letter}")
+            for name in self.right(self._config) | self.down(self._config) for letter in "io"}
+
+        # Everything but the sum is handed on as it is.
+        held: dict[str, Signal] = {}
+        for name, width in (self.right(self._config) | self.down(self._config)).items():
+            data = name in ("act", "left", "top", "sum")
+            held[name] = Signal(width, name=name, reset_less=data)
+            m.d.comb += port[f"{name}_o"].eq(held[name])
+            if name != "sum":
+                m.d.sync += held[name].eq(port[f"{name}_i"])
+
+        following = Signal(self._config.lane_bits, reset_less=True)
+        current = Signal(self._config.lane_bits, reset_less=True)
+        weight = Signal(self._config.lane_bits)
+        m.d.comb += weight.eq(Mux(port["swap_i"], following, current))
+        with m.If(port["take_top_i"] | port["take_left_i"]):
+            m.d.sync += following.eq(Mux(port["take_top_i"], port["top_i"], port["left_i"]))
+        with m.If(port["swap_i"]):
             m.d.sync += current.eq(following)
 
-        next_product, next_total = self._arithmetic(m, weight, product)
-        with m.If(self.i_valid):
+        product = Signal(32, reset_less=True)
+        next_product, next_sum = self._arithmetic(m, port, weight, product, held)
+        with m.If(port["valid_i"]):
             m.d.sync += product.eq(next_product)
-        with m.If(self.i_add):
-            m.d.sync += total.eq(next_total)
+        with m.If(held["valid"]):
+            m.d.sync += held["sum"].eq(next_sum)
         return m
 
-    def _arithmetic(self, m: Module, weight: Value, product: Value) -> tuple[Value, Value]:
+    def _arithmetic(self, m: Module, port: dict[str, Signal], weight: Signal, product: Signal,
+                    held: dict[str, Signal]) -> tuple[Value, Value]:
         config = self._config
-        a, b = self.i_act, weight
+        a, b, total = port["act_i"], weight, port["sum_i"]
         if not config.bf16:
-            exact = a[:8].as_signed() * b[:8].as_signed()
-            return exact, product + self.i_sum
+            return a.as_signed() * b.as_signed(), (product + total)[:32]
         if not config.int8:
             significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
-            return (bf16_product(m, a, b, significand),
-                    f32_add(m, self.i_sum, product, name="add"))
-        operands = [Mux(self.i_bf16, Cat(x[:7], Const(1, 2)), Cat(x[:8], x[7])).as_signed()
-                    for x in (a, b)]
+            return bf16_product(m, a, b, significand), f32_add(m, total, product, name="add")
+        # One 9-bit signed multiplier serves both: an int8, or a significand and its leading one.
+        x, y = (Mux(port["bf16_i"], Cat(x[:7], Const(1, 2)), Cat(x[:8], x[7])).as_signed()
+                for x in (a, b))
         exact = Signal(18)
-        m.d.comb += exact.eq(operands[0] * operands[1])
-        floating = bf16_product(m, a, b, exact[:16])
-        return (Mux(self.i_bf16, floating, exact.as_signed()),
-                Mux(self.i_add_bf16, f32_add(m, self.i_sum, product, name="add"),
-                    product + self.i_sum))
+        m.d.comb += exact.eq(x * y)
+        return (Mux(port["bf16_i"], bf16_product(m, a, b, exact[:16]), exact.as_signed()),
+                Mux(held["bf16"], f32_add(m, total, product, name="add"), (product + total)[:32]))

@@ -1,13 +1,15 @@
 """From sums to accumulators: set a row, or read it, add, and write it back."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.emit import instantiate
 from celosia_hw.fp.add import f32_add
+from celosia_hw.grid import Grid
 from celosia_hw.memory.ports import (
     READ_LATENCY,
     ReadPortSignature,
@@ -32,6 +34,13 @@ def retire_layout(config: TpuConfig) -> data.StructLayout:
 class AccumulatorLane(wiring.Component):
     """``o`` becomes ``sum``, or ``acc + sum``, one cycle after ``valid``."""
 
+    valid: Signal
+    accumulate: Signal
+    bf16: Signal
+    sum: Signal
+    acc: Signal
+    o: Signal
+
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
@@ -44,9 +53,9 @@ class AccumulatorLane(wiring.Component):
         if self._config.bf16:
             total = f32_add(m, self.acc, self.sum, name="add")
             if self._config.int8:
-                total = Mux(self.bf16, total, self.acc + self.sum)
+                total = Mux(self.bf16, total, (self.acc + self.sum)[:32])
         else:
-            total = self.acc + self.sum
+            total = (self.acc + self.sum)[:32]
         m.d.comb += self.o.eq(result)
         with m.If(self.valid):
             m.d.sync += result.eq(Mux(self.accumulate, total, self.sum))
@@ -76,8 +85,8 @@ class Retire(wiring.Component):
     i_valid: Signal
     i: data.View
     i_sums: Signal
-    read: wiring.PureInterface
-    write: wiring.PureInterface
+    read: Any
+    write: Any
     done: Signal
     busy: Signal
 
@@ -118,19 +127,16 @@ class Retire(wiring.Component):
             m.d.sync += [next_valid.eq(valid), next_entry.eq(entry)]
             valid, entry = next_valid, next_entry
 
-        rows = []
-        for n in range(config.dim):
-            lane = AccumulatorLane(config)
-            instantiate(m, platform, lane, module="celosia_accumulator_lane", name=f"lane{n}")
-            m.d.comb += [
-                lane.valid.eq(summed), lane.accumulate.eq(result.accumulate),
-                lane.bf16.eq(result.bf16), lane.sum.eq(self.i_sums.word_select(n, 32)),
-                lane.acc.eq(self.read.data.word_select(n, 32)),
-            ]
-            rows.append(lane.o)
+        m.submodules.lanes = lanes = Grid(
+            lambda: AccumulatorLane(config), module="celosia_accumulator_lane", cols=config.dim,
+            shared=("valid", "accumulate", "bf16"))
+        adder = lanes.members
         m.d.comb += [
-            self.write.valid.eq(valid), self.write.addr.eq(entry.row), self.write.data.eq(Cat(rows)),
-            self.done.eq(valid & entry.last),
+            adder["valid"].eq(summed), adder["accumulate"].eq(result.accumulate),
+            adder["bf16"].eq(result.bf16), adder["sum"].eq(self.i_sums),
+            adder["acc"].eq(self.read.data),
+            self.write.valid.eq(valid), self.write.addr.eq(entry.row),
+            self.write.data.eq(adder["o"]), self.done.eq(valid & entry.last),
         ]
 
         flying = Signal(range(delay + READ_LATENCY + 2))

@@ -1,5 +1,7 @@
 """Row streamer: reads rows of activations and says where their sums go."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -45,7 +47,7 @@ class RowStreamer(wiring.Component):
     command: stream.Interface
     loaded: Signal
     swap: Signal
-    port: wiring.PureInterface
+    port: Any
     o_valid: Signal
     o: data.View
     active: Signal

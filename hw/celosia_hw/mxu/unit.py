@@ -1,5 +1,7 @@
 """The matrix unit."""
 
+from typing import Any
+
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -25,9 +27,9 @@ class MatrixUnit(wiring.Component):
     """Executes matmuls: rows of activations times a tile of weights, into the accumulators.
 
     The loader fetches the next tile while the streamer sends the rows of the present one; a run of
-    commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The first
-    row of a command with ``wload`` starts D cycles after its tile's first read at the earliest; a row
-    is written READ_LATENCY + 2D + 1 cycles after its read is granted.
+    commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The
+    first row of a command with ``wload`` starts D cycles after its tile's first read at the
+    earliest; a row is written READ_LATENCY + 2D + 1 cycles after its read is granted.
 
     Members
     -------
@@ -39,11 +41,11 @@ class MatrixUnit(wiring.Component):
         Ports of the accumulators; must always be ready.
     """
 
-    port: wiring.PureInterface
-    acts: wiring.PureInterface
-    weights: wiring.PureInterface
-    acc_read: wiring.PureInterface
-    acc_write: wiring.PureInterface
+    port: Any
+    acts: Any
+    weights: Any
+    acc_read: Any
+    acc_write: Any
 
     def __init__(self, config: TpuConfig):
         self._config = config

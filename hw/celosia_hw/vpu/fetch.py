@@ -25,10 +25,10 @@ def is_row(kind: Value) -> Value:
 class OperandFetch(wiring.Component):
     """Splits an instruction's reads over two readers, P and Q.
 
-    Single rows come first: the first on P, the second on Q, the third on P again. Then the streams:
-    the first on P, the second on Q. Whoever takes the rows takes them in that order. A command
-    takes one cycle for its single rows and one for its streams or its third row, as soon as the readers
-    are free.
+    Single rows come first: the first on P, the second on Q, the third on P again. Then the
+    streams: the first on P, the second on Q. Whoever takes the rows takes them in that order. A
+    command takes a cycle for its single rows and one for its streams or its third row, as soon as
+    the readers are free.
 
     Members
     -------

@@ -145,7 +145,10 @@ class Issue(wiring.Component):
 
 
 def _ports(flags: list[Value], third: int) -> list[Value]:
-    """Port of each flagged operand: P for the first, Q for the second. Of three the last has none."""
+    """Port of each flagged operand: P for the first, Q for the second.
+
+    A third one, where ``third`` allows it, has to wait.
+    """
     a, b, c = flags
     return [
         Mux(a, Source.P, Source.SELF),

@@ -19,12 +19,13 @@ _Inputs = list[tuple[Value, dict[str, Any]]]
 
 
 class Lane(wiring.Component):
-    """Operands of 32 bits to a result of 32 bits, ``lane_latency(config)`` cycles later, one a cycle.
+    """Makes a word of the result from a word of each operand.
 
-    Stages, each ending in registers: select operands | prepare (one-step operations; operands of
-    the multiplier) | multiply | sum of the partial products | align, shift | add, clamp | normalise |
-    round | second stage | conversion to the destination. A chip without bf16 has no normalise and
-    round. Registers of a part that the row does not use keep their value. int8 results come
+    Latency: ``lane_latency(config)`` cycles, throughput: a word a cycle. Stages, each ending in
+    registers: select operands | prepare (operations of one step; operands of the multiplier) |
+    multiply | sum of the partial products | align, shift | add, clamp | normalise | round | second
+    stage | conversion to the destination. A chip without bf16 has no normalise and round.
+    Registers of a part that the row does not use keep their value. int8 results come
     sign-extended, bf16 results in the low half.
 
     Members

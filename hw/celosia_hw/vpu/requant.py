@@ -26,7 +26,8 @@ def shift(m: Module, product: Value, distance: Value) -> Value:
     """
     shifted = wire(m, Cat(Const(0, 1), product).as_signed() >> distance, "requant_shifted")
     fits = (shifted[_BITS - 1:] == 0) | shifted[_BITS - 1:].all()
-    limit = Cat(shifted[48].replicate(_BITS - 1) ^ Const((1 << _BITS - 1) - 1, _BITS - 1), shifted[48])
+    negative = shifted[-1]
+    limit = Cat((~negative).replicate(_BITS - 1), negative)
     return Mux(fits, shifted[:_BITS], limit).as_signed()
 
 

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.commands import Activity, UnitSignature, vector_layout
-from celosia_hw.emit import instantiate
+from celosia_hw.grid import Grid
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, WritePortSignature
 from celosia_hw.memory.ports import row_bits as address_bits
 from celosia_hw.memory.reader import RowReader
@@ -23,19 +23,19 @@ __all__ = ["VectorUnit"]
 
 
 class VectorUnit(wiring.Component):
-    """Executes ``vector`` instructions.
+    r"""Executes ``vector`` instructions.
 
     ::
 
         command -> fetch -> P, Q readers -> lanes -> writer -> unified buffer, accumulators
-              \\-> queue -> issue ---------^ (control and target go along with the row)
+              \-> queue -> issue ---------^ (control and target go along with the row)
 
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
     gap but a cycle for its single rows (two where there are three). Reads run ahead of the lanes,
     into the next instruction too, so instructions that are in the unit together must not conflict;
     the scoreboard sees to it. Rows enter the lanes only while the writer has room for all that are
-    in them: nothing in the lanes ever stops. From the command to the first row's write there are
-    ``lane_latency(config)`` + 8 cycles, 2 more with single rows.
+    in them: nothing in the lanes ever stops. The first row is written ``lane_latency(config)`` + 6
+    cycles after the command was taken, 1 later with single rows and 2 with three.
 
     The first stream of a, b, c reads through P, the second through Q.
 
@@ -126,17 +126,17 @@ class VectorUnit(wiring.Component):
             writer.i.valid.eq(controls[-1].valid), row.acc.eq(target.acc),
             row.last.eq(target.last), row.row.eq(target.row),
         ]
-        for index in range(config.dim):
-            lane = Lane(config)
-            instantiate(m, platform, lane, module="vpu_lane", name=f"lane{index}")
-            m.d.comb += [
-                lane.p.eq(p.o.payload[index]), lane.q.eq(q.o.payload[index]),
-                *(to.eq(value) for group, values in (
-                    (lane.scalars, issue.scalars), (lane.hold, issue.hold),
-                    (lane.select, issue.select), (lane.control, controls[:-1]))
-                  for to, value in zip(group, values, strict=True)),
-                row.words[index].eq(lane.result),
-            ]
+        m.submodules.lanes = lanes = Grid(
+            lambda: Lane(config), module="vpu_lane", cols=config.dim,
+            shared=("scalars", "hold", "select", "control"))
+        ports = lanes.members
+        m.d.comb += [
+            ports["p"].eq(p.o.payload.as_value()), ports["q"].eq(q.o.payload.as_value()),
+            *(ports[f"{name}__{index}"].eq(value) for name, values in (
+                ("scalars", issue.scalars), ("hold", issue.hold), ("select", issue.select),
+                ("control", controls[:-1])) for index, value in enumerate(values)),
+            row.words.as_value().eq(ports["result"]),
+        ]
 
         inside = Signal(range(depth + 8))  # instructions taken and not done
         taken = command.valid & command.ready

@@ -166,6 +166,7 @@ private:
         top().clk = 1;
         trace_->dump(time);
         top().clk = 0;
+        top().eval();
         trace_->dump(time + 5);
     }
 #endif

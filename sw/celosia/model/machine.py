@@ -82,6 +82,8 @@ _BRANCH: dict[Opcode, Callable[[int, int], bool]] = {
     Opcode.BLTU: lambda a, b: a < b,
     Opcode.BGEU: lambda a, b: a >= b,
 }
+#: Scalar instructions that take a cycle more than others (taken branches do too).
+_SLOWER = frozenset({Opcode.MUL, Opcode.JUMP, Opcode.LOOP})
 
 
 class Machine:
@@ -182,7 +184,8 @@ class _Run:
 
     def result(self, status: Status, cause: Fault, addr: int, executed: int) -> RunResult:
         self.mxu.flush(self.machine.acc)
-        self.clock.drain()
+        if status == Status.FAULTED:
+            self.clock.drain()
         cycles = self.clock.now
         counters = {"cycles": cycles, "instructions": executed, "bytes_read": self.bytes_read,
                     "bytes_written": self.bytes_written}
@@ -212,16 +215,11 @@ class _Run:
         decoded = self.fetch()
         opcode = decoded.opcode
         values = decoded.resolve(self.registers)
+        self.clock.scalar(self.pc, 2 + len(decoded.registers) + (opcode in _SLOWER))
         if opcode >= Opcode.LOAD:
             self.tensor(decoded, values)
             self.go_on(self.pc + 1)
             return True
-        if opcode in (Opcode.HALT, Opcode.FENCE):
-            self.clock.drain()
-            if opcode == Opcode.HALT:
-                return False
-        else:
-            self.clock.scalar()
         target = self.pc + 1
         if opcode in _ALU:
             self.registers[decoded.fields["rd"]] = _ALU[opcode](*values)
@@ -230,6 +228,7 @@ class _Run:
         elif opcode in _BRANCH:
             if _BRANCH[opcode](*values[:2]):
                 target = values[2]
+                self.clock.now += 1
         elif opcode == Opcode.JUMP:
             target = values[0]
         elif opcode == Opcode.STRIDE:
@@ -237,6 +236,12 @@ class _Run:
             self.strides[decoded.fields["x"]] = (s0, s1, s2)
         elif opcode == Opcode.LOOP:
             target = self.loop(*values)
+        elif opcode in (Opcode.HALT, Opcode.FENCE):
+            self.clock.drain()
+            if opcode == Opcode.HALT:
+                if self.watchdog and self.clock.now > self.watchdog:
+                    raise Stop(Fault.WATCHDOG)
+                return False
         self.go_on(target)
         return True
 

@@ -115,13 +115,15 @@ def unrolled(nodes: list[Node]) -> list[Op]:
 
 
 def _pair(low: int, high: int) -> int:
-    assert 0 <= low < 1 << 16 and 0 <= high < 1 << 16, (low, high)
+    assert 0 <= low < 1 << 16, low
+    assert 0 <= high < 1 << 16, high
     return low | high << 16
 
 
 def _dma(mnemonic: str, mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int,
          cols: int, pitch: int, row_step: int, group_step: int, source: str) -> Op:
-    assert rows and cols
+    assert rows
+    assert cols
     return Op(mnemonic, (("mem", int(mem)), ("fmt", int(fmt))),
               (row, addr, _pair(rows, cols), pitch, _pair(row_step, group_step)), source)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
@@ -84,7 +85,16 @@ def _beats(config: TpuConfig, elements: int, size: int, pitch: int) -> int:
 
 
 def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> Plan | None:
-    """Lay out one candidate; None where it does not fit."""
+    """Lay out one candidate, with as many slots as fit; None where it does not fit."""
+    for most, exact in ((MAX_WEIGHT_SLOTS, False), (2, False), (2, True)):
+        found = _lay_out(config, chain, rows, tiles, depth, most, exact)
+        if found is not None:
+            return found
+    return None
+
+
+def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
+             most_slots: int, exact_slots: bool) -> Plan | None:
     dim, stages = config.dim, chain.stages
     blocks = ceil_div(chain.m, rows)
     k_blocks = ceil_div(stages[0].k_tiles(config), depth)
@@ -107,7 +117,7 @@ def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> 
                       for stage, d in zip(stages, depths, strict=True))
     if weight_rows >= _COUNT_LIMIT or max(depths) * dim >= _COUNT_LIMIT or rows >= _COUNT_LIMIT:
         return None
-    weight_slots = min(MAX_WEIGHT_SLOTS, passes, (config.ub_rows - used) // weight_rows)
+    weight_slots = min(most_slots, passes, (config.ub_rows - used) // weight_rows)
     if weight_slots == 3:
         weight_slots = 2  # even numbers leave shorter loops
     if weight_slots < min(2, passes):
@@ -119,7 +129,9 @@ def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> 
             or any(stage.n >= _COUNT_LIMIT for stage in stages)):
         # Parameters come with the weights of a group's last pass, and the vector work that reads
         # them lags behind by a pass: the slot must be free again weight_slots passes later.
-        parameter_slots = 1 << (weight_slots // k_blocks).bit_length()
+        parameter_slots = weight_slots // k_blocks + 1
+        if not exact_slots:  # powers of two leave shorter loops
+            parameter_slots = 1 << (parameter_slots - 1).bit_length()
         resident = parameter_slots * tiles * max(stage.parameters for stage in stages)
     acc_used = len(stages) if chain.mask is not None else 0
     parameters = []
@@ -209,7 +221,8 @@ def _estimate(config: TpuConfig, chain: Chain, plan: Plan) -> float:
             compute, load, out, vector, ISSUE * issued, waits)
         # A pass costs the window a little, and loads get in each other's way.
         total += blocks * groups * k_blocks * (4 + 0.03 * load)
-    return total + start + tail
+    # Of equals, the plan of fewer blocks makes the shorter program.
+    return (total + start + tail) * (1 + 0.001 * math.log2(blocks))
 
 
 def _row_candidates(config: TpuConfig, m: int) -> list[int]:
@@ -240,8 +253,8 @@ def plan(config: TpuConfig, chain: Chain) -> Plan:
     ValueError
         If no block size fits the on-chip memories.
     """
-    depths = ([stages.k_tiles(config) for stages in chain.stages[:1]] if len(chain.stages) > 1
-              else _depth_candidates(chain.stages[0], config))
+    first = chain.stages[0]
+    depths = [first.k_tiles(config)] if len(chain.stages) > 1 else _depth_candidates(first, config)
     widest = max(stage.n_tiles(config) for stage in chain.stages)
     best: Plan | None = None
     for rows in _row_candidates(config, chain.m):

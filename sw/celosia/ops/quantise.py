@@ -52,11 +52,11 @@ class QuantisedNetwork:
 
     def dequantise(self, sums: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the network's int32 results as real numbers."""
-        return sums * self.output_scale
+        return np.asarray(sums, np.float64) * np.float64(self.output_scale)
 
 
 def _finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
+    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         at = tuple(int(i) for i in bad[0])

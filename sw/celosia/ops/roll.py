@@ -17,12 +17,35 @@ def _depth(node: Node) -> int:
     return 1 + max(map(_depth, node.body)) if isinstance(node, Loop) else 0
 
 
-def _registers(body: tuple[Node, ...], steps: tuple[int, ...]) -> int:
-    """Registers that a loop and the loops in it hold at once."""
+def _registers(body: tuple[Node, ...], steps: tuple[int, ...], sources: tuple) -> int:
+    """Registers that a loop and the loops in it hold at once.
+
+    ``sources`` says for each varying operand where its first value comes from; operands that come
+    from the same place and step alike share a register.
+    """
+    inside = tuple((source, step) if step else source
+                   for source, step in zip(sources, steps, strict=True))
+    deepest = at = 0
+    for node in body:
+        count = len(node.varying)
+        if isinstance(node, Loop):
+            deepest = max(deepest, _registers(node.body, node.steps, inside[at:at + count]))
+        at += count
+    return len({source for source, step in zip(inside, steps, strict=True) if step}) + deepest
+
+
+def _instructions(node: Node) -> int:
+    """Instructions of a node, about: a loop sets and steps a register for most of its operands."""
+    if not isinstance(node, Loop):
+        return 1
+    own = len({pair for pair in zip(node.varying, node.steps, strict=True) if pair[1]})
+    return sum(map(_instructions, node.body)) + 2 * own + 1
+
+
+def _registers_of(body: tuple[Node, ...], steps: tuple[int, ...]) -> int:
     values = tuple(value for node in body for value in node.varying)
-    own = len({pair for pair in zip(values, steps, strict=True) if pair[1]})
-    return own + max((_registers(node.body, node.steps) for node in body
-                      if isinstance(node, Loop)), default=0)
+    arena = tuple(flag for node in body for flag in node.arena)
+    return _registers(body, steps, tuple(zip(values, arena, strict=True)))
 
 
 class _Level:
@@ -60,7 +83,7 @@ class _Level:
         if (keys[end:end + period] != body or keys[end + period:end + 2 * period] != body
                 or not self.linear(at, period) or not all(self.open[at:end])):
             return 1
-        if _registers(tuple(self.nodes[at:end]), self.steps(at, period)) > isa.NUM_REGISTERS:
+        if _registers_of(tuple(self.nodes[at:end]), self.steps(at, period)) > isa.NUM_REGISTERS:
             return 1
         count = 3
         while (keys[at + count * period:end + count * period] == body
@@ -68,23 +91,29 @@ class _Level:
             count += 1
         return count
 
-    def best(self, at: int, longest: int) -> tuple[int, int]:
-        """Return period and count of the run at ``at`` that saves the most; (1, 1) for none."""
-        saved, found = 0, (1, 1)
+    def first(self, at: int, longest: int) -> tuple[int, int]:
+        """Return period and count of the shortest run at ``at`` that saves instructions.
+
+        (1, 1) where there is none. Longer bodies are found around the shorter ones later.
+        """
         longest = min(longest, (len(self.nodes) - at) // MIN_COUNT)
         after = self.next[at]
         while after - at <= longest:
-            count = self.count(at, after - at)
-            if count >= MIN_COUNT and (count - 1) * (after - at) > saved:
-                saved, found = (count - 1) * (after - at), (after - at, count)
+            period = after - at
+            count = self.count(at, period)
+            if count >= MIN_COUNT:
+                body = tuple(self.nodes[at:at + period])
+                loop = Loop(count, body, self.steps(at, period))
+                if _instructions(loop) < count * sum(map(_instructions, body)):
+                    return period, count
             after = self.next[after]
-        return found
+        return 1, 1
 
     def rolled(self, longest: int) -> list[Node]:
         out: list[Node] = []
         at = 0
         while at < len(self.nodes):
-            period, count = self.best(at, longest)
+            period, count = self.first(at, longest)
             body = tuple(self.nodes[at:at + period])
             out += body if count == 1 else [Loop(count, body, self.steps(at, period))]
             at += period * count

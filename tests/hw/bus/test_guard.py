@@ -208,3 +208,37 @@ def test_write_burst_and_data_in_step():
         assert words[8 * i:8 * i + i % 3 + 1].tolist() == [100 * i + k for k in range(i % 3 + 1)]
     cycles = memory.write_cycles
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
+
+
+def test_at_most_255_reads_are_outstanding():
+    guard = AxiGuard(CONFIG)
+    memory = AxiMemory(8, SIZE, np.random.default_rng(1), read=guard.o_read, latency=300)
+    most = 0
+
+    async def addresses(ctx):
+        ar = guard.i_read.ar
+        for i in range(300):
+            ctx.set(ar.payload, {"addr": 8 * i, "len": 0, "id": 0})
+            ctx.set(ar.valid, 1)
+            ready = 0
+            while not ready:
+                _, _, ready = await ctx.tick().sample(ar.ready)
+        ctx.set(ar.valid, 0)
+
+    async def beats(ctx):
+        nonlocal most
+        ctx.set(guard.i_read.r.ready, 1)
+        received = 0
+        while received < 300:
+            _, _, valid = await ctx.tick().sample(guard.i_read.r.valid)
+            received += valid
+            most = max(most, memory.reads_open)
+        assert ctx.get(guard.drained)
+
+    simulator = Simulator(guard)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(memory.run, background=True)
+    simulator.add_testbench(addresses)
+    simulator.add_testbench(beats)
+    simulator.run()
+    assert most == 255

@@ -4,7 +4,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.commands import Activity
-from hw.dma_world import Command, World, random_commands
+from hw.dma.dma_world import Command, World, random_commands
 
 
 def config(bus: int, dim: int, int8: bool = True, bf16: bool = True) -> TpuConfig:

@@ -73,15 +73,6 @@ def test_a_branch_out_of_a_loop_leaves_it_on_the_stack():
     assert machine.acc[:3, 0].tolist() == [1, 0, 2]
 
 
-def test_fence_and_halt_wait_in_the_estimate():
-    machine = Machine(CONFIG)
-    alone = run(machine, put(0, 1)).cycles
-    assert run(machine, put(0, 1), insn("fence")).cycles == alone + 1
-    busy = run(machine, insn("loop", count=100, end=2), put(0, 1))
-    assert busy.counters["vpu_busy"] == 100
-    assert busy.cycles > alone + 100
-
-
 def test_int8_matmul_wraps():
     machine = Machine(CONFIG)
     machine.ub[:8] = np.array([[0x80] * 4] * 8, np.uint16)

@@ -1,0 +1,5 @@
+"""``celosia bench``: cycles of matrix products and networks, checked bit for bit."""
+
+from celosia.bench.main import add_arguments, main
+
+__all__ = ["add_arguments", "main"]

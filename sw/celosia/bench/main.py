@@ -1,0 +1,143 @@
+"""Arguments of ``celosia bench``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
+from celosia.bench.table import Row, markdown, rows
+from celosia.driver.backends import BACKENDS
+from celosia.ops.stages import OUTPUTS
+
+__all__ = ["add_arguments", "main"]
+
+_EPILOG = """\
+examples:
+  celosia bench gemm --preset core --format bf16 --m 256 --k 256 --n 256
+  celosia bench mlp --preset core --format int8 --batch 128 --json
+  celosia bench table                            every line of the README's table
+
+Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
+"""
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, not {text}")
+    return value
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    values = tuple(_positive(part) for part in text.split("-"))
+    if len(values) < 2:
+        raise argparse.ArgumentTypeError(f"must be sizes such as 784-512-10, not {text!r}")
+    return values
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.epilog = _EPILOG
+    parser.add_argument("what", choices=("gemm", "mlp", "table"),
+                        help="a matrix product, a network of dense layers, or the whole table")
+    parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
+    parser.add_argument("--backend", choices=list(BACKENDS), default="rtl",
+                        help="rtl: Verilator (default); model: cycles are an estimate; cocotb")
+    parser.add_argument("--format", choices=list(OUTPUTS),
+                        help="of the operands (default: the chip's first)")
+    for name in "mkn":
+        parser.add_argument(f"--{name}", type=_positive, default=256, metavar="SIZE",
+                            help=f"gemm: {name.upper()} (default: 256)")
+    parser.add_argument("--transpose-a", action="store_true", help="gemm: a is stored (k, m)")
+    parser.add_argument("--transpose-b", action="store_true", help="gemm: b is stored (n, k)")
+    parser.add_argument("--output", choices=("int32", "int8", "float32", "bfloat16"),
+                        help="gemm: type of the result (default: the raw sums)")
+    parser.add_argument("--layers", type=_sizes, default=(784, 512, 10), metavar="N-N-N",
+                        help="mlp: sizes of the layers (default: 784-512-10)")
+    parser.add_argument("--batch", type=_positive, default=128, metavar="ROWS",
+                        help="mlp: rows (default: 128)")
+    parser.add_argument("--seed", type=int, default=0, help="of the random operands (default: 0)")
+    parser.add_argument("--no-check", action="store_true",
+                        help="do not compare with NumPy and the golden model")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="table: write JSON here too")
+
+
+def _workload(args: argparse.Namespace, config: TpuConfig) -> Workload:
+    fmt = args.format or config.formats[0]
+    if args.what == "mlp":
+        return mlp(config, args.layers, args.batch, fmt, args.seed)
+    return gemm(config, args.m, args.k, args.n, fmt, transpose_a=args.transpose_a,
+                transpose_b=args.transpose_b, output=args.output, seed=args.seed)
+
+
+def _measure(args: argparse.Namespace) -> Measurement:
+    config = preset(args.preset or "core")
+    return measure(config, args.backend, _workload(args, config), check=not args.no_check)
+
+
+def _show(m: Measurement) -> None:
+    estimate = " (an estimate)" if m.backend == "model" else ""
+    exact = {True: "equal, bit for bit, to NumPy and to the golden model, on-chip memories too",
+             False: "DIFFERENT from NumPy or the golden model", None: "not checked"}[m.bit_exact]
+    for name, text in (
+        ("workload", f"{m.workload}, {m.format}, on {m.preset} ({m.backend})"),
+        ("cycles", f"{m.cycles:,}{estimate}, {m.instructions:,} instructions"),
+        ("ideal", f"{m.ideal_cycles:,} cycles"),
+        ("utilisation", (f"{m.utilisation:.2%} of the ideal, {m.mac_utilisation:.2%} of the "
+                         f"array's multipliers")),
+        ("result", exact),
+        ("host", f"{m.host_seconds:.2f} s, {m.cycles_per_second:,.0f} cycles/s"),
+    ):
+        print(f"{name:12}{text}")
+
+
+def _table(args: argparse.Namespace) -> int:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    measured: list[tuple[Row, Measurement]] = []
+
+    def run() -> Iterator[tuple[Row, Measurement]]:
+        for row in rows(args.preset and [args.preset]):
+            own = parser.parse_args(shlex.split(row.arguments))
+            own.backend, own.no_check = args.backend, args.no_check
+            measured.append((row, _measure(own)))
+            yield measured[-1]
+
+    for line in markdown(run()):
+        if not args.json:
+            print(line, flush=True)
+    text = json.dumps([{"command": row.command, **dataclasses.asdict(m)} for row, m in measured],
+                      indent=1)
+    if args.json:
+        print(text)
+    if args.save:
+        args.save.write_text(text + "\n")
+    return int(any(m.bit_exact is False for _, m in measured))
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure; return 1 where a result is not what it must be, else 0.
+
+    Raises
+    ------
+    ValueError
+        If the chip cannot do what is asked for.
+    celosia.driver.DeviceError
+        If the backend cannot be opened, or a run fails.
+    """
+    if args.what == "table":
+        return _table(args)
+    measured = _measure(args)
+    if args.json:
+        print(json.dumps(dataclasses.asdict(measured)))
+    else:
+        _show(measured)
+    return int(measured.bit_exact is False)

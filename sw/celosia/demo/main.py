@@ -1,0 +1,173 @@
+"""The demo: train on the host, quantise, run on the chip, compare."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia import ops
+from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.demo.data import Digits, digits, mnist
+from celosia.demo.show import picture, side_by_side
+from celosia.demo.train import accuracy, forward, train
+from celosia.driver import RunResult
+from celosia.driver import open as open_device
+from celosia.driver.backends import BACKENDS
+from celosia.ops.stages import OUTPUTS, ceil_div
+from celosia.program import Program
+
+__all__ = ["add_arguments", "main"]
+
+#: Clock at which times are stated.
+CLOCK_HZ = 100e6
+#: Rows of training data that set the scales of the activations.
+_CALIBRATION = 1000
+_EPILOG = """\
+examples:
+  celosia demo                       int8 on the simulated chip `core`
+  celosia demo --format bf16
+  celosia demo --preset nano --images 50
+  celosia demo --mnist DIR           MNIST from its four IDX files in DIR
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.epilog = _EPILOG
+    parser.add_argument("--backend", choices=list(BACKENDS), default="rtl",
+                        help="rtl: the Verilog under Verilator (default); model: the golden model; "
+                             "cocotb")
+    parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
+                        help=f"chip: {', '.join(PRESETS)} (default: core)")
+    parser.add_argument("--format", choices=list(OUTPUTS),
+                        help="of the network on the chip (default: the chip's first)")
+    parser.add_argument("--hidden", type=int, metavar="N",
+                        help="outputs of the first layer (default: 64; MNIST: 128)")
+    parser.add_argument("--images", type=int, metavar="N",
+                        help="how many test images to read (default: all)")
+    parser.add_argument("--mnist", type=Path, metavar="DIR",
+                        help="folder with MNIST's IDX files (.gz or not); default: the digits "
+                             "that come with scikit-learn")
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    """The network for the chip: its program, its input, and what NumPy says that it gives."""
+
+    program: Program
+    x: NDArray
+    wanted: NDArray
+    tiles: int
+
+
+def _network(config: TpuConfig, fmt: str, layers: list[ops.FloatLayer], data: Digits,
+             images: NDArray[np.float32]) -> _Network:
+    if fmt == "int8":
+        quantised = ops.quantise_network(layers, data.train_x[:_CALIBRATION])
+        dense, x = list(quantised.layers), quantised.quantise(images)
+    else:
+        dense = [ops.Dense(layer.weights.astype(ml_dtypes.bfloat16), layer.bias, layer.relu)
+                 for layer in layers]
+        x = images.astype(ml_dtypes.bfloat16)
+    program = ops.dense_network(config, len(x), dense)
+    tiles = sum(ceil_div(layer.inputs, config.dim) * ceil_div(layer.outputs, config.dim)
+                for layer in dense)
+    return _Network(program, x, ops.reference_network(x, dense, config.dim), tiles)
+
+
+def _same(a: NDArray, b: NDArray) -> bool:
+    return np.array_equal(np.ascontiguousarray(a).view(np.uint8),
+                          np.ascontiguousarray(b).view(np.uint8))
+
+
+def _run(config: TpuConfig, backend: str, network: _Network) -> tuple[RunResult, list[str], bool]:
+    """Run on the chip and on the model; return the run, what was compared, whether it agrees."""
+    with open_device(backend, config=config) as device:
+        result = device.run(network.program, {"x": network.x})
+        agrees = _same(result["y"], network.wanted)
+        compared = ["NumPy"]
+        if backend != "model":
+            with open_device("model", config=config) as model:
+                wanted = model.run(network.program, {"x": network.x})
+                state = ops.same_state(device, model)
+            agrees = agrees and _same(result["y"], wanted["y"]) and state is not False
+            compared.append("the golden model" + ("" if state is None else
+                                                  ", every row of the on-chip memories included"))
+    return result, compared, agrees
+
+
+def _choose(read: NDArray, labels: NDArray, count: int) -> list[int]:
+    """Return images worth seeing: one of each digit as they come, and the first that is misread."""
+    _, first = np.unique(labels, return_index=True)
+    chosen = sorted(int(i) for i in first)[:count]
+    wrong = np.flatnonzero(read != labels)
+    if len(wrong) and len(chosen) > 1 and not set(chosen) & set(wrong.tolist()):
+        chosen[-1] = int(wrong[0])
+    return chosen
+
+
+def _show_digits(data: Digits, images: NDArray, read: NDArray, labels: NDArray) -> None:
+    pictures = [picture(image.reshape(data.side, data.side), sys.stdout.encoding)
+                for image in images]
+    columns = shutil.get_terminal_size().columns
+    chosen = _choose(read, labels, max(1, (columns + 1) // (len(pictures[0][0]) + 3)))
+    captions = [f"reads {read[i]}" + ("" if read[i] == labels[i] else f" (is {labels[i]})")
+                for i in chosen]
+    print()
+    for line in side_by_side([pictures[i] for i in chosen], captions):
+        print(f"  {line}")
+    print()
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the demo; return 0 where the chip, the model and NumPy agree, else 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the data are not what they must be.
+    celosia.driver.DeviceError
+        If a package is missing, or the run fails.
+    """
+    config = preset(args.preset)
+    fmt = args.format or config.formats[0]
+    for name in ("hidden", "images"):
+        if getattr(args, name) is not None and getattr(args, name) < 1:
+            raise ValueError(f"--{name} must be at least 1, not {getattr(args, name)}")
+    data = digits() if args.mnist is None else mnist(args.mnist)
+    hidden = args.hidden or (64 if args.mnist is None else 128)
+    begin = time.perf_counter()
+    layers = train(data.train_x, data.train_y, hidden, 30 if args.mnist is None else 4)
+    sizes = f"{data.train_x.shape[1]}-{hidden}-10"
+    print(f"trained {sizes} on {len(data.train_x):,} of {data.name} "
+          f"in {time.perf_counter() - begin:.1f} s, on the host, in float32")
+    images, labels = data.test_x[:args.images], data.test_y[:args.images]
+    network = _network(config, fmt, layers, data, images)
+    print(f"compiled for {config.name} ({config.dim}x{config.dim} array) in {fmt}: "
+          f"{len(network.program.insns):,} instructions")
+    begin = time.perf_counter()
+    result, compared, agrees = _run(config, args.backend, network)
+    seconds = time.perf_counter() - begin
+    scores = np.asarray(result["y"], np.float64)
+    _show_digits(data, images, scores.argmax(axis=1), labels)
+    cycles = result.cycles
+    estimate = " (an estimate)" if args.backend == "model" else ""
+    print(f"images        {len(images):,} that the network has not seen, in one run")
+    print(f"accuracy      {accuracy(scores, labels):.2%} on the chip in {fmt}, "
+          f"{accuracy(forward(layers, images), labels):.2%} on the host in float32")
+    print(f"cycles        {cycles:,}{estimate}; the array was busy with weights and rows for "
+          f"{network.tiles * len(images) / cycles:.1%} of them")
+    print(f"speed         {len(images) * CLOCK_HZ / cycles:,.0f} images/s at "
+          f"{CLOCK_HZ / 1e6:.0f} MHz")
+    print(f"simulation    {seconds:.1f} s with its checks, backend {args.backend}")
+    print(f"bit for bit   {'equal to' if agrees else 'DIFFERENT from'} "
+          f"{' and '.join(compared)}")
+    return 0 if agrees else 1

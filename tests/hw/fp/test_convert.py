@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from amaranth.hdl import Module, Signal
+from amaranth.sim import Simulator
+
+from celosia.arch import numerics
+from celosia_hw.fp import compare, convert
+from hw.vpu_bench import CORNERS
+
+FUNCTIONS = {
+    "flush": (lambda m, a, b: convert.f32_flush(m, a, "f"), lambda a, b: numerics.flush(a)),
+    "to_bf16": (lambda m, a, b: convert.f32_to_bf16(m, a, "f"),
+                lambda a, b: numerics.f32_to_bf16(a)),
+    "to_i32": (lambda m, a, b: convert.f32_to_i32_round(
+        m, a, convert.f32_to_i32_shift(m, a, "s"), "f"),
+        lambda a, b: numerics.f32_to_i32(a).view(np.uint32)),
+    "max": (lambda m, a, b: compare.f32_max(m, a, b, "f"), numerics.f32_max),
+    "min": (lambda m, a, b: compare.f32_min(m, a, b, "f"), numerics.f32_min),
+}
+
+
+def values(seed):
+    rng = np.random.default_rng(seed)
+    corners = np.array(CORNERS, np.uint32)
+    pairs = np.array(np.meshgrid(corners, corners), np.uint32).reshape(2, -1)
+    bits = rng.integers(0, 1 << 32, (2, 3000), np.uint32)
+    # Exponents of about 1 to 2**32, and significands with few bits: ties.
+    some = bits & np.uint32(0x807FFFFF) | (
+        rng.integers(120, 162, (2, 3000), np.uint32) << np.uint32(23))
+    ties = some & ~np.uint32(0x7FFF) | np.uint32(0x8000)
+    halves = numerics.i32_to_f32(rng.integers(-1 << 20, 1 << 20, (2, 3000)))
+    halves = halves - (np.uint32(1 << 23) * (halves != 0))
+    return np.concatenate([pairs, bits, some, ties, halves.astype(np.uint32)], axis=1)
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_function_equals_the_numerics(name):
+    hardware, model = FUNCTIONS[name]
+    a, b = values(len(name))
+    m = Module()
+    inputs = Signal(32, name="a"), Signal(32, name="b")
+    output = hardware(m, *inputs)
+    results = []
+
+    async def main(ctx):
+        for x, y in zip(a, b, strict=True):
+            ctx.set(inputs[0], int(x))
+            ctx.set(inputs[1], int(y))
+            results.append(ctx.get(output))
+
+    simulator = Simulator(m)
+    simulator.add_testbench(main)
+    simulator.run()
+    expected = model(a, b)
+    wrong = np.flatnonzero(np.array(results, np.uint32) != expected)
+    assert not len(wrong), [f"{a[i]:08x} {b[i]:08x}: {results[i]:08x}, not {expected[i]:08x}"
+                            for i in wrong[:5]]

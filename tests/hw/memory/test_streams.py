@@ -1,0 +1,180 @@
+"""RowReader and RowWriter beside memories that refuse at random."""
+
+import random
+
+import numpy as np
+import pytest
+from amaranth.sim import Simulator
+
+from celosia.arch.isa import Dst, Src
+from celosia_hw.memory.ports import READ_LATENCY
+from celosia_hw.memory.reader import RowReader
+from celosia_hw.memory.writer import RowWriter
+from hw.vpu_bench import BOTH, INT8, Operand, widen
+
+SRC_OF_KIND = {Dst.ACC: Src.ACC, Dst.UB_I8: Src.UB_I8, Dst.UB_BF16: Src.UB_BF16}
+PATTERNS = [(1, 1), (0.5, 1), (1, 0.4), (0.6, 0.6)]
+
+
+def pack(words, bits):
+    return sum(int(word) << (bits * i) for i, word in enumerate(words))
+
+
+def words_of(value, config):
+    return [value >> (32 * i) & 0xFFFFFFFF for i in range(config.dim)]
+
+
+def memories(config):
+    rng = np.random.default_rng(3)
+    return {"ub": rng.integers(0, 1 << config.lane_bits, (config.ub_rows, config.dim), np.uint32),
+            "acc": rng.integers(0, 1 << 32, (config.acc_rows, config.dim), np.uint32)}
+
+
+def random_walks(config, count):
+    rng = random.Random(4)
+    walks = []
+    for _ in range(count):
+        counts = rng.choice([(rng.randint(1, 9), 1, 1), (1, 1, 1), (2, 3, 2)])
+        strides = rng.choice([None, (2, 4, 9), (0, 1, 0)])
+        kind = rng.choice([d for d in Dst if config.bf16 or d != Dst.UB_BF16])
+        walks.append((counts, Operand(kind, rng.randrange(32), strides)))
+    return walks
+
+
+def read(config, walks, grants, takes, seed=0):
+    """Rows that the reader gives, and the cycle in which each was taken."""
+    reader, rng = RowReader(config), random.Random(seed)
+    contents = memories(config)
+    taken = []
+
+    async def commands(ctx):
+        for counts, operand in walks:
+            s0, s1, s2 = operand.strides or (0, 0, 0)
+            ctx.set(reader.i.payload, {
+                "kind": operand.kind,
+                "stream": {"base": operand.base, "linear": operand.strides is None,
+                           "s0": s0, "s1": s1, "s2": s2},
+                "counts": dict(zip(("n0", "n1", "n2"), counts, strict=True))})
+            ctx.set(reader.i.valid, 1)
+            await ctx.tick().until(reader.i.ready)
+        ctx.set(reader.i.valid, 0)
+
+    async def memory(ctx, port, rows, bits):
+        cycle, due = 0, {}
+        while True:
+            ctx.set(port.ready, rng.random() < grants)
+            # Data is there in one cycle only.
+            ctx.set(port.data, due.pop(cycle, rng.getrandbits(bits * config.dim)))
+            _, _, valid, ready, addr = await ctx.tick().sample(port.valid, port.ready, port.addr)
+            if valid and ready:
+                due[cycle + READ_LATENCY] = pack(rows[addr], bits)
+            cycle += 1
+
+    async def consumer(ctx):
+        wanted = sum(c[0] * c[1] * c[2] for c, _ in walks)
+        cycle, held = 0, None
+        while len(taken) < wanted:
+            ctx.set(reader.o.ready, rng.random() < takes)
+            _, _, valid, ready, payload = await ctx.tick().sample(
+                reader.o.valid, reader.o.ready, reader.o.payload.as_value())
+            if held is not None:
+                assert valid
+                assert payload == held
+            held = payload if valid and not ready else None
+            if valid and ready:
+                taken.append((cycle, words_of(payload, config)))
+            cycle += 1
+            assert cycle < 20 * wanted + 100
+
+    simulator = Simulator(reader)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(commands, background=True)
+    for name, port, bits in (("ub", reader.ub, config.lane_bits), ("acc", reader.acc, 32)):
+        async def run(ctx, name=name, port=port, bits=bits):
+            await memory(ctx, port, contents[name], bits)
+        simulator.add_testbench(run, background=True)
+    simulator.add_testbench(consumer)
+    simulator.run()
+    return taken
+
+
+@pytest.mark.parametrize(("grants", "takes"), PATTERNS)
+@pytest.mark.parametrize("config", [INT8, BOTH], ids=lambda c: c.name)
+def test_reader_gives_the_rows_in_order(config, grants, takes):
+    walks = random_walks(config, 25)
+    contents = memories(config)
+    expected = []
+    for counts, operand in walks:
+        source = contents["acc" if operand.kind == Dst.ACC else "ub"]
+        expected += widen(SRC_OF_KIND[operand.kind], source[operand.rows(counts)]).tolist()
+    assert [words for _, words in read(config, walks, grants, takes)] == expected
+
+
+def test_reader_gives_a_row_a_cycle_over_commands_too():
+    walks = [((8, 1, 1), Operand(Dst.ACC, 0)), ((1, 1, 1), Operand(Dst.UB_I8, 3)),
+             ((4, 4, 4), Operand(Dst.UB_I8, 0, (1, 4, 8)))]
+    cycles = [cycle for cycle, _ in read(INT8, walks, 1, 1)]
+    assert cycles == list(range(cycles[0], cycles[0] + 8 + 1 + 64))
+
+
+def test_reader_catches_up_after_backpressure():
+    cycles = [cycle for cycle, _ in read(INT8, [((64, 1, 1), Operand(Dst.ACC, 0))], 1, 0.8)]
+    # A consumer that takes 4 rows in 5 cycles is never kept waiting.
+    assert cycles[-1] - cycles[0] + 1 <= 64 / 0.8 * 1.15
+
+
+@pytest.mark.parametrize(("grants", "offers"), PATTERNS)
+@pytest.mark.parametrize("config", [INT8, BOTH], ids=lambda c: c.name)
+@pytest.mark.parametrize("depth", [2, 5])
+def test_writer_writes_in_order(config, grants, offers, depth):
+    writer, rng = RowWriter(config, depth), random.Random(5)
+    sent = [(rng.random() < 0.5, rng.random() < 0.3, rng.randrange(config.acc_rows),
+             [rng.getrandbits(32) for _ in range(config.dim)]) for _ in range(80)]
+    lane = (1 << config.lane_bits) - 1
+    expected = [(acc, row, words if acc else [w & lane for w in words])
+                for acc, _, row, words in sent]
+    found, cycles, ends = [], [], []
+
+    async def producer(ctx):
+        for acc, last, row, words in sent:
+            while rng.random() > offers:
+                await ctx.tick()
+            ctx.set(writer.i.payload, {"acc": acc, "last": last, "row": row, "words": words})
+            ctx.set(writer.i.valid, 1)
+            await ctx.tick().until(writer.i.ready)
+            ctx.set(writer.i.valid, 0)
+
+    async def memory(ctx):
+        cycle = 0
+        ports = (writer.acc, writer.ub)
+        while len(ends) < len(sent):
+            for port in ports:
+                ctx.set(port.ready, rng.random() < grants)
+            _, _, done, written, refused, *fields = await ctx.tick().sample(
+                writer.done, writer.written, writer.refused,
+                *(field for port in ports
+                  for field in (port.valid, port.ready, port.addr, port.data)))
+            assert done == (bool(cycles) and cycles[-1] == cycle - 1 and ends[-1])
+            asked = [fields[0], fields[4]]
+            assert sum(asked) <= 1
+            for acc, (valid, ready, addr, value) in zip((True, False), (fields[:4], fields[4:]),
+                                                        strict=True):
+                if valid and ready:
+                    bits = 32 if acc else config.lane_bits
+                    found.append((acc, addr, [value >> (bits * i) & ((1 << bits) - 1)
+                                              for i in range(config.dim)]))
+                    ends.append(sent[len(ends)][1])
+                    cycles.append(cycle)
+            assert written == (bool(cycles) and cycles[-1] == cycle)
+            assert refused == (sum(asked) == 1 and not written)
+            cycle += 1
+            assert cycle < 2000
+
+    simulator = Simulator(writer)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(producer, background=True)
+    simulator.add_testbench(memory)
+    simulator.run()
+    assert found == expected
+    if grants == offers == 1:
+        assert cycles[-1] - cycles[0] + 1 == len(sent)

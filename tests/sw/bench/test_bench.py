@@ -1,0 +1,89 @@
+import argparse
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+from celosia import bench
+from celosia.arch.config import preset
+from celosia.bench import measure, table
+
+
+def parse(text):
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    return parser.parse_args(shlex.split(text))
+
+
+def run_json(capsys, text):
+    code = bench.main(parse(f"{text} --backend model --json"))
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_gemm_prints_one_json_object(capsys):
+    code, result = run_json(capsys, "gemm --format bf16 --m 20 --k 17 --n 33")
+    assert code == 0
+    assert result["ideal_cycles"] == 20 * 2 * 3
+    assert result["bit_exact"] is True
+    assert result["utilisation"] == pytest.approx(120 / result["cycles"])
+    assert result["mac_utilisation"] == pytest.approx(20 * 17 * 33 / 256 / result["cycles"])
+    assert result["counters"]["cycles"] == result["cycles"]
+    assert result["preset"] == "core"
+    assert result["host_seconds"] > 0
+
+
+def test_options_of_gemm_reach_the_program(capsys):
+    for options in ("--transpose-a", "--transpose-b", "--output int8", "--seed 4"):
+        code, result = run_json(capsys, f"gemm --preset nano --m 9 --k 10 --n 11 {options}")
+        assert (code, result["bit_exact"]) == (0, True)
+
+
+def test_mlp_counts_the_tiles_of_all_layers(capsys):
+    code, result = run_json(capsys, "mlp --preset edge --layers 20-9-3 --batch 5")
+    assert code == 0
+    assert result["ideal_cycles"] == 5 * (3 * 2 + 2 * 1)
+    assert result["workload"] == "20-9-3, batch 5"
+
+
+def test_text_tells_an_estimate(capsys):
+    assert bench.main(parse("gemm --backend model --m 4 --k 4 --n 4 --no-check")) == 0
+    text = capsys.readouterr().out
+    assert "(an estimate)" in text
+    assert "not checked" in text
+
+
+def test_wrong_result_is_reported_and_fails(capsys, monkeypatch):
+    monkeypatch.setattr(measure.ops, "reference_matmul",
+                        lambda *args, **options: np.zeros((4, 4), np.int32))
+    code, result = run_json(capsys, "gemm --m 4 --k 4 --n 4")
+    assert (code, result["bit_exact"]) == (1, False)
+
+
+def test_every_line_of_the_table_is_a_command_that_parses():
+    assert len({row.command for row in table.ROWS}) == len(table.ROWS)
+    for row in table.ROWS:
+        args = parse(row.arguments)
+        assert args.format in preset(args.preset).formats
+
+
+def test_table_is_markdown_and_json(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(table, "ROWS", (
+        table.Row("gemm --preset nano --format int8 --m 4 --k 4 --n 4"),
+        table.Row("gemm --preset core --format int8 --m 4 --k 4 --n 4")))
+    path = tmp_path / "table.json"
+    assert bench.main(parse(f"table --preset nano --backend model --save {path}")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[2].startswith("| nano | int8 | 4x4 * 4x4 |")
+    assert "| yes |" in lines[2]
+    (saved,) = json.loads(path.read_text())
+    assert saved["command"] == "celosia bench gemm --preset nano --format int8 --m 4 --k 4 --n 4"
+
+
+@pytest.mark.parametrize("text", ["gemm --m 0", "mlp --layers 10", "mlp --layers 10-0", "conv"])
+def test_wrong_usage_is_refused(text, capsys):
+    with pytest.raises(SystemExit) as error:
+        parse(text)
+    assert error.value.code == 2
+    assert "error: " in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""What the estimate of cycles promises; how near it is to the RTL is a test of the RTL."""
+
+import dataclasses
+
+import pytest
+
+from celosia.arch.config import PRESETS, TpuConfig
+from celosia.arch.encoding import Insn, encode, insn
+from celosia.model import Machine, RunResult, Timing
+
+CORE = PRESETS["core"]
+NOP = insn("nop")
+
+
+def run(*insns: Insn, config: TpuConfig = CORE, timing: Timing | None = None) -> RunResult:
+    machine = Machine(config, timing=timing)
+    machine.memory.write(0, b"".join(map(encode, [*insns, insn("halt")])))
+    result = machine.run(0, len(insns) + 1, [(0x8000, 0xFFFFF)])
+    assert not result.cause
+    return result
+
+
+def cycles(*insns: Insn, **options) -> int:
+    return run(*insns, **options).cycles - run(**options).cycles
+
+
+def vector(dst: int, n0: int, a: int | None = None) -> Insn:
+    source = {"a_kind": "scalar"} if a is None else {"a_kind": "acc", "a": a}
+    return insn("vector", op="mov", dst_kind="acc", dst=dst, n0=n0, **source)
+
+
+def matmul(n0: int, acc: int = 0, **options) -> Insn:
+    return insn("matmul", acc=acc, acts=0, w=2048, n0=n0, wrows=CORE.dim, **options)
+
+
+def load(rows: int, row: int = 0, mem: str = "acc", addr: int = 0x8000) -> Insn:
+    return insn("load", mem=mem, fmt="w32", row=row, addr=addr, rows=rows, cols=CORE.dim,
+                pitch=4 * CORE.dim)
+
+
+def test_scalar_instructions():
+    assert cycles(*[NOP] * 100) == pytest.approx(200, abs=4)
+    mul = insn("mul", rd=1, a=2, b=3)
+    assert cycles(*[mul] * 100) == pytest.approx(300, abs=4)
+
+
+def test_a_loop_is_fetched_once():
+    loop = insn("loop", count=1000, end=2)
+    narrow = dataclasses.replace(CORE, bus_bytes=4)
+    assert cycles(loop, NOP, config=narrow) == pytest.approx(2000, abs=80)
+    assert cycles(*[NOP] * 1000, config=narrow) == pytest.approx(8000, abs=80)
+
+
+def test_rows_take_a_cycle_each():
+    assert cycles(vector(0, 500)) - cycles(vector(0, 100)) == 400
+    assert cycles(matmul(500)) - cycles(matmul(100)) == 400
+    assert cycles(load(500)) - cycles(load(100)) == 800  # 2 beats of 32 bytes each
+
+
+def test_units_overlap_where_they_can():
+    a, b = vector(0, 500), load(250, 500)
+    together = cycles(a, b)
+    assert together < 1.3 * max(cycles(a), cycles(b))
+    dependent = cycles(a, load(250, 400))
+    assert dependent > cycles(a) + cycles(b) - 100
+
+
+def test_a_run_of_matmuls_has_no_bubble():
+    run_of = [matmul(64, 64 * i) for i in range(16)]
+    assert cycles(*run_of) == pytest.approx(16 * 64 + 3 * CORE.dim + 17, abs=4)
+
+
+def test_the_window_limits_the_overlap():
+    narrow = dataclasses.replace(CORE, window=2)
+    loads = [load(1, i) for i in range(32)]
+    assert cycles(*loads, config=narrow) > 2 * cycles(*loads)
+
+
+def test_latency_of_the_memory():
+    slow, fast = Timing(read_latency=500), Timing(read_latency=10)
+    assert cycles(load(1), timing=slow) - cycles(load(1), timing=fast) == 490
+    few = Timing(outstanding=1)
+    assert cycles(load(64), timing=few) > 60 * few.read_latency
+
+
+def test_fence_waits():
+    alone = cycles(vector(0, 300))
+    assert cycles(vector(0, 300), NOP) == alone
+    assert cycles(vector(0, 300), insn("fence"), NOP) == pytest.approx(alone, abs=8)
+
+
+def test_counters():
+    result = run(load(4), load(4, 8), vector(16, 32), matmul(5),
+                 insn("store", mem="acc", fmt="i8", row=0, addr=0x9000, rows=3, cols=5, pitch=5))
+    counters = result.counters
+    assert counters["cycles"] == result.cycles
+    assert counters["instructions"] == result.instructions == 6
+    assert (counters["bytes_read"], counters["bytes_written"]) == (2 * 4 * 64, 15)
+    assert (counters["load_busy"], counters["vpu_busy"], counters["store_busy"]) == (16, 32, 3)

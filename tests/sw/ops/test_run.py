@@ -1,0 +1,67 @@
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from celosia import driver, ops
+
+BF16 = ml_dtypes.bfloat16
+
+
+@pytest.fixture
+def device():
+    with driver.open("model", "core") as device:
+        yield device
+
+
+def test_run_matmul_takes_sizes_and_formats_from_the_arrays(device):
+    rng = np.random.default_rng(0)
+    a = rng.integers(-128, 128, (40, 9), dtype=np.int8)
+    b = rng.integers(-128, 128, (21, 40), dtype=np.int8)
+    c, result = ops.run_matmul(device, a, b, transpose_a=True, transpose_b=True, relu=True)
+    np.testing.assert_array_equal(c, np.maximum(a.T.astype(np.int32) @ b.T.astype(np.int32), 0))
+    assert result.cycles > 0
+
+
+def test_run_matmul_requantises_where_there_is_a_scale(device):
+    a, b = np.full((2, 8), 100, np.int8), np.ones((8, 3), np.int8)
+    c, _ = ops.run_matmul(device, a, b, scale=[0.1, 0.01, 1.0], zero_point=2,
+                          bias=np.array([4, 0, 0], np.int32))
+    assert c.dtype == np.int8
+    assert c.tolist() == [[82, 10, 127]] * 2
+
+
+def test_run_matmul_of_bfloat16_rounds_once_to_the_output(device):
+    a, b = np.full((1, 3), 1.5, BF16), np.full((3, 1), 1.25, BF16)
+    c, _ = ops.run_matmul(device, a, b, bias=np.array([0.005], np.float32), output="bfloat16")
+    assert c.dtype == BF16
+    assert c[0, 0] == BF16(5.63)
+
+
+@pytest.mark.parametrize(("a", "b", "options", "kind", "message"), [
+    (np.ones((2, 2), np.float32), np.ones((2, 2), np.int8), {}, TypeError,
+     "a must be a NumPy array of int8 or bfloat16, not float32"),
+    ([[1]], np.ones((1, 1), np.int8), {}, TypeError,
+     "a must be a NumPy array of int8 or bfloat16, not list"),
+    (np.ones((2, 2), np.int8), np.ones((2, 2), BF16), {}, TypeError,
+     "b must be int8 as a is, not bfloat16"),
+    (np.ones(2, np.int8), np.ones((2, 2), np.int8), {}, ValueError,
+     "a must have two axes, not shape [2]"),
+    (np.ones((2, 3), np.int8), np.ones((4, 2), np.int8), {"transpose_b": True}, ValueError,
+     "b must have depth 3 as a has, not 2 (a is [2, 3], b is [4, 2] transposed)"),
+    (np.ones((2, 3), np.int8), np.ones((3, 2), np.int8), {"output": "int8"}, ValueError,
+     "scale must be given if and only if the output is int8, not None with int8"),
+    (np.ones((0, 3), np.int8), np.ones((3, 2), np.int8), {}, ValueError,
+     "M must be a positive integer, not 0"),
+])
+def test_arrays_that_do_not_fit_are_refused(device, a, b, options, kind, message):
+    with pytest.raises(kind, match=f"^{re.escape(message)}$"):
+        ops.run_matmul(device, a, b, **options)
+
+
+def test_same_state_tells_chips_apart(device):
+    with driver.open("model", "core") as other:
+        assert ops.same_state(device, other)
+        other.transport.machine.acc[7, 3] = 1
+        assert ops.same_state(device, other) is False
