@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Emission", "instantiate", "ports", "verilog"]
 
-#: What is repeated gets narrow operators too.
-_ELEMENT_PASSES = ("flatten", "proc -norom", "opt_expr", "opt_clean", "opt_dff", "wreduce")
 #: ``opt_dff`` turns hold multiplexers into flip-flop enables: Verilator simulates those five times
 #: faster than what Amaranth's own script writes.
 _MODULE_PASSES = ("proc -norom", "opt_expr", "opt_clean", "opt_dff")
+#: What is repeated gets narrow operators too.
+_ELEMENT_PASSES = ("flatten", "proc -norom", "opt_expr", "opt_clean", "opt_dff", "wreduce")
 _LAST_PASSES = (
     "opt_expr", "opt_merge", "opt_clean", "memory_collect",
     ("attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy "
@@ -185,7 +185,7 @@ def verilog(component: wiring.Component, *, name: str, simulation: bool = True) 
         if simulation:
             texts.append(loops(Element.parse(element, grid.module), f"{grid.module}_grid",
                                grid.rows, grid.cols, right=grid.right, down=grid.down,
-                               shared=grid.shared))
+                               shared=grid.shared, active=grid.active_port))
         else:
             texts += [element, _instances(grid)]
     return "\n".join(texts)

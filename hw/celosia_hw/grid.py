@@ -34,11 +34,15 @@ class Grid(wiring.Component):
         What is passed: names, without ``_i`` and ``_o``.
     shared
         Names of inputs. The name of an array of inputs stands for all of them.
+    active
+        Name of a shared input that may be low only in cycles in which no register of any element
+        changes: simulators written as loops skip the grid then.
     """
 
     def __init__(self, element: Callable[[], wiring.Component], *, module: str, rows: int = 1,
                  cols: int, right: Iterable[str] = (), down: Iterable[str] = (),
-                 shared: Iterable[str] = ()):
+                 shared: Iterable[str] = (), active: str = ""):
+        self.active_port = active
         self.element, self.module, self.rows, self.cols = element, module, rows, cols
         self.right, self.down = tuple(right), tuple(down)
         pattern = element()

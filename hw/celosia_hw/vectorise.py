@@ -149,7 +149,7 @@ def _word(width: int) -> int:
 
 
 def loops(element: Element, module: str, rows: int, cols: int, *, right: Iterable[str],
-          down: Iterable[str], shared: Iterable[str]) -> str:
+          down: Iterable[str], shared: Iterable[str], active: str = "") -> str:
     """Verilog of a grid of ``rows`` x ``cols`` elements as the module ``module``.
 
     Ports and parameters as of :class:`celosia_hw.grid.Grid`. Registers start at zero.
@@ -273,17 +273,21 @@ def loops(element: Element, module: str, rows: int, cols: int, *, right: Iterabl
         *(f"{array(name)}[b][j] = {future[name]};" for name in element.registers),
         "end",
     ]
-    step = [
-        "task automatic step;",
-        "logic [31:0] b;", "logic [31:0] j;",
+    # Verilator may cut a long function in pieces; what is in one loop stays together, and the
+    # variables of the inner task stay local to it.
+    tasks = [
+        "logic [31:0] b;",
+        "task automatic block;", "logic [31:0] j;",
         *(f"logic {bits(width[name])} {variable(name)};" for name in local),
         *(f"logic {bits(width[name])} {future[name]};" for name in element.registers),
-        *unpack, f"for (b = {blocks - 1}; b < {blocks}; b = b - 1) begin", *gather, *main, "end",
-        "endtask",
+        *gather, *main, "endtask",
+        "task automatic step;", *unpack,
+        f"for (b = {blocks - 1}; b < {blocks}; b = b - 1) block();", "endtask",
     ]
     return "\n".join([
         "/* verilator lint_off UNUSEDSIGNAL */",  # bits and nets that simplification left behind
         f"module {module}({', '.join(ports)});", "input clk;", "input rst;",
-        *declarations, *element.functions, *step,
-        "always @(posedge clk) begin", "step();", *pack, "end", "endmodule",
+        *declarations, *element.functions, *tasks,
+        f"always @(posedge clk) {f'if ({active}) ' if active else ''}begin", "step();", *pack,
+        "end", "endmodule",
         "/* verilator lint_on UNUSEDSIGNAL */", ""])

@@ -1,14 +1,21 @@
-"""Runs programs on a chip and on the golden model, and compares everything that they leave behind."""
+"""Runs programs on a chip and on the golden model, and compares all that they leave behind.
+
+``python -m celosia_sim.lockstep --preset core --seeds 0 10000`` runs as many random programs as
+wanted; with ``--faults``, programs that end in a fault.
+"""
 
 from __future__ import annotations
 
+import argparse
+import random
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import registers
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.encoding import decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
@@ -16,10 +23,10 @@ from celosia.arch.registers import Control, Status
 from celosia.asm import format_insn
 from celosia.model import Machine
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul
-from celosia_sim.randprog import RandomProgram
-from celosia_sim.rtl import RtlTransport
+from celosia_sim.randprog import RandomProgram, random_faulting_program, random_program
+from celosia_sim.rtl import RtlTransport, SimOptions
 
-__all__ = ["Lockstep", "LockstepError", "Outcome"]
+__all__ = ["Lockstep", "LockstepError", "Outcome", "main", "memory_options"]
 
 
 class LockstepError(AssertionError):
@@ -202,3 +209,42 @@ def _text(program: RandomProgram, pc: int) -> str:
         return f"{code.hex()} ({error})"
 
 
+
+
+def memory_options(seed: int) -> SimOptions:
+    """Return the memory that a seed runs with: even ones exact, odd ones with random pauses."""
+    if seed % 2 == 0:
+        return SimOptions()
+    rng = random.Random(seed)
+    return SimOptions(read_latency=rng.randrange(1, 120), write_latency=rng.randrange(1, 40),
+                      max_outstanding=rng.randrange(1, 64), stall_seed=seed,
+                      stall_rate=rng.choice((0.05, 0.3, 0.6)))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run random programs from the command line; 1 where one of them differs."""
+    parser = argparse.ArgumentParser(prog="python -m celosia_sim.lockstep", description=__doc__)
+    parser.add_argument("--preset", choices=PRESETS, default="nano")
+    parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1000), metavar=("FIRST", "END"))
+    parser.add_argument("--size", type=int, default=40, help="instructions of a program")
+    parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
+    args = parser.parse_args(argv)
+    config = preset(args.preset)
+    transport = RtlTransport(config)
+    lockstep = Lockstep(config, transport)
+    make = random_faulting_program if args.faults else random_program
+    cycles = 0
+    for seed in range(*args.seeds):
+        transport.set_options(memory_options(seed))
+        try:
+            cycles += lockstep.run(make(config, seed, args.size)).cycles
+        except LockstepError as error:
+            print(error, file=sys.stderr)
+            return 1
+    first, end = args.seeds
+    print(f"{config.name}: seeds {first}..{end - 1} equal, {cycles:,} cycles")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

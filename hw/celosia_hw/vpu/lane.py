@@ -30,6 +30,9 @@ class Lane(wiring.Component):
 
     Members
     -------
+    active : In(1)
+        Low only in cycles in which no stage has a row and nothing is to be held. For simulators:
+        the lane itself does not need it.
     p, q : In(32)
         Words of the two streams, meaningful where they are selected.
     scalars : In(32), three of them
@@ -43,6 +46,7 @@ class Lane(wiring.Component):
     result : Out(32)
     """
 
+    active: Signal
     p: Signal
     q: Signal
     scalars: list[Signal]
@@ -54,7 +58,8 @@ class Lane(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "p": In(32), "q": In(32), "scalars": In(32).array(3), "hold": In(Source).array(3),
+            "active": In(1), "p": In(32), "q": In(32), "scalars": In(32).array(3),
+            "hold": In(Source).array(3),
             "select": In(Source).array(3),
             "control": In(control_layout(config)).array(lane_latency(config)),
             "result": Out(32),

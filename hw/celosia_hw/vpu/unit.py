@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -128,9 +128,10 @@ class VectorUnit(wiring.Component):
         ]
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.dim,
-            shared=("scalars", "hold", "select", "control"))
+            shared=("active", "scalars", "hold", "select", "control"), active="active")
         ports = lanes.members
         m.d.comb += [
+            ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
             ports["p"].eq(p.o.payload.as_value()), ports["q"].eq(q.o.payload.as_value()),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
                 ("scalars", issue.scalars), ("hold", issue.hold), ("select", issue.select),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 __all__ = [
     "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "NUM_WINDOWS",
-    "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control", "Register", "Status", "UNIT_NAMES",
+    "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control", "Register", "Status",
+    "UNIT_NAMES",
     "counter_names",
 ]
 

@@ -7,7 +7,7 @@ from celosia.arch.isa import DmaFormat, Dst, Mem, Post, Src, VectorOp
 from celosia.ops import nodes
 from celosia.ops.nodes import Node, Op
 from celosia.ops.passes import Pass
-from celosia.ops.plan import RAW_SLOTS, TURN_SLOTS, Plan
+from celosia.ops.plan import RAW_SLOTS, TURN_SLOTS, TURN_TILES, Plan
 from celosia.ops.stages import ELEMENT_BYTES, STORE_FORMATS, Chain, Stage, ceil_div
 
 __all__ = ["Emitter"]
@@ -145,24 +145,30 @@ class Emitter:
         source = f"{stage.label}: transpose"
         sums = self.plan.turned + slice_number % TURN_SLOTS * self.plan.rows
         raw = self.raw(slice_number)
-        for row in range(0, p.rows, self.dim):
-            self.out.append(nodes.matmul(
-                stage.matmul_format, sums + row, self.plan.identity, raw + row,
-                min(self.dim, p.rows - row), min(self.dim, stage.k - k * self.dim),
-                transpose=True, source=source))
-        self.out.append(nodes.vector(
-            VectorOp.MOV, Dst.UB_I8 if stage.format == "int8" else Dst.UB_BF16,
-            self.acts(p, k), p.rows, ((Src.ACC, sums),), source=source))
+        kind = Dst.UB_I8 if stage.format == "int8" else Dst.UB_BF16
+        for start in range(0, p.rows, TURN_TILES * self.dim):
+            rows = min(TURN_TILES * self.dim, p.rows - start)
+            for row in range(start, start + rows, self.dim):
+                self.out.append(nodes.matmul(
+                    stage.matmul_format, sums + row, self.plan.identity, raw + row,
+                    min(self.dim, p.rows - row), min(self.dim, stage.k - k * self.dim),
+                    transpose=True, source=source))
+            self.out.append(nodes.vector(VectorOp.MOV, kind, self.acts(p, k) + start, rows,
+                                         ((Src.ACC, sums + start),), source=source))
 
-    def provide_acts(self, p: Pass, k0: int, k1: int) -> None:
-        """Load slices of a later pass's block, transposed where they are stored so."""
+    def load_next_acts(self, p: Pass, k0: int, k1: int) -> None:
+        """Load slices of a later pass's block; those that are turned, as many as have room."""
         if not self.chain.transpose:
             self.load_acts(p, k0, k1)
             return
-        # As many loads as there are slots, then a load for each slot that is read.
-        first = self.turned
         for k in range(k0, min(k0 + RAW_SLOTS, k1)):
-            self.load_raw(p, k, first + k - k0)
+            self.load_raw(p, k, self.turned + k - k0)
+
+    def turn_next_acts(self, p: Pass, k0: int, k1: int) -> None:
+        """Transpose what `load_next_acts` loaded, and load and transpose the rest."""
+        if not self.chain.transpose:
+            return
+        first = self.turned
         for k in range(k0, k1):
             self.turn(p, k, first + k - k0)
             if k + RAW_SLOTS < k1:

@@ -25,6 +25,8 @@ MAX_SUM_SLOTS = 4
 #: Slots of raw tiles that wait to be transposed, and of their sums.
 RAW_SLOTS = 4
 TURN_SLOTS = 2
+#: Transposed tiles that are moved back together, while the array turns the next.
+TURN_TILES = 4
 
 
 @dataclass(frozen=True)

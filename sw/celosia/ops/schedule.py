@@ -71,9 +71,10 @@ class _Scheduler(Emitter):
                     self.load_constants()
                     for later in ahead:
                         self.load_pass(later)
-            if self.chain.transpose:
-                self.turn(p, k, self.turned)
-                self.turned += 1
+            if self.chain.transpose:  # a slice ahead of the sums, which wait for the vector unit
+                for turned in range(self.turned, min(i + 2, len(starts))):
+                    self.turn(p, starts[turned], turned)
+                    self.turned += 1
             if k + step >= p.k1 and len(self.passes) == 1:
                 self.last_slice(p, k)
             else:
@@ -123,8 +124,8 @@ class _Scheduler(Emitter):
             elif p.index + ahead < len(passes):
                 self.load_pass(passes[p.index + ahead])
             slices = spans.get(p.index)
-            if slices is not None and not self.chain.transpose:
-                self.load_acts(*slices)
+            if slices is not None:
+                self.load_next_acts(*slices)
             if p.index == len(passes) - 1:
                 if p.index:
                     self.last_pass(p)
@@ -135,8 +136,8 @@ class _Scheduler(Emitter):
                 self.finish_pending()
                 if p.last:
                     self.pending = p
-            if slices is not None and self.chain.transpose:
-                self.provide_acts(*slices)
+            if slices is not None:
+                self.turn_next_acts(*slices)
         return self.out
 
     def _spans(self, blocks: dict[int, list[Pass]]) -> dict[int, tuple[Pass, int, int]]:
