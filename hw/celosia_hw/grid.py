@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, EnableInserter, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -100,5 +100,7 @@ class Grid(wiring.Component):
                 m.d.comb += self.members[name].eq(Cat(item[name] for row in rows for item in row))
         for k, row in enumerate(elements):
             for n, item in enumerate(row):
+                if self.active_port:  # whoever drives it wrongly is to see it
+                    item = EnableInserter(self.members[self.active_port])(item)
                 m.submodules[f"element_{k}_{n}"] = item  # type: ignore[arg-type]
         return m
