@@ -85,8 +85,9 @@ class Celosia(wiring.Component):
         m = Module()
         config = self._config
         # Both domains have one clock signal, so that nothing races between them in a simulator.
-        m.domains.sync = sync = ClockDomain()
-        m.domains.units = units = ClockDomain()
+        sync: Any = ClockDomain("sync")
+        units: Any = ClockDomain("units")
+        m.domains += [sync, units]
         units.clk = sync.clk
         m.submodules.host = host = HostInterface(config)
         m.submodules.guard = guard = AxiGuard(config)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from celosia.arch.config import BANKS, TpuConfig
 from celosia_sim import cache
+from celosia_sim.localise import localise
 from celosia_sim.toolchain import (
     ToolchainError,
     compiler,
@@ -129,7 +130,8 @@ def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
 def tool_identity() -> dict[str, object]:
     """What a key holds so that a build is not used where its tools would build another."""
     return {"verilator": verilator().version, "compiler": compiler().version,
-            "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS)}
+            "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS),
+            "passes": (Path(__file__).parent / "localise.py").read_text()}
 
 
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
@@ -172,6 +174,8 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
                            "--Mdir", work / "cpp", *FLAGS.verilator, *options, *extra,
                            work / "chip.v"],
              work / "verilator.log", env=verilator().environment())
+    if not trace:
+        localise(work / "cpp", f"{prefix}___024root")
     return [(path, FLAGS.slow if "Slow" in path.stem or "__Trace" in path.stem else FLAGS.fast)
             for path in sorted((work / "cpp").glob("*.cpp"))]
 

@@ -171,10 +171,8 @@ class Checker(wiring.Component):
         out_of_rows = Mux(added.mem == Mem.ACC, Fault.ACC_RANGE, Fault.UB_RANGE)
         first_byte = held.word.operands[1]
         inside = Signal(NUM_WINDOWS)
-        m.d.comb += [
-            ok.eq((window.base <= first_byte) & (address <= window.last))
-            for ok, window in zip(inside, self.windows, strict=True)
-        ]
+        m.d.comb += [inside[i].eq((self.windows[i].base <= first_byte)
+                                  & (address <= self.windows[i].last)) for i in range(NUM_WINDOWS)]
         with m.If(added.valid & added.last):
             for i in range(STREAMS):
                 with m.If(added.index == i):

@@ -1,5 +1,7 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
+from typing import Any
+
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -69,6 +71,7 @@ class Scoreboard(wiring.Component):
     error: Signal
     error_unit: Signal
     error_pc: Signal
+    activities: Any
 
     def __init__(self, config: TpuConfig):
         self._config = config

@@ -145,7 +145,7 @@ def main(args: argparse.Namespace) -> int:
     data = digits() if args.mnist is None else mnist(args.mnist)
     hidden = args.hidden or (64 if args.mnist is None else 128)
     begin = time.perf_counter()
-    layers = train(data.train_x, data.train_y, hidden, 30 if args.mnist is None else 4)
+    layers = train(data.train_x, data.train_y, hidden, 30 if args.mnist is None else 8)
     sizes = f"{data.train_x.shape[1]}-{hidden}-10"
     print(f"trained {sizes} on {len(data.train_x):,} of {data.name} "
           f"in {time.perf_counter() - begin:.1f} s, on the host, in float32")

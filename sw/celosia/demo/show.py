@@ -32,8 +32,14 @@ def picture(image: NDArray, encoding: str | None) -> list[str]:
 
 
 def side_by_side(pictures: list[list[str]], captions: list[str], gap: int = 3) -> list[str]:
-    """Return lines that show pictures of one size in a row, each above its caption."""
+    """Return lines that show pictures of one size in a row, each above its caption.
+
+    Lines that are blank in all of them, at the top and at the bottom, are left out.
+    """
     space = " " * gap
+    inked = [i for i, parts in enumerate(zip(*pictures, strict=True)) if any(map(str.strip, parts))]
+    if inked:
+        pictures = [lines[inked[0]:inked[-1] + 1] for lines in pictures]
     lines = [space.join(parts).rstrip() for parts in zip(*pictures, strict=True)]
     width = len(pictures[0][0])
     return [*lines, space.join(caption.center(width) for caption in captions).rstrip()]

@@ -9,7 +9,8 @@ from celosia.ops import FloatLayer
 
 __all__ = ["accuracy", "forward", "train"]
 
-_BATCH = 64
+#: Rows of a step for a small and for a large data set, and how many rows make it large.
+_BATCH, _LARGE_BATCH, _LARGE = 64, 256, 10_000
 _RATE, _BETA1, _BETA2, _EPSILON = 2e-3, 0.9, 0.999, 1e-8
 
 
@@ -48,11 +49,12 @@ def train(x: NDArray[np.float32], y: NDArray[np.int64], hidden: int, epochs: int
                    np.zeros(n, np.float32)]
     means = [np.zeros_like(value) for value in values]
     squares = [np.zeros_like(value) for value in values]
+    batch = _LARGE_BATCH if len(x) >= _LARGE else _BATCH
     step = 0
     for _ in range(epochs):
         order = rng.permutation(len(x))
-        for start in range(0, len(order), _BATCH):
-            rows = order[start:start + _BATCH]
+        for start in range(0, len(order), batch):
+            rows = order[start:start + batch]
             step += 1
             rate = _RATE * np.sqrt(1 - _BETA2**step) / (1 - _BETA1**step)
             for value, mean, square, slope in zip(

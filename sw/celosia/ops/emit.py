@@ -7,7 +7,7 @@ from celosia.arch.isa import DmaFormat, Dst, Mem, Post, Src, VectorOp
 from celosia.ops import nodes
 from celosia.ops.nodes import Node, Op
 from celosia.ops.passes import Pass
-from celosia.ops.plan import RAW_SLOTS, TURN_SLOTS, TURN_TILES, Plan
+from celosia.ops.plan import TURN_SLOTS, TURN_TILES, Plan
 from celosia.ops.stages import ELEMENT_BYTES, STORE_FORMATS, Chain, Stage, ceil_div
 
 __all__ = ["Emitter"]
@@ -128,7 +128,7 @@ class Emitter:
     def raw(self, slice_number: int) -> int:
         """First UB row of a slice that waits to be transposed."""
         step = ceil_div(self.plan.rows, self.dim) * self.dim
-        return self.plan.raw + slice_number % RAW_SLOTS * step
+        return self.plan.raw + slice_number % self.plan.raw_slots * step
 
     def load_raw(self, p: Pass, k: int, slice_number: int) -> None:
         """Load a slice of depth as it is stored: its rows along the depth."""
@@ -161,7 +161,7 @@ class Emitter:
         if not self.chain.transpose:
             self.load_acts(p, k0, k1)
             return
-        for k in range(k0, min(k0 + RAW_SLOTS, k1)):
+        for k in range(k0, min(k0 + self.plan.raw_slots, k1)):
             self.load_raw(p, k, self.turned + k - k0)
 
     def turn_next_acts(self, p: Pass, k0: int, k1: int) -> None:
@@ -171,8 +171,9 @@ class Emitter:
         first = self.turned
         for k in range(k0, k1):
             self.turn(p, k, first + k - k0)
-            if k + RAW_SLOTS < k1:
-                self.load_raw(p, k + RAW_SLOTS, first + k - k0 + RAW_SLOTS)
+            later = k + self.plan.raw_slots
+            if later < k1:
+                self.load_raw(p, later, first + later - k0)
         self.turned += k1 - k0
 
     def load_constants(self) -> None:

@@ -22,9 +22,11 @@ _RESIDENT_SHARE = 8
 #: Panels of weights that are loaded ahead, at most.
 MAX_WEIGHT_SLOTS = 4
 MAX_SUM_SLOTS = 4
-#: Slots of raw tiles that wait to be transposed, and of their sums.
-RAW_SLOTS = 4
+#: Slots of the sums of tiles that are transposed.
 TURN_SLOTS = 2
+#: Slots that are tried, best first: most of weights, whether those of parameters are as few as
+#: possible (powers of two leave shorter loops), those of raw tiles that wait to be transposed.
+_SLOTS = ((MAX_WEIGHT_SLOTS, False, 4), (2, False, 4), (2, True, 4), (2, True, 1), (1, True, 1))
 #: Transposed tiles that are moved back together, while the array turns the next.
 TURN_TILES = 4
 
@@ -52,8 +54,9 @@ class Plan:
     parameters, parameter_slots
         First ACC row of the columns' parameters of each stage; slots of them, or 0 where those of
         all columns stay.
-    identity, raw, turned
-        UB rows of the identity and of tiles to be transposed, ACC rows of transposed ones.
+    identity, raw, raw_slots, turned
+        First UB rows of the identity and of slices to be transposed, how many of those may wait,
+        first ACC row of transposed ones.
     mask
         First ACC row of the masks, one for each stage.
     cycles
@@ -75,6 +78,7 @@ class Plan:
     parameter_slots: int
     identity: int
     raw: int
+    raw_slots: int
     turned: int
     mask: int
     cycles: float
@@ -88,15 +92,15 @@ def _beats(config: TpuConfig, elements: int, size: int, pitch: int) -> int:
 
 def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> Plan | None:
     """Lay out one candidate, with as many slots as fit; None where it does not fit."""
-    for most, exact in ((MAX_WEIGHT_SLOTS, False), (2, False), (2, True)):
-        found = _lay_out(config, chain, rows, tiles, depth, most, exact)
+    for slots in _SLOTS:
+        found = _lay_out(config, chain, rows, tiles, depth, *slots)
         if found is not None:
             return found
     return None
 
 
 def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
-             most_slots: int, exact_slots: bool) -> Plan | None:
+             most_slots: int, exact_slots: bool, raw_slots: int) -> Plan | None:
     dim, stages = config.dim, chain.stages
     blocks = ceil_div(chain.m, rows)
     k_blocks = ceil_div(stages[0].k_tiles(config), depth)
@@ -113,7 +117,7 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     identity = raw = 0
     if chain.transpose:
         identity, raw = used, used + dim
-        used = raw + RAW_SLOTS * ceil_div(rows, dim) * dim
+        used = raw + raw_slots * ceil_div(rows, dim) * dim
     depths = [depth, *(stage.k_tiles(config) for stage in stages[1:])]
     weight_rows = max(min(tiles, stage.n_tiles(config)) * d * dim
                       for stage, d in zip(stages, depths, strict=True))
@@ -122,7 +126,7 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     weight_slots = min(most_slots, passes, (config.ub_rows - used) // weight_rows)
     if weight_slots == 3:
         weight_slots = 2  # even numbers leave shorter loops
-    if weight_slots < min(2, passes):
+    if weight_slots < min(2, most_slots, passes):
         return None
 
     resident = sum(stage.parameters * stage.n_tiles(config) for stage in stages)
@@ -132,7 +136,7 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
         # Parameters come with the weights of a group's last pass, and the vector work that reads
         # them lags behind by a pass: the slot must be free again weight_slots passes later.
         parameter_slots = weight_slots // k_blocks + 1
-        if not exact_slots:  # powers of two leave shorter loops
+        if not exact_slots:
             parameter_slots = 1 << (parameter_slots - 1).bit_length()
         resident = parameter_slots * tiles * max(stage.parameters for stage in stages)
     acc_used = len(stages) if chain.mask is not None else 0
@@ -151,8 +155,8 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     if sum_slots < min(2, outputs):
         return None
     found = Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
-                 acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, turned, 0,
-                 0.0)
+                 acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, raw_slots,
+                 turned, 0, 0.0)
     return replace(found, cycles=_estimate(config, chain, found))
 
 
@@ -215,7 +219,9 @@ def _estimate(config: TpuConfig, chain: Chain, plan: Plan) -> float:
                      + max(0.0, (deep - 1) * first - (deep - 1) * tiles * max(rows, dim)))
         waits = 0.0
         if plan.weight_slots > 1:
-            waits = max(waits, (load + LATENCY) / (plan.weight_slots - 1))
+            waits = (load + LATENCY) / (plan.weight_slots - 1)
+        elif blocks * groups * k_blocks > 1:
+            waits = compute + load + LATENCY
         if plan.sum_slots > 1:
             waits = max(waits, (out + vector + (2 * LATENCY + 2 * dim) / k_blocks)
                         / (plan.sum_slots - 1))

@@ -63,6 +63,8 @@ class _Scheduler(Emitter):
         for i, k in enumerate(starts):
             wanted = min(int(2 + i * pace), len(starts))
             while loaded < wanted:
+                if self.chain.transpose and loaded - self.turned == self.plan.raw_slots:
+                    self.turn_first(p)
                 self.first_load(p, starts[loaded], min(starts[loaded] + step, p.k1), loaded)
                 loaded += 1
                 if loaded == len(starts):
@@ -72,9 +74,8 @@ class _Scheduler(Emitter):
                     for later in ahead:
                         self.load_pass(later)
             if self.chain.transpose:  # a slice ahead of the sums, which wait for the vector unit
-                for turned in range(self.turned, min(i + 2, len(starts))):
-                    self.turn(p, starts[turned], turned)
-                    self.turned += 1
+                while self.turned < min(i + 2, len(starts)):
+                    self.turn_first(p)
             if k + step >= p.k1 and len(self.passes) == 1:
                 self.last_slice(p, k)
             else:
@@ -89,6 +90,11 @@ class _Scheduler(Emitter):
             self.load_acts(p, k0, k1)
         for tile in range(k0, k1):
             self.load_weights(p, tile, tile + 1)
+
+    def turn_first(self, p: Pass) -> None:
+        """Transpose the next slice of the first pass."""
+        self.turn(p, p.k0 + self.turned, self.turned)
+        self.turned += 1
 
     def chunks(self, p: Pass) -> list[tuple[int, int]]:
         """Rows of the last pass, cut so that little remains after its last sums."""

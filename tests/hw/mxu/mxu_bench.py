@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
+from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from celosia.arch import numerics
@@ -95,15 +96,19 @@ class Trace:
     acc: np.ndarray | None = None
 
 
-def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, seed=0, limit=20_000):
+def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None, seed=0,
+             limit=20_000):
     """Run ``commands``; ``refuse``: chance that a port of the unified buffer is not ready;
-    ``hold_back``: chance that the next command is not offered yet.
+    ``hold_back``: chance that the next command is not offered yet; ``reset_at``: cycle of a reset,
+    after which everything starts again, with ``acc`` as it was given.
     """
     dut = MatrixUnit(cfg)
+    reset = Signal()
     rng = random.Random(seed)
     lane, dim = cfg.lane_bits, cfg.dim
     layout = matmul_layout(cfg)
     trace = Trace()
+    first_acc = acc
     acc = acc.copy()
 
     async def bench(ctx):
@@ -111,6 +116,11 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, seed=0, limit
         offered = False
         pipes = {port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
         for cycle in range(limit):
+            ctx.set(reset, cycle == reset_at)
+            if reset_at is not None and cycle == reset_at + 1:
+                pending, offered = list(commands), False
+                acc[:] = first_acc
+                trace.done.clear()
             for name, pipe in pipes.items():
                 port = getattr(dut, name)
                 bits = dim * (32 if name == "acc_read" else lane)
@@ -148,7 +158,7 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, seed=0, limit
         else:
             raise AssertionError(f"{len(trace.done)} of {len(commands)} commands in {limit} cycles")
 
-    simulator = Simulator(dut)
+    simulator = Simulator(ResetInserter(reset)(dut))
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()

@@ -134,6 +134,15 @@ def test_setting_one_row_does_not_wait():
     assert np.diff(trace.started).tolist() == [1] * 5
 
 
+@pytest.mark.parametrize("reset_at", [3, 6, 8, 11, 17, 23])
+def test_reset_in_mid_run(reset_at):
+    cfg = config(4, bf16=True)
+    ub, acc = memories(cfg, 8)
+    commands = [matmul(4 * i, 8 * i, 16 * i, rows=5, fmt=i & 1, accumulate=1, wrows=4,
+                       transpose=i & 1) for i in range(3)]
+    check(cfg, commands, ub, acc, reset_at=reset_at)
+
+
 def test_refused_reads_are_counted():
     cfg = config(2)
     ub, acc = memories(cfg, 7)

@@ -148,3 +148,8 @@ def test_as_many_digits_are_shown_as_the_terminal_is_wide(capsys, monkeypatch):
                             lambda columns=columns: argparse.Namespace(columns=columns))
         run("--backend", "model", "--images", "80", "--hidden", "8")
         assert capsys.readouterr().out.count("reads ") == shown
+
+
+def test_margins_that_all_pictures_share_are_left_out():
+    assert show.side_by_side([["  ", " #", "  "], ["  ", "  ", " ."]], ["a", "b"], gap=1) == [
+        " #", "    .", "a  b"]
