@@ -23,7 +23,8 @@ _TOKEN = re.compile(
     r"(?P<number>\d+'s?[bdh][0-9a-fA-FxXzZ_]+)|(?P<system>\$(?:un)?signed)"
     r"|(?P<name>\\\S+ |[A-Za-z_][\w$]*)|(?P<other>.)", re.DOTALL)
 _DECLARATION = re.compile(
-    r"(input|output|wire|reg) (?:signed )?(?:\[(\d+):0\] )?(\\\S+ |[\w$]+)(?: = [^;]*)?;")
+    r"(input|output|wire|reg) (?:signed )?(?:\[(\d+):0\] )?(\\\S+ |[\w$]+)"
+    r"(?: = (?:\d+'[bdh])?([^;]*))?;")
 _UPDATE = re.compile(
     r"(?P<condition>(?:else ?)?(?:if \([^()]*\) ?)?)(?P<target>\S.*?) <= (?P<value>.*);")
 _CONDITION = re.compile(r"(?:else ?)?(?:if \([^()]*\))?(?: ?begin)?|end")
@@ -80,8 +81,11 @@ class Element:
                 continue
             clocked = False
             if declared := _DECLARATION.fullmatch(stripped):
-                kind, top, name = declared.groups()
+                kind, top, name, start = declared.groups()
                 name = name.strip()
+                if (start or "").strip("0"):
+                    raise ValueError(f"register {name} of module {module} must start at zero, "
+                                     f"not {start!r}")
                 element.width[name] = int(top or 0) + 1
                 if kind in ("input", "output") and name not in ("clk", "rst"):
                     (element.inputs if kind == "input" else element.outputs).append(name)

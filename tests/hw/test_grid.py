@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 import re
 
 import numpy as np
@@ -126,6 +127,21 @@ class Odd(wiring.Component):
 def test_output_that_is_no_register_is_refused():
     with pytest.raises(ValueError, match="^output b of module odd must be a register$"):
         verilog(Grid(lambda: Odd(False), module="odd", cols=2), name="top")
+
+
+def test_register_that_does_not_start_at_zero_is_refused():
+    class Toggle(wiring.Component):
+        def __init__(self):
+            super().__init__({"o": Out(1, init=1)})
+
+        def elaborate(self, platform):
+            m = Module()
+            m.d.sync += self.o.eq(~self.o)
+            return m
+
+    with pytest.raises(ValueError,
+                       match="^register o of module toggle must start at zero, not '1'$"):
+        verilog(Grid(Toggle, module="toggle", cols=2), name="top")
 
 
 def test_memory_is_refused():

@@ -10,8 +10,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import FLOAT_OPS, FLOAT_POSTS, Dst, Post, VectorOp
-from celosia_hw.fp.compare import f32_max, f32_min
-from celosia_hw.fp.convert import f32_to_bf16
+from celosia.arch.numerics import NAN
+from celosia_hw.fp.compare import f32_max, f32_min, ordered
+from celosia_hw.fp.convert import f32_flush, f32_to_bf16
 from celosia_hw.fp.wire import wire
 
 __all__ = ["FMA", "POSTS", "SIMPLE", "clamp", "convert", "posts", "simple"]
@@ -23,10 +24,17 @@ _ONE = Const(0x3F800000, 32)
 _MINUS_ZERO = Const(0x80000000, 32)
 
 
-def clamp(m: Module, x: Value, low: Value, high: Value, name: str) -> Signal:
-    """min(max(x, low), high) on signed values."""
-    raised = wire(m, Mux(x < low, low, x).as_signed(), f"{name}_raised")
-    return wire(m, Mux(raised > high, high, raised).as_signed(), name)
+def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
+          words: tuple[Value, Value, Value] | None = None) -> Signal:
+    """min(max(x, low), high) on signed values, with no comparison behind another.
+
+    ``words``: what stands for x, low and high in the result, if not they themselves.
+    """
+    below = wire(m, x < low, f"{name}_below")
+    above = wire(m, Mux(below, low > high, x > high), f"{name}_above")
+    x, low, high = words or (x, low, high)
+    result = Mux(above, high, Mux(below, low, x))
+    return wire(m, result if words else result.as_signed(), name)
 
 
 #: Result of (a, b) after one step. An operation of another part of the lane that is not listed
@@ -54,8 +62,11 @@ def _clamp_i(m: Module, x: Value, param: Value) -> Value:
 
 
 def _clamp_f(m: Module, x: Value, param: Value) -> Value:
-    low, high = Cat(Const(0, 16), param[:16]), Cat(Const(0, 16), param[16:])
-    return f32_min(m, f32_max(m, x, low, "clamp_f_raised"), high, "clamp_f")
+    words = tuple(f32_flush(m, word, f"clamp_f_{name}") for name, word in (
+        ("x", x), ("low", Cat(Const(0, 16), param[:16])), ("high", Cat(Const(0, 16), param[16:]))))
+    keys = [wire(m, ordered(word), f"clamp_f_key{i}") for i, word in enumerate(words)]
+    nan = Cat(word == NAN for word in words).any()
+    return Mux(nan, NAN, clamp(m, *keys, "clamp_f", words))
 
 
 #: Second stages, on a word and the instruction's ``param``.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.stages import ELEMENT_BYTES, Chain, Stage, ceil_div
+from celosia.ops.cost import estimate
+from celosia.ops.stages import Chain, Stage, ceil_div
 
 __all__ = ["Plan", "plan"]
 
-#: Cycles that the scalar unit needs for a tensor instruction.
-ISSUE = 9
-#: Cycles from an address on the memory port to its data, and through a unit: a guess that only
-#: weighs plans against each other.
-LATENCY = 100
 #: A count, a step and a column count of an instruction are below this.
 _COUNT_LIMIT = 1 << 16
 #: Most rows of columns' parameters that stay in the accumulators for the whole program.
@@ -84,12 +79,6 @@ class Plan:
     cycles: float
 
 
-def _beats(config: TpuConfig, elements: int, size: int, pitch: int) -> int:
-    """Bus beats of one external row, the first byte where it may fall at worst."""
-    aligned = pitch % config.bus_bytes == 0 and elements * size % config.bus_bytes == 0
-    return ceil_div(elements * size, config.bus_bytes) + (0 if aligned else 1)
-
-
 def _fit(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int) -> Plan | None:
     """Lay out one candidate, with as many slots as fit; None where it does not fit."""
     for slots in _SLOTS:
@@ -157,80 +146,7 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     found = Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
                  acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, raw_slots,
                  turned, 0, 0.0)
-    return replace(found, cycles=_estimate(config, chain, found))
-
-
-def _weight_load(config: TpuConfig, stage: Stage, tiles: int, depth: int) -> int:
-    """Cycles to load a panel of weights."""
-    dim, size = config.dim, stage.operand_bytes
-    columns, deep = min(tiles * dim, stage.n), min(depth * dim, stage.k)
-    if stage.transpose:
-        beats = columns * _beats(config, deep, size, stage.k * size)
-    else:
-        beats = deep * _beats(config, columns, size, stage.n * size)
-    return max(beats, min(tiles, stage.n_tiles(config)) * depth * dim)
-
-
-def _estimate(config: TpuConfig, chain: Chain, plan: Plan) -> float:
-    """Estimate cycles: for each pass the slowest of its units, and of what it waits for."""
-    dim, stages = config.dim, chain.stages
-    blocks = ceil_div(chain.m, plan.rows)
-    rows = chain.m / blocks
-    total = 0.0
-    start = tail = 0.0
-    for s, stage in enumerate(stages):
-        k_tiles, n_tiles = stage.k_tiles(config), stage.n_tiles(config)
-        depth = plan.depth if s == 0 else k_tiles
-        k_blocks = ceil_div(k_tiles, depth)
-        groups = ceil_div(n_tiles, plan.tiles)
-        tiles, deep = n_tiles / groups, k_tiles / k_blocks
-        compute = deep * tiles * max(rows, dim)
-        load = float(_weight_load(config, stage, plan.tiles, depth))
-        vector = rows * tiles / k_blocks
-        out = 0.0
-        issued = deep * tiles + 2 + (tiles + 1) / k_blocks
-        if s == len(stages) - 1:
-            size = ELEMENT_BYTES[stage.output]
-            columns = min(plan.tiles * dim, stage.n)
-            beats = max(_beats(config, columns, size, stage.n * size), ceil_div(columns, dim))
-            out = rows * beats / k_blocks
-            small = max(dim, min(2 * dim, rows / 4))
-            tail = (2 * LATENCY + 2 * dim + small * (1 + beats / tiles)
-                    + max(0.0, (rows - small) * beats - deep * tiles * small))
-        if s == 0:
-            size = stage.operand_bytes
-            block = max(rows * _beats(config, min(depth * dim, stage.k), size, stage.k * size),
-                        rows * deep)
-            if chain.transpose:
-                turns = deep * max(ceil_div(plan.rows, dim) * dim, dim)
-                block += turns / 2
-            hosts = 1 if k_blocks > 1 else groups + sum(
-                ceil_div(other.n_tiles(config), plan.tiles) for other in stages[1:])
-            if blocks * k_blocks * (groups if k_blocks > 1 else 1) > 1:
-                load += block / hosts
-                if hosts == 1:  # a block's loads begin when the one before it is in use
-                    compute = max(compute, block + LATENCY)
-                if chain.transpose:
-                    compute += turns / hosts
-                    vector += turns / hosts
-                    issued += 2 * turns / dim / hosts
-            first = block / deep + tiles * dim  # rows of a slice of depth
-            start = (2 * LATENCY + first
-                     + max(0.0, (deep - 1) * first - (deep - 1) * tiles * max(rows, dim)))
-        waits = 0.0
-        if plan.weight_slots > 1:
-            waits = (load + LATENCY) / (plan.weight_slots - 1)
-        elif blocks * groups * k_blocks > 1:
-            waits = compute + load + LATENCY
-        if plan.sum_slots > 1:
-            waits = max(waits, (out + vector + (2 * LATENCY + 2 * dim) / k_blocks)
-                        / (plan.sum_slots - 1))
-        total += blocks * groups * k_blocks * max(
-            compute, load, out, vector, ISSUE * issued, waits)
-        # A pass costs the window a little, and loads get in each other's way.
-        total += blocks * groups * k_blocks * (4 + 0.03 * load)
-    # Of equals, the plan of fewer blocks makes the shorter program.
-    return (total + start + tail) * (1 + 0.001 * math.log2(blocks))
+    return replace(found, cycles=estimate(config, chain, found))
 
 
 def _row_candidates(config: TpuConfig, m: int) -> list[int]:
