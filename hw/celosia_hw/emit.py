@@ -6,7 +6,6 @@ many times are a :class:`celosia_hw.grid.Grid`, or are added with :func:`instant
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from amaranth._toolchain.yosys import find_yosys
@@ -47,27 +46,6 @@ def _yosys(text: str, *passes: str) -> str:
     return yosys.run(["-q", "-"], script, ignore_warnings=True)
 
 
-@contextmanager
-def _memories_without_zeros() -> Iterator[None]:
-    """Leave the initial contents of a memory out where they are all zero.
-
-    Amaranth writes them bit by bit: gigabytes for a large chip. Simulators and FPGAs start from
-    zero without being told.
-    """
-    emitter: Any = rtlil.ModuleEmitter
-    original = emitter.emit_memory
-
-    def emit_memory(self, index, cell):
-        if any(cell.init):
-            original(self, index, cell)
-
-    emitter.emit_memory = emit_memory
-    try:
-        yield
-    finally:
-        emitter.emit_memory = original
-
-
 class Emission:
     """The platform that components are elaborated with when Verilog is written.
 
@@ -79,6 +57,8 @@ class Emission:
         self._queue: list[tuple[str, wiring.Component]] = []
         self._seen: set[str] = set()
         self.grids: dict[str, Grid] = {}
+        #: Modules that are written in Verilog, by name.
+        self.texts: dict[str, str] = {}
 
     def add(self, name: str, component: wiring.Component) -> None:
         """Ask for ``component`` to be converted to the module ``name``."""
@@ -97,8 +77,7 @@ class Emission:
         texts = []
         while self._queue:
             module, item = self._queue.pop(0)
-            with _memories_without_zeros():
-                texts.append(rtlil.convert(item, name=module, platform=self, emit_src=False))
+            texts.append(rtlil.convert(item, name=module, platform=self, emit_src=False))
         return "\n".join(texts)
 
 
@@ -179,7 +158,7 @@ def verilog(component: wiring.Component, *, name: str, simulation: bool = True) 
         generated instances of its element (Verilog 2001), for synthesis.
     """
     emission = Emission()
-    texts = [_yosys(emission.rtlil(name, component), *_MODULE_PASSES)]
+    texts = [_yosys(emission.rtlil(name, component), *_MODULE_PASSES), *emission.texts.values()]
     for grid in emission.grids.values():
         element = _yosys(Emission().rtlil(grid.module, grid.element()), *_ELEMENT_PASSES)
         if simulation:

@@ -196,6 +196,9 @@ class Celosia(wiring.Component):
         ]
 
 
-def chip_verilog(config: TpuConfig) -> str:
-    """Verilog of the chip, module ``MODULE_NAME``; the same text for the same configuration."""
-    return verilog(Celosia(config), name=MODULE_NAME)
+def chip_verilog(config: TpuConfig, *, simulation: bool = False) -> str:
+    """Verilog of the chip, module ``MODULE_NAME``; the same text for the same arguments.
+
+    ``simulation`` chooses the form that simulates fast, see :func:`celosia_hw.emit.verilog`.
+    """
+    return verilog(Celosia(config), name=MODULE_NAME, simulation=simulation)

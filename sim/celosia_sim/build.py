@@ -41,7 +41,7 @@ class BuildFlags:
     verilator: tuple[str, ...] = (
         "-Wno-lint", "-Wno-style", "-Wno-fatal",  # celosia_sim.lint is where warnings count
         "--x-assign", "fast", "--x-initial", "fast", "--noassert",
-        "--output-split", "20000", "--output-split-cfuncs", "2000",
+        "--output-split", "20000",
     )
     cxx: tuple[str, ...] = ("-std=c++17", "-fPIC", "-pthread", "-w", "-DVERILATOR=1",
                             "-DVM_COVERAGE=0", "-DVM_SC=0")

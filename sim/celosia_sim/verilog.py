@@ -35,6 +35,6 @@ def chip_verilog(config: TpuConfig) -> str:
     def make(folder: Path) -> None:
         from celosia_hw.top import chip_verilog as write
 
-        (folder / "chip.v").write_text(write(config))
+        (folder / "chip.v").write_text(write(config, simulation=True))
 
     return (cache.entry("verilog", key, make) / "chip.v").read_text()

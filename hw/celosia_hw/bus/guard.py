@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import AxiReadSignature, AxiWriteSignature
-from celosia_hw.bus.queue import Queue
+from celosia_hw.queue import Queue
 
 __all__ = ["AxiGuard"]
 

@@ -8,13 +8,13 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
-from celosia_hw.bus.queue import Queue
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import LoadAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import WritePortSignature, row_bits
+from celosia_hw.queue import Queue
 
 __all__ = ["LoadEngine"]
 

@@ -8,9 +8,9 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import Mem
-from celosia_hw.bus.queue import Queue
 from celosia_hw.dma.jobs import rows_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
+from celosia_hw.queue import Queue
 
 __all__ = ["RowReader", "RowWalk"]
 

@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import OKAY, AxiWriteSignature
-from celosia_hw.bus.queue import Queue
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import StoreAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
@@ -16,6 +15,7 @@ from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowReader
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.queue import Queue
 
 __all__ = ["StoreEngine"]
 

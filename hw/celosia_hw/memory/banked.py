@@ -2,12 +2,12 @@
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import BANKS
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, WritePortSignature
+from celosia_hw.memory.ram import Ram
 
 __all__ = ["BankedMemory"]
 
@@ -26,7 +26,7 @@ class BankedMemory(wiring.Component):
     a cycle on each port while no port of lower index asks for the same bank. Rows are zero when
     the chip powers up and outlive a reset.
 
-    Row r is word r // BANKS of the array ``ram`` in submodule ``bank{r % BANKS}``.
+    Row r is word r // BANKS of the RAM ``bank{r % BANKS}``.
 
     Parameters
     ----------
@@ -76,19 +76,18 @@ class BankedMemory(wiring.Component):
 
         rows_read = []
         for bank in range(BANKS):
-            ram = Memory(shape=self._width, depth=self._rows // BANKS, init=[])
+            ram = Ram(self._width, self._rows // BANKS)
             m.submodules[f"bank{bank}"] = ram
-            write_port = ram.write_port()
-            read_port = ram.read_port()  # not transparent: a collision reads the old row
-            rows_read.append(read_port.data)
-            for group, bank_port in ((self.read, read_port), (self.write, write_port)):
+            rows_read.append(ram.read_data)
+            for group, enable, address in ((self.read, ram.read_en, ram.read_addr),
+                                           (self.write, ram.write_en, ram.write_addr)):
                 asked = [port.valid & (port.addr[:BANK_BITS] == bank) for port in group]
-                m.d.comb += bank_port.en.eq(Cat(asked).any())
+                m.d.comb += enable.eq(Cat(asked).any())
                 for port, here in reversed(list(zip(group, asked, strict=True))):
                     with m.If(here):
-                        m.d.comb += bank_port.addr.eq(port.addr[BANK_BITS:])
-                        if bank_port is write_port:
-                            m.d.comb += bank_port.data.eq(port.data)
+                        m.d.comb += address.eq(port.addr[BANK_BITS:])
+                        if group is self.write:
+                            m.d.comb += ram.write_data.eq(port.data)
 
         for index, port in enumerate(self.read):
             granted = Signal(name=f"granted{index}")

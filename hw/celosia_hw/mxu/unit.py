@@ -16,9 +16,9 @@ from celosia_hw.memory.ports import (
 )
 from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.loader import WeightLoader, weights_layout
-from celosia_hw.mxu.queue import Queue
 from celosia_hw.mxu.retire import Retire
 from celosia_hw.mxu.streamer import RowStreamer, rows_layout
+from celosia_hw.queue import Queue
 
 __all__ = ["MatrixUnit"]
 
@@ -61,8 +61,8 @@ class MatrixUnit(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        m.submodules.tiles = tiles = Queue(weights_layout(config))
-        m.submodules.rows = rows = Queue(rows_layout(config))
+        m.submodules.tiles = tiles = Queue(weights_layout(config), 2)
+        m.submodules.rows = rows = Queue(rows_layout(config), 2)
         m.submodules.loader = loader = WeightLoader(config)
         m.submodules.streamer = streamer = RowStreamer(config)
         m.submodules.array = array = SystolicArray(config)

@@ -62,11 +62,12 @@ def _clamp_i(m: Module, x: Value, param: Value) -> Value:
 
 
 def _clamp_f(m: Module, x: Value, param: Value) -> Value:
-    words = tuple(f32_flush(m, word, f"clamp_f_{name}") for name, word in (
-        ("x", x), ("low", Cat(Const(0, 16), param[:16])), ("high", Cat(Const(0, 16), param[16:]))))
-    keys = [wire(m, ordered(word), f"clamp_f_key{i}") for i, word in enumerate(words)]
+    x, low, high = words = (
+        f32_flush(m, x, "clamp_f_x"),
+        f32_flush(m, Cat(Const(0, 16), param[:16]), "clamp_f_low"),
+        f32_flush(m, Cat(Const(0, 16), param[16:]), "clamp_f_high"))
     nan = Cat(word == NAN for word in words).any()
-    return Mux(nan, NAN, clamp(m, *keys, "clamp_f", words))
+    return Mux(nan, NAN, clamp(m, ordered(x), ordered(low), ordered(high), "clamp_f", words))
 
 
 #: Second stages, on a word and the instruction's ``param``.

@@ -163,8 +163,8 @@ def main(args: argparse.Namespace) -> int:
     print(f"images        {len(images):,} that the network has not seen, in one run")
     print(f"accuracy      {accuracy(scores, labels):.2%} on the chip in {fmt}, "
           f"{accuracy(forward(layers, images), labels):.2%} on the host in float32")
-    print(f"cycles        {cycles:,}{estimate}; the array was busy with weights and rows for "
-          f"{network.tiles * len(images) / cycles:.1%} of them")
+    print(f"cycles        {cycles:,}{estimate}; MXU utilisation "
+          f"{network.tiles * len(images) / cycles:.1%}")
     print(f"speed         {len(images) * CLOCK_HZ / cycles:,.0f} images/s at "
           f"{CLOCK_HZ / 1e6:.0f} MHz")
     print(f"simulation    {seconds:.1f} s with its checks, backend {args.backend}")

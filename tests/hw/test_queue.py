@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from amaranth.sim import Simulator
 
-from celosia_hw.bus.queue import Queue
+from celosia_hw.queue import Queue
 
 
 @pytest.mark.parametrize("depth", [2, 8])
