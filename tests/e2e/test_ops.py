@@ -59,7 +59,6 @@ def test_products_use_the_array_of_core_well(fmt, size, share):
     assert result.utilisation >= share
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmt", ["int8", "bf16"])
 @pytest.mark.parametrize(("size", "share"), [(256, 0.95), (512, 0.98)])
 def test_large_products_use_the_array_of_core_almost_always(fmt, size, share):
@@ -69,7 +68,6 @@ def test_large_products_use_the_array_of_core_almost_always(fmt, size, share):
     assert result.utilisation >= share
 
 
-@pytest.mark.slow
 def test_mnist_network_takes_few_cycles():
     config = preset("core")
     result = measure(config, "rtl", mlp(config, (784, 512, 10), 128, "int8"))

@@ -31,6 +31,11 @@ CORNERS = [
 ]
 
 
+#: Bounds of clamps: NaN, in the wrong order, subnormal, infinite, zeros of both signs.
+BOUNDS = [0x7FC03F80, 0x3F807FC0, 0xFFC1FF81, 0xBF803F80, 0x00010001, 0x80018001, 0x7F80FF80,
+          0xFF807F80, 0x00008000, 0x80000000, 0x7FFF8000, 0x80007FFF]
+
+
 @dataclass
 class Operand:
     """An operand, or the destination, of a vector instruction."""
@@ -200,7 +205,8 @@ def random_vector(config: TpuConfig, rng: random.Random, sources=None, target=No
             operands.append(stream(kind, 0))
     operands += [Operand()] * (3 - len(operands))
     dst = stream(rng.choice([dst for dst in Dst if config.bf16 or dst != Dst.UB_BF16]), span)
-    return Vector(op, dst, *operands, counts, post, rng.choice([0, rng.getrandbits(32)]))
+    param = rng.choice([0, rng.getrandbits(32), rng.getrandbits(32), rng.choice(BOUNDS)])
+    return Vector(op, dst, *operands, counts, post, param)
 
 
 class Bench(wiring.Component):

@@ -28,5 +28,6 @@ def test_mistakes_are_found(text, rule):
     "nano", "edge", "core",
     pytest.param("v2", marks=pytest.mark.slow), pytest.param("v1", marks=pytest.mark.slow),
 ])
-def test_preset_is_clean(name):
-    assert "\n".join(map(str, lint(preset(name)))) == ""
+@pytest.mark.parametrize("simulation", [False, True], ids=["synthesis", "simulation"])
+def test_preset_is_clean(name, simulation):
+    assert "\n".join(map(str, lint(preset(name), simulation=simulation))) == ""

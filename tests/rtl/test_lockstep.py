@@ -11,17 +11,20 @@ from celosia.arch.registers import Status
 from celosia_sim.lockstep import Lockstep, LockstepError, memory_options
 from celosia_sim.randprog import random_faulting_program, random_program
 from celosia_sim.rtl import RtlTransport
+from celosia_sim.verilog import chip_verilog
 
 #: Seeds of programs that found a difference once (requantise by a shift above 47).
 REGRESSIONS = {"nano": (4, 10, 12)}
 PROGRAMS, FAULTS = range(150), range(75)
-CHIPS = ("nano", "edge", "core")
+#: Presets; the last in the form of its Verilog that is for synthesis.
+CHIPS = ("nano", "edge", "core", "nano synthesis")
 
 
 @pytest.fixture(scope="module", params=CHIPS)
 def lockstep(request):
-    config = preset(request.param)
-    transport = RtlTransport(config)
+    name, _, form = request.param.partition(" ")
+    config = preset(name)
+    transport = RtlTransport(config, verilog=chip_verilog(config, simulation=not form))
     yield Lockstep(config, transport)
     transport.close()
 
@@ -51,7 +54,7 @@ def test_long_programs(lockstep):
 
 
 def test_a_difference_is_named(lockstep):
-    program = random_program(lockstep.config, 1)
+    program = random_program(lockstep.config, 2)
     lockstep.run(program)
     rows = lockstep.transport.peek("ub", 0, lockstep.config.ub_rows)
     untouched = int(np.flatnonzero(~rows.any(axis=1))[-1])
@@ -59,7 +62,7 @@ def test_a_difference_is_named(lockstep):
     lockstep.transport.poke("ub", untouched, wrong)
     with pytest.raises(LockstepError, match=rf"(?s)seed 2: ub row {untouched} must be.*"
                                             r"written before the program.*differ: 1 of ub"):
-        lockstep.run(random_program(lockstep.config, 2))
+        lockstep.run(program)
     lockstep.transport.poke("ub", untouched, 0 * wrong)
 
 

@@ -21,12 +21,12 @@ module celosia_ram(clk, write_en, write_addr, write_data, read_en, read_addr, re
   input [ADDRESS-1:0] write_addr, read_addr;
   input [WIDTH-1:0] write_data;
   output reg [WIDTH-1:0] read_data;
-  reg [WIDTH-1:0] ram [0:DEPTH-1];
+  reg [WIDTH-1:0] words [0:DEPTH-1];
   integer row;
-  initial for (row = 0; row < DEPTH; row = row + 1) ram[row] = {WIDTH{1'b0}};
+  initial for (row = 0; row < DEPTH; row = row + 1) words[row] = {WIDTH{1'b0}};
   always @(posedge clk) begin
-    if (write_en) ram[write_addr] <= write_data;
-    if (read_en) read_data <= ram[read_addr];
+    if (write_en) words[write_addr] <= write_data;
+    if (read_en) read_data <= words[read_addr];
   end
 endmodule
 """

@@ -1,10 +1,13 @@
 """What the lanes are told about a row, decoded once for all of them."""
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import VectorOp
+from celosia.arch.isa import Post, VectorOp
+from celosia.arch.numerics import NAN
+from celosia_hw.fp.compare import ordered
+from celosia_hw.fp.convert import f32_flush
 
 __all__ = ["FMA_OPS", "Source", "control_layout", "decode", "lane_latency"]
 
@@ -35,6 +38,8 @@ def control_layout(config: TpuConfig) -> data.StructLayout:
 
     ``valid``: there is a row. Then one of these says which part of the lane makes the result:
     ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``, ``f2i``.
+    ``param``: the instruction's, but a lower bound above the upper one is replaced by that one. The
+    result is the same, and the lanes need not compare the bounds.
     """
     parts = ["simple", "product", "requant", *(["fma", "i2f", "f2i"] if config.bf16 else [])]
     return data.StructLayout({
@@ -54,6 +59,25 @@ def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, d
     m.d.comb += [
         control.valid.eq(valid),
         control.simple.eq(valid & ~Cat(control[part] for part in parts).any()),
-        control.op.eq(op), control.post.eq(post), control.dst.eq(dst), control.param.eq(param),
+        control.op.eq(op), control.post.eq(post), control.dst.eq(dst),
+        control.param.eq(_ordered_bounds(m, config, requant=op == VectorOp.REQUANT,
+                                         floating=post == Post.CLAMP_F, param=param)),
     ]
     return control
+
+
+def _ordered_bounds(m: Module, config: TpuConfig, requant: Value, floating: Value,
+                    param: Value) -> Value:
+    """Bring the bounds in ``param`` into order; only those that the instruction uses matter."""
+    low, high = param[:16], param[16:]
+    low8, high8 = param[8:16], param[16:24]
+    halves = low.as_signed() > high.as_signed()
+    if config.bf16:
+        words = [f32_flush(m, Cat(Const(0, 16), half), f"bound_{name}")
+                 for name, half in (("low", low), ("high", high))]
+        # A lower bound that is NaN stays.
+        above = (ordered(words[0]) > ordered(words[1])) & (words[0] != NAN)
+        halves = Mux(floating, above, halves)
+    return Mux(requant,
+               Cat(param[:8], Mux(low8.as_signed() > high8.as_signed(), high8, low8), high),
+               Cat(Mux(halves, high, low), high))

@@ -26,12 +26,11 @@ _MINUS_ZERO = Const(0x80000000, 32)
 
 def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
           words: tuple[Value, Value, Value] | None = None) -> Signal:
-    """min(max(x, low), high) on signed values, with no comparison behind another.
+    """min(max(x, low), high) on signed values where low <= high.
 
     ``words``: what stands for x, low and high in the result, if not they themselves.
     """
-    below = wire(m, x < low, f"{name}_below")
-    above = wire(m, Mux(below, low > high, x > high), f"{name}_above")
+    below, above = wire(m, x < low, f"{name}_below"), wire(m, x > high, f"{name}_above")
     x, low, high = words or (x, low, high)
     result = Mux(above, high, Mux(below, low, x))
     return wire(m, result if words else result.as_signed(), name)
