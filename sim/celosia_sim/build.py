@@ -22,7 +22,7 @@ from celosia_sim.toolchain import (
 )
 
 __all__ = ["ABI", "FLAGS", "TRACES", "BuildFlags", "base_flags", "build_library", "compile_all",
-           "run_tool", "runtime_objects", "strip_zero_rows", "tool_identity", "verilate"]
+           "run_tool", "runtime_objects", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 1
@@ -154,21 +154,10 @@ def _harness_text(within: str = "") -> str:
                    if path.is_file())
 
 
-_ZERO_ROW = re.compile(r"^ *bank\d\[\d+\] = \d+'[a-z]0+;\n", re.MULTILINE)
-
-
-def strip_zero_rows(text: str) -> str:
-    """Leave out the statements that set rows of the on-chip memories to zero.
-
-    There is one for every row, which takes the C++ compiler minutes; the harness zeroes the arrays.
-    """
-    return _ZERO_ROW.sub("", text)
-
-
 def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFIX,
              trace: str = "", extra: Sequence[str] = ()) -> list[tuple[Path, tuple[str, ...]]]:
     """Run Verilator in ``work``; return the C++ files and the flags that each wants."""
-    (work / "chip.v").write_text(strip_zero_rows(text))
+    (work / "chip.v").write_text(text)
     options = [f"--trace-{trace}"] if trace else []
     run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
                            "--Mdir", work / "cpp", *FLAGS.verilator, *options, *extra,

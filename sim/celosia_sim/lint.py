@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia_sim.build import strip_zero_rows
 from celosia_sim.toolchain import ToolchainError, verilator
 from celosia_sim.verilog import chip_verilog
 
@@ -89,7 +88,6 @@ def lint_text(text: str) -> list[Finding]:
     ToolchainError
         If Verilator is missing.
     """
-    text = strip_zero_rows(text)
     lines = text.split("\n")
     with tempfile.TemporaryDirectory(prefix="celosia-lint-") as folder:
         file = Path(folder) / "celosia.v"

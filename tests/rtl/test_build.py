@@ -7,7 +7,7 @@ import pytest
 from stub import SCRATCH, stub_config, stub_verilog
 
 from celosia_sim import toolchain
-from celosia_sim.build import build_library, strip_zero_rows
+from celosia_sim.build import build_library
 from celosia_sim.library import ChipLibrary
 from celosia_sim.toolchain import ToolchainError
 
@@ -92,11 +92,6 @@ def test_system_compiler(monkeypatch, tmp_path):
     finally:
         monkeypatch.undo()
         toolchain.compiler.cache_clear()
-
-
-def test_strip_zero_rows():
-    text = "  initial begin\n    bank0[0] = 8'h00;\n    bank0[1] = 8'h01;\n    x[0] = 8'h00;\n"
-    assert strip_zero_rows(text) == text.replace("    bank0[0] = 8'h00;\n", "")
 
 
 def test_trace_format_is_checked():

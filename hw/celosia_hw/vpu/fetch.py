@@ -27,8 +27,8 @@ class OperandFetch(wiring.Component):
 
     Single rows come first: the first on P, the second on Q, the third on P again. Then the
     streams: the first on P, the second on Q. Whoever takes the rows takes them in that order. A
-    command takes a cycle for its single rows and one for its streams or its third row, as soon as
-    the readers are free.
+    command takes a cycle for itself, one for its single rows and one for its streams or its third
+    row, as soon as the readers are free.
 
     Members
     -------
@@ -83,13 +83,12 @@ class OperandFetch(wiring.Component):
                 m.d.sync += done.eq(1)
             clear.append(~port.valid | port.ready)
         over = clear[0] & clear[1]
-        m.d.comb += self.i.ready.eq(~busy | (streams & over))
+        m.d.comb += self.i.ready.eq(~busy)  # and not when it ends: the readers decide that late
         with m.If(busy & over):
-            m.d.sync += [streams.eq(1), *(done.eq(0) for done in sent)]
-        with m.If(self.i.ready):
-            m.d.sync += busy.eq(self.i.valid)
+            m.d.sync += [busy.eq(~streams), streams.eq(1), *(done.eq(0) for done in sent)]
         with m.If(self.i.valid & self.i.ready):
-            m.d.sync += [command.eq(self.i.payload), streams.eq(~_any_row(self.i.payload))]
+            m.d.sync += [busy.eq(1), command.eq(self.i.payload),
+                         streams.eq(~_any_row(self.i.payload))]
         return m
 
 
