@@ -170,7 +170,10 @@ class InstructionFetch(wiring.Component):
             which = Signal(exact_log2(insns_per_word))
             m.d.sync += which.eq(self.pc)
             words = data.View(data.ArrayLayout(word_layout(), insns_per_word), read.data)
-            m.d.comb += self.word.eq(words[which])
+            with m.Switch(which):
+                for i in range(insns_per_word):
+                    with m.Case(i):
+                        m.d.comb += self.word.eq(words[i])
         else:
             m.d.comb += self.word.eq(read.data)
         return m
