@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.errors import BusError
 from celosia_sim.build import build_library
 from celosia_sim.library import MEMORY_BYTES, ChipLibrary, Stop
@@ -93,6 +94,21 @@ class SimOptions:
         return "" if self.trace is None else Path(self.trace).suffix[1:]
 
 
+_NAMES = {register.offset: register.name for register in REGISTERS}
+
+
+def _name(offset: int) -> str:
+    return _NAMES.get(offset, f"{offset:#05x}")
+
+
+def _checked(offset: int) -> int:
+    """Return an offset that the address pins can carry; BusError otherwise."""
+    if not 0 <= offset < 1 << ADDRESS_BITS:
+        raise BusError(f"register offset must be from 0 to {(1 << ADDRESS_BITS) - 1:#x}, "
+                       f"not {offset:#x}")
+    return offset
+
+
 class RtlTransport:
     """The chip's RTL, Verilated, with external memory of 4 GiB; implements the driver's Transport.
 
@@ -147,16 +163,18 @@ class RtlTransport:
 
     def read_register(self, offset: int) -> int:
         """Return a register; BusError if the chip answers with an error."""
-        status, value = self.chip.read_register(offset)
+        status, value = self.chip.read_register(_checked(offset))
         if status:
-            raise BusError(f"the chip must answer OKAY to a read of register {offset:#05x}, "
+            raise BusError(f"the chip must answer OKAY to a read of register {_name(offset)}, "
                            f"not {status}")
         return value
 
     def write_register(self, offset: int, value: int) -> None:
         """Write a register; BusError if the chip answers with an error."""
-        if status := self.chip.write_register(offset, value):
-            raise BusError(f"the chip must answer OKAY to a write of register {offset:#05x}, "
+        if not 0 <= value < 1 << 32:
+            raise ValueError(f"value of register {_name(offset)} must be 32 bits, not {value!r}")
+        if status := self.chip.write_register(_checked(offset), value):
+            raise BusError(f"the chip must answer OKAY to a write of register {_name(offset)}, "
                            f"not {status}")
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
@@ -173,6 +191,8 @@ class RtlTransport:
 
         Ctrl-C ends it within a fraction of a second, between two cycles; the chip can be used on.
         """
+        if timeout_cycles is not None and timeout_cycles < 0:
+            raise ValueError(f"timeout_cycles must be None or at least 0, not {timeout_cycles!r}")
         waited, size = 0, 1000
         with self._bar(timeout_cycles) as bar:
             while True:

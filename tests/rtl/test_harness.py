@@ -23,6 +23,7 @@ from stub import (
     random_bytes,
 )
 
+from celosia.arch.registers import BY_NAME
 from celosia.driver.errors import BusError
 from celosia.driver.transport import Transport
 from celosia_sim.library import ProtocolError
@@ -208,3 +209,13 @@ def test_two_chips_are_independent(open_stub):
 def test_options_are_checked(field, value, wanted):
     with pytest.raises(ValueError, match=rf"^SimOptions\.{field} must be {wanted}, not {value!r}$"):
         SimOptions(**{field: value})
+
+
+def test_what_the_pins_cannot_carry_is_refused(open_stub):
+    chip = open_stub()
+    with pytest.raises(BusError, match=r"^register offset must be from 0 to 0xfff, not 0x1000$"):
+        chip.read_register(0x1000)
+    with pytest.raises(ValueError, match=r"^value of register PROGRAM must be 32 bits, not -1$"):
+        chip.write_register(BY_NAME["PROGRAM"].offset, -1)
+    with pytest.raises(ValueError, match=r"^timeout_cycles must be None or at least 0, not -5$"):
+        chip.wait_interrupt(-5)
