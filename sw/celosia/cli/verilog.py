@@ -12,6 +12,7 @@ _EPILOG = """\
 examples:
   celosia verilog --preset nano -o nano.v
   celosia verilog --preset core > core.v
+  celosia verilog --preset v1 --simulation -o v1.sv
 """
 
 
@@ -25,6 +26,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
                         help=f"chip: {', '.join(PRESETS)} (default: %(default)s)")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="file (default: standard output)")
+    parser.add_argument("--simulation", action="store_true",
+                        help="the form that simulates fast, loops over arrays, in place of the one "
+                             "for synthesis, generated instances")
     parser.set_defaults(run=_run)
 
 
@@ -33,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
         from celosia_hw.top import chip_verilog
     except ModuleNotFoundError as error:
         raise needs("verilog", error, "hw") from error
-    text = chip_verilog(preset(args.preset))
+    text = chip_verilog(preset(args.preset), simulation=args.simulation)
     if args.output:
         Path(args.output).write_text(text, encoding="utf-8")
         print(f"{args.output}: {text.count(chr(10))} lines")

@@ -116,6 +116,10 @@ def test_asm_that_fails(capsys, add, tmp_path):
     add.write_text(ADD)
     assert fails(capsys, "asm", str(add), "-o", str(add)) == (
         f"celosia: error: the program file must have another name than its source, not {add}\n")
+    other = f"{add.parent}/../{add.parent.name}/{add.name}"
+    assert fails(capsys, "asm", str(add), "-o", other) == (
+        f"celosia: error: the program file must have another name than its source, not {other}\n")
+    assert add.read_text() == ADD
     add.write_bytes(b"\x7fELF\xff")
     assert fails(capsys, "run", str(add)) == (
         f"celosia: error: {add}: a program must begin with b'CELOSIA\\x1a' or be UTF-8 text, but "
@@ -181,16 +185,41 @@ def test_run_that_fails(capsys, add, tmp_path):
         main(["--debug", "run", str(tmp_path / "none")])
 
 
+def test_inputs_that_are_no_array(capsys, add, tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, x=np.zeros(2))
+    start = (f"celosia: error: --input x: {path} must be a .npy file that holds one array, but "
+             f"ValueError: ")
+    assert fails(capsys, "run", str(add), "--input", f"x={path}") == (
+        start + r"the magic string is not correct; expected b'\x93NUMPY', got b'PK\x03\x04-\x00'"
+        + "\n")
+    path.write_bytes(b"")
+    assert fails(capsys, "run", str(add), "--input", f"x={path}") == (
+        start + "EOF: reading magic string, expected 8 bytes got 0\n")
+
+
+def test_save_writes_the_file_that_was_named(capsys, add, tmp_path):
+    assert main(["run", str(add), "--random", "0", "--save", f"y={tmp_path / 'y.out'}"]) == 0
+    capsys.readouterr()
+    assert np.load(tmp_path / "y.out").shape == (4, 16)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["add.s", "y.out"]
+    for path in (tmp_path / "none" / "y.npy", tmp_path):
+        assert fails(capsys, "run", str(add), "--random", "0", "--save", f"y={path}") == (
+            f"celosia: error: --save y: FILE must be a file in a folder that exists, "
+            f"not '{path}'\n")
+
+
 def test_verilog(capsys, monkeypatch, tmp_path):
     top = types.ModuleType("celosia_hw.top")
-    top.chip_verilog = lambda config: f"module celosia; // {config.name}\nendmodule\n"
+    top.chip_verilog = lambda config, simulation: (
+        f"module celosia; // {config.name} {simulation}\nendmodule\n")
     monkeypatch.setitem(sys.modules, "celosia_hw.top", top)
     assert main(["verilog", "--preset", "nano"]) == 0
-    assert capsys.readouterr().out == "module celosia; // nano\nendmodule\n"
+    assert capsys.readouterr().out == "module celosia; // nano False\nendmodule\n"
     path = tmp_path / "x.v"
-    assert main(["verilog", "-o", str(path)]) == 0
+    assert main(["verilog", "--simulation", "-o", str(path)]) == 0
     assert capsys.readouterr().out == f"{path}: 2 lines\n"
-    assert path.read_text() == "module celosia; // core\nendmodule\n"
+    assert path.read_text() == "module celosia; // core True\nendmodule\n"
     monkeypatch.setitem(sys.modules, "celosia_hw.top", None)
     assert fails(capsys, "verilog") == (
         "celosia: error: verilog needs the package celosia_hw.top: pip install 'celosia[hw]'\n")
