@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -24,6 +27,23 @@ DTYPES: dict[str, np.dtype] = {
 }
 #: Kinds of buffers: filled by the caller, read by the caller, filled on load, or neither.
 KINDS = ("input", "output", "constant", "scratch")
+#: Sizes along an axis are below this, as the bytes of memory are.
+_SIZES = 1 << 32
+
+
+def _integer(value: Any, what: str) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise ValueError(f"{what} must be an integer, not {value!r}")
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} must be a string, not {value!r}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -54,17 +74,25 @@ class Buffer:
         """Check every field."""
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"Buffer.name must be a string that is not empty, not {self.name!r}")
-        if self.dtype not in DTYPES:
+        if not isinstance(self.dtype, str) or self.dtype not in DTYPES:
             raise ValueError(f"Buffer.dtype of {self.name} must be one of {', '.join(DTYPES)}, "
                              f"not {self.dtype!r}")
         if self.kind not in KINDS:
             raise ValueError(f"Buffer.kind of {self.name} must be one of {', '.join(KINDS)}, "
                              f"not {self.kind!r}")
-        shape = tuple(int(size) for size in self.shape)
+        if isinstance(self.shape, str) or not isinstance(self.shape, Iterable):
+            raise ValueError(f"Buffer.shape of {self.name} must hold integers, not {self.shape!r}")
+        shape = tuple(_integer(size, f"a size in Buffer.shape of {self.name}")
+                      for size in self.shape)
         if any(size < 0 for size in shape):
             raise ValueError(f"Buffer.shape of {self.name} must hold sizes of at least 0, "
                              f"not {self.shape!r}")
+        if any(size >= _SIZES for size in shape):
+            raise ValueError(f"Buffer.shape of {self.name} must hold sizes of at most "
+                             f"{_SIZES - 1}, not {self.shape!r}")
         object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "offset",
+                           _integer(self.offset, f"Buffer.offset of {self.name}"))
         size = DTYPES[self.dtype].itemsize
         if self.offset < 0 or self.offset % size:
             raise ValueError(f"Buffer.offset of {self.name} must be a multiple of {size} from 0 "
@@ -73,7 +101,7 @@ class Buffer:
     @property
     def nbytes(self) -> int:
         """Bytes that the buffer occupies."""
-        return int(np.prod(self.shape, dtype=np.int64)) * DTYPES[self.dtype].itemsize
+        return math.prod(self.shape) * DTYPES[self.dtype].itemsize
 
     @property
     def end(self) -> int:
@@ -122,19 +150,26 @@ class Program:
 
     def __post_init__(self) -> None:
         """Check that the parts agree, and freeze them."""
+        _text(self.name, "Program.name")
+        for name in ("fingerprint", "arena_bytes"):
+            object.__setattr__(self, name, _integer(getattr(self, name), f"Program.{name}"))
         if not 0 <= self.fingerprint < 1 << 32:
             raise ValueError(f"Program.fingerprint must be 32 bits unsigned, "
                              f"not {self.fingerprint!r}")
         if not 0 <= self.arena_bytes < 1 << 32:
             raise ValueError(f"Program.arena_bytes must be from 0 to {(1 << 32) - 1}, "
                              f"not {self.arena_bytes!r}")
+        if isinstance(self.sources, str):
+            raise ValueError(f"Program.sources must hold strings, not be {self.sources!r}")
         for name in ("insns", "sources", "buffers"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        for index, source in enumerate(self.sources):
+            _text(source, f"Program.sources[{index}]")
         if self.sources and len(self.sources) != len(self.insns):
             raise ValueError(f"Program.sources must be empty or have one text for each of the "
                              f"{len(self.insns)} instructions, not {len(self.sources)}")
         self._check_buffers()
-        relocations = tuple((int(index), int(operand)) for index, operand in self.relocations)
+        relocations = tuple(self._relocation(pair) for pair in self.relocations)
         object.__setattr__(self, "relocations", relocations)
         for index, operand in relocations:
             if not 0 <= index < len(self.insns):
@@ -147,6 +182,16 @@ class Program:
                                  f"{operand} of instruction {index} ({mnemonic})")
         if len(set(relocations)) != len(relocations):
             raise ValueError("Program.relocations must name each operand once")
+
+    @staticmethod
+    def _relocation(pair: Any) -> tuple[int, int]:
+        try:
+            index, operand = pair
+        except (TypeError, ValueError):
+            raise ValueError(f"Program.relocations must hold pairs (instruction, operand), "
+                             f"not {pair!r}") from None
+        return (_integer(index, "an instruction in Program.relocations"),
+                _integer(operand, "an operand in Program.relocations"))
 
     def _check_buffers(self) -> None:
         frozen: dict[str, NDArray] = {}

@@ -86,7 +86,7 @@ class _Reader:
         text = self.take(length, "the header")
         try:
             header: dict[str, Any] = json.loads(text)
-            buffers = tuple(Buffer(name, offset, tuple(shape), dtype, kind)
+            buffers = tuple(Buffer(name, offset, shape, dtype, kind)
                             for name, offset, shape, dtype, kind in header["buffers"])
             insns = tuple(self.insn(index) for index in range(header["instructions"]))
             constants = {
@@ -94,10 +94,10 @@ class _Reader:
                                            DTYPES[buffer.dtype]).reshape(buffer.shape)
                 for buffer in buffers if buffer.kind == "constant"}
             program = Program(
-                header["fingerprint"], insns, header["name"], tuple(header["sources"]),
+                header["fingerprint"], insns, header["name"], header["sources"],
                 header["arena_bytes"], buffers, constants,
-                tuple((index, operand) for index, operand in header["relocations"]))
-        except (KeyError, TypeError, ValueError) as error:
+                header["relocations"])
+        except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
             if str(error).startswith("program file at"):
                 raise
             raise ValueError(f"program file at offset {at}: the header must describe a program, "

@@ -101,12 +101,34 @@ EMPTY = {"name": "", "fingerprint": 1, "instructions": 0, "arena_bytes": 0, "sou
      "program file at offset 144: instruction 0 must have 32 bytes, not 31"),
     (with_header(EMPTY | {"instructions": 1}, b"\0" * 32),
      "program file at offset 144: instruction 0: opcode 0x00 is not in the ISA"),
+    (with_header(EMPTY | {"buffers": [["x", 0, [1 << 64], "int8", "input"]]}),
+     ("program file at offset 28: the header must describe a program, but ValueError: Buffer.shape "
+      "of x must hold sizes of at most 4294967295, not [18446744073709551616]")),
+    (with_header(EMPTY | {"buffers": [["x", 0, [1 << 31, 1 << 31, 4], "int8", "input"]]}),
+     ("program file at offset 28: the header must describe a program, but ValueError: buffer x "
+      "must end inside the arena of 0 bytes, not at 18446744073709551616")),
+    (with_header(EMPTY | {"buffers": [["x", 0, "12", "int8", "input"]]}),
+     ("program file at offset 28: the header must describe a program, but ValueError: Buffer.shape "
+      "of x must hold integers, not '12'")),
+    (with_header(EMPTY | {"name": 5}),
+     ("program file at offset 28: the header must describe a program, but ValueError: "
+      "Program.name must be a string, not 5")),
+    (with_header(EMPTY | {"sources": "ab"}),
+     ("program file at offset 28: the header must describe a program, but ValueError: "
+      "Program.sources must hold strings, not be 'ab'")),
     (with_header(EMPTY, b"\0"),
      "program file at offset 144: the file must end here, not after 1 more bytes"),
 ])
 def test_what_is_wrong_with_a_file_is_said(data, message):
     with pytest.raises(ValueError, match=exactly(message)):
         Program.from_bytes(data)
+
+
+def test_header_that_is_nested_too_deeply():
+    depth = 200_000
+    with pytest.raises(ValueError, match="^program file at offset 28: the header must describe a "
+                                         "program, but RecursionError: "):
+        Program.from_bytes(file(struct.pack("<I", depth) + b"[" * depth))
 
 
 def test_load_names_the_file(tmp_path):
@@ -123,6 +145,15 @@ W = Buffer("w", 0, (2,), "int8", "constant")
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"fingerprint": -1}, "Program.fingerprint must be 32 bits unsigned, not -1"),
+    ({"name": None}, "Program.name must be a string, not None"),
+    ({"fingerprint": 1.0}, "Program.fingerprint must be an integer, not 1.0"),
+    ({"fingerprint": True}, "Program.fingerprint must be an integer, not True"),
+    ({"arena_bytes": "16"}, "Program.arena_bytes must be an integer, not '16'"),
+    ({"sources": ("a", 2)}, "Program.sources[1] must be a string, not 2"),
+    ({"relocations": (7,)}, ("Program.relocations must hold pairs (instruction, operand), "
+                             "not 7")),
+    ({"relocations": ((0, 1.5),)}, ("an operand in Program.relocations must be an integer, "
+                                    "not 1.5")),
     ({"arena_bytes": 1 << 32}, "Program.arena_bytes must be from 0 to 4294967295, not 4294967296"),
     ({"sources": ("a",)}, ("Program.sources must be empty or have one text for each of the 2 "
                           "instructions, not 1")),
@@ -159,6 +190,12 @@ def test_registers_are_not_relocated():
                                      "not 2")),
     (("x", 0, (2, -1), "int32", "input"), ("Buffer.shape of x must hold sizes of at least 0, "
                                           "not (2, -1)")),
+    (("x", 4.0, (), "int32", "input"), "Buffer.offset of x must be an integer, not 4.0"),
+    (("x", 0, (2.5,), "int32", "input"), ("a size in Buffer.shape of x must be an integer, "
+                                         "not 2.5")),
+    (("x", 0, 5, "int32", "input"), "Buffer.shape of x must hold integers, not 5"),
+    (("x", 0, (), ["int8"], "input"), ("Buffer.dtype of x must be one of int8, int32, float32, "
+                                      "bfloat16, not ['int8']")),
     (("x", 0, (), "int32", "in"), ("Buffer.kind of x must be one of input, output, constant, "
                                   "scratch, not 'in'")),
 ])

@@ -136,9 +136,13 @@ class _Assembler:
         if name in self.names.buffers:
             raise Wrong(pieces[0][0].column, f"buffer {name!r} must be defined once")
         try:
-            self.buffers.append(Buffer(name, offset, tuple(shape), dtype.text, kind.text))
+            buffer = Buffer(name, offset, tuple(shape), dtype.text, kind.text)
         except ValueError as error:
             raise Wrong(token.column, str(error)) from None
+        if buffer.end >= 1 << 32:
+            raise Wrong(token.column, f"buffer {name} must end at {(1 << 32) - 1} or before, "
+                                      f"not at {buffer.end}")
+        self.buffers.append(buffer)
         self.names.buffers[name] = offset
         self.places[name] = token
 
@@ -160,6 +164,12 @@ class _Assembler:
                         not info.min <= number <= info.max:
                     raise Wrong(piece[0].column, f"a value of {buffer.name} must be an integer "
                                                  f"from {info.min} to {info.max}, not {number}")
+            try:
+                float(number)
+            except OverflowError:
+                bits = int(number).bit_length()
+                raise Wrong(piece[0].column, f"a value of {buffer.name} must fit fp64, not be an "
+                                             f"integer of {bits} bits") from None
             numbers.append(number)
         with np.errstate(over="ignore"):
             array = np.array(numbers, np.float32 if "float" in buffer.dtype else dtype)

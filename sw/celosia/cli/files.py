@@ -80,7 +80,7 @@ def _assemble(args: argparse.Namespace) -> int:
     if args.output is None and args.source == "-":
         raise ValueError("-o must be given where the source is standard input")
     output = args.output or str(Path(args.source).with_suffix(".bin"))
-    if output == args.source:
+    if args.source != "-" and Path(output).exists() and Path(output).samefile(args.source):
         raise ValueError(f"the program file must have another name than its source, not {output}")
     program.save(output)
     print(f"{output}: {len(program.insns)} instructions, {program.arena_bytes} bytes of memory")

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,14 @@ def _pairs(option: str, texts: list[str]) -> dict[str, str]:
 
 
 def _read(path: str, buffer: Buffer) -> NDArray:
-    array = np.load(path, allow_pickle=False)
+    try:
+        with Path(path).open("rb") as file:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header can make NumPy raise nearly anything
+        raise ValueError(f"--input {buffer.name}: {path} must be a .npy file that holds one "
+                         f"array, but {type(error).__name__}: {error}") from error
     dtype = DTYPES[buffer.dtype]
     if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
         array = array.view(dtype)  # .npy has no name for bfloat16
@@ -92,6 +100,10 @@ def _run(args: argparse.Namespace) -> int:
         raise ValueError(f"--preset must be given: the program is for a chip with fingerprint "
                          f"{program.fingerprint:#010x}, which no preset has")
     saves = _pairs("--save", args.save)
+    for name, path in saves.items():
+        if not Path(path).parent.is_dir() or Path(path).is_dir():
+            raise ValueError(f"--save {name}: FILE must be a file in a folder that exists, "
+                             f"not {path!r}")
     inputs: dict[str, NDArray] = {
         name: _read(path, program.buffer(name))
         for name, path in _pairs("--input", args.input).items()}
@@ -105,7 +117,8 @@ def _run(args: argparse.Namespace) -> int:
     with open(args.backend, config=config, **_options(args)) as device:
         result = _on(device, program, inputs, args, [*args.dump, *saves])
     for name, path in saves.items():
-        np.save(path, result[name])
+        with Path(path).open("wb") as file:  # given the name, NumPy would add .npy to it
+            np.save(file, result[name])
     if args.json:
         print(json.dumps({
             "program": program.name, "preset": config.name, "backend": args.backend,

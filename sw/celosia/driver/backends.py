@@ -58,14 +58,17 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     Raises
     ------
     ValueError
-        If there is no such backend or preset, or both a preset and a configuration are given.
+        If there is no such backend or preset, both a preset and a configuration are given, or
+        the configuration is none.
     DeviceError
         If the backend needs a package that is not installed.
     """
-    if backend not in BACKENDS:
+    if not isinstance(backend, str) or backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if preset is not None and config is not None:
         raise ValueError(f"config must be left out where there is a preset, not {config!r}")
     if config is None:
-        config = configs.preset(preset or "core")
+        config = configs.preset("core" if preset is None else preset)
+    if not isinstance(config, TpuConfig):
+        raise ValueError(f"config must be a TpuConfig, not {config!r}")
     return Device(BACKENDS[backend](config, **options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Self
@@ -34,6 +35,10 @@ def _dtype(dtype: DTypeLike) -> np.dtype:
     if made not in DTYPES.values():
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {str(made)!r}")
     return made
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 class Device:
@@ -100,17 +105,19 @@ class Device:
         Raises
         ------
         ValueError
-            If the chip has no such type, or a size is negative.
+            If the chip has no such type, or a size is negative or no integer.
         OutOfDeviceMemory
             If it does not fit.
         """
         self._open()
         made = _dtype(dtype)
-        sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        sizes = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        if not all(_is_integer(size) for size in sizes):
+            raise ValueError(f"shape must be an integer or hold integers, not {shape!r}")
         sizes = tuple(int(size) for size in sizes)
         if any(size < 0 for size in sizes):
             raise ValueError(f"shape must hold sizes of at least 0, not {shape!r}")
-        nbytes = int(np.prod(sizes, dtype=np.int64)) * made.itemsize
+        nbytes = math.prod(sizes) * made.itemsize
         return DeviceArray(self, self._memory.allocate(nbytes), sizes, made)
 
     def free(self, handle: DeviceArray | LoadedProgram) -> None:
@@ -174,6 +181,8 @@ class Device:
             If it does not fit.
         """
         self._open()
+        if not isinstance(program, Program):
+            raise ValueError(f"program must be a Program, not {program!r}")
         name = program.name or "without a name"
         if program.fingerprint != self.config.fingerprint:
             raise ValueError(f"program {name} must be for this chip, {self.config.name}, not for "
@@ -228,16 +237,24 @@ class Device:
         Raises
         ------
         ValueError
-            If an input is missing, unknown, or of another shape or type.
+            If an input is missing, unknown, or of another shape or type, or an argument is of the
+            wrong kind.
         ChipFault
             If the chip stops at a fault. It has been reset; arrays and programs stay valid.
         RunTimeout
             If the run takes more cycles than ``timeout``. Likewise.
         """
         self._open()
-        if timeout is not None and not 1 <= timeout <= _MAX_TIMEOUT:
-            raise ValueError(f"timeout must be None or from 1 to {_MAX_TIMEOUT} cycles, "
-                             f"not {timeout!r}")
+        if timeout is not None:
+            if not _is_integer(timeout) or not 1 <= timeout <= _MAX_TIMEOUT:
+                raise ValueError(f"timeout must be None or from 1 to {_MAX_TIMEOUT} cycles, "
+                                 f"not {timeout!r}")
+            timeout = int(timeout)
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise ValueError(f"inputs must be None or map names of buffers to arrays, "
+                             f"not {inputs!r}")
+        if not isinstance(program, (LoadedProgram, Program)):
+            raise ValueError(f"program must be a LoadedProgram or a Program, not {program!r}")
         if isinstance(program, Program):
             loaded = self.load(program)
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +54,7 @@ class DeviceArray(_Handle):
                  owner: LoadedProgram | None = None, name: str = ""):
         super().__init__(device)
         self.address, self.shape, self.dtype = address, shape, dtype
-        self.nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        self.nbytes = math.prod(shape) * dtype.itemsize
         self.owner, self.name = owner, name
 
     def _what(self) -> str:

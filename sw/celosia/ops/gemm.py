@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import operator
+
 from celosia.arch.config import TpuConfig
 from celosia.ops.program import Arena, build, identity
 from celosia.ops.stages import OUTPUTS, Chain, Stage
 from celosia.program import Program
 
-__all__ = ["check_format", "check_output", "check_size", "matmul"]
+__all__ = ["check_format", "check_output", "check_size", "check_zero_point", "matmul"]
 
 #: Element type of operands and of sums, by operand format.
 OPERAND_DTYPES = {"int8": "int8", "bf16": "bfloat16"}
+#: No size is larger: products of sizes stay far from what 64 bits hold.
+_MAX_SIZE = (1 << 31) - 1
+
+
+def _integer(name: str, value: object, wanted: str) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be {wanted}, not {value!r}") from None
 
 
 def check_size(name: str, value: object) -> int:
     """Return a size that is a positive integer; TypeError or ValueError otherwise."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be a positive integer, not {value!r}")
-    size = value.__index__()  # type: ignore[attr-defined]
+    size = _integer(name, value, "a positive integer")
     if size < 1:
         raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    if size > _MAX_SIZE:
+        raise ValueError(f"{name} must be at most {_MAX_SIZE}, not {value!r}")
     return size
+
+
+def check_zero_point(name: str, value: object) -> int:
+    """Return a zero point that is an int8 value; TypeError or ValueError otherwise."""
+    zero_point = _integer(name, value, "an integer from -128 to 127")
+    if not -128 <= zero_point <= 127:
+        raise ValueError(f"{name} must be from -128 to 127, not {value!r}")
+    return zero_point
 
 
 def check_format(config: TpuConfig, fmt: object) -> str:
@@ -78,10 +99,10 @@ def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
     Raises
     ------
     TypeError
-        If a size is not an integer.
+        If a size or the zero point is not an integer.
     ValueError
-        If a size is below 1, the chip lacks the format, the format lacks the output, or the
-        operands do not fit memory.
+        If a size is below 1 or above 2**31 - 1, the zero point is not an int8 value, the chip lacks
+        the format, the format lacks the output, or the operands do not fit memory.
 
     Notes
     -----
@@ -92,10 +113,9 @@ def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
     m, k, n = sizes
     fmt = check_format(config, format)
     out = check_output(fmt, output)
+    zero_point = check_zero_point("zero_point", zero_point)
     if out != "int8" and zero_point:
         raise ValueError(f"zero_point must be 0 where the output is {out}, not {zero_point!r}")
-    if not -128 <= zero_point <= 127:
-        raise ValueError(f"zero_point must be from -128 to 127, not {zero_point!r}")
     operand, sums = OPERAND_DTYPES[fmt], OUTPUTS[fmt][0]
     arena = Arena()
     a = arena.add("a", (k, m) if transpose_a else (m, k), operand, "input")

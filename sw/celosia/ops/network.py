@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import requant_scale
-from celosia.ops.gemm import check_format, check_output, check_size
+from celosia.ops.gemm import check_format, check_output, check_size, check_zero_point
 from celosia.ops.plan import plan
 from celosia.ops.program import Arena, build
 from celosia.ops.stages import OUTPUTS, Chain, Stage
@@ -120,19 +121,17 @@ def _check_finish(layer: Dense, fmt: str, name: str, last: bool) -> None:
         if bias.shape != (layer.outputs,):
             raise ValueError(f"bias of {name} must have shape [{layer.outputs}], not "
                              f"{list(bias.shape)}")
+    zero_point = check_zero_point(f"zero_point of {name}", layer.zero_point)
     if layer.scale is None:
         if fmt == "int8" and not last:
             raise ValueError(f"{name} must have a scale that brings its sums to int8, as "
                              f"another layer follows, not None")
-        if layer.zero_point:
+        if zero_point:
             raise ValueError(f"zero_point of {name} must be 0 where there is no scale, not "
-                             f"{layer.zero_point!r}")
+                             f"{zero_point!r}")
     elif fmt != "int8":
         raise ValueError(f"scale of {name} must be None for bfloat16 weights, not "
                          f"{layer.scale!r}")
-    if not -128 <= layer.zero_point <= 127:
-        raise ValueError(f"zero_point of {name} must be from -128 to 127, not "
-                         f"{layer.zero_point!r}")
 
 
 def _segments(config: TpuConfig, batch: int, stages: list[Stage]) -> list[tuple[int, int]]:
@@ -212,8 +211,8 @@ def dense_network(config: TpuConfig, batch: int, layers: Sequence[Dense],
             words = scale_words(layer.scale, layer.outputs, f"scale of layer {i}")
             scale = arena.constant(f"{label}.scale", words)
         stages.append(Stage(layer.inputs, layer.outputs, fmt, weights,
-                            out if layer is last else operand, layer.transpose, bias, scale,
-                            layer.relu, layer.zero_point, label))
+                            out if i == len(layers) - 1 else operand, layer.transpose, bias, scale,
+                            layer.relu, operator.index(layer.zero_point), label))
     mask = None
     if fmt == "bf16" and any(layer.outputs % config.dim for layer in layers[:-1]):
         mask = arena.constant("mask", np.ones(config.dim, np.int32))

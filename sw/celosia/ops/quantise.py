@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.ops.network import Dense
+from celosia.ops.network import Dense, scale_words
 
 __all__ = ["FloatLayer", "QuantisedNetwork", "quantise_network"]
+
+#: Scales are not smaller: a subnormal one has lost its precision.
+_MIN_SCALE = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,15 @@ class QuantisedNetwork:
 
 
 def _finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be an array of real numbers, not a "
+                         f"{type(values).__name__} of uneven rows") from None
+    if not np.can_cast(given.dtype, np.float64, "same_kind"):
+        raise TypeError(f"{name} must hold real numbers, not {given.dtype}")
+    with np.errstate(all="ignore"):
+        array: NDArray[np.float64] = given.astype(np.float64)
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         at = tuple(int(i) for i in bad[0])
@@ -65,14 +76,85 @@ def _finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _to_int8(x: NDArray[np.float64], scale: float, zero_point: int) -> NDArray[np.int8]:
-    return np.clip(np.rint(x / scale) + zero_point, -128, 127).astype(np.int8)
+    with np.errstate(over="ignore", under="ignore"):  # what is too large saturates
+        return np.clip(np.rint(x / scale) + zero_point, -128, 127).astype(np.int8)
 
 
-def _range(values: NDArray[np.float64]) -> tuple[float, int]:
+def _check_scale(name: str, scale: ArrayLike) -> None:
+    values = np.ravel(scale)
+    bad = values[~(np.isfinite(values) & (values >= _MIN_SCALE))]
+    if len(bad):
+        raise ValueError(f"{name} must be finite and at least {_MIN_SCALE}, not {float(bad[0])}")
+
+
+def _range(name: str, values: NDArray[np.float64]) -> tuple[float, int]:
     """Scale and zero point that map the values, and 0 exactly, to int8."""
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
-    scale = (high - low) / 255 or 1.0
+    scale = (high - low) / 255 if high > low else 1.0
+    _check_scale(f"scale of {name}", scale)
     return scale, int(np.clip(np.rint(-128 - low / scale), -128, 127))
+
+
+def _floats(layers: Sequence[FloatLayer]) -> list[FloatLayer]:
+    """Return the layers in float64; TypeError or ValueError where they contradict each other."""
+    if not isinstance(layers, Sequence):
+        raise TypeError(f"layers must be a sequence of FloatLayer, not {layers!r}")
+    if not layers:
+        raise ValueError("layers must hold at least one FloatLayer, not none")
+    found: list[FloatLayer] = []
+    for i, layer in enumerate(layers):
+        if not isinstance(layer, FloatLayer):
+            raise TypeError(f"layer {i} must be a FloatLayer, not {layer!r}")
+        for part, values in (("weights", layer.weights), ("bias", layer.bias)):
+            if not isinstance(values, np.ndarray):
+                raise TypeError(f"{part} of layer {i} must be a NumPy array, not "
+                                f"{type(values).__name__}")
+        weights = _finite(f"weights of layer {i}", layer.weights)
+        bias = _finite(f"bias of layer {i}", layer.bias)
+        if weights.ndim != 2 or 0 in weights.shape:
+            raise ValueError(f"weights of layer {i} must have two sizes of at least 1, not shape "
+                             f"{list(weights.shape)}")
+        inputs = found[-1].weights.shape[1] if found else weights.shape[0]
+        if weights.shape[0] != inputs or bias.shape != weights.shape[1:]:
+            raise ValueError(f"layer {i} must have weights ({inputs}, n) and bias (n), not "
+                             f"{list(weights.shape)} and {list(bias.shape)}")
+        found.append(FloatLayer(weights, bias, layer.relu))
+    return found
+
+
+def _quantise(layers: list[FloatLayer], x: NDArray[np.float64]) -> QuantisedNetwork:
+    inputs = layers[0].weights.shape[0]
+    if x.ndim != 2 or not len(x) or x.shape[1] != inputs:
+        raise ValueError(f"calibration must have rows of {inputs} values, not shape "
+                         f"{list(x.shape)}")
+    first = scale, zero_point = _range("calibration", x)
+    made = []
+    output_scale = 1.0
+    for i, layer in enumerate(layers):
+        last = i == len(layers) - 1
+        largest = np.abs(layer.weights).max(axis=None if last else 0)
+        steps = np.where(largest > 0, largest / 127, 1.0)
+        _check_scale(f"scale of the weights of layer {i}", steps)
+        integers = np.clip(np.rint(layer.weights / steps), -127, 127).astype(np.int8)
+        sums_scale = scale * steps
+        _check_scale(f"scale of the sums of layer {i}", sums_scale)
+        offset = zero_point * integers.astype(np.int64).sum(axis=0)
+        biases = np.rint(layer.bias / sums_scale) - offset
+        reach = float(np.abs(biases).max())
+        if not reach < 1 << 31:
+            raise ValueError(f"bias of layer {i} must fit int32 in units of its sums, not reach "
+                             f"{reach:.10g}")
+        x = _finite(f"results of layer {i}", layer(x))
+        if last:
+            output_scale = float(sums_scale)
+            made.append(Dense(integers, biases.astype(np.int32), layer.relu))
+        else:
+            scale, zero_point = _range(f"the results of layer {i}", x)
+            factors = sums_scale / scale
+            scale_words(factors, len(factors), f"scale of layer {i}")
+            made.append(Dense(integers, biases.astype(np.int32), layer.relu, scale=factors,
+                              zero_point=zero_point))
+    return QuantisedNetwork(tuple(made), *first, output_scale)
 
 
 def quantise_network(layers: Sequence[FloatLayer], calibration: ArrayLike) -> QuantisedNetwork:
@@ -85,41 +167,12 @@ def quantise_network(layers: Sequence[FloatLayer], calibration: ArrayLike) -> Qu
 
     Raises
     ------
+    TypeError
+        If a layer is not a FloatLayer, or its weights, its bias or the calibration are not of real
+        numbers.
     ValueError
-        If a weight, a bias or a calibration value is not finite, there are no calibration rows, or
-        sizes do not fit.
+        If a weight, a bias or a calibration value is not finite, there are no calibration rows,
+        sizes do not fit, or results or scales become too large or too small.
     """
-    x = _finite("calibration", calibration)
-    if not layers:
-        raise ValueError("layers must hold at least one FloatLayer, not none")
-    if x.ndim != 2 or not len(x) or x.shape[1] != layers[0].weights.shape[0]:
-        raise ValueError(f"calibration must have rows of {layers[0].weights.shape[0]} values, "
-                         f"not shape {list(x.shape)}")
-    first = scale, zero_point = _range(x)
-    made = []
-    output_scale = 1.0
-    for i, layer in enumerate(layers):
-        weights = _finite(f"weights of layer {i}", layer.weights)
-        bias = _finite(f"bias of layer {i}", layer.bias)
-        if weights.shape[0] != x.shape[1] or bias.shape != weights.shape[1:]:
-            raise ValueError(f"layer {i} must have weights ({x.shape[1]}, n) and bias (n), not "
-                             f"{list(weights.shape)} and {list(bias.shape)}")
-        last = i == len(layers) - 1
-        largest = np.abs(weights).max(axis=None if last else 0)
-        steps = np.where(largest > 0, largest / 127, 1.0)
-        integers = np.clip(np.rint(weights / steps), -127, 127).astype(np.int8)
-        sums_scale = scale * steps
-        offset = zero_point * integers.astype(np.int64).sum(axis=0)
-        biases = np.rint(bias / sums_scale).astype(np.int64) - offset
-        if np.abs(biases).max() >= 1 << 31:
-            raise ValueError(f"bias of layer {i} must fit int32 in units of its sums, not reach "
-                             f"{np.abs(biases).max()}")
-        x = FloatLayer(weights, bias, layer.relu)(x)
-        if last:
-            output_scale = float(sums_scale)
-            made.append(Dense(integers, biases.astype(np.int32), layer.relu))
-        else:
-            scale, zero_point = _range(x)
-            made.append(Dense(integers, biases.astype(np.int32), layer.relu,
-                              scale=sums_scale / scale, zero_point=zero_point))
-    return QuantisedNetwork(tuple(made), *first, output_scale)
+    with np.errstate(all="ignore"):  # what overflows is refused by name
+        return _quantise(_floats(layers), _finite("calibration", calibration))

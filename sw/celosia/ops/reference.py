@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import ml_dtypes
@@ -79,7 +80,7 @@ def reference_matmul(a: NDArray, b: NDArray, dim: int, *, bias: NDArray | None =
         Requantise words, one for each column, for an int8 output.
     """
     if a.dtype == np.int8:
-        return _integer(a, b, bias, scale, relu, zero_point)
+        return _integer(a, b, bias, scale, relu, operator.index(zero_point))
     sums = _chain(a.astype(np.float32), b.astype(np.float32), dim)
     bits = np.asarray(numerics.flush(sums.view(np.uint32)))
     if bias is not None:
@@ -94,11 +95,10 @@ def reference_matmul(a: NDArray, b: NDArray, dim: int, *, bias: NDArray | None =
 def reference_network(x: NDArray, layers: Sequence[Dense], dim: int,
                       output: str | None = None) -> NDArray:
     """Return what `celosia.ops.dense_network` gives for a batch ``x``, bit for bit."""
-    for layer in layers:
+    for i, layer in enumerate(layers):
         weights = layer.weights.T if layer.transpose else layer.weights
-        last = layer is layers[-1]
         scale = None if layer.scale is None else scale_words(layer.scale, layer.outputs)
-        wanted = output if last else OUTPUTS["bf16"][1]
+        wanted = output if i == len(layers) - 1 else OUTPUTS["bf16"][1]
         x = reference_matmul(x, weights, dim, bias=layer.bias, scale=scale, relu=layer.relu,
                              zero_point=layer.zero_point, output=wanted)
     return x

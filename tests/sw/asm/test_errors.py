@@ -87,6 +87,10 @@ CASES = [
     (".buffer y, int8[4 4], input", 19, "',' must come here, not '4'"),
     (".buffer y, int32[4], input, 2", 1, ("Buffer.offset of y must be a multiple of 4 from 0 on, "
                                          "not 2")),
+    (".buffer y, int8[99999999999999999999], input", 1,
+     "Buffer.shape of y must hold sizes of at most 4294967295, not (99999999999999999999,)"),
+    (".buffer y, int8[65536, 65536], constant", 1,
+     "buffer y must end at 4294967295 or before, not at 4294967424"),
     (".buffer x, int8[4], input", 9, "buffer 'x' must be defined once"),
     (".buffer y", 1, ("'.buffer' must have a name, a type with its shape, a kind and perhaps an "
                      "offset, not 1 arguments")),
@@ -107,6 +111,14 @@ def test_mistake(line, column, message):
     assert str(caught.value) == f"a.s:3:{column}: {message}\n  {line}\n  {' ' * (column - 1)}^"
     (problem,) = caught.value.problems
     assert (problem.line, problem.column, problem.text) == (3, column, line)
+
+
+def test_integer_that_no_float_holds():
+    line = f".data f, 1{'0' * 400}"
+    with pytest.raises(AsmError) as caught:
+        assemble(f".buffer f, float32[1], constant\n{line}\n", preset("core"), filename="a.s")
+    assert str(caught.value) == (f"a.s:2:10: a value of f must fit fp64, not be an integer of 1329 "
+                                 f"bits\n  {line}\n           ^")
 
 
 def test_every_mistake_is_reported_up_to_twenty():

@@ -41,8 +41,20 @@ def test_wrong_names():
             "preset must be one of nano, edge, core, v2, v1, not 'v3'")):
         celosia.open("model", "v3")
     with pytest.raises(ValueError, match=exactly(
+            "preset must be one of nano, edge, core, v2, v1, not ''")):
+        celosia.open("model", "")
+    with pytest.raises(ValueError, match=exactly(
             f"config must be left out where there is a preset, not {OWN!r}")):
         celosia.open("model", "core", config=OWN)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"backend": []}, "backend must be one of model, rtl, cocotb, not []"),
+    ({"config": "nano"}, "config must be a TpuConfig, not 'nano'"),
+])
+def test_arguments_of_the_wrong_kind(arguments, message):
+    with pytest.raises(ValueError, match=exactly(message)):
+        celosia.open(**arguments)
 
 
 def test_missing_package_says_what_to_install(monkeypatch):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia import ChipFault, Device, RunTimeout, StaleHandle
+from celosia import ChipFault, Device, OutOfDeviceMemory, RunTimeout, StaleHandle
 from celosia.arch.config import preset
 from celosia.arch.faults import Fault
 from celosia.arch.registers import BY_NAME, Status
@@ -124,6 +124,39 @@ def test_wrong_arrays(device):
     with pytest.raises(ValueError, match=exactly(
             "timeout must be None or from 1 to 4294967295 cycles, not 0")):
         device.run(loaded, timeout=0)
+
+
+@pytest.mark.parametrize("shape", ["12", (2.7, 3), 2.7, True, None])
+def test_shapes_that_are_no_integers(device, shape):
+    with pytest.raises(ValueError, match=exactly(
+            f"shape must be an integer or hold integers, not {shape!r}")):
+        device.alloc(shape, "int8")
+
+
+def test_sizes_do_not_wrap(device):
+    with pytest.raises(OutOfDeviceMemory, match=exactly(
+            "device memory must have 18446744073709551616 bytes in one piece, not 1048576 "
+            "(1048576 of 1048576 bytes are free in all)")):
+        device.alloc((1 << 32, 1 << 32), "int8")
+    assert device.alloc(np.array([2, 3]), "int8").shape == (2, 3)
+
+
+@pytest.mark.parametrize("timeout", [1.5, True, "9", 0])
+def test_wrong_timeouts(device, timeout):
+    with pytest.raises(ValueError, match=exactly(
+            f"timeout must be None or from 1 to 4294967295 cycles, not {timeout!r}")):
+        device.run(edge(MATMUL), timeout=timeout)
+
+
+def test_arguments_of_the_wrong_kind(device):
+    with pytest.raises(ValueError, match=exactly("program must be a Program, not None")):
+        device.load(None)
+    with pytest.raises(ValueError, match=exactly(
+            "program must be a LoadedProgram or a Program, not None")):
+        device.run(None)
+    with pytest.raises(ValueError, match=exactly(
+            "inputs must be None or map names of buffers to arrays, not [1, 2]")):
+        device.run(device.load(edge(MATMUL)), [1, 2])
 
 
 def test_program_for_another_chip(device):

@@ -117,6 +117,13 @@ def test_requantised_sums_saturate_at_both_ends_and_at_the_zero_point(run):
                                    [107, -20, -20]]
 
 
+def test_zero_point_of_a_numpy_type_is_the_integer():
+    config = preset("nano")
+    programs = [ops.matmul(config, 3, 4, 3, relu=True, output="int8", zero_point=zero_point)
+                for zero_point in (-3, np.int8(-3), np.int64(-3))]
+    assert programs[0].insns == programs[1].insns == programs[2].insns
+
+
 def test_large_programs_stay_small():
     # 50,176 weight tiles for each of several blocks of rows, in a few loops.
     program = ops.matmul(preset("nano"), 1000, 784, 512, output="int8")
@@ -142,6 +149,12 @@ def test_program_has_a_source_for_each_instruction_and_the_chip_it_is_for():
     ({"zero_point": 3}, ValueError, "zero_point must be 0 where the output is int32, not 3"),
     ({"zero_point": 128, "output": "int8"}, ValueError,
      "zero_point must be from -128 to 127, not 128"),
+    ({"zero_point": 1.5, "output": "int8"}, TypeError,
+     "zero_point must be an integer from -128 to 127, not 1.5"),
+    ({"zero_point": "1"}, TypeError, "zero_point must be an integer from -128 to 127, not '1'"),
+    ({"m": 1 << 70}, ValueError, f"M must be at most 2147483647, not {1 << 70}"),
+    ({"n": 1 << 31}, ValueError, "N must be at most 2147483647, not 2147483648"),
+    ({"n": np.ones(2, int)}, TypeError, "N must be a positive integer, not array([1, 1])"),
     ({"m": 1 << 20, "k": 1 << 12}, ValueError,
      ("operands and results of matmul 1048576x4096x4 int8 must fit 4294967295 bytes of external "
       "memory, not take 4311760896")),

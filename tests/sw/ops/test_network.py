@@ -1,3 +1,4 @@
+import dataclasses
 import re
 
 import ml_dtypes
@@ -87,6 +88,30 @@ def test_infinity_and_nan_do_not_leak_through_the_lanes_beyond_the_last_column(r
     np.testing.assert_array_equal(bits(result), bits(wanted))
 
 
+@pytest.mark.parametrize("layer", [
+    ops.Dense(np.eye(4).astype(BF16)),
+    ops.Dense(np.eye(4, dtype=np.int8), scale=0.5, zero_point=np.int8(-3), relu=True),
+], ids=["bf16", "int8"])
+def test_a_layer_that_appears_twice_equals_two_equal_layers(run, layer):
+    rng = np.random.default_rng(0)
+    config = preset("core")
+    x = inputs_of(rng, "bf16" if layer.scale is None else "int8", 2, 4)
+    twin = dataclasses.replace(layer, zero_point=int(layer.zero_point))
+    result = run(config, ops.dense_network(config, 2, [layer, layer]), {"x": x})["y"]
+    other = run(config, ops.dense_network(config, 2, [layer, twin]), {"x": x})["y"]
+    wanted = ops.reference_network(x, [layer, layer], config.dim)
+    np.testing.assert_array_equal(bits(result), bits(wanted))
+    np.testing.assert_array_equal(bits(result), bits(other))
+
+
+def test_reference_rounds_between_uses_of_one_layer():
+    layer = ops.Dense(np.full((2, 2), 1.0078125, BF16))
+    twin = dataclasses.replace(layer)
+    x = np.array([[1.0078125, 3.0]], BF16)
+    np.testing.assert_array_equal(ops.reference_network(x, [layer, layer], 4),
+                                  ops.reference_network(x, [layer, twin], 4))
+
+
 def int8(*shape):
     return np.ones(shape, np.int8)
 
@@ -114,6 +139,10 @@ def int8(*shape):
      "zero_point of layer 0 must be 0 where there is no scale, not 4"),
     ([ops.Dense(int8(2, 2), scale=1.0, zero_point=-129)], ValueError,
      "zero_point of layer 0 must be from -128 to 127, not -129"),
+    ([ops.Dense(int8(2, 2), scale=1.0, zero_point=1.5)], TypeError,
+     "zero_point of layer 0 must be an integer from -128 to 127, not 1.5"),
+    ([ops.Dense(int8(2, 2), scale=1.0, zero_point="1")], TypeError,
+     "zero_point of layer 0 must be an integer from -128 to 127, not '1'"),
     ([ops.Dense(np.ones((2, 2), BF16), scale=1.0)], ValueError,
      "scale of layer 0 must be None for bfloat16 weights, not 1.0"),
     ([ops.Dense(int8(2, 2), scale=[1.0, float("nan")])], ValueError,
@@ -128,6 +157,7 @@ def test_layers_that_do_not_fit_are_refused(layers, kind, message):
 
 @pytest.mark.parametrize(("chip", "batch", "output", "kind", "message"), [
     (TIGHT, 0, None, ValueError, "batch must be a positive integer, not 0"),
+    (TIGHT, 1 << 70, None, ValueError, f"batch must be at most 2147483647, not {1 << 70}"),
     (TIGHT, 2, "int8", ValueError,
      "output must be int32 as the last layer has no scale, not 'int8'"),
     (preset("v2"), 2, None, ValueError,
