@@ -75,13 +75,18 @@ def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.set_defaults(run=_disassemble)
 
 
+def _other_file(output: str, source: str, what: str) -> None:
+    """Raise ValueError where writing ``output`` would destroy what was read."""
+    if source != "-" and Path(output).exists() and Path(output).samefile(source):
+        raise ValueError(f"the {what} must have another name than its source, not {output}")
+
+
 def _assemble(args: argparse.Namespace) -> int:
     program = read_program(args.source, preset(args.preset) if args.preset else None)
     if args.output is None and args.source == "-":
         raise ValueError("-o must be given where the source is standard input")
     output = args.output or str(Path(args.source).with_suffix(".bin"))
-    if args.source != "-" and Path(output).exists() and Path(output).samefile(args.source):
-        raise ValueError(f"the program file must have another name than its source, not {output}")
+    _other_file(output, args.source, "program file")
     program.save(output)
     print(f"{output}: {len(program.insns)} instructions, {program.arena_bytes} bytes of memory")
     return 0
@@ -90,6 +95,7 @@ def _assemble(args: argparse.Namespace) -> int:
 def _disassemble(args: argparse.Namespace) -> int:
     text = disassemble(read_program(args.program), data=not args.no_data)
     if args.output:
+        _other_file(args.output, args.program, "text")
         Path(args.output).write_text(text, encoding="utf-8")
     else:
         print(text, end="")

@@ -120,6 +120,9 @@ def test_asm_that_fails(capsys, add, tmp_path):
     assert fails(capsys, "asm", str(add), "-o", other) == (
         f"celosia: error: the program file must have another name than its source, not {other}\n")
     assert add.read_text() == ADD
+    assert fails(capsys, "disasm", str(add), "-o", other) == (
+        f"celosia: error: the text must have another name than its source, not {other}\n")
+    assert add.read_text() == ADD
     add.write_bytes(b"\x7fELF\xff")
     assert fails(capsys, "run", str(add)) == (
         f"celosia: error: {add}: a program must begin with b'CELOSIA\\x1a' or be UTF-8 text, but "
