@@ -107,7 +107,6 @@ def test_program_takes_the_same_cycles_under_cocotb():
 
 @pytest.mark.parametrize("module", ["rtl_registers", "rtl_program"])
 def test_module(module, tmp_path):
-    pytest.importorskip("cocotbext.axi")
     program = tmp_path / "program.bin"
     matmul(NANO, 5, 6, 7).save(program)
     simulator = build_simulator(chip_verilog(NANO), NANO)

@@ -195,9 +195,9 @@ class ScalarUnit(wiring.Component):
             loops.new_start.eq(following), loops.new_end.eq(values[1]),
             loops.new_count.eq(values[0]),
         ]
-        if_register = Signal()  # the instruction writes rd
+        writes_rd = Signal()
         result = Mux(state == _State.PRODUCT, alu.product, alu.result)
-        with m.If(if_register):
+        with m.If(writes_rd):
             m.d.comb += [reg_write.en.eq(1), reg_write.addr.eq(alu_view.rd),
                          reg_write.data.eq(result)]
         activity = self.activities[Unit.SCALAR]  # type: ignore[attr-defined]
@@ -233,7 +233,7 @@ class ScalarUnit(wiring.Component):
             with m.Case(_State.EXECUTE):
                 with m.Switch(opcode):
                     with m.Case(*map(int, _ALU)):
-                        m.d.comb += [if_register.eq(1), self.retired.eq(1)]
+                        m.d.comb += [writes_rd.eq(1), self.retired.eq(1)]
                         go_on(following)
                     with m.Case(Opcode.MUL):
                         m.d.sync += state.eq(_State.PRODUCT)
@@ -275,7 +275,7 @@ class ScalarUnit(wiring.Component):
                         m.d.comb += self.retired.eq(1)
                         go_on(following)
             with m.Case(_State.PRODUCT):
-                m.d.comb += [if_register.eq(1), self.retired.eq(1)]
+                m.d.comb += [writes_rd.eq(1), self.retired.eq(1)]
                 go_on(following)
             with m.Case(_State.NEXT):
                 go_on(target)

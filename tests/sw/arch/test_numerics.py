@@ -4,6 +4,7 @@ import itertools
 import random
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -123,7 +124,6 @@ def test_bf16_rounds():
 
 
 def test_bf16_rounding_is_that_of_ml_dtypes():
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     words = np.random.default_rng(7).integers(0, 1 << 32, 100_000, dtype=np.uint32)
     normal = ((words >> 23 & 255) > 0) & ((words >> 23 & 255) < 255)
     words = words[normal]
