@@ -3,6 +3,7 @@
 Rules as in celosia.arch.numerics: nearest even, subnormals flushed in and out, one NaN.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 NAN = 0x7FC00000
@@ -122,11 +123,20 @@ def from_int(x: int) -> int:
     return rounded(Fraction(x))
 
 
-def to_int(x: int) -> int:
-    """Convert to a signed 32-bit integer, saturating."""
+def to_int(x: int, rounding: Callable[[Fraction], int] = nearest) -> int:
+    """Convert to a signed 32-bit integer, saturating; ``rounding``: nearest, floor or trunc."""
     x = flush(x)
     if x == NAN:
         return 0
     if is_inf(x):
         return -(1 << 31) if x & SIGN else (1 << 31) - 1
-    return min(max(nearest(value(x)), -(1 << 31)), (1 << 31) - 1)
+    return min(max(rounding(value(x)), -(1 << 31)), (1 << 31) - 1)
+
+
+def compare(a: int, b: int) -> int | None:
+    """-1, 0 or 1 as a is below, equal to or above b; None where either is NaN."""
+    a, b = flush(a), flush(b)
+    if NAN in (a, b):
+        return None
+    x, y = (order(v) if v & 0x7FFFFFFF else 0 for v in (a, b))
+    return (x > y) - (x < y)

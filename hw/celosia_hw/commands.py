@@ -50,12 +50,15 @@ def matmul_layout(config: TpuConfig) -> data.StructLayout:
 
 
 def vector_layout(config: TpuConfig) -> data.StructLayout:
-    """A vector instruction. ``a_value`` .. ``c_value`` are the resolved operand words: a scalar
-    operand's value. The streams' bases are the same words, cut to a row address.
+    """A vector instruction. ``a_value`` .. ``c_value`` are the whole operand words: a scalar
+    operand's value. The streams' bases are the same words, cut to a row address. ``a_lane`` ..
+    ``c_lane`` are the lanes of kinds with a lane, whatever in others. ``counts`` are the
+    instruction's own; ``param`` of a gather or a scatter is the number of rows of its table.
     """
-    shape = stream_layout(config)
+    shape, lane = stream_layout(config), ceil_log2(config.dim)
     return data.StructLayout({
         "op": 6, "post": 4, "dst_kind": 3, "a_kind": 4, "b_kind": 4, "c_kind": 4,
+        "reduce": 2, "reduce_op": 3, "a_lane": lane, "b_lane": lane, "c_lane": lane,
         "dst": shape, "a": shape, "b": shape, "c": shape,
         "a_value": 32, "b_value": 32, "c_value": 32, "param": 32, "counts": counts_layout(),
     })
@@ -72,7 +75,10 @@ class UnitSignature(wiring.Signature):
         High for one cycle for each command that has finished, in order: its writes are visible to
         every read that is granted from the next cycle on. Never in the cycle in which it was taken.
     error : In(1)
-        With ``done``: the command met a bus error.
+        With ``done``: the command met a bus error; a vector instruction, a bad index.
+    detail : In(32)
+        With the first ``error`` since reset: its FAULT_ADDR, the first bad index of a vector
+        instruction, else 0. Later ones may show the first one's.
     activity : In(Activity)
         IDLE, BUSY, WAIT_MEMORY, WAIT_BUS or WAIT_UNIT.
     """
@@ -80,7 +86,7 @@ class UnitSignature(wiring.Signature):
     def __init__(self, layout: data.StructLayout):
         super().__init__({
             "command": Out(stream.Signature(layout)),
-            "done": In(1), "error": In(1), "activity": In(Activity),
+            "done": In(1), "error": In(1), "detail": In(32), "activity": In(Activity),
         })
 
 

@@ -13,7 +13,8 @@ from amaranth.back import rtlil  # type: ignore[attr-defined]
 from amaranth.hdl import ClockSignal, Instance, Module, ResetSignal
 from amaranth.lib import wiring
 
-from celosia_hw.vectorise import Element, loops
+from celosia_hw.netlist import Element
+from celosia_hw.vectorise import loops
 
 if TYPE_CHECKING:
     from celosia_hw.grid import Grid
@@ -23,8 +24,9 @@ __all__ = ["Emission", "instantiate", "ports", "verilog"]
 #: ``opt_dff`` turns hold multiplexers into flip-flop enables: Verilator simulates those five times
 #: faster than what Amaranth's own script writes.
 _MODULE_PASSES = ("proc -norom", "opt_expr", "opt_clean", "opt_dff")
-#: What is repeated gets narrow operators too.
-_ELEMENT_PASSES = ("flatten", "proc -norom", "opt_expr", "opt_clean", "opt_dff", "wreduce")
+#: What is repeated gets narrow operators too. ``-nosdff``: bits that are reset by their data would
+#: become registers of their own.
+_ELEMENT_PASSES = ("flatten", "proc -norom", "opt_expr", "opt_clean", "opt_dff -nosdff", "wreduce")
 _LAST_PASSES = (
     "opt_expr", "opt_merge", "opt_clean", "memory_collect",
     ("attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy "

@@ -27,7 +27,8 @@ class Grid(wiring.Component):
     ----------
     element
         Makes one element. It has plain ports; every output is a register of the ``sync`` domain;
-        its registers start at zero.
+        its registers start at zero; its memories are only read. Registers whose enable depends on
+        shared inputs alone cost a simulator nothing while it is low.
     module
         Verilog name of the element; that of the grid is ``<module>_grid``.
     right, down

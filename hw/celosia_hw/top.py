@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import ClockDomain, DomainRenamer, Module, Signal
+from amaranth.hdl import ClockDomain, DomainRenamer, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -17,7 +17,7 @@ from celosia_hw.dma.store import StoreEngine
 from celosia_hw.emit import verilog
 from celosia_hw.host.interface import HostInterface
 from celosia_hw.memory.banked import BankedMemory
-from celosia_hw.memory.ports import row_bits
+from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.mxu.unit import MatrixUnit
 from celosia_hw.scalar.unit import ScalarUnit
 from celosia_hw.vpu.unit import VectorUnit
@@ -104,11 +104,20 @@ class Celosia(wiring.Component):
                            ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
             m.submodules[name] = into_units(unit)
 
+        # The scalar unit reads while no other unit works: it borrows the port of the store engine.
+        borrowed: Any = ReadPortSignature(bits, config.acc_row_bits).create()
+        m.d.comb += [
+            borrowed.valid.eq(store.acc.valid | scalar.acc_read.valid),
+            borrowed.addr.eq(Mux(scalar.acc_read.valid, scalar.acc_read.addr, store.acc.addr)),
+        ]
+        for user in (store.acc, scalar.acc_read):
+            m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data)]
+
         # Port order is priority and the order of registers.PORTS: the MXU first.
         for memory, readers, writers in (
                 (ub, (mxu.acts, mxu.weights, vpu.ub_p, vpu.ub_q, store.ub),
                  (load.ub, vpu.ub_write)),
-                (acc, (mxu.acc_read, vpu.acc_p, vpu.acc_q, store.acc),
+                (acc, (mxu.acc_read, vpu.acc_p, vpu.acc_q, borrowed),
                  (mxu.acc_write, load.acc, vpu.acc_write))):
             for port, unit_port in zip(memory.read, readers, strict=True):
                 wiring.connect(m, port, unit_port)

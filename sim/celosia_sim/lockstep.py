@@ -20,9 +20,10 @@ from celosia.arch.encoding import decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
+from celosia.arch.vector import VectorOp
 from celosia.asm import format_insn
-from celosia.model import Machine
-from celosia.model.commands import DST_MEM, Command, Dma, Matmul
+from celosia.model import Machine, vpu
+from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia_sim.randprog import RandomProgram, random_faulting_program, random_program
 from celosia_sim.rtl import RtlTransport, SimOptions
 
@@ -178,7 +179,11 @@ class Lockstep:
                 name = "acc" if DST_MEM[command.kind] == Mem.ACC else "ub"
                 rows = command.dst
             numbers = np.arange(len(machine.acc if name == "acc" else machine.ub))
-            for row in numbers[rows.index()]:
+            written = numbers[rows.index()]
+            if isinstance(command, Vector) and command.op == VectorOp.SCATTER:
+                indices = vpu.indices(command, machine.acc)
+                written = written[indices[indices < command.param]]
+            for row in written:
                 writers[name, int(row)] = order, pc
 
         machine.observer = observe

@@ -7,18 +7,18 @@ import random
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg
-from celosia.arch.isa import DmaFormat, Dst, MatmulFormat, Mem, Post, Src
-from celosia.arch.isa import VectorOp as Op
-from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Builder, Label, Region
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import Dst, Src
+from celosia.arch.vector import VectorOp as Op
+from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Label
+from celosia_sim.randvector import VectorBuilder
 
 __all__ = ["Generator"]
 
 _SIZES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
-_MEMS = {Src.ACC: Mem.ACC, Src.ACC_ROW: Mem.ACC, Src.UB_I8: Mem.UB, Src.UB_I8_ROW: Mem.UB,
-         Src.UB_BF16: Mem.UB, Src.UB_BF16_ROW: Mem.UB}
 
 
-class Generator(Builder):
+class Generator(VectorBuilder):
     """Composes the statements of a legal program that halts."""
 
     def __init__(self, config: TpuConfig, rng: random.Random):
@@ -61,7 +61,9 @@ class Generator(Builder):
 
     def loop(self, size: int) -> None:
         """Emit a counted loop, perhaps with a row that moves on in each round."""
-        rng, count, end = self.rng, self.rng.choice((0, 1, 2, 3, 3, 4)), Label()
+        rng, end = self.rng, Label()
+        hidden = rng.random() < 0.1  # up to 3 rounds, as the data want
+        count = 3 if hidden else rng.choice((0, 1, 2, 3, 3, 4))
         moving = None
         if rng.random() < 0.5:
             moving = self.register()
@@ -70,7 +72,8 @@ class Generator(Builder):
             self.emit("mov", rd=moving, a=first)
             self._known.pop(moving, None)
             self._used_registers.add(moving)
-        self.emit("loop", count=self.value(count), end=self.target(end))
+        times = self.unknown(4) if hidden else self.value(count)
+        self.emit("loop", count=times, end=self.target(end))
         with self.block(max(count, 2), frozenset() if moving is None else frozenset({moving})):
             self.body(size)
             if moving is not None:
@@ -91,6 +94,8 @@ class Generator(Builder):
             target = self.target(end)
             if target is not end:  # the register of the target may have been the operand
                 a, b = 1, 2
+            if self.rng.random() < 0.2:
+                a = self.unknown(1 << 32)
             self.emit(self.rng.choice(("beq", "bne", "blt", "bge", "bltu", "bgeu")),
                       a=a, b=b, target=target)
         with self.block(1):
@@ -170,64 +175,3 @@ class Generator(Builder):
         self.emit("matmul", fmt=fmt, accumulate=rng.getrandbits(1), xacc=xacc, xacts=xacts,
                   acc=self.value(acc), acts=self.value(acts), n2=self.value(counts[2]),
                   counts=self.value(counts[0] | counts[1] << 16), **weights)
-
-    def vector(self) -> None:
-        """Emit a vector instruction, at times in place."""
-        rng, config = self.rng, self.config
-        op = rng.choice([o for o in Op if config.bf16 or o not in isa.FLOAT_OPS])
-        posts = [p for p in Post if config.bf16 or p not in isa.FLOAT_POSTS]
-        post = Post.NONE if op == Op.REQUANT else rng.choice([Post.NONE, *posts])
-        dst_kind = rng.choice([Dst.ACC] + [Dst.UB_I8] * config.int8 + [Dst.UB_BF16] * config.bf16)
-        kinds = [s for s in Src if s != Src.NONE
-                 and (config.int8 or s not in (Src.UB_I8, Src.UB_I8_ROW))
-                 and (config.bf16 or s not in (Src.UB_BF16, Src.UB_BF16_ROW))]
-        flat = [s for s in kinds if s not in isa.STREAM_SRCS]
-        streams = [s for s in kinds if s in isa.STREAM_SRCS]
-        taken = [rng.choice(rng.choice((streams, kinds))) for _ in range(isa.VECTOR_OPERANDS[op])]
-        if all(kind in isa.STREAM_SRCS for kind in taken) and len(taken) == 3:
-            taken[rng.randrange(3)] = rng.choice(flat)
-        counts = self.counts()
-        target = Mem.ACC if dst_kind == Dst.ACC else Mem.UB
-        in_place = any(kind in isa.STREAM_SRCS and _MEMS[kind] == target for kind in taken)
-        below, above = self._split(target, in_place)
-        if in_place and rng.random() < 0.4:
-            counts = (counts[0], 1, 1)
-            below = above = self.regions[target]
-        dst, xdst = self.stream(counts, below)
-        step = 1 if xdst == 0 else self._strides[xdst][0]
-        same = below == above and in_place
-        if same and step == 0:
-            below, above = self._split(target, True)
-            dst, xdst = self.stream(counts, below)
-            same = False
-        fields: dict[str, int | Reg] = {"xdst": xdst, "dst": self.value(dst)}
-        for name, kind in zip("abc", taken, strict=False):
-            fields[f"{name}_kind"] = kind
-            if kind == Src.SCALAR:
-                fields[name] = self.value(rng.choice((
-                    rng.getrandbits(32), rng.randrange(256), 0x3F800000, 0xBF000000,
-                    rng.getrandbits(16) | rng.randrange(64) << 16)))
-            elif kind not in isa.STREAM_SRCS:
-                fields[name] = self.value(rng.randrange(*self.regions[_MEMS[kind]]))
-            elif _MEMS[kind] != target:
-                base, fields[f"x{name}"] = self.stream(counts, self.regions[_MEMS[kind]])
-                fields[name] = self.value(base)
-            elif same:
-                fields[f"x{name}"], fields[name] = xdst, self.value(dst)
-            else:
-                base, fields[f"x{name}"] = self.stream(counts, above)
-                fields[name] = self.value(base)
-        if op == Op.REQUANT or post in (Post.CLAMP_I, Post.CLAMP_F):
-            fields["param"] = self.value(rng.getrandbits(32))
-        self.emit("vector", op=op, post=post, dst_kind=dst_kind, n2=counts[2],
-                  counts=self.value(counts[0] | counts[1] << 16), **fields)
-
-    def _split(self, mem: Mem, split: bool) -> tuple[Region, Region]:
-        """Return regions of the destination and of sources in the same memory."""
-        low, high = self.regions[mem]
-        if not split:
-            return (low, high), (low, high)
-        middle = self.rng.randrange(low + 4, high - 3)
-        halves = [(low, middle), (middle, high)]
-        self.rng.shuffle(halves)
-        return halves[0], halves[1]

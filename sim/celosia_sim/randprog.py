@@ -13,10 +13,18 @@ import numpy as np
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
-from celosia.arch.encoding import Insn, encode
+from celosia.arch.encoding import Imm, Insn, encode
 from celosia.arch.encoding import insn as make
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, OperandType
+from celosia.arch.vector import (
+    INDEXED_OPS,
+    LANE_BITS_LSB,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    Reduce,
+    VectorOp,
+)
 from celosia.model import Machine
 from celosia_sim.randbuild import (
     DATA_ADDR,
@@ -68,33 +76,42 @@ def _image(rng: random.Random) -> bytes:
 #: Faults that the checks before an instruction find: cause, FAULT_PC and FAULT_ADDR are exact.
 _PRECISE = (Fault.ILLEGAL_OPCODE, Fault.ILLEGAL_FIELD, Fault.ILLEGAL_COUNT, Fault.UB_RANGE,
             Fault.ACC_RANGE, Fault.WINDOW, Fault.MISALIGNED, Fault.OVERLAP, Fault.PC_RANGE,
-            Fault.LOOP_DEPTH)
+            Fault.LOOP_DEPTH, Fault.INDEX_RANGE)
 
 
 def random_faulting_program(config: TpuConfig, seed: int, size: int = 24) -> RandomProgram:
-    """Return a program with one mutated instruction, and how it ends on the model: in a fault.
+    """Return a program with a mutated instruction, and how it ends on the model: in a fault.
 
-    Every fault that is found before an instruction starts is about equally frequent.
+    Every fault that is found before an instruction starts is about equally frequent. A bad index of
+    a gather or scatter is found while it runs: behind such an instruction stands a fence or a halt.
     """
     rng = random.Random(f"fault/{seed}/{config.fingerprint}")
     wanted = rng.choice(_PRECISE)
+    late = wanted == Fault.INDEX_RANGE and rng.random() < 0.6
     while True:
         program = random_program(config, rng.getrandbits(32), size)
-        candidates = [i for i, insn in enumerate(program.insns) if _may(insn, wanted)]
+        candidates = [i for i, insn in enumerate(program.insns)
+                      if (_indexed(insn) and not _ends_loop(program.insns, i) if late
+                          else _may(insn, wanted))]
+        if wanted in (Fault.ILLEGAL_FIELD, Fault.ILLEGAL_COUNT) and rng.random() < 0.6:
+            candidates = [i for i in candidates  # most of what may be wrong is in these
+                          if program.insns[i].instruction.opcode == Opcode.VECTOR]
         for _ in range(8 if candidates else 0):
             code = bytearray(program.code)
             index = rng.choice(candidates)
             if wanted == Fault.LOOP_DEPTH:
                 _nest(rng, code)
+            elif late:
+                _shrink(rng, code, index)
             else:
                 _mutate(rng, wanted, program.insns[index],
-                        memoryview(code)[32 * index:32 * index + 32])
+                        memoryview(code)[32 * index:32 * index + 32], config.dim)
             mutant = replace(program, code=bytes(code), insns=(), seed=seed)
             try:
                 expected = mutant.run(Machine(config), max_instructions=1000)
             except TimeoutError:
                 continue
-            if expected.cause == wanted:
+            if expected.cause == wanted and not (late and expected.pc != index):
                 return replace(mutant, expected=expected)
 
 
@@ -107,19 +124,71 @@ def _nest(rng: random.Random, code: bytearray) -> None:
         code[32 * i:32 * i + 32] = encode(loop)
 
 
+def _shrink(rng: random.Random, code: bytearray, index: int) -> None:
+    """Give a gather or scatter a table of one row, and stop behind it."""
+    place = memoryview(code)[32 * index:32 * index + 64]
+    param = next(i for i, operand in enumerate(isa.BY_OPCODE[Opcode.VECTOR].operands)
+                 if operand.name == "param")
+    _set(place, param, 1)
+    place[32:] = encode(make(rng.choice(("fence", "halt"))))
+
+
+def _set(code: memoryview, operand: int, word: int) -> None:
+    """Make an operand the given immediate."""
+    header = int.from_bytes(code[:8], "little") & ~(1 << isa.REGMASK_LSB + operand)
+    code[:8] = header.to_bytes(8, "little")
+    code[8 + 4 * operand:12 + 4 * operand] = word.to_bytes(4, "little")
+
+
+def _indexed(insn: Insn) -> bool:
+    return insn.fields.get("op") in INDEXED_OPS
+
+
+def _ends_loop(insns: tuple[Insn, ...], index: int) -> bool:
+    """Whether an instruction may be the last of a loop: what runs next may not lie behind it."""
+    return any(Imm(index + 1) in insn.operands for insn in insns
+               if insn.instruction.opcode in (Opcode.LOOP, Opcode.MOV))
+
+
+def _lanes(insn: Insn) -> list[int]:
+    """Operands that hold a lane."""
+    if insn.instruction.opcode == Opcode.READ:
+        return [1]
+    if insn.instruction.opcode != Opcode.VECTOR:
+        return []
+    return [i for i, name in enumerate("abc", 1)
+            if insn.fields[f"{name}_kind"] in LANE_SRCS | LANE_ROW_SRCS]
+
+
 def _may(insn: Insn, wanted: Fault) -> bool:
     """Whether a mutation of the instruction is likely to fault as wanted."""
     if wanted == Fault.PC_RANGE:
         return insn.instruction.opcode == Opcode.HALT or any(
             operand.type == OperandType.TARGET for operand in insn.instruction.operands)
+    if wanted == Fault.INDEX_RANGE:
+        return bool(_lanes(insn))
     return wanted in (Fault.ILLEGAL_OPCODE, Fault.ILLEGAL_FIELD, Fault.LOOP_DEPTH) or (
         wanted.name in insn.instruction.faults)
 
 
-def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview) -> None:
+def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim: int) -> None:
     """Change an instruction in place; often it then faults as wanted."""
     header = int.from_bytes(code[:8], "little")
     description = insn.instruction
+    if wanted == Fault.INDEX_RANGE:
+        lane = rng.choice((dim, dim + 1, rng.randrange(256)))
+        i = rng.choice(_lanes(insn))
+        if description.opcode == Opcode.VECTOR:  # the row may stay what it was
+            word = int.from_bytes(code[8 + 4 * i:11 + 4 * i], "little") | lane << LANE_BITS_LSB
+            _set(code, i, word)
+        else:
+            _set(code, i, rng.choice((lane, lane << 24, 0xFFFFFFFF)))
+        return
+    if wanted == Fault.ILLEGAL_COUNT and rng.random() < 0.5 and (
+            _indexed(insn) or insn.fields.get("op") == VectorOp.TRANSPOSE
+            or insn.fields.get("reduce") == Reduce.COLLECT):
+        _set(code, 4, rng.choice((dim + 1, dim - 1, 2 * dim + 1)) | 1 << 16)
+        return
     if wanted == Fault.ILLEGAL_OPCODE:
         header = header & ~63 | rng.randrange(64)
     elif wanted == Fault.PC_RANGE and description.opcode == Opcode.HALT:
@@ -129,7 +198,7 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview) -> 
         if kind == 0 and description.fields:
             field = rng.choice(description.fields)
             header &= ~((1 << field.width) - 1 << field.lsb)
-            header |= rng.randrange(1 << min(field.width, 4)) << field.lsb
+            header |= rng.randrange(1 << min(field.width, 6)) << field.lsb
         elif kind == 1:
             header ^= 1 << rng.randrange(isa.FIELDS_LSB, isa.HEADER_BITS)
         elif kind == 2:
@@ -164,5 +233,5 @@ def _hits(wanted: Fault, operand: isa.Operand) -> bool:
              Fault.WINDOW: {OperandType.ADDRESS},
              Fault.MISALIGNED: {OperandType.ADDRESS, OperandType.BYTES}}
     if wanted == Fault.ILLEGAL_COUNT:
-        return operand.name in ("counts", "shape", "n2", "wrows")
+        return operand.name in ("counts", "shape", "n2", "wrows", "param")
     return operand.type in types[wanted]

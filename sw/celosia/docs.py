@@ -10,16 +10,29 @@ from pathlib import Path
 
 from celosia.arch import faults, isa, registers
 from celosia.arch.isa import Instruction, Operand, OperandType
+from celosia.arch.vector import (
+    FLOAT_OPS,
+    FLOAT_POSTS,
+    FLOAT_REDUCES,
+    LANE_BITS_LSB,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    STREAM_SRCS,
+    VECTOR_OPERANDS,
+)
 from celosia.asm.syntax import is_flag
 from celosia.isa_texts import (
     DIRECTIVES,
     DMA,
     DSTS,
     EXAMPLES,
+    JOINS,
     OPS,
     POSTS,
     PROGRAM,
+    REDUCES,
     SRCS,
+    VECTORS,
 )
 
 __all__ = ["isa_page", "main"]
@@ -110,7 +123,8 @@ def _assembly() -> Iterator[str]:
     yield ("- All else is `name=value`: fields, operands, parts of packed operands. What is left "
            "out takes its default. A field of one bit is set by its bare name (`accumulate`).")
     yield ("- A row is `memory[row]`, or `memory[row, x1]` with a stride register; the memory of "
-           "`load`, `store` and `vector` is the name of a value of the field `mem` or `.._kind`.")
+           "`load`, `store` and `vector` is the name of a value of the field `mem` or `.._kind`. "
+           "Where one lane of a row is used, it stands last: `acc_lane[row, x1, lane=3]`.")
     yield ("- A whole operand may be a register: `ub[r1]`, `counts=r5`, `rd` and targets too.")
     yield ("- Numbers: `64`, `-1`, `0x40`, `0b11`, `1_000`; `1.5` is an fp32 where a vector or "
            "scalar operand takes bits. Expressions: `+ - * / % << >> & |` and parentheses; `/` "
@@ -191,16 +205,36 @@ def _vector() -> Iterator[str]:
            "the way in and out, every NaN made is 0x7fc00000. `mov` changes no bit.")
     yield ""
     yield from _table(("op", "number", "operands", "needs bf16", "t ="), (
-        (f"`{op.name.lower()}`", op.value, "abc"[:isa.VECTOR_OPERANDS[op]],
-         "yes" if op in isa.FLOAT_OPS else "", text) for op, text in OPS.items()))
+        (f"`{op.name.lower()}`", op.value, "abc"[:VECTOR_OPERANDS[op]],
+         "yes" if op in FLOAT_OPS else "", text) for op, text in OPS.items()))
     yield from _table(("post", "number", "needs bf16", "t ="), (
-        (f"`{post.name.lower()}`", post.value, "yes" if post in isa.FLOAT_POSTS else "", text)
+        (f"`{post.name.lower()}`", post.value, "yes" if post in FLOAT_POSTS else "", text)
         for post, text in POSTS.items()))
-    yield from _table(("source (`a_kind` ..)", "number", "stream", "meaning"), (
-        (f"`{src.name.lower()}`", src.value, "yes" if src in isa.STREAM_SRCS else "", text)
+    yield ("`gather` and `scatter` take no second stage that uses `param`, `requant` takes none at "
+           "all. The a of `transpose`, `rotate`, `gather` and `scatter` is a stream of whole rows, "
+           "the b of `rotate` a `scalar`, that of `gather` and `scatter` of kind `acc`. The table "
+           "of a `gather` (a) and of a `scatter` (the destination) has the stride register x0, and "
+           "a `scatter` reduces nothing. An index that is not below `param` is found while the "
+           "instruction runs: the row that `gather` takes is zeros, `scatter` leaves it out, all "
+           "else is done, and the chip stops with `INDEX_RANGE`.")
+    yield ""
+    yield from _table(("reduce", "number", "result"), (
+        (f"`{reduce.name.lower()}`", reduce.value, text) for reduce, text in REDUCES.items()))
+    yield from _table(("reduce_op", "number", "needs bf16", "a op b ="), (
+        (f"`{join.name.lower()}`", join.value, "yes" if join in FLOAT_REDUCES else "", text)
+        for join, text in JOINS.items()))
+    yield from _table(("source (`a_kind` ..)", "number", "stream", "lane", "meaning"), (
+        (f"`{src.name.lower()}`", src.value, "yes" if src in STREAM_SRCS else "",
+         "yes" if src in LANE_SRCS | LANE_ROW_SRCS else "", text)
         for src, text in SRCS.items()))
+    yield (f"The operand of a source with a lane holds the row in bits 0..{LANE_BITS_LSB - 1} and "
+           f"the lane in bits {LANE_BITS_LSB}..31; the lane must be below D.")
+    yield ""
     yield from _table(("destination (`dst_kind`)", "number", "meaning"), (
         (f"`{dst.name.lower()}`", dst.value, text) for dst, text in DSTS.items()))
+    yield "Examples:"
+    yield ""
+    yield from _code(line for text, meaning in VECTORS for line in (f"; {meaning}", text))
 
 
 def _dma() -> Iterator[str]:

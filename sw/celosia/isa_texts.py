@@ -1,8 +1,10 @@
 """What docs/isa.md says beside the tables of `celosia.arch`: examples, and meanings in words."""
 
-from celosia.arch.isa import DmaFormat, Dst, Post, Src, VectorOp
+from celosia.arch.isa import DmaFormat
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
-__all__ = ["DIRECTIVES", "DMA", "DSTS", "EXAMPLES", "OPS", "POSTS", "PROGRAM", "SRCS"]
+__all__ = ["DIRECTIVES", "DMA", "DSTS", "EXAMPLES", "JOINS", "OPS", "POSTS", "PROGRAM", "REDUCES",
+           "SRCS", "VECTORS"]
 
 #: A whole program: y = x w.
 PROGRAM = """\
@@ -50,6 +52,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "bgeu": ("bgeu r1, r2, 5", "to instruction 5 if r1 is not below r2"),
     "loop": ("loop 8, 3", "what lies between here and instruction 3, eight times"),
     "stride": ("stride x1, 2, 64", "x1: every second row, 64 rows from one run to the next"),
+    "read": ("read r1, acc[r2], 3", "r1 = lane 3 of the accumulator row that r2 holds"),
     "load": ("load ub[0], 0x1000, fmt=i8, rows=64, cols=32, pitch=32, group_step=64",
              "an int8 matrix 64 x 32 at 0x1000; columns 16 to 31 go to row 64 on (D = 16)"),
     "store": ("store acc[0], 0x4000, fmt=w32, rows=64, cols=16, pitch=64",
@@ -60,7 +63,31 @@ EXAMPLES: dict[str, tuple[str, str]] = {
                "halve 64 rows, then cut off what is negative"),
 }
 
-#: What each operation, second stage, source and destination of the vector unit does.
+#: More vector instructions, with what they do.
+VECTORS: tuple[tuple[str, str], ...] = (
+    ("vector ffma, ub_bf16[0], acc[0], acc_row[96], acc_row[97], post=relu_f, n0=64",
+     "scale and shift each column, cut off, round to bf16"),
+    ("vector fmul, acc[0], acc[0], acc_lane[64, lane=3], n0=8",
+     "each row times lane 3 of its row from 64 on"),
+    ("vector select, acc[0], acc[64], acc[0], scalar[-1e30], n0=8",
+     "keep what the mask at row 64 marks"),
+    ("vector fsub, acc[64], acc[0], acc_row[40], post=exp2, reduce=rows, reduce_op=sum_f, n0=16",
+     "row 64 = the sum of 16 rows of 2**(a - b)"),
+    ("vector mov, acc[64], acc[0], reduce=lanes, reduce_op=max_f, n0=16",
+     "every lane of row 64 + i = the largest lane of row i"),
+    ("vector mov, acc[64], acc[0], reduce=collect, reduce_op=sum_i, n0=16, n1=4",
+     "lane i of row 64 + k = the sum of the lanes of row 16k + i (D = 16)"),
+    ("vector transpose, ub_bf16[0], ub_bf16[64], n0=16, n1=4", "four tiles, D = 16"),
+    ("vector rotate, acc[0], acc[0], scalar[1], n0=4", "every lane gets that of the next one"),
+    ("vector gather, acc[0], ub_bf16[100], acc[60], n0=16, n1=2, param=256",
+     "32 rows of a table of 256, which the lanes of rows 60 and 61 name"),
+    ("vector scatter, acc[0], acc[200], acc[160], n0=16, n1=2, param=100",
+     "32 rows to places in rows 0 to 99"),
+    ("vector ieq, acc[0], lane_index[0], acc_lane[60], n0=16",
+     "a mask where the number of the lane is that in lane 0: one-hot"),
+)
+
+#: What each operation, second stage, reduction, source and destination of the vector unit does.
 OPS: dict[VectorOp, str] = {
     VectorOp.MOV: "a",
     VectorOp.IADD: "a + b mod 2**32",
@@ -71,14 +98,44 @@ OPS: dict[VectorOp, str] = {
     VectorOp.REQUANT: "t = a + c mod 2**32; r = (t * m + half) >> s in 64 bits with m = bits 0..15 "
                       "of b, s = bits 16..21 of b, half = 2**(s-1), or 0 where s is 0; "
                       "min(max(r + zp, lo), hi)",
-    VectorOp.I2F: "int32 a as fp32, nearest even",
+    VectorOp.AND: "a & b",
+    VectorOp.OR: "a | b",
+    VectorOp.XOR: "a ^ b",
+    VectorOp.NOT: "~a",
+    VectorOp.SHL: "a << (b & 31) mod 2**32",
+    VectorOp.SHR: "a >> (b & 31), zeros in",
+    VectorOp.SAR: "a >> (b & 31), signs in",
+    VectorOp.SELECT: "b where any bit of a is set, else c",
+    VectorOp.IEQ: "mask of a == b",
+    VectorOp.INE: "mask of a != b",
+    VectorOp.ILT: "mask of a < b, signed",
+    VectorOp.ILE: "mask of a <= b, signed",
+    VectorOp.IGT: "mask of a > b, signed",
+    VectorOp.IGE: "mask of a >= b, signed",
+    VectorOp.TRANSPOSE: "a, in groups of D rows of the walk: lane i of row j of a group is lane j "
+                        "of its row i; n0 must be a multiple of D",
+    VectorOp.ROTATE: "lane j is lane (j + b) mod D of a",
+    VectorOp.GATHER: "row a + k of a table of `param` consecutive rows from a on; for row i0 of "
+                     "a group of n0 <= D rows k is lane i0 of the group's row of b, unsigned; b "
+                     "walks n1 and n2 alone",
+    VectorOp.SCATTER: "a, which goes to row dst + k of a table of `param` consecutive rows; k from "
+                      "b as in gather; of two rows to one place the later stays",
     VectorOp.FADD: "a + b",
     VectorOp.FSUB: "a - b",
     VectorOp.FMUL: "a * b",
     VectorOp.FFMA: "a * b + c, rounded once",
     VectorOp.FMAX: "the larger of a and b; NaN if either is; -0 is below +0",
     VectorOp.FMIN: "the smaller of a and b; NaN if either is; -0 is below +0",
-    VectorOp.F2I: "fp32 a as int32: nearest even, saturating; NaN gives 0",
+    VectorOp.FABS: "a with bit 31 cleared, all else as it is",
+    VectorOp.FNEG: "a with bit 31 flipped, all else as it is",
+    VectorOp.FEQ: "mask of a == b; -0 equals +0",
+    VectorOp.FNE: "mask of a != b; set where either is NaN",
+    VectorOp.FLT: "mask of a < b",
+    VectorOp.FLE: "mask of a <= b",
+    VectorOp.FGT: "mask of a > b",
+    VectorOp.FGE: "mask of a >= b",
+    VectorOp.ISFINITE: "mask of a that is neither infinite nor NaN",
+    VectorOp.I2F: "int32 a as fp32, nearest even",
 }
 POSTS: dict[Post, str] = {
     Post.NONE: "t",
@@ -86,16 +143,52 @@ POSTS: dict[Post, str] = {
     Post.CLAMP_I: "min(max(t, lo), hi), signed; lo and hi int16 in param",
     Post.RELU_F: "max(t, +0); NaN stays NaN",
     Post.CLAMP_F: "min(max(t, lo), hi); lo and hi bf16 in param",
+    Post.SQUARE: "t * t",
+    Post.EXP2: "2**t",
+    Post.LOG2: "logarithm of t to base 2; NaN below zero, -inf of a zero",
+    Post.RECIP: "1 / t; infinity with the sign of a zero",
+    Post.RSQRT: "1 / sqrt(t); NaN below zero, infinity with the sign of a zero",
+    Post.F2I: "fp32 t as int32: nearest even, saturating; NaN gives 0",
+    Post.F2I_FLOOR: "likewise, rounded towards minus infinity",
+    Post.F2I_TRUNC: "likewise, rounded towards zero",
+}
+REDUCES: dict[Reduce, str] = {
+    Reduce.NONE: "nothing; `reduce_op` must be 0",
+    Reduce.ROWS: "each group of n0 rows becomes one row: ((r0 op r1) op r2) .., lane by lane; the "
+                 "destination walks n1 and n2 alone",
+    Reduce.LANES: "every lane of a row gets the lanes of the row joined: lanes 2i and 2i + 1, then "
+                  "neighbours of those, and so on",
+    Reduce.COLLECT: "the lanes of a row joined likewise; that of row i0 of a group of n0 <= D rows "
+                    "goes to lane i0 of the group's one row, the lanes from n0 on are 0; the "
+                    "destination walks n1 and n2 alone",
+}
+JOINS: dict[ReduceOp, str] = {
+    ReduceOp.SUM_I: "a + b mod 2**32",
+    ReduceOp.MAX_I: "the larger, signed",
+    ReduceOp.MIN_I: "the smaller, signed",
+    ReduceOp.AND: "a & b",
+    ReduceOp.OR: "a | b",
+    ReduceOp.SUM_F: "a + b as fadd; the earlier row or lower lane is a",
+    ReduceOp.MAX_F: "as fmax",
+    ReduceOp.MIN_F: "as fmin",
 }
 SRCS: dict[Src, str] = {
     Src.NONE: "no operand",
     Src.ACC: "accumulators, 32 bits as they are",
     Src.UB_I8: "unified buffer, int8 extended to int32 by its sign",
     Src.UB_BF16: "unified buffer, bf16 widened to fp32 (exactly, subnormals too)",
-    Src.ACC_ROW: "as acc, the same row for every row of the destination",
-    Src.UB_I8_ROW: "as ub_i8, the same row for every row of the destination",
-    Src.UB_BF16_ROW: "as ub_bf16, the same row for every row of the destination",
+    Src.ACC_ROW: "as acc, the same row for every row of the walk",
+    Src.UB_I8_ROW: "as ub_i8, the same row for every row of the walk",
+    Src.UB_BF16_ROW: "as ub_bf16, the same row for every row of the walk",
     Src.SCALAR: "the operand word itself, for every lane of every row",
+    Src.LANE_INDEX: "the operand word plus the number of the lane, mod 2**32",
+    Src.ACC_LANE: "as acc, one lane of each row for all its lanes",
+    Src.UB_I8_LANE: "as ub_i8, one lane of each row for all its lanes",
+    Src.UB_BF16_LANE: "as ub_bf16, one lane of each row for all its lanes",
+    Src.ACC_LANE_ROW: "as acc_row, one lane of it for all lanes",
+    Src.UB_I8_LANE_ROW: "as ub_i8_row, one lane of it for all lanes",
+    Src.UB_BF16_LANE_ROW: "as ub_bf16_row, one lane of it for all lanes",
+    Src.ROW_INDEX: "the operand word plus the number of the row of the walk (0, 1, ..), mod 2**32",
 }
 DSTS: dict[Dst, str] = {
     Dst.ACC: "accumulators, 32 bits as they are",

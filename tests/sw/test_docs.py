@@ -6,9 +6,21 @@ import pytest
 import celosia
 from celosia.arch import faults, isa, registers
 from celosia.arch.config import preset
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia.asm import assemble
 from celosia.docs import isa_page, main
-from celosia.isa_texts import DMA, DSTS, EXAMPLES, OPS, POSTS, PROGRAM, SRCS
+from celosia.isa_texts import (
+    DMA,
+    DSTS,
+    EXAMPLES,
+    JOINS,
+    OPS,
+    POSTS,
+    PROGRAM,
+    REDUCES,
+    SRCS,
+    VECTORS,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,8 +48,8 @@ def test_every_name_of_the_tables_is_on_the_page():
               for item in (*instruction.fields, *instruction.operands)]
     for name in names:
         assert f"`{name}`" in page, name
-    for table, enum in ((OPS, isa.VectorOp), (POSTS, isa.Post), (SRCS, isa.Src), (DSTS, isa.Dst),
-                        (DMA, isa.DmaFormat)):
+    for table, enum in ((OPS, VectorOp), (POSTS, Post), (SRCS, Src), (DSTS, Dst),
+                        (REDUCES, Reduce), (JOINS, ReduceOp), (DMA, isa.DmaFormat)):
         assert list(table) == list(enum)
 
 
@@ -55,3 +67,10 @@ def test_program_of_the_page_computes_the_product():
         result = device.run(assemble(PROGRAM), {"x": x, "w": w})
     np.testing.assert_array_equal(result["y"], x.astype(np.int32) @ w.astype(np.int32))
     assert PROGRAM in isa_page()
+
+
+@pytest.mark.parametrize("text", [text for text, _ in VECTORS])
+def test_vectors_of_the_page_run(text):
+    assert text in isa_page()
+    with celosia.open("model", "core") as device:
+        assert device.run(assemble(f"{text}\nhalt", preset("core")), {}).instructions == 2

@@ -30,8 +30,8 @@ def f32_to_bf16(m: Module, x: Value, name: str) -> Signal:
 def f32_to_i32_shift(m: Module, x: Value, name: str) -> Signal:
     """First half of :func:`celosia.arch.numerics.f32_to_i32`: the magnitude in fixed point.
 
-    56 bits, 25 of them behind the point; zero for magnitudes of 2**31 and more. Bits below
-    2**-25 are dropped, where there are any the magnitude is below one half.
+    56 bits, 25 of them behind the point; bits below are dropped. Not meaningful for magnitudes of
+    2**31 and more.
     """
     exponent = x[23:31]
     right = wire(m, Const(157, 8) - exponent, f"{name}_right")  # negative from 2**31 on
@@ -39,12 +39,19 @@ def f32_to_i32_shift(m: Module, x: Value, name: str) -> Signal:
     return wire(m, (Cat(Const(0, 32), x[:23], Const(1, 1)) >> distance)[:56], name)
 
 
-def f32_to_i32_round(m: Module, x: Value, fixed: Value, name: str) -> Signal:
-    """Second half: the int32 of ``x``, where ``fixed`` is what ``f32_to_i32_shift`` made of it."""
-    exponent = x[23:31]
-    up = fixed[24] & (fixed[:24].any() | fixed[25])
+def f32_to_i32_round(m: Module, x: Value, fixed: Value, floor: Value, trunc: Value,
+                     name: str) -> Signal:
+    """Second half: the int32 of ``x``, where ``fixed`` is what ``f32_to_i32_shift`` made of it.
+
+    Rounds to nearest, ties to even; down with ``floor``, towards zero with ``trunc``.
+    """
+    exponent, negative = x[23:31], x[31]
+    # Bits may have been dropped where the magnitude is below one half.
+    fraction = fixed[:25].any() | ((exponent < 127) & (exponent != 0))
+    nearest = fixed[24] & (fixed[:24].any() | fixed[25])
+    up = Mux(floor, negative & fraction, nearest & ~trunc)
     magnitude = wire(m, (fixed[25:56] + up)[:32], f"{name}_magnitude")
     nan = (exponent == 0xFF) & (x[:23] != 0)
-    limit = Mux(x[31], 0x80000000, 0x7FFFFFFF)
-    signed = Mux(x[31], (-magnitude)[:32], magnitude)
+    limit = Mux(negative, 0x80000000, 0x7FFFFFFF)
+    signed = Mux(negative, (-magnitude)[:32], magnitude)
     return wire(m, Mux(nan, 0, Mux(exponent >= 158, limit, signed))[:32], name)

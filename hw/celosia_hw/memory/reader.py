@@ -1,24 +1,27 @@
 """A stream of rows out of either on-chip memory."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch import isa
 from celosia.arch.config import TpuConfig
+from celosia.arch.vector import Dst
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 
-__all__ = ["RowKind", "RowReader", "read_layout", "words_layout"]
+__all__ = ["RowKind", "RowReader", "read_layout", "row_layout", "words_layout"]
 
 
 class RowKind(enum.Enum, shape=2):
-    """A memory and the meaning of its rows; numbered as ``isa.Dst``."""
+    """A memory and the meaning of its rows; numbered as ``Dst``. Rows of ``ZERO`` are read from
+    none.
+    """
 
-    ACC = isa.Dst.ACC
-    UB_I8 = isa.Dst.UB_I8
-    UB_BF16 = isa.Dst.UB_BF16
+    ACC = Dst.ACC
+    UB_I8 = Dst.UB_I8
+    UB_BF16 = Dst.UB_BF16
+    ZERO = 3
 
 
 def words_layout(config: TpuConfig) -> data.ArrayLayout:
@@ -26,29 +29,41 @@ def words_layout(config: TpuConfig) -> data.ArrayLayout:
     return data.ArrayLayout(32, config.dim)
 
 
-def read_layout(config: TpuConfig) -> data.StructLayout:
-    """What to read: the kind of the rows and the walk over them."""
+def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
+    """What to read: the kind of the rows, the walk over them, and a tag that its rows get."""
     return data.StructLayout({
-        "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(),
+        "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(), "tag": tag,
     })
+
+
+def row_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
+    """A row that was read, the tag of its walk, and whether it is the last of the walk."""
+    return data.StructLayout({"words": words_layout(config), "tag": tag, "last": 1})
 
 
 class RowReader(wiring.Component):
     """Reads the rows of a walk from the unified buffer or the accumulators.
 
     Each row comes out as D words: accumulators as stored; ``UB_I8`` the low 8 bits of each lane,
-    sign-extended; ``UB_BF16`` each lane in the upper 16 bits, zeros below (the bits of the fp32).
+    sign-extended; ``UB_BF16`` each lane in the upper 16 bits, zeros below (the bits of the fp32);
+    ``ZERO`` zeros, without asking a memory.
 
     Throughput: a row a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: rows that are on their way
     have room). Latency: the first row is asked for in the cycle after the command was taken; a row
-    granted in cycle t is offered from t + 3 on.
+    granted in cycle t is offered from t + 2 on.
+
+    Parameters
+    ----------
+    config
+    tag
+        Shape of what goes along with the rows of a walk.
 
     Members
     -------
     i : In(stream of read_layout)
         Walks, in order.
-    o : Out(stream of words_layout)
+    o : Out(stream of row_layout)
         Their rows, in order.
     ub, acc : Out(ReadPortSignature)
         One of them asks at a time.
@@ -62,18 +77,18 @@ class RowReader(wiring.Component):
     acc: ReadPort
     refused: Signal
 
-    #: Rows between a grant and the consumer at full speed: 2 cycles in the memory, 1 in the queue,
-    #: 1 until the credit is back. The two above that let a reader run ahead of another one with
-    #: which it shares banks. Where it has run ahead by both, it rests for two rows: else it
+    #: Rows between a grant and the consumer at full speed: 2 cycles in the memory, 1 until the
+    #: credit is back. The three above that let a reader run ahead of another one with
+    #: which it shares banks. Where it has run ahead by all, it rests for two rows: else it
     #: could keep meeting the other in the same bank, and each time one of them would wait.
     DEPTH = 6
 
-    def __init__(self, config: TpuConfig):
-        self._config = config
+    def __init__(self, config: TpuConfig, tag: ShapeLike):
+        self._config, self._tag = config, tag
         bits = row_bits(config)
         super().__init__({
-            "i": In(stream.Signature(read_layout(config))),
-            "o": Out(stream.Signature(words_layout(config))),
+            "i": In(stream.Signature(read_layout(config, tag))),
+            "o": Out(stream.Signature(row_layout(config, tag))),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "refused": Out(1),
@@ -83,9 +98,10 @@ class RowReader(wiring.Component):
         config = self._config
         m = Module()
         m.submodules.agen = agen = AddressGenerator(config)
-        m.submodules.queue = queue = SyncFIFO(width=config.acc_row_bits, depth=self.DEPTH)
+        layout = row_layout(config, self._tag)
+        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=self.DEPTH)
         active = Signal()
-        kind = Signal(RowKind)
+        kind, tag = Signal(RowKind), Signal(self._tag, reset_less=True)
         credits = Signal(range(self.DEPTH + 1), init=self.DEPTH)
         resting = Signal()
         ask, granted, taken = Signal(), Signal(), Signal()
@@ -100,13 +116,14 @@ class RowReader(wiring.Component):
             self.acc.addr.eq(agen.row),
             self.acc.valid.eq(ask & (kind == RowKind.ACC)),
             self.ub.addr.eq(agen.row),
-            self.ub.valid.eq(ask & (kind != RowKind.ACC)),
-            granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)),
+            self.ub.valid.eq(ask & ((kind == RowKind.UB_I8) | (kind == RowKind.UB_BF16))),
+            granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
+                       | (ask & (kind == RowKind.ZERO))),
             self.refused.eq(ask & ~granted),
             taken.eq(self.o.valid & self.o.ready),
         ]
         with m.If(agen.start):
-            m.d.sync += [active.eq(1), kind.eq(self.i.payload.kind)]
+            m.d.sync += [active.eq(1), kind.eq(self.i.payload.kind), tag.eq(self.i.payload.tag)]
         with m.Elif(granted & agen.last):
             m.d.sync += active.eq(0)
         with m.If(granted & ~taken):
@@ -121,19 +138,24 @@ class RowReader(wiring.Component):
 
         arriving = [Signal(name=f"arriving{i}") for i in (1, 2)]
         kinds = [Signal(RowKind, name=f"kind{i}", reset_less=True) for i in (1, 2)]
+        tags = [Signal(self._tag, name=f"tag{i}", reset_less=True) for i in (1, 2)]
+        lasts = [Signal(name=f"last{i}", reset_less=True) for i in (1, 2)]
         m.d.sync += [arriving[0].eq(granted), arriving[1].eq(arriving[0]),
-                     kinds[0].eq(kind), kinds[1].eq(kinds[0])]
-        words = data.View(words_layout(config), queue.w_data)
+                     kinds[0].eq(kind), kinds[1].eq(kinds[0]), tags[0].eq(tag),
+                     tags[1].eq(tags[0]), lasts[0].eq(agen.last), lasts[1].eq(lasts[0])]
+        arrived = data.View(layout, queue.w_data)
+        words = arrived.words
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
         m.d.comb += [
-            queue.w_en.eq(arriving[1]),
-            self.o.valid.eq(queue.r_rdy),
-            self.o.payload.as_value().eq(queue.r_data),
+            queue.w_en.eq(arriving[1] & (queue.r_rdy | ~self.o.ready)),
+            arrived.tag.eq(tags[1]), arrived.last.eq(lasts[1]),
+            self.o.valid.eq(queue.r_rdy | arriving[1]),
+            self.o.payload.as_value().eq(Mux(queue.r_rdy, queue.r_data, queue.w_data)),
             queue.r_en.eq(self.o.ready),
         ]
         with m.If(kinds[1] == RowKind.ACC):
-            m.d.comb += queue.w_data.eq(self.acc.data)
-        with m.Else():
+            m.d.comb += words.as_value().eq(self.acc.data)
+        with m.Elif(kinds[1] != RowKind.ZERO):
             for i in range(config.dim):
                 small = lanes[i][:8].as_signed()
                 if config.bf16:

@@ -1,6 +1,6 @@
 """A stream of rows into either on-chip memory."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -15,18 +15,21 @@ __all__ = ["RowWriter", "write_layout"]
 def write_layout(config: TpuConfig) -> data.StructLayout:
     """A row and where it goes: ``acc`` names the memory, ``last`` ends a command.
 
+    ``skip``: nothing is written. ``error`` is that of the command, with ``last``.
+
     The accumulators take the words, the unified buffer the low bits of each word (int8
     sign-extended, or bf16).
     """
     return data.StructLayout({
-        "acc": 1, "last": 1, "row": row_bits(config), "words": words_layout(config),
+        "acc": 1, "last": 1, "skip": 1, "error": 1, "row": row_bits(config),
+        "words": words_layout(config),
     })
 
 
 class RowWriter(wiring.Component):
     """Writes rows, in order, a row a cycle as long as the memory grants.
 
-    A row taken in cycle t is offered to the memory from t + 1 on.
+    A row is offered to the memory in the cycle in which it is taken where no other waits.
 
     Parameters
     ----------
@@ -41,9 +44,11 @@ class RowWriter(wiring.Component):
     ub, acc : Out(WritePortSignature)
         One of them asks at a time.
     written : Out(1)
-        A row was granted in this cycle.
+        A row was granted or skipped in this cycle.
     done : Out(1)
-        A row with ``last`` was granted in the cycle before this one.
+        A row with ``last`` was granted or skipped in the cycle before this one.
+    error : Out(1)
+        With ``done``: the ``error`` of that row.
     refused : Out(1)
         A row was offered in this cycle and not granted.
     """
@@ -53,6 +58,7 @@ class RowWriter(wiring.Component):
     acc: WritePort
     written: Signal
     done: Signal
+    error: Signal
     refused: Signal
 
     def __init__(self, config: TpuConfig, depth: int = 2):
@@ -62,7 +68,7 @@ class RowWriter(wiring.Component):
             "i": In(stream.Signature(write_layout(config))),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
-            "written": Out(1), "done": Out(1), "refused": Out(1),
+            "written": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -70,21 +76,25 @@ class RowWriter(wiring.Component):
         m = Module()
         layout = write_layout(config)
         m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=self._depth)
-        head = data.View(layout, queue.r_data)
+        head = data.View(layout, Signal(layout.size, name="head"))
+        waiting = Signal()  # the head has not been queued, or waits there
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
         m.d.comb += [
             queue.w_data.eq(self.i.payload.as_value()),
-            queue.w_en.eq(self.i.valid),
+            queue.w_en.eq(self.i.valid & (queue.r_rdy | ~self.written)),
             self.i.ready.eq(queue.w_rdy),
-            self.acc.valid.eq(queue.r_rdy & head.acc),
+            head.as_value().eq(Mux(queue.r_rdy, queue.r_data, self.i.payload.as_value())),
+            waiting.eq(queue.r_rdy | self.i.valid),
+            self.acc.valid.eq(waiting & head.acc & ~head.skip),
             self.acc.addr.eq(head.row),
             self.acc.data.eq(head.words.as_value()),
-            self.ub.valid.eq(queue.r_rdy & ~head.acc),
+            self.ub.valid.eq(waiting & ~head.acc & ~head.skip),
             self.ub.addr.eq(head.row),
             *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.dim)),
-            self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)),
+            self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
+                            | (waiting & head.skip)),
             queue.r_en.eq(self.written),
-            self.refused.eq(queue.r_rdy & ~self.written),
+            self.refused.eq(waiting & ~self.written),
         ]
-        m.d.sync += self.done.eq(self.written & head.last)
+        m.d.sync += [self.done.eq(self.written & head.last), self.error.eq(head.error)]
         return m

@@ -113,8 +113,8 @@ class Checker(wiring.Component):
         shape = table.shape
         m.d.comb += table.index.eq(index)
         consecutive = shape.linear & shape.counted & ~table.flat
-        more = [~shape.linear & ((shape.n1 != 1) | (shape.n2 != 1)), ~shape.linear
-                & (shape.n2 != 1)]
+        more = [~consecutive & ((shape.n1 != 1) | (shape.n2 != 1)),
+                ~consecutive & (shape.n2 != 1)]
         last_dimension = Mux(dimension == 0, ~more[0], Mux(dimension == 1, ~more[1], 1))
         issue = Signal()
         m.d.comb += issue.eq((state == _State.SPANS) & shape.used)
@@ -187,7 +187,8 @@ class Checker(wiring.Component):
         overlaps = Signal(STREAMS - 1)
         for i, span in enumerate(spans[1:], 1):
             target = spans[0]
-            same = (starts[0] == starts[i]) & (steps[0] == steps[i]) & (steps[0] != 0) & table.flat
+            same = ((starts[0] == starts[i]) & (steps[0] == steps[i]) & (steps[0] != 0)
+                    & table.flat & table.paired)
             m.d.comb += overlaps[i - 1].eq(
                 span.used & rowwise[i] & (span.mem == target.mem) & (span.low <= target.high)
                 & (target.low <= span.high) & ~same)
@@ -204,6 +205,11 @@ class Checker(wiring.Component):
                 with m.Elif(table.misaligned):
                     m.d.sync += [self.fault.eq(Fault.MISALIGNED), state.eq(_State.FAULT),
                                  self.fault_addr.eq(first_byte)]
+                with m.Elif(table.bad_lanes.any()):
+                    m.d.sync += [self.fault.eq(Fault.INDEX_RANGE), state.eq(_State.FAULT)]
+                    for i in reversed(range(STREAMS - 1)):
+                        with m.If(table.bad_lanes[i]):
+                            m.d.sync += self.fault_addr.eq(table.lanes[i])
                 with m.Else():
                     m.d.sync += state.eq(Mux(table.flat, _State.SPANS, _State.LINES))
             with m.Case(_State.LINES):
@@ -283,11 +289,14 @@ class Checker(wiring.Component):
         command = self.command_vpu  # type: ignore[attr-defined]
         m.d.comb += [
             *(command[name].eq(vector[name])
-              for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind")),
+              for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "reduce",
+                           "reduce_op")),
             *(command[name].eq(shape)
               for name, shape in zip(("dst", "a", "b", "c"), streams, strict=True)),
             *(command[name].eq(values[i])
               for i, name in enumerate(("a_value", "b_value", "c_value"), 1)),
+            *(command[name].eq(lane)
+              for name, lane in zip(("a_lane", "b_lane", "c_lane"), table.lanes, strict=True)),
             command.param.eq(values[5]),
             *(command.counts[name].eq(count) for name, count in counts),
         ]

@@ -7,6 +7,22 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
+from celosia.arch.vector import (
+    FLOAT_OPS,
+    FLOAT_POSTS,
+    FLOAT_REDUCES,
+    INDEXED_OPS,
+    LANE_SRCS,
+    MOVEMENT_OPS,
+    PARAM_POSTS,
+    STREAM_SRCS,
+    VECTOR_OPERANDS,
+    Dst,
+    Post,
+    Reduce,
+    Src,
+    VectorOp,
+)
 from celosia_hw.scalar.encoding import header_layout, word_layout
 
 __all__ = ["Decoder"]
@@ -92,26 +108,35 @@ class Decoder(wiring.Component):
     def _vector(self, fields, zero):
         config = self._config
         legal = Const(1)
-        kinds = (fields.a_kind, fields.b_kind, fields.c_kind)
+        op, post, kinds = fields.op, fields.post, (fields.a_kind, fields.b_kind, fields.c_kind)
         strides = (fields.xa, fields.xb, fields.xc)
-        streams = [_one_of(kind, isa.STREAM_SRCS) for kind in kinds]
+        streams = [_one_of(kind, STREAM_SRCS) for kind in kinds]
         for i, (kind, stride) in enumerate(zip(kinds, strides, strict=True)):
-            takes = _one_of(fields.op, [op for op, n in isa.VECTOR_OPERANDS.items() if n > i])
-            legal &= takes == (kind != isa.Src.NONE)
-            legal &= (kind != isa.Src.NONE) | zero[1 + i]
+            takes = _one_of(op, [item for item, n in VECTOR_OPERANDS.items() if n > i])
+            legal &= takes == (kind != Src.NONE)
+            legal &= (kind != Src.NONE) | zero[1 + i]
             legal &= streams[i] | (stride == 0)
-            if not config.int8:
-                legal &= ~_one_of(kind, [isa.Src.UB_I8, isa.Src.UB_I8_ROW])
-            if not config.bf16:
-                legal &= ~_one_of(kind, [isa.Src.UB_BF16, isa.Src.UB_BF16_ROW])
+            for prefix, present in (("UB_I8", config.int8), ("UB_BF16", config.bf16)):
+                if not present:
+                    legal &= ~_one_of(kind, [src for src in Src if src.name.startswith(prefix)])
         legal &= ~(streams[0] & streams[1] & streams[2])
-        requant = fields.op == isa.VectorOp.REQUANT
-        clamps = _one_of(fields.post, [isa.Post.CLAMP_I, isa.Post.CLAMP_F])
-        legal &= requant | clamps | zero[5]
-        legal &= ~requant | (fields.post == isa.Post.NONE)
+
+        gather, scatter = op == VectorOp.GATHER, op == VectorOp.SCATTER
+        legal &= ~_one_of(op, MOVEMENT_OPS) | _one_of(fields.a_kind, STREAM_SRCS - LANE_SRCS)
+        legal &= (op != VectorOp.ROTATE) | (fields.b_kind == Src.SCALAR)
+        legal &= ~(gather | scatter) | (fields.b_kind == Src.ACC)
+        legal &= ~gather | (fields.xa == 0)
+        legal &= ~scatter | ((fields.xdst == 0) & (fields.reduce == Reduce.NONE))
+
+        requant, with_param = op == VectorOp.REQUANT, _one_of(post, PARAM_POSTS)
+        legal &= ~requant | (post == Post.NONE)
+        legal &= ~(_one_of(op, INDEXED_OPS) & with_param)
+        legal &= requant | _one_of(op, INDEXED_OPS) | with_param | zero[5]
+        legal &= (fields.reduce != Reduce.NONE) | (fields.reduce_op == 0)
         if not config.int8:
-            legal &= fields.dst_kind != isa.Dst.UB_I8
+            legal &= fields.dst_kind != Dst.UB_I8
         if not config.bf16:
-            legal &= fields.dst_kind != isa.Dst.UB_BF16
-            legal &= ~_one_of(fields.op, isa.FLOAT_OPS) & ~_one_of(fields.post, isa.FLOAT_POSTS)
+            legal &= fields.dst_kind != Dst.UB_BF16
+            legal &= ~(_one_of(op, FLOAT_OPS) | _one_of(post, FLOAT_POSTS)
+                       | _one_of(fields.reduce_op, FLOAT_REDUCES))
         return legal

@@ -60,8 +60,8 @@ class Scoreboard(wiring.Component):
     port_load, port_store, port_mxu, port_vpu : Out(UnitSignature)
     empty : Out(1)
         No instruction is in the window.
-    error : Out(1), error_unit : Out(2), error_pc : Out(32)
-        An instruction has just finished with a bus error.
+    error : Out(1), error_unit : Out(2), error_pc : Out(32), error_detail : Out(32)
+        An instruction has just finished with an error; the detail is that of the unit's port.
     activities : Out
         Activity of each unit, WAIT_DEPS included.
     """
@@ -71,6 +71,7 @@ class Scoreboard(wiring.Component):
     error: Signal
     error_unit: Signal
     error_pc: Signal
+    error_detail: Signal
     activities: Any
 
     def __init__(self, config: TpuConfig):
@@ -78,7 +79,7 @@ class Scoreboard(wiring.Component):
         members = {
             "ticket": In(stream.Signature(ticket_layout(config))),
             "empty": Out(1), "error": Out(1), "error_unit": Out(2), "error_pc": Out(PC_BITS),
-            "activities": Out(Activity).array(len(TENSOR_UNITS)),
+            "error_detail": Out(32), "activities": Out(Activity).array(len(TENSOR_UNITS)),
         }
         for unit in TENSOR_UNITS:
             members[f"command_{unit.name.lower()}"] = In(LAYOUTS[unit](config))
@@ -169,9 +170,10 @@ class Scoreboard(wiring.Component):
             with m.If(port.done):
                 m.d.comb += finished.bit_select(ring[first_running], 1).eq(1)
                 m.d.sync += done.eq(done + 1)
-            errors.append((unit, port.done & port.error, Array(held)[ring[first_running]].pc))
+            errors.append((unit, port, Array(held)[ring[first_running]].pc))
         # Should two units fail at once, the first of TENSOR_UNITS is reported.
-        for unit, error, pc in reversed(errors):
-            with m.If(error):
-                m.d.comb += [self.error.eq(1), self.error_unit.eq(unit), self.error_pc.eq(pc)]
+        for unit, port, pc in reversed(errors):
+            with m.If(port.done & port.error):
+                m.d.comb += [self.error.eq(1), self.error_unit.eq(unit), self.error_pc.eq(pc),
+                             self.error_detail.eq(port.detail)]
         return m

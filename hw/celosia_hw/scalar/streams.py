@@ -1,13 +1,26 @@
 """The streams of rows that an instruction names, one at a time."""
 
-from amaranth.hdl import Array, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.isa import Dst, Mem, Opcode, Src
+from celosia.arch.isa import Mem, Opcode
+from celosia.arch.vector import (
+    INDEXED_OPS,
+    LANE_BITS_LSB,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    MEMORY_SRCS,
+    STREAM_SRCS,
+    TABLE_LIMIT,
+    Dst,
+    Reduce,
+    Src,
+    VectorOp,
+)
 from celosia_hw.scalar.encoding import header_layout, packed_layout, word_layout
 
 __all__ = ["STREAMS", "StreamTable", "shape_layout", "stride_layout"]
@@ -15,6 +28,8 @@ __all__ = ["STREAMS", "StreamTable", "shape_layout", "stride_layout"]
 #: Streams of an instruction: the destination and up to three sources. The second stream of a DMA
 #: instruction is the one in external memory.
 STREAMS = 4
+#: Bits of a lane in an operand word.
+LANE_BITS = 32 - LANE_BITS_LSB
 
 
 def stride_layout() -> data.StructLayout:
@@ -51,10 +66,16 @@ class StreamTable(wiring.Component):
     shape : Out(shape_layout())
     bad_count : Out(1)
         A count is zero or too large; does not depend on ``index``.
+    lanes : Out
+        Lanes of a, b, c, where their kind has one.
+    bad_lanes : Out(3)
+        These are not below D.
     misaligned : Out(1)
         External address or pitch is not a multiple of the element size.
     flat : Out(1)
         The instruction's own counts are n1 == n2 == 1, or it has none (DMA).
+    paired : Out(1)
+        Row i of each stream of a vector instruction goes with row i of its destination.
     n0, n1, n2 : Out(16)
         The instruction's own counts (not of DMA).
     """
@@ -63,8 +84,11 @@ class StreamTable(wiring.Component):
     index: Signal
     shape: data.View
     bad_count: Signal
+    lanes: list[Signal]
+    bad_lanes: Signal
     misaligned: Signal
     flat: Signal
+    paired: Signal
     n0: Signal
     n1: Signal
     n2: Signal
@@ -74,8 +98,9 @@ class StreamTable(wiring.Component):
         super().__init__({
             "word": In(word_layout()), "strides": In(stride_layout()).array(isa.NUM_STRIDES),
             "index": In(2), "shape": Out(shape_layout()), "bad_count": Out(1),
-            "misaligned": Out(1), "flat": Out(1), "n0": Out(COUNT_BITS), "n1": Out(COUNT_BITS),
-            "n2": Out(COUNT_BITS),
+            "lanes": Out(LANE_BITS).array(STREAMS - 1), "bad_lanes": Out(STREAMS - 1),
+            "misaligned": Out(1), "flat": Out(1), "paired": Out(1), "n0": Out(COUNT_BITS),
+            "n1": Out(COUNT_BITS), "n2": Out(COUNT_BITS),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -122,19 +147,55 @@ class StreamTable(wiring.Component):
                     with m.Default():
                         m.d.comb += shape.used.eq(0)
             with m.Case(Opcode.VECTOR):
-                m.d.comb += [counts_word.eq(values[4]), self.n2.eq(vector.n2),
-                             self.bad_count.eq(no_rows)]
-                with m.Switch(self.index):
-                    with m.Case(0):
-                        m.d.comb += [shape.mem.eq(Mux(vector.dst_kind == Dst.ACC, Mem.ACC, Mem.UB)),
-                                     x.eq(vector.xdst)]
-                    for i, name in enumerate("abc", 1):
-                        with m.Case(i):
-                            self._source(m, vector[f"{name}_kind"])
-                            m.d.comb += x.eq(vector[f"x{name}"])
+                m.d.comb += [counts_word.eq(values[4]), self.n2.eq(vector.n2)]
+                self._vector(m, vector, x, no_rows)
             with m.Default():
                 self._dma(m, dma)
         return m
+
+    def _vector(self, m: Module, vector, x, no_rows) -> None:
+        """Describe the streams of a vector instruction."""
+        shape, values, dim = self.shape, self.word.operands, self._config.dim
+        param = values[5]
+        indexed = Signal()
+        to_groups = Signal()  # the destination has a row for each group of n0 rows
+        groups, is_table = Signal(), Signal()  # this stream: a row for each group; a table
+        m.d.comb += [
+            indexed.eq(Cat(vector.op == op for op in INDEXED_OPS).any()),
+            to_groups.eq((vector.reduce == Reduce.ROWS) | (vector.reduce == Reduce.COLLECT)),
+            self.paired.eq(~to_groups & ~indexed),
+            self.bad_count.eq(
+                no_rows
+                | (vector.op == VectorOp.TRANSPOSE) & self.n0[:exact_log2(dim)].any()
+                | (indexed | (vector.reduce == Reduce.COLLECT)) & (self.n0 > dim)
+                | indexed & ((param == 0) | param[exact_log2(TABLE_LIMIT + 1):].any())),
+        ]
+        with m.Switch(self.index):
+            with m.Case(0):
+                m.d.comb += [shape.mem.eq(Mux(vector.dst_kind == Dst.ACC, Mem.ACC, Mem.UB)),
+                             x.eq(vector.xdst), groups.eq(to_groups),
+                             is_table.eq(vector.op == VectorOp.SCATTER)]
+            for i, name in enumerate("abc", 1):
+                with m.Case(i):
+                    self._source(m, vector[f"{name}_kind"])
+                    m.d.comb += x.eq(vector[f"x{name}"])
+                    if name == "a":
+                        m.d.comb += is_table.eq(vector.op == VectorOp.GATHER)
+                    if name == "b":
+                        m.d.comb += groups.eq(indexed)
+        # Consecutive groups are walked as groups of n1 rows, n1 apart.
+        with m.If(groups):
+            m.d.comb += [shape.counted.eq(0), shape.n0.eq(1)]
+            with m.If(x == 0):
+                m.d.comb += [shape.s1.eq(1), shape.s2.eq(self.n1)]
+        with m.If(is_table):
+            m.d.comb += [shape.counted.eq(0), shape.n0.eq(param), shape.n1.eq(1), shape.n2.eq(1)]
+        for i, name in enumerate("abc"):
+            with_lane = Cat(vector[f"{name}_kind"] == src for src in LANE_SRCS | LANE_ROW_SRCS)
+            m.d.comb += [
+                self.lanes[i].eq(values[1 + i][LANE_BITS_LSB:]),
+                self.bad_lanes[i].eq(with_lane.any() & (self.lanes[i] >= dim)),
+            ]
 
     def _source(self, m: Module, kind) -> None:
         """Describe a vector operand but for its stride register."""
@@ -143,13 +204,15 @@ class StreamTable(wiring.Component):
             for src in Src:
                 with m.Case(int(src)):
                     m.d.comb += [
-                        shape.used.eq(src not in (Src.NONE, Src.SCALAR)),
-                        shape.mem.eq(Mem.ACC if src in (Src.ACC, Src.ACC_ROW) else Mem.UB),
-                        shape.stream.eq(src in isa.STREAM_SRCS),
+                        shape.used.eq(src in MEMORY_SRCS),
+                        shape.mem.eq(Mem.ACC if src.name.startswith("ACC") else Mem.UB),
+                        shape.stream.eq(src in STREAM_SRCS),
                     ]
-                    if src not in isa.STREAM_SRCS:
+                    if src not in STREAM_SRCS:
                         m.d.comb += [shape.n0.eq(1), shape.n1.eq(1), shape.n2.eq(1),
                                      shape.counted.eq(0)]
+                    if src in LANE_SRCS | LANE_ROW_SRCS:
+                        m.d.comb += shape.base[LANE_BITS_LSB:].eq(0)
 
     def _dma(self, m: Module, dma) -> None:
         """Describe the on-chip and the external rows of a load or store."""

@@ -1,6 +1,8 @@
 """The scalar unit: fetches, executes scalar instructions, hands tensor instructions out."""
 
-from amaranth.hdl import Array, Module, Mux, Signal
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, enum, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -14,6 +16,7 @@ from celosia_hw.bus.axi import AxiReadSignature
 from celosia_hw.commands import LAYOUTS, Activity, UnitSignature
 from celosia_hw.host.interface import window_layout
 from celosia_hw.host.run import fault_layout
+from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.check import Checker
 from celosia_hw.scalar.decode import Decoder
@@ -39,7 +42,8 @@ class _State(enum.Enum):
     PRODUCT = 5
     NEXT = 6
     DRAIN = 7
-    FAULT = 8
+    ROW = 8
+    FAULT = 9
 
 
 class ScalarUnit(wiring.Component):
@@ -47,7 +51,8 @@ class ScalarUnit(wiring.Component):
 
     An instruction takes 2 cycles, 1 more for each operand in a register, 1 more for mul, taken
     branches and entering or leaving a loop; repeating a loop's body costs nothing. A tensor
-    instruction waits in its last cycle until the checker is free.
+    instruction waits in its last cycle until the checker is free. ``read`` takes 3 cycles more than
+    ``fence``.
 
     Members
     -------
@@ -58,6 +63,8 @@ class ScalarUnit(wiring.Component):
         DMA windows.
     axi : Out(AxiReadSignature)
         Instruction fetch.
+    acc_read : Out(ReadPortSignature)
+        Accumulator rows for ``read``, while no unit works.
     port_load, port_store, port_mxu, port_vpu : Out(UnitSignature)
     halted : Out(1)
         High for one cycle: the program has ended and everything has finished.
@@ -74,6 +81,7 @@ class ScalarUnit(wiring.Component):
     program: Signal
     length: Signal
     windows: data.View
+    acc_read: Any
     halted: Signal
     fault_valid: Signal
     fault: data.View
@@ -86,6 +94,7 @@ class ScalarUnit(wiring.Component):
             "start": In(1), "program": In(32), "length": In(32),
             "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
+            "acc_read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
             **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
                for unit in TENSOR_UNITS},
             "halted": Out(1), "fault_valid": Out(1), "fault": Out(fault_layout()),
@@ -129,7 +138,7 @@ class ScalarUnit(wiring.Component):
         target = Signal(PC_BITS, reset_less=True)  # the next instruction, where NEXT looks at it
         weights = Signal()
         own_fault = Signal(4)
-        fence = Signal()
+        bad_index = Signal()  # own_fault was found by the vector unit
         running = Signal()
         m.d.comb += [
             running.eq(state != _State.IDLE), fetch.run.eq(running & (state != _State.FAULT)),
@@ -204,12 +213,18 @@ class ScalarUnit(wiring.Component):
         m.d.comb += activity.eq(Activity.BUSY)
         drained = checker.idle & scoreboard.empty
 
+        row, lane = values[0], values[1]
+        lanes = Array(self.acc_read.data.word_select(i, 32) for i in range(config.dim))
+        arriving = Signal(READ_LATENCY)  # the row that ``read`` asked for, last bit: it is there
+        m.d.comb += self.acc_read.addr.eq(row)
+        m.d.sync += arriving.eq(Cat(self.acc_read.valid & self.acc_read.ready, arriving))
+
         with m.Switch(state):
             with m.Case(_State.IDLE):
                 m.d.comb += activity.eq(Activity.IDLE)
                 with m.If(self.start):
                     m.d.sync += [self.pc.eq(0), weights.eq(0), own_fault.eq(Fault.NONE),
-                                 state.eq(_State.FETCH)]
+                                 bad_index.eq(0), state.eq(_State.FETCH)]
             with m.Case(_State.FETCH):
                 m.d.comb += activity.eq(Activity.WAIT_BUS)
                 with m.If(self.pc >= self.length):
@@ -270,7 +285,13 @@ class ScalarUnit(wiring.Component):
                         with m.Else():
                             m.d.comb += activity.eq(Activity.WAIT_UNIT)
                     with m.Case(Opcode.HALT, Opcode.FENCE):
-                        m.d.sync += [fence.eq(opcode == Opcode.FENCE), state.eq(_State.DRAIN)]
+                        m.d.sync += state.eq(_State.DRAIN)
+                    with m.Case(Opcode.READ):
+                        m.d.sync += state.eq(_State.DRAIN)
+                        with m.If(row >= config.acc_rows):
+                            fail(Fault.ACC_RANGE)
+                        with m.Elif(lane >= config.dim):
+                            fail(Fault.INDEX_RANGE)
                     with m.Default():  # nop
                         m.d.comb += self.retired.eq(1)
                         go_on(following)
@@ -282,39 +303,59 @@ class ScalarUnit(wiring.Component):
             with m.Case(_State.DRAIN):
                 m.d.comb += activity.eq(Activity.WAIT_DEPS)
                 with m.If(drained & (own_fault == Fault.NONE)):
-                    m.d.comb += self.retired.eq(1)
-                    with m.If(fence):
-                        go_on(following)
-                    with m.Else():
-                        m.d.comb += self.halted.eq(1)
-                        m.d.sync += state.eq(_State.IDLE)
+                    m.d.comb += self.retired.eq(opcode != Opcode.READ)
+                    with m.Switch(opcode):
+                        with m.Case(Opcode.HALT):
+                            m.d.comb += self.halted.eq(1)
+                            m.d.sync += state.eq(_State.IDLE)
+                        with m.Case(Opcode.READ):
+                            m.d.comb += self.acc_read.valid.eq(1)
+                            with m.If(self.acc_read.ready):
+                                m.d.sync += state.eq(_State.ROW)
+                        with m.Default():  # fence
+                            go_on(following)
+            with m.Case(_State.ROW):
+                with m.If(arriving[-1]):  # what remains to be done is a mov
+                    m.d.sync += [values[0].eq(lanes[lane]), opcode.eq(Opcode.MOV),
+                                 state.eq(_State.EXECUTE)]
             with m.Case(_State.FAULT):
                 m.d.comb += activity.eq(Activity.IDLE)
 
-        # The oldest fault wins: a bus error at once; the checker's and then the front's own once
-        # everything older has finished.
+        # A bus error stops the run at once; any other fault, once everything older has finished. Of
+        # those, an older instruction's is found later: in a unit, then the checker, then here.
+        bus_error = scoreboard.error & (scoreboard.error_unit != Unit.VPU)
         with m.If(running & (state != _State.FAULT)):
-            with m.If(scoreboard.error):
+            with m.If(bus_error):
                 m.d.comb += [
                     self.fault_valid.eq(1), self.fault.pc.eq(scoreboard.error_pc),
                     self.fault.cause.eq(Mux(scoreboard.error_unit == Unit.LOAD, Fault.BUS_READ,
                                             Fault.BUS_WRITE)),
+                    self.fault.addr.eq(scoreboard.error_detail),
                 ]
-            with m.Elif(checker.fault != Fault.NONE):
+            with m.Elif(scoreboard.error & ~bad_index):
+                fail(Fault.INDEX_RANGE)
+                m.d.sync += [bad_index.eq(1), self.pc.eq(scoreboard.error_pc),
+                             lane.eq(scoreboard.error_detail)]
+            with m.Elif((checker.fault != Fault.NONE) & ~bad_index):
                 m.d.comb += [
                     self.fault_valid.eq(scoreboard.empty), self.fault.cause.eq(checker.fault),
                     self.fault.pc.eq(checker.fault_pc), self.fault.addr.eq(checker.fault_addr),
                 ]
             with m.Elif((state == _State.DRAIN) & (own_fault != Fault.NONE)):
                 m.d.comb += [
-                    self.fault_valid.eq(drained), self.fault.cause.eq(own_fault),
-                    self.fault.pc.eq(self.pc),
+                    self.fault_valid.eq(scoreboard.empty
+                                        & (checker.idle | (checker.fault != Fault.NONE))),
+                    self.fault.cause.eq(own_fault), self.fault.pc.eq(self.pc),
                 ]
                 with m.Switch(own_fault):
                     with m.Case(Fault.PC_RANGE, Fault.BUS_FETCH):
                         m.d.comb += self.fault.addr.eq(self.pc)
                     with m.Case(Fault.ILLEGAL_OPCODE):
                         m.d.comb += self.fault.addr.eq(opcode)
+                    with m.Case(Fault.ACC_RANGE):
+                        m.d.comb += self.fault.addr.eq(row)
+                    with m.Case(Fault.INDEX_RANGE):
+                        m.d.comb += self.fault.addr.eq(lane)
             with m.If(self.fault_valid):
                 m.d.sync += state.eq(_State.FAULT)
         return m

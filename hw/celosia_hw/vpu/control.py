@@ -4,61 +4,87 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Post, VectorOp
 from celosia.arch.numerics import NAN
+from celosia.arch.vector import Post, VectorOp
 from celosia_hw.fp.compare import ordered
 from celosia_hw.fp.convert import f32_flush
 
-__all__ = ["FMA_OPS", "Source", "control_layout", "decode", "lane_latency"]
+__all__ = ["FMA_OPS", "SPECIAL_POSTS", "Source", "control_layout", "decode", "lane_latency"]
 
 #: Operations that are a fused multiply-add with some operands fixed.
 FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
+#: Second stages that end in a rounding; all but the square look into a table.
+SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT)
+_F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
 
 
-class Source(enum.Enum, shape=2):
+class Source(enum.Enum, shape=3):
     """Where a lane takes a word from.
 
     As the source of an operand, ``SELF`` is the word that the lane holds for it; as the source of
-    that held word, ``SELF`` leaves it as it is.
+    that held word, ``SELF`` leaves it as it is. ``P``, ``Q``: the lane's own word of a row;
+    ``P_LANE``, ``Q_LANE``: that of one lane of the row. ``SCALAR``: a value; as the source of a
+    held word, ``INDEX`` is that value plus the number of the lane, as the source of an operand it
+    is the word of the row in ``indexes``.
     """
 
     SELF = 0
     P = 1
     Q = 2
     SCALAR = 3
+    P_LANE = 4
+    Q_LANE = 5
+    INDEX = 6
 
 
 def lane_latency(config: TpuConfig) -> int:
-    """Cycles from a row's operands to its result; normalising and rounding take two of them."""
-    return 10 if config.bf16 else 8
+    """Cycles from a row's operands to its result.
+
+    With bf16 there is one more to round the multiply-add, five for the special functions, and one
+    less to multiply.
+    """
+    return 14 if config.bf16 else 9
 
 
 def control_layout(config: TpuConfig) -> data.StructLayout:
     """Control of the row at one stage of the lanes.
 
-    ``valid``: there is a row. Then one of these says which part of the lane makes the result:
-    ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``, ``f2i``.
+    ``valid``: there is a row. Then one of these says which part of the lane makes the result of the
+    first stage: ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``.
+    These say which parts of the second stage the row uses: ``fixed`` (fixed point), ``table``,
+    ``special`` (the second rounding); none where it is one step. ``reduce``: the row is joined with
+    those of its group before it, if it is not the ``first`` of them.
     ``param``: the instruction's, but a lower bound above the upper one is replaced by that one. The
     result is the same, and the lanes need not compare the bounds.
     """
-    parts = ["simple", "product", "requant", *(["fma", "i2f", "f2i"] if config.bf16 else [])]
+    floating = ("fma", "i2f", "fixed", "table", "special") if config.bf16 else ()
+    parts = ("simple", "product", "requant", *floating, "reduce")
     return data.StructLayout({
-        "valid": 1, **{part: 1 for part in parts}, "op": 6, "post": 4, "dst": 3, "param": 32,
+        "valid": 1, **{part: 1 for part in parts}, "first": 1, "op": 6, "post": 4, "reduce_op": 3,
+        "dst": 3, "param": 32,
     })
 
 
 def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, dst: Value,
-           param: Value) -> data.View:
-    """Control of a row; without one every part is off."""
+           param: Value, reduce: Value, reduce_op: Value, first: Value) -> data.View:
+    """Control of a row; without one every part is off.
+
+    ``reduce``: the instruction reduces rows; ``first``: the row is the first of its group.
+    """
     control = Signal(control_layout(config), name="control")
     parts = {"product": (VectorOp.IMUL,), "requant": (VectorOp.REQUANT,)}
+    seconds = {}
     if config.bf16:
-        parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,), "f2i": (VectorOp.F2I,)}
-    for part, ops in parts.items():
-        m.d.comb += control[part].eq(valid & Cat(op == item for item in ops).any())
+        parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,)}
+        seconds = {"fixed": (Post.EXP2, *_F2I_POSTS), "table": SPECIAL_POSTS[1:],
+                   "special": SPECIAL_POSTS}
+    for value, table in ((op, parts), (post, seconds)):
+        for part, items in table.items():
+            m.d.comb += control[part].eq(valid & Cat(value == item for item in items).any())
     m.d.comb += [
         control.valid.eq(valid),
         control.simple.eq(valid & ~Cat(control[part] for part in parts).any()),
+        control.reduce.eq(valid & reduce), control.first.eq(first), control.reduce_op.eq(reduce_op),
         control.op.eq(op), control.post.eq(post), control.dst.eq(dst),
         control.param.eq(_ordered_bounds(m, config, requant=op == VectorOp.REQUANT,
                                          floating=post == Post.CLAMP_F, param=param)),

@@ -1,21 +1,25 @@
 """Starts rows into the lanes."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Dst, Src
+from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.vector import Dst, Reduce, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.memory.ports import row_bits
 from celosia_hw.vpu.control import Source, control_layout, decode
-from celosia_hw.vpu.fetch import is_row, is_stream
+from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream
+from celosia_hw.vpu.indexer import place_layout
+from celosia_hw.vpu.targets import target_layout
+from celosia_hw.vpu.tree import tree_latency
 
-__all__ = ["Issue", "issue_layout", "issue_of", "target_layout"]
+__all__ = ["Issue", "issue_layout", "issue_of"]
 
 _DIRECT = ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "a_value", "b_value", "c_value",
-           "param", "dst", "counts")
+           "param", "reduce", "reduce_op", "dst", "counts")
 
 
 def issue_layout(config: TpuConfig) -> data.StructLayout:
@@ -29,28 +33,28 @@ def issue_of(target: data.View, command: data.View):
     return [target[name].eq(command[name]) for name in _DIRECT]
 
 
-def target_layout(config: TpuConfig) -> data.StructLayout:
-    """Where the result of a row goes, and whether it is the last of its instruction."""
-    return data.StructLayout({"acc": 1, "last": 1, "row": row_bits(config)})
-
-
 class Issue(wiring.Component):
     """Holds an instruction while its rows go into the lanes, a row a cycle.
 
     First takes the single rows (one cycle where there are one or two, another for a third), then a
-    row in each cycle in which both streams have one and ``room``. An instruction follows the one
-    before it without a gap.
+    row in each cycle in which both streams (of a scatter, the stream and the places) have one and
+    ``room``. An instruction follows the one before it without a gap; but one that does not use the
+    tree waits for ``tree_latency`` cycles behind one that does, so that results stay in order.
 
     Members
     -------
     i : In(stream of issue_layout)
     p_valid, q_valid : In(1)
         The readers offer a row.
+    p_bad : In(1)
+        With ``p_valid``: the row stands for one that was gathered with a bad index.
     p_ready, q_ready : Out(1)
         It is taken.
+    place : In(stream of place_layout)
+        Where the rows of a scatter go.
     room : In(1)
         The result of one more row has a place.
-    scalars, hold, select
+    scalars, indexes, hold, select
         To the lanes.
     control : Out(control_layout)
         Of the row that enters the lanes in this cycle, if ``control.valid``.
@@ -62,11 +66,14 @@ class Issue(wiring.Component):
 
     i: stream.Interface
     p_valid: Signal
+    p_bad: Signal
     q_valid: Signal
     p_ready: Signal
     q_ready: Signal
+    place: stream.Interface
     room: Signal
     scalars: list[Signal]
+    indexes: list[Signal]
     hold: list[Signal]
     select: list[Signal]
     control: data.View
@@ -77,82 +84,128 @@ class Issue(wiring.Component):
         self._config = config
         super().__init__({
             "i": In(stream.Signature(issue_layout(config))),
-            "p_valid": In(1), "q_valid": In(1), "p_ready": Out(1), "q_ready": Out(1),
-            "room": In(1), "scalars": Out(32).array(3), "hold": Out(Source).array(3),
-            "select": Out(Source).array(3), "control": Out(control_layout(config)),
-            "target": Out(target_layout(config)), "busy": Out(1),
+            "p_valid": In(1), "p_bad": In(1), "q_valid": In(1), "p_ready": Out(1),
+            "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
+            "scalars": Out(32).array(3), "indexes": Out(32).array(3),
+            "hold": Out(Source).array(3), "select": Out(Source).array(3),
+            "control": Out(control_layout(config)), "target": Out(target_layout(config)),
+            "busy": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         m = Module()
         m.submodules.agen = agen = AddressGenerator(config)
-        op, post, dst = Signal(6), Signal(4), Signal(3)
-        param = Signal(32)
+        command = self.i.payload
+        now = Signal(data.StructLayout({  # of this instruction
+            "op": 6, "post": 4, "dst": 3, "param": 32, "reduce": Reduce, "reduce_op": 3,
+            "scatter": 1, "group": COUNT_BITS,  # rows of a group that becomes one row
+        }), reset_less=True)
         hold = [Signal(Source, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
         select = [Signal(Source, name=f"select_{name}") for name in "abc"]
-        first_q, third = Signal(), Signal()  # single rows that are still to come: second, third
+        first_q, third = Signal(), Signal(Source)  # single rows that are still to come
         loading = Signal()
+        step = Signal(COUNT_BITS)  # of the row in its group
+        bad, was_bad = Signal(), Signal()
+        tree, draining = Signal(), Signal(range(tree_latency(config) + 1))
 
         load, issue = Signal(), Signal()
-        uses_p = Cat(item == Source.P for item in select).any()
-        uses_q = Cat(item == Source.Q for item in select).any()
+        uses_p = Cat((item == Source.P) | (item == Source.P_LANE) for item in select).any()
+        uses_q = Cat((item == Source.Q) | (item == Source.Q_LANE) for item in select).any()
+        group_last, last = Signal(), Signal()
         m.d.comb += [
             load.eq(self.busy & loading & self.p_valid & (self.q_valid | ~first_q)),
             issue.eq(self.busy & ~loading & self.room & (self.p_valid | ~uses_p)
-                     & (self.q_valid | ~uses_q)),
+                     & (self.q_valid | ~uses_q) & (self.place.valid | ~now.scatter)
+                     & (tree | (draining == 0))),
             self.p_ready.eq(load | (issue & uses_p)),
             self.q_ready.eq((load & first_q) | (issue & uses_q)),
-            agen.step.eq(issue),
-            self.target.acc.eq(dst == Dst.ACC), self.target.last.eq(agen.last),
-            self.target.row.eq(agen.row),
+            self.place.ready.eq(issue & now.scatter),
+            group_last.eq(step == now.group - 1), last.eq(agen.last & group_last),
+            agen.step.eq(issue & group_last),
+            tree.eq((now.reduce == Reduce.LANES) | (now.reduce == Reduce.COLLECT)),
+            bad.eq(Mux(now.scatter, self.place.payload.bad, self.p_bad & uses_p)),
             *(port.eq(source) for port, source in zip(self.select, select, strict=True)),
         ]
-        m.d.comb += self.control.eq(decode(m, config, issue, op, post, dst, param))
+        # The tree converts behind the lanes.
+        m.d.comb += self.control.eq(decode(
+            m, config, issue, now.op, now.post, Mux(tree, Dst.ACC, now.dst), now.param,
+            now.reduce == Reduce.ROWS, now.reduce_op, step == 0))
+        m.d.comb += [
+            self.target.acc.eq(now.dst == Dst.ACC), self.target.last.eq(last),
+            self.target.write.eq(group_last & ~(now.scatter & bad)),
+            self.target.error.eq(was_bad | bad),
+            self.target.row.eq(Mux(now.scatter, self.place.payload.row, agen.row)),
+            self.target.tree.eq(tree), self.target.collect.eq(now.reduce == Reduce.COLLECT),
+            self.target.first.eq(step == 0), self.target.lane.eq(step), self.target.dst.eq(now.dst),
+            self.target.reduce_op.eq(now.reduce_op),
+        ]
 
         with m.If(load):
             m.d.comb += [port.eq(source) for port, source in zip(self.hold, hold, strict=True)]
-            m.d.sync += [*(source.eq(Source.SELF) for source in hold), first_q.eq(0), third.eq(0),
-                         loading.eq(third)]
-            with m.If(third):
-                m.d.sync += hold[2].eq(Source.P)
-        with m.If(issue & agen.last):
+            m.d.sync += [*(source.eq(Source.SELF) for source in hold[:2]), hold[2].eq(third),
+                         first_q.eq(0), third.eq(Source.SELF), loading.eq(third != Source.SELF)]
+        with m.If(issue & tree):
+            m.d.sync += draining.eq(tree_latency(config))
+        with m.Elif(draining != 0):
+            m.d.sync += draining.eq(draining - 1)
+        with m.If(issue):
+            m.d.sync += [step.eq(Mux(group_last, 0, step + 1)), was_bad.eq(was_bad | bad),
+                         *(index.eq(index + 1) for index in self.indexes)]
+        with m.If(issue & last):
             m.d.sync += self.busy.eq(0)
 
-        command = self.i.payload
         m.d.comb += [
-            self.i.ready.eq(~self.busy | (issue & agen.last)),
+            self.i.ready.eq(~self.busy | (issue & last)),
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(command.dst), agen.counts.eq(command.counts),
             *(port.eq(command[f"{name}_value"])
               for port, name in zip(self.scalars, "abc", strict=True)),
         ]
-        rows = [is_row(command[f"{name}_kind"]) for name in "abc"]
-        flows = [is_stream(command[f"{name}_kind"]) for name in "abc"]
+        grouped = (command.reduce == Reduce.ROWS) | (command.reduce == Reduce.COLLECT)
+        with m.If(grouped):
+            m.d.comb += agen.counts.n0.eq(1)
         with m.If(agen.start):
-            m.d.sync += [
-                self.busy.eq(1), op.eq(command.op), post.eq(command.post), dst.eq(command.dst_kind),
-                param.eq(command.param), loading.eq(rows[0] | rows[1] | rows[2]),
-                first_q.eq((rows[0] & rows[1]) | ((rows[0] | rows[1]) & rows[2])),
-                third.eq(rows[0] & rows[1] & rows[2]),
-                *(source.eq(value) for source, value in zip(hold, _ports(rows, 1), strict=True)),
-                *(source.eq(value) for source, value in zip(select, _ports(flows, 0), strict=True)),
-            ]
-            for port, name in zip(self.hold, "abc", strict=True):
-                with m.If(command[f"{name}_kind"] == Src.SCALAR):
-                    m.d.comb += port.eq(Source.SCALAR)
+            self._start(m, now, grouped, hold, select, first_q, third, loading)
+            m.d.sync += was_bad.eq(0)
         return m
 
+    def _start(self, m: Module, now: data.View, grouped: Value, hold: list, select: list,
+               first_q: Signal, third: Any, loading: Signal) -> None:
+        """Take an instruction: how its operands come into the lanes."""
+        command = self.i.payload
+        kinds = [command[f"{name}_kind"] for name in "abc"]
+        rows = [is_row(kind) for kind in kinds]
+        # Operand b of a gather or a scatter never comes to the lanes.
+        flows = [is_stream(kind) & ~(is_indexed(command.op) & (name == "b"))
+                 for kind, name in zip(kinds, "abc", strict=True)]
+        row_ports, flow_ports = _ports(rows, kinds), _ports(flows, kinds)
+        all_rows = rows[0] & rows[1] & rows[2]
+        m.d.sync += [
+            *(now[name].eq(command[name]) for name in ("op", "post", "param", "reduce",
+                                                       "reduce_op")),
+            now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
+            now.group.eq(Mux(grouped, command.counts.n0, 1)),
+            self.busy.eq(1), loading.eq(rows[0] | rows[1] | rows[2]),
+            first_q.eq((rows[0] & rows[1]) | ((rows[0] | rows[1]) & rows[2])),
+            # A third row comes through P, after the first.
+            third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), Source.P_LANE, Source.P), Source.SELF)),
+            hold[0].eq(row_ports[0]), hold[1].eq(row_ports[1]),
+            hold[2].eq(Mux(all_rows, Source.SELF, row_ports[2])),
+            *(index.eq(value) for index, value in zip(self.indexes, self.scalars, strict=True)),
+        ]
+        for kind, port, source, flow in zip(kinds, self.hold, select, flow_ports, strict=True):
+            with m.If(kind == Src.SCALAR):
+                m.d.comb += port.eq(Source.SCALAR)
+            with m.Elif(kind == Src.LANE_INDEX):
+                m.d.comb += port.eq(Source.INDEX)
+            m.d.sync += source.eq(Mux(kind == Src.ROW_INDEX, Source.INDEX, flow))
 
-def _ports(flags: list[Value], third: int) -> list[Value]:
-    """Port of each flagged operand: P for the first, Q for the second.
 
-    A third one, where ``third`` allows it, has to wait.
-    """
+def _ports(flags: list[Value], kinds: list[Value]) -> list[Value]:
+    """Where each flagged operand comes from: P for the first, Q for the second (or third)."""
     a, b, c = flags
-    return [
-        Mux(a, Source.P, Source.SELF),
-        Mux(b, Mux(a, Source.Q, Source.P), Source.SELF),
-        Mux(c, Mux(a & b, Source.SELF if third else Source.Q,
-                   Mux(a | b, Source.Q, Source.P)), Source.SELF),
-    ]
+    seconds = [0, a, a | b]
+    return [Mux(flag, Mux(second, Mux(is_lane(kind), Source.Q_LANE, Source.Q),
+                          Mux(is_lane(kind), Source.P_LANE, Source.P)), Source.SELF)
+            for flag, second, kind in zip((a, b, c), seconds, kinds, strict=True)]

@@ -8,9 +8,12 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.vector import Post
 from celosia_hw.fp import convert, fma
-from celosia_hw.vpu import requant, stages
+from celosia_hw.fp.wire import choose, wire
+from celosia_hw.vpu import requant, special, stages
 from celosia_hw.vpu.control import Source, control_layout, lane_latency
+from celosia_hw.vpu.joins import join
 
 __all__ = ["Lane"]
 
@@ -23,33 +26,48 @@ class Lane(wiring.Component):
 
     Latency: ``lane_latency(config)`` cycles, throughput: a word a cycle. Stages, each ending in
     registers: select operands | prepare (operations of one step; operands of the multiplier) |
-    multiply | sum of the partial products | align, shift | add, clamp | normalise | round | second
-    stage | conversion to the destination. A chip without bf16 has no normalise and round.
-    Registers of a part that the row does not use keep their value. int8 results come
-    sign-extended, bf16 results in the low half.
+    multiply | align, shift | add, clamp | normalise and round | second stages of one step | the
+    others, see :mod:`celosia_hw.vpu.special`: look up | inner product | outer product | multiply
+    and combine | normalise and round | reduce rows | conversion to the destination. No stage is
+    longer than the fp32 adder that joins rows in one cycle. A chip without bf16 has none of the two
+    roundings and no special functions, and multiplies in two stages. Registers of a part that the
+    row does not use keep their value. int8 results come sign-extended, bf16 results in the low
+    half.
+
+    Where rows are reduced, each row's result is that of its group so far.
 
     Members
     -------
     active : In(1)
         Low only in cycles in which no stage has a row and nothing is to be held. For simulators:
         the lane itself does not need it.
+    number : In(8)
+        Number of the lane; constant.
     p, q : In(32)
         Words of the two streams, meaningful where they are selected.
+    p_lane, q_lane : In(32)
+        Word of the one lane of P and Q that goes to all lanes, meaningful where it is selected.
     scalars : In(32), three of them
-        Values of a, b, c where they are scalars.
+        Values of a, b, c where they are scalars, or begin an index of lanes.
+    indexes : In(32), three of them
+        Words of a, b, c of the row that enters where they are an index of rows.
     hold : In(Source), three of them
         In this cycle, keep this word as the held word of a, b, c.
     select : In(Source), three of them
-        Operands a, b, c of the row that enters in this cycle: P, Q or SELF, the held word.
+        Operands a, b, c of the row that enters in this cycle; not ``SCALAR``.
     control : In(control_layout), one for each stage
         control[k] belongs to the row that entered k cycles before.
     result : Out(32)
     """
 
     active: Signal
+    number: Signal
     p: Signal
     q: Signal
+    p_lane: Signal
+    q_lane: Signal
     scalars: list[Signal]
+    indexes: list[Signal]
     hold: list[Signal]
     select: list[Signal]
     control: list[data.View]
@@ -58,23 +76,28 @@ class Lane(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "active": In(1), "p": In(32), "q": In(32), "scalars": In(32).array(3),
-            "hold": In(Source).array(3),
-            "select": In(Source).array(3),
+            "active": In(1), "number": In(8), "p": In(32), "q": In(32), "p_lane": In(32),
+            "q_lane": In(32), "scalars": In(32).array(3), "indexes": In(32).array(3),
+            "hold": In(Source).array(3), "select": In(Source).array(3),
             "control": In(control_layout(config)).array(lane_latency(config)),
             "result": Out(32),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        logics = [self._operands, self._prepare, self._multiply, self._sum, self._shift,
-                  self._combine]
         if self._config.bf16:
-            logics += [self._normalise, self._round]
-        logics += [self._second, self._convert]
+            logics = [self._operands, self._prepare, self._multiply, self._shift, self._combine,
+                      self._round, self._second, self._look_up, self._inner, self._outer,
+                      self._scale, self._round_special]
+        else:
+            logics = [self._operands, self._prepare, self._partial, self._sum, self._shift,
+                      self._combine, self._second]
+        logics += [self._reduce, self._convert]
         row = SimpleNamespace()
         for stage, (logic, control) in enumerate(zip(logics, self.control, strict=True), 1):
-            row = self._registers(m, stage, logic(m, row, control))
+            # A module for each: Amaranth's simulator evaluates all of one when a part changes.
+            m.submodules[f"stage_{stage}"] = part = Module()
+            row = self._registers(part, stage, logic(part, row, control))
         m.d.comb += self.result.eq(row.r)
         return m
 
@@ -96,14 +119,17 @@ class Lane(wiring.Component):
         return control.valid & ~control.fma if self._config.bf16 else control.valid
 
     def _operands(self, m: Module, row, control) -> _Inputs:
+        words = {Source.P: self.p, Source.Q: self.q, Source.P_LANE: self.p_lane,
+                 Source.Q_LANE: self.q_lane}
         values = {}
-        for name, scalar, hold, select in zip("abc", self.scalars, self.hold, self.select,
-                                              strict=True):
-            held = Signal(32, name=f"held_{name}", reset_less=True)
-            with m.If(hold != Source.SELF):
-                m.d.sync += held.eq(Mux(hold == Source.P, self.p,
-                                        Mux(hold == Source.Q, self.q, scalar)))
-            values[name] = Mux(select == Source.P, self.p, Mux(select == Source.Q, self.q, held))
+        for k, name in enumerate("abc"):
+            scalar, held = self.scalars[k], Signal(32, name=f"held_{name}", reset_less=True)
+            kept = choose(m, self.hold[k], {**words, Source.INDEX: (scalar + self.number)[:32]},
+                          scalar, name=f"kept_{name}")
+            with m.If(self.hold[k] != Source.SELF):
+                m.d.sync += held.eq(kept)
+            values[name] = choose(m, self.select[k], {**words, Source.INDEX: self.indexes[k]},
+                                  held, name=f"operand_{name}")
         return [(control.valid, values)]
 
     def _prepare(self, m: Module, row, control) -> _Inputs:
@@ -117,53 +143,48 @@ class Lane(wiring.Component):
             m.d.comb += [x.eq(row.a + row.c), y.eq(row.b[:16])]
         if config.bf16:
             multiplies = multiplies | control.fma
-            operands = [Signal(32, name=f"fma_{name}") for name in "xyz"]
-            with m.Switch(control.op):
-                for op, function in stages.FMA.items():
-                    with m.Case(op):
-                        m.d.comb += [operand.eq(value) for operand, value in
-                                     zip(operands, function(row.a, row.b, row.c), strict=True)]
+            table = {op: function(row.a, row.b, row.c) for op, function in stages.FMA.items()}
+            operands = [choose(m, control.op, {op: words[k] for op, words in table.items()}, 0,
+                               name=f"fma_{name}") for k, name in enumerate("xyz")]
             unpacked = fma.unpack(m, *operands)
             with m.If(control.fma):
                 m.d.comb += [x.eq(unpacked.x), y.eq(unpacked.y)]
             del unpacked.x, unpacked.y
             groups.append((control.fma, vars(unpacked)))
+        result = stages.simple(m, config, control.op, row.a, row.b, row.c)
         return [
-            (self._carried(control), {"r": stages.simple(m, config, control.op, row.a, row.b)}),
+            (self._carried(control), {"r": result}),
             (multiplies, {"x": x, "y": y}), (control.requant, {"distance": row.b[16:22]}), *groups,
         ]
 
-    def _multiply(self, m: Module, row, control) -> _Inputs:
-        groups: _Inputs = [(self._carried(control), {"r": row.r})]
-        lows, highs = control.product | control.requant, control.product
-        if self._config.bf16:
-            lows, highs = lows | control.fma, highs | control.fma
-            compared = fma.compare(m, row.product_exponent, row.addend_exponent)
-            groups.append((control.fma, {
-                **vars(compared), "addend": row.addend,
-                "subtract": row.product_sign ^ row.addend_sign,
-                "big_sign": Mux(compared.swap, row.addend_sign, row.product_sign),
-                "zero_sign": row.product_sign & row.addend_sign,
-                "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}))
+    def _partial(self, m: Module, row, control) -> _Inputs:
         return [
-            *groups, (control.requant, {"right": row.distance}),
-            (lows, {"low": (row.x * row.y[:16])[:48].as_signed()}),
-            (highs, {"high": (row.x * row.y[16:])[:32]}),
+            (control.valid, {"r": row.r}), (control.requant, {"right": row.distance}),
+            (control.product | control.requant, {"low": (row.x * row.y[:16])[:48].as_signed()}),
+            (control.product, {"high": (row.x * row.y[16:])[:32]}),
         ]
 
     def _sum(self, m: Module, row, control) -> _Inputs:
         high = Mux(control.requant, 0, row.high)
-        product = (row.low + Cat(Const(0, 16), high))[:48].as_signed()
-        groups: _Inputs = [
-            (self._carried(control), {"r": row.r}), (control.requant, {"right": row.right}),
-            (control.product | control.requant, {"product": product}),
+        return [
+            (control.valid, {"r": row.r}), (control.requant, {"right": row.right}),
+            (control.product | control.requant,
+             {"product": (row.low + Cat(Const(0, 16), high))[:48].as_signed()}),
         ]
-        if self._config.bf16:
-            groups[-1] = (control.product | control.requant | control.fma, {"product": product})
-            names = ("addend", "swap", "distance", "exponent", "subtract", "big_sign",
-                     "zero_sign", "nan", "inf", "inf_sign")
-            groups.append((control.fma, {name: getattr(row, name) for name in names}))
-        return groups
+
+    def _multiply(self, m: Module, row, control) -> _Inputs:
+        compared = fma.compare(m, row.product_exponent, row.addend_exponent)
+        return [
+            (self._carried(control), {"r": row.r}), (control.requant, {"right": row.distance}),
+            (control.product | control.requant | control.fma,
+             {"product": (row.x * row.y)[:48].as_signed()}),
+            (control.fma, {
+                **vars(compared), "addend": row.addend,
+                "subtract": row.product_sign ^ row.addend_sign,
+                "big_sign": Mux(compared.swap, row.addend_sign, row.product_sign),
+                "zero_sign": row.product_sign & row.addend_sign,
+                "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}),
+        ]
 
     def _shift(self, m: Module, row, control) -> _Inputs:
         groups: _Inputs = [
@@ -173,10 +194,8 @@ class Lane(wiring.Component):
         if self._config.bf16:
             aligned = fma.align(m, row.product.as_unsigned(), row.addend, row.swap, row.distance)
             names = ("exponent", "subtract", "big_sign", "zero_sign", "nan", "inf", "inf_sign")
-            groups += [
-                (control.fma, {**vars(aligned), **{name: getattr(row, name) for name in names}}),
-                (control.f2i, {"fixed": convert.f32_to_i32_shift(m, row.r, "f2i")}),
-            ]
+            groups.append(
+                (control.fma, {**vars(aligned), **{name: getattr(row, name) for name in names}}))
         return groups
 
     def _combine(self, m: Module, row, control) -> _Inputs:
@@ -186,8 +205,6 @@ class Lane(wiring.Component):
             m.d.comb += result.eq(requant.finish(m, row.shifted, control.param))
         groups: _Inputs = [(self._carried(control), {"r": result})]
         if self._config.bf16:
-            with m.If(control.f2i):
-                m.d.comb += result.eq(convert.f32_to_i32_round(m, row.r, row.fixed, "f2i"))
             added = fma.add(m, row.big, row.small, row.subtract, row.big_sign)
             negative = row.r[31]
             integer = Mux(negative, -row.r, row.r)[:32] << fma.I32_SHIFT
@@ -201,22 +218,71 @@ class Lane(wiring.Component):
                 "inf_sign": row.inf_sign}))
         return groups
 
-    def _normalise(self, m: Module, row, control) -> _Inputs:
-        normal = fma.normalise(m, row.total, row.exponent)
-        names = ("sign", "zero_sign", "nan", "inf", "inf_sign")
-        return [(self._carried(control), {"r": row.r}),
-                (control.fma | control.i2f,
-                 {**vars(normal), **{name: getattr(row, name) for name in names}})]
-
     def _round(self, m: Module, row, control) -> _Inputs:
-        rounded = fma.finish(m, row.significand, row.exponent, row.sign, row.zero_sign,
+        normal = fma.normalise(m, row.total, row.exponent)
+        rounded = fma.finish(m, normal.significand, normal.exponent, row.sign, row.zero_sign,
                              row.nan, row.inf, row.inf_sign)
         return [(control.valid, {"r": Mux(control.fma | control.i2f, rounded, row.r)})]
 
     def _second(self, m: Module, row, control) -> _Inputs:
-        return [(control.valid,
-                 {"r": stages.posts(m, self._config, control.post, row.r, control.param)})]
+        word = stages.posts(m, self._config, control.post, row.r, control.param)
+        groups: _Inputs = [(control.valid, {"r": word})]
+        if self._config.bf16:
+            groups.append((control.fixed,
+                           {"fixed": convert.f32_to_i32_shift(m, row.r, "second")}))
+        return groups
+
+    @staticmethod
+    def _unspecial(control) -> Value:
+        """The row's ``r`` is its result."""
+        return control.valid & ~control.special
+
+    def _look_up(self, m: Module, row, control) -> _Inputs:
+        parts = special.segment(m, control.post, row.r, row.fixed)
+        self._coefficients = special.look_up(m, parts.address, control.table)
+        integer = convert.f32_to_i32_round(
+            m, row.r, row.fixed, control.post == Post.F2I_FLOOR, control.post == Post.F2I_TRUNC,
+            "f2i")
+        return [(self._unspecial(control), {"r": Mux(control.fixed, integer, row.r)}),
+                (control.table, {"offset": parts.offset}),
+                (control.special, {name: getattr(parts, name) for name in special.CARRIED})]
+
+    def _special(self, row, control, *used: str) -> _Inputs:
+        """The row's ``r``, or what its special function still needs but for ``used``."""
+        carried = {name: getattr(row, name) for name in special.CARRIED if name not in used}
+        return [(self._unspecial(control), {"r": row.r}), (control.special, carried)]
+
+    def _inner(self, m: Module, row, control) -> _Inputs:
+        c0, c1, c2 = self._coefficients
+        return [*self._special(row, control), (control.table, {
+            "c0": c0, "c1": c1, "offset": row.offset, "inner": special.inner(m, c2, row.offset)})]
+
+    def _outer(self, m: Module, row, control) -> _Inputs:
+        value = special.outer(m, row.c0, row.c1, row.inner, row.offset)
+        squared = Cat(Const(0, 2), row.factor)
+        return [*self._special(row, control), (control.special, {
+            "value": Mux(control.table, value, squared)})]
+
+    def _scale(self, m: Module, row, control) -> _Inputs:
+        product = wire(m, special.multiply(m, row.factor, row.value), "special_product")
+        total = special.combine(m, control.post == Post.LOG2, product, row.whole, row.minus)
+        return [*self._special(row, control, "factor", "whole", "minus"),
+                (control.special, {"total": total})]
+
+    def _round_special(self, m: Module, row, control) -> _Inputs:
+        normal = fma.normalise(m, row.total, row.exponent)
+        rounded = fma.finish(m, normal.significand, normal.exponent, row.sign, row.sign,
+                             row.nan, row.inf, row.sign)
+        return [(control.valid, {"r": Mux(control.special, rounded, row.r)})]
+
+    def _reduce(self, m: Module, row, control) -> _Inputs:
+        # The row before is still at the end of this stage, however long ago it was.
+        self._joined = before = Signal(32, name="joined_row", reset_less=True)
+        joined = join(m, self._config, control.reduce_op, before, row.r)
+        with m.If(control.valid):
+            m.d.sync += before.eq(Mux(control.reduce & ~control.first, joined, row.r))
+        return []
 
     def _convert(self, m: Module, row, control) -> _Inputs:
         return [(control.valid,
-                 {"r": stages.convert(m, self._config, control.dst, row.r)})]
+                 {"r": stages.convert(m, self._config, control.dst, self._joined)})]

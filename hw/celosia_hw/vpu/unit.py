@@ -1,8 +1,8 @@
-"""The vector unit: one operation on D lanes of 32 bits, a row a cycle."""
+"""The vector unit: rows of D lanes of 32 bits, a row a cycle."""
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -16,8 +16,13 @@ from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from celosia_hw.vpu.control import control_layout, lane_latency
 from celosia_hw.vpu.fetch import OperandFetch
-from celosia_hw.vpu.issue import Issue, issue_layout, issue_of, target_layout
+from celosia_hw.vpu.indexer import Indexer
+from celosia_hw.vpu.issue import Issue, issue_layout, issue_of
 from celosia_hw.vpu.lane import Lane
+from celosia_hw.vpu.mover import Mover
+from celosia_hw.vpu.moves import Move, pick, tag_layout
+from celosia_hw.vpu.targets import target_layout
+from celosia_hw.vpu.tree import LaneTree, tree_latency
 
 __all__ = ["VectorUnit"]
 
@@ -27,22 +32,29 @@ class VectorUnit(wiring.Component):
 
     ::
 
-        command -> fetch -> P, Q readers -> lanes -> writer -> unified buffer, accumulators
-              \-> queue -> issue ---------^ (control and target go along with the row)
+        command -> fetch -> P reader -> mover -> lanes -> (tree) -> writer -> unified buffer,
+              |   |  \-> Q reader ----------^                              accumulators
+              |    \-> indexer (-> P reader, -> issue)
+               \-> queue -> issue -----------^ (control and target go along with the row)
 
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
-    gap but a cycle for its single rows (two where there are three). Reads run ahead of the lanes,
-    into the next instruction too, so instructions that are in the unit together must not conflict;
-    the scoreboard sees to it. Rows enter the lanes only while the writer has room for all that are
-    in them: nothing in the lanes ever stops. The first row is written ``lane_latency(config)`` + 6
-    cycles after the command was taken, 1 later with single rows and 2 with three.
+    gap but a cycle for its single rows (two where there are three), ``tree_latency(config)`` cycles
+    from one that joins lanes to one that does not, and D + 1 where transposed rows begin. Reads run
+    ahead of the lanes, into the next instruction too, so instructions that are in the unit together
+    must not conflict; the scoreboard sees to it. Rows enter the lanes only while the writer has
+    room for all that are in them: nothing in the lanes ever stops. The first row is written
+    ``lane_latency(config)`` + 3 cycles after the command was taken, 1 later with single rows and 2
+    with three, ``tree_latency(config)`` later where lanes are joined, D + 1 where rows are
+    transposed, 4 where they are gathered.
 
-    The first stream of a, b, c reads through P, the second through Q.
+    The first stream of a, b, c reads through P, the second through Q. Of a gather, the indexes come
+    through Q and the table's rows through P.
 
     Members
     -------
     port : In(UnitSignature(vector_layout))
-        ``error`` is never set.
+        ``error``: an index of a gather or scatter was out of range; ``detail`` is the first such
+        index since reset, so that of the first command with an error.
     ub_p, ub_q, acc_p, acc_q : Out(ReadPortSignature)
     ub_write, acc_write : Out(WritePortSignature)
     """
@@ -71,16 +83,22 @@ class VectorUnit(wiring.Component):
         config = self._config
         port: Any = self.port
         latency = lane_latency(config)
-        depth = latency + 6  # latency, a cycle to queue and one to credit, and refused writes
+        # The latency, a cycle to queue and one to credit, and refused writes.
+        depth = latency + tree_latency(config) + 6
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
         m.submodules.queue = queue = SyncFIFO(width=issue_layout(config).size, depth=2)
+        m.submodules.indexer = indexer = Indexer(config)
+        m.submodules.mover = mover = Mover(config)
         m.submodules.issue = issue = Issue(config)
-        m.submodules.p = p = RowReader(config)
-        m.submodules.q = q = RowReader(config)
+        m.submodules.p = p = RowReader(config, tag_layout(config))
+        m.submodules.q = q = RowReader(config, tag_layout(config))
+        m.submodules.tree = tree = LaneTree(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        connect(m, fetch.p, p.i)
         connect(m, fetch.q, q.i)
+        connect(m, fetch.table, indexer.i)
+        connect(m, indexer.place, issue.place)
+        connect(m, p.o, mover.i)
         connect(m, p.ub, flipped(self.ub_p))
         connect(m, p.acc, flipped(self.acc_p))
         connect(m, q.ub, flipped(self.ub_q))
@@ -99,17 +117,30 @@ class VectorUnit(wiring.Component):
             issue.i.valid.eq(queue.r_rdy),
             issue.i.payload.as_value().eq(queue.r_data),
             queue.r_en.eq(issue.i.ready),
-            issue.p_valid.eq(p.o.valid), p.o.ready.eq(issue.p_ready),
-            issue.q_valid.eq(q.o.valid), q.o.ready.eq(issue.q_ready),
         ]
 
+        # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
+        m.d.comb += p.i.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
+                                       fetch.p.payload.as_value()))
+        indexes = q.o.payload.tag.move == Move.INDEX
+        q_lane = Mux(indexes, indexer.lane, q.o.payload.tag.lane)
+        q_word = pick(m, q.o.payload.words.as_value(), q_lane, "q_lane")
+        m.d.comb += [
+            p.i.valid.eq(Mux(indexer.gathering, indexer.walk.valid, fetch.p.valid)),
+            indexer.walk.ready.eq(p.i.ready),
+            fetch.p.ready.eq(p.i.ready & ~indexer.gathering),
+            issue.p_valid.eq(mover.o.valid), issue.p_bad.eq(mover.o.payload.bad),
+            mover.o.ready.eq(issue.p_ready),
+            issue.q_valid.eq(q.o.valid & ~indexes), indexer.index.valid.eq(q.o.valid & indexes),
+            indexer.index.payload.word.eq(q_word), indexer.index.payload.last.eq(q.o.payload.last),
+            q.o.ready.eq(Mux(indexes, indexer.index.ready & indexer.over, issue.q_ready)),
+        ]
+
+        dropped = Signal()  # a row leaves the lanes and nothing of it is written
         room = Signal(range(depth + 1), init=depth)
         issued = issue.control.valid
         m.d.comb += issue.room.eq(room != 0)
-        with m.If(issued & ~writer.written):
-            m.d.sync += room.eq(room - 1)
-        with m.Elif(~issued & writer.written):
-            m.d.sync += room.eq(room + 1)
+        m.d.sync += room.eq(room + writer.written + dropped - issued)
 
         controls, target = [issue.control], issue.target
         for stage in range(1, latency + 1):
@@ -121,27 +152,45 @@ class VectorUnit(wiring.Component):
             controls.append(control)
             target = following
 
-        row = writer.i.payload
-        m.d.comb += [
-            writer.i.valid.eq(controls[-1].valid), row.acc.eq(target.acc),
-            row.last.eq(target.last), row.row.eq(target.row),
-        ]
+        leaving = controls[-1].valid
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.dim,
-            shared=("active", "scalars", "hold", "select", "control"), active="active")
+            shared=("active", "p_lane", "q_lane", "scalars", "indexes", "hold", "select",
+                    "control"), active="active")
         ports = lanes.members
         m.d.comb += [
             ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
-            ports["p"].eq(p.o.payload.as_value()), ports["q"].eq(q.o.payload.as_value()),
+            ports["p"].eq(mover.o.payload.words.as_value()),
+            ports["q"].eq(q.o.payload.words.as_value()),
+            ports["p_lane"].eq(pick(m, p.o.payload.words.as_value(), p.o.payload.tag.lane,
+                                    "p_lane")),
+            ports["q_lane"].eq(q_word),
+            ports["number"].eq(Cat(Const(lane, 8) for lane in range(config.dim))),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
-                ("scalars", issue.scalars), ("hold", issue.hold), ("select", issue.select),
-                ("control", controls[:-1])) for index, value in enumerate(values)),
-            row.words.as_value().eq(ports["result"]),
+                ("scalars", issue.scalars), ("indexes", issue.indexes), ("hold", issue.hold),
+                ("select", issue.select), ("control", controls[:-1]))
+              for index, value in enumerate(values)),
+            tree.i_valid.eq(leaving & target.tree), tree.i_target.eq(target),
+            tree.i_words.as_value().eq(ports["result"]),
+        ]
+
+        row = writer.i.payload
+        where = Signal(target_layout(config))
+        valid, kept = Signal(), where.write | where.last
+        m.d.comb += [  # issue keeps rows of the two apart
+            valid.eq(tree.o_valid | (leaving & ~target.tree)),
+            where.eq(Mux(tree.o_valid, tree.o_target.as_value(), target.as_value())),
+            row.words.as_value().eq(
+                Mux(tree.o_valid, tree.o_words.as_value(), ports["result"])),
+            writer.i.valid.eq(valid & kept), dropped.eq(valid & ~kept),
+            row.acc.eq(where.acc), row.last.eq(where.last), row.row.eq(where.row),
+            row.skip.eq(~where.write), row.error.eq(where.error),
         ]
 
         inside = Signal(range(depth + 8))  # instructions taken and not done
         taken = command.valid & command.ready
-        m.d.comb += port.done.eq(writer.done)
+        m.d.comb += [port.done.eq(writer.done), port.error.eq(writer.error),
+                     port.detail.eq(Mux(writer.error, indexer.detail, 0))]
         with m.If(taken & ~writer.done):
             m.d.sync += inside.eq(inside + 1)
         with m.Elif(~taken & writer.done):

@@ -13,12 +13,13 @@ the tables here.
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+
 __all__ = [
-    "BY_MNEMONIC", "BY_OPCODE", "COUNTS", "FIELDS_LSB", "FLOAT_OPS", "FLOAT_POSTS", "HEADER_BITS",
-    "INSTRUCTIONS", "INSTRUCTION_BYTES", "LOOP_DEPTH", "NUM_OPERANDS", "NUM_REGISTERS",
-    "NUM_STRIDES", "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB", "STREAM_SRCS",
-    "VECTOR_OPERANDS", "DmaFormat", "Dst", "Field", "Instruction", "MatmulFormat", "Mem", "Opcode",
-    "Operand", "OperandType", "Part", "Post", "Src", "Unit", "VectorOp",
+    "BY_MNEMONIC", "BY_OPCODE", "COUNTS", "FIELDS_LSB", "HEADER_BITS", "INSTRUCTIONS",
+    "INSTRUCTION_BYTES", "LOOP_DEPTH", "NUM_OPERANDS", "NUM_REGISTERS", "NUM_STRIDES",
+    "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB", "DmaFormat", "Field",
+    "Instruction", "MatmulFormat", "Mem", "Opcode", "Operand", "OperandType", "Part", "Unit",
 ]
 
 INSTRUCTION_BYTES = 32
@@ -73,6 +74,7 @@ class Opcode(IntEnum):
     BGEU = 0x16
     LOOP = 0x18
     STRIDE = 0x19
+    READ = 0x1A
     LOAD = 0x20
     STORE = 0x21
     MATMUL = 0x24
@@ -103,71 +105,6 @@ class MatmulFormat(IntEnum):
 
     INT8 = 0
     BF16 = 1
-
-
-class VectorOp(IntEnum):
-    """First stage of the vector unit. 0..15 integer, 16..31 floating point."""
-
-    MOV = 0
-    IADD = 1
-    ISUB = 2
-    IMUL = 3
-    IMAX = 4
-    IMIN = 5
-    REQUANT = 6
-    I2F = 7
-    FADD = 16
-    FSUB = 17
-    FMUL = 18
-    FFMA = 19
-    FMAX = 20
-    FMIN = 21
-    F2I = 22
-
-
-class Post(IntEnum):
-    """Second stage of the vector unit."""
-
-    NONE = 0
-    RELU_I = 1
-    CLAMP_I = 2
-    RELU_F = 3
-    CLAMP_F = 4
-
-
-class Src(IntEnum):
-    """Where a vector operand comes from; ``*_row`` is one row used for every row of the stream."""
-
-    NONE = 0
-    ACC = 1
-    UB_I8 = 2
-    UB_BF16 = 3
-    ACC_ROW = 4
-    UB_I8_ROW = 5
-    UB_BF16_ROW = 6
-    SCALAR = 7
-
-
-class Dst(IntEnum):
-    """Where a vector result goes; int8 saturates an int32, bf16 rounds an fp32."""
-
-    ACC = 0
-    UB_I8 = 1
-    UB_BF16 = 2
-
-
-#: Sources that read a row for each row of the destination.
-STREAM_SRCS = frozenset({Src.ACC, Src.UB_I8, Src.UB_BF16})
-#: Operands (a, b, c) that each vector operation takes; the others must be ``none``.
-VECTOR_OPERANDS: dict[VectorOp, int] = {
-    VectorOp.MOV: 1, VectorOp.I2F: 1, VectorOp.F2I: 1, VectorOp.REQUANT: 3, VectorOp.FFMA: 3,
-    **{op: 2 for op in (VectorOp.IADD, VectorOp.ISUB, VectorOp.IMUL, VectorOp.IMAX,
-                        VectorOp.IMIN, VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL,
-                        VectorOp.FMAX, VectorOp.FMIN)},
-}
-#: Operations, second stages and formats that need a chip with bf16.
-FLOAT_OPS = frozenset(op for op in VectorOp if op >= VectorOp.FADD) | {VectorOp.I2F}
-FLOAT_POSTS = frozenset({Post.RELU_F, Post.CLAMP_F})
 
 
 @dataclass(frozen=True)
@@ -325,6 +262,14 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          Operand("s2", OperandType.VALUE, "rows per step of the outermost dimension", default=0)),
         faults=("ILLEGAL_FIELD",), notes="x0 cannot be set. Values are taken mod 2**16."),
     Instruction(
+        Opcode.READ, Unit.SCALAR, "read a lane of the accumulators",
+        "wait until every instruction before this one has finished; rd = lane `lane` of "
+        "accumulator row `row`, 32 bits as they are",
+        (_RD,), (Operand("row", OperandType.ACC_ROW, "accumulator row"),
+                 Operand("lane", OperandType.VALUE, "lane, below D", default=0)),
+        faults=("ACC_RANGE", "INDEX_RANGE"),
+        notes="So loops and branches can depend on data."),
+    Instruction(
         Opcode.LOAD, Unit.LOAD, "external memory to on-chip memory",
         "for m < rows, g < ceil(cols / D): on-chip row (row + m*row_step + g*group_step) = "
         "elements g*D .. min(cols, g*D + D) - 1 of the external row at addr + m*pitch, "
@@ -363,7 +308,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
               "the same program must have loaded a tile (else ILLEGAL_FIELD)."),
     Instruction(
         Opcode.VECTOR, Unit.VPU, "one operation on every lane of many rows",
-        "for each row: t = op(a, b, c); t = post(t); dst = convert(t)",
+        "for each row: t = op(a, b, c); t = post(t); reduce over rows or lanes; dst = convert(t)",
         (Field("op", 12, 6, "operation", VectorOp),
          Field("post", 18, 4, "second stage", Post),
          Field("dst_kind", 22, 3, "memory and format of the destination", Dst),
@@ -374,7 +319,9 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          _stride("xa", 40, "a"),
          _stride("xb", 43, "b"),
          _stride("xc", 46, "c"),
-         Field("n2", 49, 12, "rows of the outermost dimension, 1..4095", default=1)),
+         Field("n2", 49, 10, "rows of the outermost dimension, 1..1023", default=1),
+         Field("reduce", 59, 2, "what is reduced", Reduce),
+         Field("reduce_op", 61, 3, "how two words are joined", ReduceOp)),
         (Operand("dst", OperandType.ROW, "first row of the destination"),
          Operand("a", OperandType.ROW, "first row of a, or its value", default=0),
          Operand("b", OperandType.ROW, "first row of b, or its value", default=0),
@@ -382,16 +329,20 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          COUNTS,
          Operand("param", OperandType.PACKED,
                  "requant: zero point and bounds (int8). clamp_i: bounds (int16, lo in bits 0..15, "
-                 "hi in 16..31). clamp_f: bounds (bf16, likewise)",
+                 "hi in 16..31). clamp_f: bounds (bf16, likewise). gather, scatter: rows of the "
+                 "table, 1..65535",
                  (Part("zp", 0, 8, True, 0), Part("lo", 8, 8, True, 0), Part("hi", 16, 8, True, 0)),
                  default=0)),
-        faults=("ILLEGAL_FIELD", "ILLEGAL_COUNT", "UB_RANGE", "ACC_RANGE", "OVERLAP"),
+        faults=("ILLEGAL_FIELD", "ILLEGAL_COUNT", "UB_RANGE", "ACC_RANGE", "INDEX_RANGE",
+                "OVERLAP"),
         cycles="one row a cycle",
-        notes="At most two of a, b, c are streams. The destination may equal a source only where "
-              "both have the same base and the same step s0 > 0 (x0: 1), and n1 == n2 == 1; any "
-              "other overlap of the destination's span (first to last row) with a source stream's "
-              "span in the same memory is a fault. Single rows are read before the first row is "
-              "written."),
+        notes="At most two of a, b, c are streams. With reduce rows or collect the destination "
+              "has one row for each group of n0 rows: it walks n1 and n2 alone. The destination "
+              "may equal a source only where both have the same base and the same step s0 > 0 "
+              "(x0: 1), n1 == n2 == 1, and there is a row of the destination for each row of the "
+              "walk (no reduce rows or collect, no gather, no scatter); any other overlap of the "
+              "destination's span (first to last row) with a source stream's span in the same "
+              "memory is a fault. Single rows are read before the first row is written."),
 )
 
 BY_OPCODE: dict[int, Instruction] = {int(i.opcode): i for i in INSTRUCTIONS}

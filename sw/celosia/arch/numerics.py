@@ -7,13 +7,17 @@ bits with an unbounded exponent, it is below 2**-126. Every NaN that an operatio
 ``uint16`` bf16 bit patterns, arrays of ``int32`` integers; each function says which.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BF16_NAN", "NAN", "bf16_to_f32", "clamp_f", "clamp_i", "f32_add", "f32_fma", "f32_max",
-    "f32_min", "f32_mul", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush", "i32_to_f32",
-    "imul", "relu_f", "relu_i", "requant", "requant_scale", "saturate_i8",
+    "BF16_NAN", "INF", "NAN", "bf16_to_f32", "clamp_f", "clamp_i", "f32_add", "f32_equal",
+    "f32_fma", "f32_is_finite", "f32_less", "f32_less_equal", "f32_max", "f32_min", "f32_mul",
+    "f32_square", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush", "i32_to_f32", "imul",
+    "lane_tree", "mask", "relu_f", "relu_i", "requant", "requant_scale", "round_f64",
+    "saturate_i8", "shift_left", "shift_right", "shift_right_signed",
 ]
 
 U32 = NDArray[np.uint32] | np.uint32
@@ -21,6 +25,7 @@ I32 = NDArray[np.int32] | np.int32
 U16 = NDArray[np.uint16] | np.uint16
 
 NAN = 0x7FC00000
+INF = 0x7F800000
 BF16_NAN = 0x7FC0
 _ONE = 0x3F800000
 _SIGN = np.uint32(0x80000000)
@@ -42,8 +47,8 @@ def _f64(x: U32) -> NDArray[np.float64]:
     return np.asarray(flush(x).view(np.float32), np.float64)
 
 
-def _round(exact: NDArray[np.float64]) -> U32:
-    """Round a float64 that is exact, or exact but for a sticky last bit, to fp32."""
+def round_f64(exact: NDArray[np.float64]) -> U32:
+    """Round to fp32: a float64 that is exact, or exact but for a sticky last bit, to fp32."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         single = exact.astype(np.float32)
     single = np.where(np.abs(exact) < _FLUSH_BELOW, np.copysign(np.float32(0), single), single)
@@ -63,7 +68,7 @@ def f32_fma(a: U32, b: U32, c: U32) -> U32:
         even = (total.view(np.int64) & 1) == 0
         towards = np.where(error > 0, np.inf, -np.inf)
         total = np.where(inexact & even, np.nextafter(total, towards), total)
-    return _round(total)
+    return round_f64(total)
 
 
 def f32_add(a: U32, b: U32) -> U32:
@@ -81,7 +86,7 @@ def f32_sub(a: U32, b: U32) -> U32:
 def f32_mul(a: U32, b: U32) -> U32:
     """Product a * b of fp32 bit patterns."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        return _round(_f64(a) * _f64(b))
+        return round_f64(_f64(a) * _f64(b))
 
 
 def _ordered(x: U32) -> NDArray[np.int64]:
@@ -105,6 +110,38 @@ def f32_max(a: U32, b: U32) -> U32:
 def f32_min(a: U32, b: U32) -> U32:
     """Smaller of two fp32; NaN if either is NaN; -0 is below +0 (IEEE 754-2019 minimum)."""
     return _select(a, b, False)
+
+
+def mask(holds: NDArray[np.bool_] | np.bool_) -> U32:
+    """All ones where a comparison holds, else 0."""
+    return np.where(holds, np.uint32(0xFFFFFFFF), np.uint32(0))
+
+
+def f32_equal(a: U32, b: U32) -> U32:
+    """Mask of a == b: never with NaN; -0 equals +0, and so do flushed subnormals."""
+    return mask(_f64(a) == _f64(b))
+
+
+def f32_less(a: U32, b: U32) -> U32:
+    """Mask of a < b: never with NaN."""
+    with np.errstate(invalid="ignore"):
+        return mask(_f64(a) < _f64(b))
+
+
+def f32_less_equal(a: U32, b: U32) -> U32:
+    """Mask of a <= b: never with NaN."""
+    with np.errstate(invalid="ignore"):
+        return mask(_f64(a) <= _f64(b))
+
+
+def f32_is_finite(x: U32) -> U32:
+    """Mask of what is neither infinite nor NaN."""
+    return mask((np.asarray(x, np.uint32) & np.uint32(INF)) != INF)
+
+
+def f32_square(x: U32) -> U32:
+    """Square of an fp32."""
+    return f32_mul(x, x)
 
 
 def relu_f(x: U32) -> U32:
@@ -134,9 +171,12 @@ def i32_to_f32(x: I32) -> U32:
     return np.asarray(x, np.int32).astype(np.float32).view(np.uint32)
 
 
-def f32_to_i32(x: U32) -> I32:
-    """Convert fp32 to int32: nearest even, saturating; NaN becomes 0."""
-    value = np.rint(_f64(x))
+def f32_to_i32(x: U32, rounding: Callable[[NDArray], NDArray] = np.rint) -> I32:
+    """Convert fp32 to int32, saturating; NaN becomes 0.
+
+    ``rounding``: ``np.rint`` (nearest, ties to even), ``np.floor`` or ``np.trunc``.
+    """
+    value = rounding(_f64(x))
     value = np.where(np.isnan(value), 0.0, np.clip(value, -(2.0**31), 2.0**31 - 1))
     return value.astype(np.int64).astype(np.int32)
 
@@ -145,6 +185,30 @@ def imul(a: I32, b: I32) -> I32:
     """Low 32 bits of a product of int32."""
     product = np.asarray(a, np.int32).astype(np.int64) * np.asarray(b, np.int32).astype(np.int64)
     return product.astype(np.uint32).view(np.int32)
+
+
+def shift_left(a: U32, b: U32) -> U32:
+    """Shift a left by the 5 lowest bits of b."""
+    return np.asarray(a, np.uint32) << (np.asarray(b, np.uint32) & np.uint32(31))
+
+
+def shift_right(a: U32, b: U32) -> U32:
+    """Shift a right by the 5 lowest bits of b, zeros in."""
+    return np.asarray(a, np.uint32) >> (np.asarray(b, np.uint32) & np.uint32(31))
+
+
+def shift_right_signed(a: U32, b: U32) -> U32:
+    """Shift a right by the 5 lowest bits of b, signs in."""
+    shifted = np.asarray(a, np.uint32).view(np.int32) >> (
+        np.asarray(b, np.uint32) & np.uint32(31)).astype(np.int32)
+    return np.asarray(shifted).view(np.uint32)
+
+
+def lane_tree(join: Callable[[NDArray, NDArray], NDArray], rows: NDArray) -> NDArray:
+    """Join the lanes (last axis, a power of two) of each row: lanes 2i and 2i + 1 in each step."""
+    while rows.shape[-1] > 1:
+        rows = join(rows[..., 0::2], rows[..., 1::2])
+    return rows[..., 0]
 
 
 def relu_i(x: I32) -> I32:

@@ -7,12 +7,14 @@ import re
 from celosia.arch import encoding, isa
 from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import Field, Instruction, Operand, OperandType, Part
+from celosia.arch.vector import LANE_BITS_LSB
 from celosia.asm.errors import Wrong, suggest
 from celosia.asm.expressions import Names, Parser, Value, f32
 from celosia.asm.lexer import Token, split
 from celosia.asm.syntax import (
     FIXED_MEMORY,
     field_of,
+    has_lane,
     is_flag,
     kind_field,
     positional,
@@ -191,8 +193,8 @@ class Arguments:
 
     def _memory(self, operand: Operand, kind: Field | None, fixed: str | None, parser: Parser,
                 column: int) -> None:
-        """Read ``memory[row, stride]``, or the name of a memory alone: row 0."""
-        token = parser.take()
+        """Read ``memory[row, stride, lane=..]``, or the name of a memory alone: row 0."""
+        token, member = parser.take(), 0
         if kind is not None:
             if token.kind == "int":
                 self._range(kind.name, int(token.value), 0, (1 << kind.width) - 1, token.column)
@@ -208,8 +210,11 @@ class Arguments:
             return
         parser.take("[")
         self._word(operand, parser, column)
-        if parser.here.text == ",":
+        while parser.here.text == ",":
             parser.take()
+            if parser.here.text == "lane" and has_lane(kind, member):
+                self._lane(operand, parser)
+                break
             field = stride_field(self._instruction, operand)
             if field is None:
                 raise Wrong(parser.here.column, f"{operand.name} has no stride register, "
@@ -217,6 +222,19 @@ class Arguments:
             at = parser.here.column
             self._set(field.name, _register(parser.take(), "x", isa.NUM_STRIDES), at)
         parser.take("]")
+
+    def _lane(self, operand: Operand, parser: Parser) -> None:
+        """Read ``lane=..`` behind a row, and put it above the row into the operand's word."""
+        token, row = parser.take("lane"), self._values[operand.name]
+        parser.take("=")
+        if isinstance(row, Reg) or operand.name in self._relocated:
+            raise Wrong(token.column, f"lane must come after a row that is a number, not after "
+                                      f"{'a register' if isinstance(row, Reg) else 'an address'}")
+        at = parser.here.column
+        lane = parser.integer()
+        self._range("lane", lane, 0, (1 << 32 - LANE_BITS_LSB) - 1, at)
+        self._range(operand.name, row, 0, (1 << LANE_BITS_LSB) - 1, token.column)
+        self._values[operand.name] = row | lane << LANE_BITS_LSB
 
     def _word(self, operand: Operand, parser: Parser, column: int) -> None:
         """Read the 32 bits of an operand: a register or an expression."""

@@ -13,7 +13,15 @@ from celosia.arch import encoding, isa
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import Imm, Insn, Reg
 from celosia.arch.isa import Field, Operand, OperandType
-from celosia.asm.syntax import FIXED_MEMORY, is_flag, kind_field, positional, stride_field
+from celosia.arch.vector import INDEXED_OPS, LANE_BITS_LSB, Post, Reduce, VectorOp
+from celosia.asm.syntax import (
+    FIXED_MEMORY,
+    has_lane,
+    is_flag,
+    kind_field,
+    positional,
+    stride_field,
+)
 from celosia.program import Buffer, Program
 
 __all__ = ["disassemble", "format_address", "format_at", "format_insn"]
@@ -61,6 +69,18 @@ def _word(insn: Insn, index: int, special: _Special) -> str:
     return special(index) or _number(value.value, insn.instruction.operands[index])
 
 
+def _row_and_lane(insn: Insn, index: int, kind: Field | None, special: _Special
+                  ) -> tuple[str, str]:
+    """Return what stands in brackets: the row, and the lane where the source has one."""
+    value = insn.operands[index]
+    if (kind is None or not has_lane(kind, insn.fields[kind.name]) or isinstance(value, Reg)
+            or special(index)):
+        return _word(insn, index, special), ""
+    lane = value.value >> LANE_BITS_LSB
+    row = value.value & (1 << LANE_BITS_LSB) - 1
+    return _number(row, insn.instruction.operands[index]), f", lane={lane}" if lane else ""
+
+
 def _positional(insn: Insn, slot: Field | Operand, special: _Special, used: set[str]) -> str:
     used.add(slot.name)
     if isinstance(slot, Field):
@@ -68,8 +88,8 @@ def _positional(insn: Insn, slot: Field | Operand, special: _Special, used: set[
         if slot.enum is not None:
             return _enumerated(slot, value)
         return f"{'r' if slot.name == 'rd' else 'x'}{value}"
-    word = _word(insn, insn.instruction.operands.index(slot), special)
     kind = kind_field(insn.instruction, slot)
+    word, lane = _row_and_lane(insn, insn.instruction.operands.index(slot), kind, special)
     if kind is not None:
         used.add(kind.name)
         memory = _enumerated(kind, insn.fields[kind.name])
@@ -81,8 +101,8 @@ def _positional(insn: Insn, slot: Field | Operand, special: _Special, used: set[
     if stride is not None:
         used.add(stride.name)
         if insn.fields[stride.name]:
-            return f"{memory}[{word}, x{insn.fields[stride.name]}]"
-    return memory if memory == "none" and word == "0" else f"{memory}[{word}]"
+            return f"{memory}[{word}, x{insn.fields[stride.name]}{lane}]"
+    return memory if memory == "none" and word == "0" else f"{memory}[{word}{lane}]"
 
 
 def _fields(insn: Insn, used: set[str]) -> Iterator[str]:
@@ -91,7 +111,9 @@ def _fields(insn: Insn, used: set[str]) -> Iterator[str]:
         if field.name in used:
             continue
         if field.enum is not None:
-            if (text := _enumerated(field, value)) != "none":
+            idle = field.name == "reduce_op" and insn.fields["reduce"] == Reduce.NONE
+            text = _enumerated(field, value)
+            if text != "none" and not (idle and value == field.default):
                 yield f"{field.name}={text}"
         elif value != field.default:
             if is_flag(field):
@@ -100,14 +122,18 @@ def _fields(insn: Insn, used: set[str]) -> Iterator[str]:
                 yield f"{field.name}={'x' if field.width == 3 else ''}{value}"
 
 
-def _bounds(insn: Insn, word: int) -> str:
-    """Return the bounds of a clamp as a pair where that says the same, else the number."""
+def _parameter(insn: Insn, word: int) -> str:
+    """Return ``param`` that is not of a requant: the rows of a table, the bounds of a clamp as a
+    pair where that says the same, else the number.
+    """
+    if insn.fields["op"] in INDEXED_OPS and word < 1 << 16:
+        return str(word)
     halves = np.array([word & 0xFFFF, word >> 16], np.uint16)
-    if insn.fields["post"] == isa.Post.CLAMP_I:
+    if insn.fields["post"] == Post.CLAMP_I:
         low, high = halves.view(np.int16).tolist()
         return f"pair({low}, {high})"
     floats = halves.view(ml_dtypes.bfloat16).astype(np.float32)
-    if insn.fields["post"] == isa.Post.CLAMP_F and np.isfinite(floats).all():
+    if insn.fields["post"] == Post.CLAMP_F and np.isfinite(floats).all():
         return f"pair(bf16({floats[0]}), bf16({floats[1]}))"
     return f"{word:#x}"
 
@@ -127,9 +153,9 @@ def _operands(insn: Insn, used: set[str], special: _Special) -> Iterator[str]:
                 yield whole
         elif value.value != operand.default:
             parts = encoding.unpack(operand, value.value)
-            unsaid = operand.name == "param" and insn.fields["op"] != isa.VectorOp.REQUANT
+            unsaid = operand.name == "param" and insn.fields["op"] != VectorOp.REQUANT
             if unsaid or encoding.pack(operand, **parts) != value.value:
-                yield f"{operand.name}={_bounds(insn, value.value)}"
+                yield f"{operand.name}={_parameter(insn, value.value)}"
             else:
                 yield from (f"{part.name}={parts[part.name]}" for part in operand.parts
                             if parts[part.name] != part.default)

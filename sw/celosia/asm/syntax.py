@@ -7,13 +7,16 @@ bit is set by its bare name.
 
 A row is written ``memory[row]`` or ``memory[row, x1]`` with a stride register. Where a field
 names the memory (``mem`` of a load, ``a_kind`` of a vector instruction), the name before the
-bracket is a value of that field.
+bracket is a value of that field. A source of which one lane is used is written
+``acc_lane[row, lane=3]`` or ``acc_lane[row, x1, lane=3]``; a register holds both, row and lane.
 """
 
 from celosia.arch import isa
 from celosia.arch.isa import Field, Instruction, Operand, OperandType
+from celosia.arch.vector import LANE_ROW_SRCS, LANE_SRCS, Src
 
-__all__ = ["FIXED_MEMORY", "field_of", "is_flag", "kind_field", "positional", "stride_field"]
+__all__ = ["FIXED_MEMORY", "field_of", "has_lane", "is_flag", "kind_field", "positional",
+           "stride_field"]
 
 #: Operands whose memory is fixed, with the name that is written before the bracket.
 FIXED_MEMORY = {OperandType.UB_ROW: "ub", OperandType.ACC_ROW: "acc"}
@@ -39,6 +42,11 @@ def kind_field(instruction: Instruction, operand: Operand) -> Field | None:
 def stride_field(instruction: Instruction, operand: Operand) -> Field | None:
     """Return the field that names the stride register of an operand's stream, or None."""
     return field_of(instruction, f"x{operand.name}")
+
+
+def has_lane(kind: Field | None, value: int) -> bool:
+    """Whether ``value`` of the field ``kind`` names a source whose word holds row and lane."""
+    return kind is not None and kind.enum is Src and value in LANE_SRCS | LANE_ROW_SRCS
 
 
 def is_flag(field: Field) -> bool:

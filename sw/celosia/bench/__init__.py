@@ -1,4 +1,4 @@
-"""``celosia bench``: cycles of matrix products and networks, checked bit for bit."""
+"""``celosia bench``: cycles of matrix products, networks and training, checked bit for bit."""
 
 from celosia.bench.main import add_arguments, main
 

@@ -12,8 +12,11 @@ from pathlib import Path
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
 from celosia.bench.table import Row, markdown, rows
+from celosia.bench.training import TrainingMeasurement, report, training
+from celosia.bench.vector import VectorMeasurement, lines, vector_unit
 from celosia.driver.backends import BACKENDS
 from celosia.ops.stages import OUTPUTS
+from celosia.train import Classifier
 
 __all__ = ["add_arguments", "main"]
 
@@ -21,6 +24,8 @@ _EPILOG = """\
 examples:
   celosia bench gemm --preset core --format bf16 --m 256 --k 256 --n 256
   celosia bench mlp --preset core --format int8 --batch 128 --json
+  celosia bench train --preset core --batch 128  a step of training, and where its cycles go
+  celosia bench vector --preset core             rows a cycle of every operation
   celosia bench table                            every line of the README's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -44,8 +49,9 @@ def _sizes(text: str) -> tuple[int, ...]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
-    parser.add_argument("what", choices=("gemm", "mlp", "table"),
-                        help="a matrix product, a network of dense layers, or the whole table")
+    parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "table"),
+                        help="a matrix product, a network of dense layers, a training step in "
+                             "bf16, every instruction of the vector unit, or the README's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=list(BACKENDS), default="rtl",
@@ -57,12 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             help=f"gemm: {name.upper()} (default: 256)")
     parser.add_argument("--transpose-a", action="store_true", help="gemm: a is stored (k, m)")
     parser.add_argument("--transpose-b", action="store_true", help="gemm: b is stored (n, k)")
+    parser.add_argument("--epilogue", action="store_true",
+                        help="gemm: scale, bias and relu, results of the operands' type")
     parser.add_argument("--output", choices=("int32", "int8", "float32", "bfloat16"),
                         help="gemm: type of the result (default: the raw sums)")
     parser.add_argument("--layers", type=_sizes, default=(784, 512, 10), metavar="N-N-N",
-                        help="mlp: sizes of the layers (default: 784-512-10)")
+                        help="mlp, train: sizes of the layers (default: 784-512-10)")
     parser.add_argument("--batch", type=_positive, default=128, metavar="ROWS",
-                        help="mlp: rows (default: 128)")
+                        help="mlp, train: rows (default: 128)")
+    parser.add_argument("--rows", type=_positive, default=1024, metavar="ROWS",
+                        help="vector: rows of each instruction (default: 1024)")
     parser.add_argument("--seed", type=int, default=0, help="of the random operands (default: 0)")
     parser.add_argument("--no-check", action="store_true",
                         help="do not compare with NumPy and the golden model")
@@ -75,7 +85,8 @@ def _workload(args: argparse.Namespace, config: TpuConfig) -> Workload:
     if args.what == "mlp":
         return mlp(config, args.layers, args.batch, fmt, args.seed)
     return gemm(config, args.m, args.k, args.n, fmt, transpose_a=args.transpose_a,
-                transpose_b=args.transpose_b, output=args.output, seed=args.seed)
+                transpose_b=args.transpose_b, epilogue=args.epilogue, output=args.output,
+                seed=args.seed)
 
 
 def _measure(args: argparse.Namespace) -> Measurement:
@@ -83,20 +94,62 @@ def _measure(args: argparse.Namespace) -> Measurement:
     return measure(config, args.backend, _workload(args, config), check=not args.no_check)
 
 
-def _show(m: Measurement) -> None:
+def _show(m: Measurement | TrainingMeasurement) -> None:
     estimate = " (an estimate)" if m.backend == "model" else ""
-    exact = {True: "equal, bit for bit, to NumPy and to the golden model, on-chip memories too",
-             False: "DIFFERENT from NumPy or the golden model", None: "not checked"}[m.bit_exact]
+    if isinstance(m, Measurement):
+        others = "NumPy and to the golden model", "NumPy or the golden model"
+        more = (("ideal", f"{m.ideal_cycles:,} cycles"),
+                ("utilisation", (f"{m.utilisation:.2%} of the ideal, {m.mac_utilisation:.2%} of "
+                                 f"the array's multipliers")))
+    else:
+        others = "the golden model", "the golden model"
+        more = (("MXU busy", f"{m.mxu_busy:.2%} of all cycles"), ("loss", f"{m.loss:.4f}"))
+    exact = {True: f"equal, bit for bit, to {others[0]}, on-chip memories too",
+             False: f"DIFFERENT from {others[1]}", None: "not checked"}[m.bit_exact]
     for name, text in (
         ("workload", f"{m.workload}, {m.format}, on {m.preset} ({m.backend})"),
         ("cycles", f"{m.cycles:,}{estimate}, {m.instructions:,} instructions"),
-        ("ideal", f"{m.ideal_cycles:,} cycles"),
-        ("utilisation", (f"{m.utilisation:.2%} of the ideal, {m.mac_utilisation:.2%} of the "
-                         f"array's multipliers")),
+        *more,
         ("result", exact),
         ("host", f"{m.host_seconds:.2f} s, {m.cycles_per_second:,.0f} cycles/s"),
     ):
         print(f"{name:12}{text}")
+
+
+def _train(args: argparse.Namespace) -> int:
+    if len(args.layers) != 3:
+        raise ValueError(f"--layers must be three sizes to train, such as 784-512-10, not "
+                         f"{'-'.join(map(str, args.layers))}")
+    if args.format not in (None, "bf16"):
+        raise ValueError(f"--format must be bf16 to train, not {args.format}")
+    inputs, hidden, classes = args.layers
+    m = training(preset(args.preset or "core"), args.backend,
+                 Classifier(inputs, hidden, classes, args.batch), seed=args.seed,
+                 check=not args.no_check)
+    if args.json:
+        print(json.dumps(dataclasses.asdict(m)))
+    else:
+        _show(m)
+        print()
+        for line in report(m):
+            print(line)
+    return int(m.bit_exact is False)
+
+
+def _vector(args: argparse.Namespace) -> int:
+    measured: list[VectorMeasurement] = []
+
+    def run() -> Iterator[VectorMeasurement]:
+        for m in vector_unit(preset(args.preset or "core"), args.backend, args.rows, args.seed):
+            measured.append(m)
+            yield m
+
+    for line in lines(run()):
+        if not args.json:
+            print(line, flush=True)
+    if args.json:
+        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
+    return int(any(m.bit_exact is False for m in measured))
 
 
 def _table(args: argparse.Namespace) -> int:
@@ -135,6 +188,10 @@ def main(args: argparse.Namespace) -> int:
     """
     if args.what == "table":
         return _table(args)
+    if args.what == "train":
+        return _train(args)
+    if args.what == "vector":
+        return _vector(args)
     measured = _measure(args)
     if args.json:
         print(json.dumps(dataclasses.asdict(measured)))

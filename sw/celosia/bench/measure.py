@@ -14,7 +14,7 @@ from celosia import ops
 from celosia.arch.config import TpuConfig
 from celosia.driver import Device
 from celosia.driver import open as open_device
-from celosia.ops.stages import ceil_div
+from celosia.ops.stages import OUTPUTS, ceil_div
 from celosia.program import Program
 
 __all__ = ["Measurement", "Workload", "gemm", "measure", "mlp"]
@@ -97,9 +97,17 @@ def _operands(fmt: str, rng: np.random.Generator, *shapes: tuple[int, ...]) -> l
 
 
 def gemm(config: TpuConfig, m: int, k: int, n: int, fmt: str, *, transpose_a: bool = False,
-         transpose_b: bool = False, output: str | None = None, seed: int = 0) -> Workload:
-    """A product of random operands, raw sums or requantised."""
+         transpose_b: bool = False, epilogue: bool = False, output: str | None = None,
+         seed: int = 0) -> Workload:
+    """A product of random operands, raw sums or requantised.
+
+    ``epilogue``: each column has a factor and a bias, negative results become zero, and the result
+    is of the operands' type.
+    """
+    if epilogue:
+        output = OUTPUTS[fmt][1]
     program = ops.matmul(config, m, k, n, fmt, transpose_a=transpose_a, transpose_b=transpose_b,
+                         bias=epilogue, scale=epilogue and fmt == "bf16", relu=epilogue,
                          output=output)
     rng = np.random.default_rng(seed)
     a, b = _operands(fmt, rng, (m, k), (k, n))
@@ -110,11 +118,18 @@ def gemm(config: TpuConfig, m: int, k: int, n: int, fmt: str, *, transpose_a: bo
         # Three standard deviations of a sum fill the range.
         scale = ops.scale_words(42 / (74.0**2 * np.sqrt(k)) * rng.uniform(0.5, 2, n), n)
         inputs["scale"] = scale
+    elif epilogue:
+        inputs["scale"] = scale = rng.uniform(0.5, 2, n).astype(np.float32)
+    bias = None
+    if epilogue:
+        bias = 100 * rng.standard_normal(n)
+        inputs["bias"] = bias = bias.astype(np.int32 if fmt == "int8" else np.float32)
     marks = ("'" if transpose_a else ""), ("'" if transpose_b else "")
     return Workload(
-        f"{m}x{k}{marks[0]} * {k}x{n}{marks[1]}" + (f" to {output}" if output else ""), fmt,
-        program, inputs,
-        lambda: ops.reference_matmul(a, b, config.dim, scale=scale, output=output), "c",
+        f"{m}x{k}{marks[0]} * {k}x{n}{marks[1]}" + (", scale, bias, relu" if epilogue else "")
+        + (f" to {output}" if output else ""), fmt, program, inputs,
+        lambda: ops.reference_matmul(a, b, config.dim, bias=bias, scale=scale, relu=epilogue,
+                                     output=output), "c",
         m * ceil_div(k, config.dim) * ceil_div(n, config.dim), m * k * n)
 
 

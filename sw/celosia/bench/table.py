@@ -29,6 +29,7 @@ def _rows() -> Iterator[Row]:
         for option in ("--transpose-b", "--transpose-a"):
             yield Row(f"gemm --preset core --format {fmt} --m 256 --k 256 --n 256 {option}")
         yield Row(f"mlp --preset core --format {fmt} --batch 128")
+        yield Row(f"gemm --preset core --format {fmt} --m 512 --k 512 --n 512 --epilogue")
     yield Row("gemm --preset core --format int8 --m 256 --k 256 --n 256 --output int8")
     yield Row("gemm --preset edge --format int8 --m 256 --k 256 --n 256")
     yield Row("mlp --preset edge --format int8 --batch 64")

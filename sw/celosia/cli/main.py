@@ -24,7 +24,7 @@ start here:
 """
 #: Commands whose arguments belong to a module that is imported only when it is asked for.
 _DELEGATED = {
-    "demo": ("celosia.demo", "run a network on the simulated chip"),
+    "demo": ("celosia.demo", "run or train a network on the simulated chip"),
     "bench": ("celosia.bench", "measure cycles, e.g. celosia bench gemm"),
 }
 

@@ -1,4 +1,4 @@
-"""``celosia demo``: a network that reads digits, trained on the host, run on the chip."""
+"""``celosia demo``: a network that reads digits, trained on host or chip, run on the chip."""
 
 from celosia.demo.main import add_arguments, main
 

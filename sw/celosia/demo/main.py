@@ -18,6 +18,7 @@ from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.demo.data import Digits, digits, mnist
 from celosia.demo.show import picture, side_by_side
 from celosia.demo.train import accuracy, forward, train
+from celosia.demo.training import train_on_chip
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
 from celosia.driver.backends import BACKENDS
@@ -36,6 +37,8 @@ examples:
   celosia demo --format bf16
   celosia demo --preset nano --images 50
   celosia demo --mnist DIR           MNIST from its four IDX files in DIR
+  celosia demo --train               training on the chip; writes training.png
+  celosia demo --train --mnist DIR   an epoch; its first steps on the RTL, the rest on the model
 """
 
 
@@ -50,12 +53,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=list(OUTPUTS),
                         help="of the network on the chip (default: the chip's first)")
     parser.add_argument("--hidden", type=int, metavar="N",
-                        help="outputs of the first layer (default: 64; MNIST: 128)")
+                        help="outputs of the first layer (default: 64, MNIST: 128; "
+                             "with --train 128 and 512)")
     parser.add_argument("--images", type=int, metavar="N",
                         help="how many test images to read (default: all)")
     parser.add_argument("--mnist", type=Path, metavar="DIR",
                         help="folder with MNIST's IDX files (.gz or not); default: the digits "
                              "that come with scikit-learn")
+    training = parser.add_argument_group("training")
+    training.add_argument("--train", action="store_true",
+                          help="train on the chip, in bf16 with fp32 state, beside the same "
+                               "training on the host in float32")
+    training.add_argument("--batch", type=int, default=128, metavar="N",
+                          help="rows of a step (default: 128)")
+    training.add_argument("--steps", type=int, metavar="N",
+                          help="steps (default: 100; MNIST: one epoch)")
+    training.add_argument("--chip-steps", type=int, metavar="N",
+                          help="how many of them run on the backend, beside the golden model "
+                               "(default: all; MNIST: 20)")
+    training.add_argument("--picture", type=Path, default=Path("training.png"), metavar="FILE",
+                          help="PNG of the losses (default: training.png)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +156,15 @@ def main(args: argparse.Namespace) -> int:
     """
     config = preset(args.preset)
     fmt = args.format or config.formats[0]
-    for name in ("hidden", "images"):
-        if getattr(args, name) is not None and getattr(args, name) < 1:
-            raise ValueError(f"--{name} must be at least 1, not {getattr(args, name)}")
+    for name in ("hidden", "images", "batch", "steps", "chip_steps"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    if args.train and not args.picture.absolute().parent.is_dir():
+        raise ValueError(f"--picture must be a file in a folder that exists, not {args.picture}")
     data = digits() if args.mnist is None else mnist(args.mnist)
+    if args.train:
+        return train_on_chip(args, data)
     hidden = args.hidden or (64 if args.mnist is None else 128)
     begin = time.perf_counter()
     layers = train(data.train_x, data.train_y, hidden, 30 if args.mnist is None else 8)

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.ops import FloatLayer
+from celosia.train import HostTrainer
 
 __all__ = ["accuracy", "forward", "train"]
 
 #: Rows of a step for a small and for a large data set, and how many rows make it large.
 _BATCH, _LARGE_BATCH, _LARGE = 64, 256, 10_000
-_RATE, _BETA1, _BETA2, _EPSILON = 2e-3, 0.9, 0.999, 1e-8
+_RATE = 2e-3
 
 
 def forward(layers: list[FloatLayer], x: NDArray) -> NDArray:
@@ -28,7 +29,7 @@ def accuracy(scores: NDArray, labels: NDArray) -> float:
 
 def train(x: NDArray[np.float32], y: NDArray[np.int64], hidden: int, epochs: int,
           seed: int = 0) -> list[FloatLayer]:
-    """Return two layers that minimise the cross entropy (Adam; Kingma and Ba, 2015).
+    """Return two layers that minimise the cross entropy (`HostTrainer`).
 
     Parameters
     ----------
@@ -42,39 +43,17 @@ def train(x: NDArray[np.float32], y: NDArray[np.int64], hidden: int, epochs: int
         Of the first weights and of the order of the rows.
     """
     rng = np.random.default_rng(seed)
-    sizes = (x.shape[1], hidden, 10)
-    values = []
-    for k, n in zip(sizes, sizes[1:], strict=False):
-        values += [(rng.standard_normal((k, n)) * np.sqrt(2 / k)).astype(np.float32),
-                   np.zeros(n, np.float32)]
-    means = [np.zeros_like(value) for value in values]
-    squares = [np.zeros_like(value) for value in values]
+    first = {}
+    for i, (k, n) in enumerate(((x.shape[1], hidden), (hidden, 10)), 1):
+        first[f"w{i}"] = (rng.standard_normal((k, n)) * np.sqrt(2 / k)).T
+        first[f"b{i}"] = np.zeros(n)
+    trainer = HostTrainer(first)
     batch = _LARGE_BATCH if len(x) >= _LARGE else _BATCH
-    step = 0
     for _ in range(epochs):
         order = rng.permutation(len(x))
         for start in range(0, len(order), batch):
             rows = order[start:start + batch]
-            step += 1
-            rate = _RATE * np.sqrt(1 - _BETA2**step) / (1 - _BETA1**step)
-            for value, mean, square, slope in zip(
-                    values, means, squares, _slopes(values, x[rows], y[rows]), strict=True):
-                mean += (1 - _BETA1) * (slope - mean)
-                square += (1 - _BETA2) * (slope * slope - square)
-                value -= rate * mean / (np.sqrt(square) + _EPSILON)
-    w1, b1, w2, b2 = values
-    return [FloatLayer(w1, b1, relu=True), FloatLayer(w2, b2)]
-
-
-def _slopes(values: list[NDArray], x: NDArray, y: NDArray) -> list[NDArray]:
-    """Return the gradient of the mean cross entropy for weights and biases."""
-    w1, b1, w2, b2 = values
-    hidden = np.maximum(x @ w1 + b1, 0)
-    scores = hidden @ w2 + b2
-    scores -= scores.max(axis=1, keepdims=True)
-    error = np.exp(scores)
-    error /= error.sum(axis=1, keepdims=True)
-    error[np.arange(len(y)), y] -= 1
-    error /= len(y)
-    back = (error @ w2.T) * (hidden > 0)
-    return [x.T @ back, back.sum(axis=0), hidden.T @ error, error.sum(axis=0)]
+            trainer.step(x[rows], y[rows], _RATE)
+    trained = trainer.parameters()
+    return [FloatLayer(np.ascontiguousarray(trained["w1"].T), trained["b1"], relu=True),
+            FloatLayer(np.ascontiguousarray(trained["w2"].T), trained["b2"])]

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Imm
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
+from celosia.arch.vector import INDEXED_OPS
 from celosia.driver.chip import Chip
 from celosia.driver.errors import ChipFault, DeviceError, RunTimeout
 from celosia.driver.handles import LoadedProgram
@@ -76,7 +78,7 @@ def error_of(chip: Chip, loaded: LoadedProgram, config: TpuConfig,
         return DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
     address = chip.read("FAULT_ADDR")
     return ChipFault(Fault(cause), pc, address, *_describe(loaded, pc),
-                     _place(loaded, config, Fault(cause), address))
+                     _place(loaded, config, Fault(cause), pc, address))
 
 
 def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:
@@ -92,8 +94,10 @@ def _describe(loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
     return format_at(program, pc), program.sources[pc] if program.sources else "", program.name
 
 
-def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, address: int) -> str:
-    """Say what FAULT_ADDR lies in, or how many rows there are."""
+def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int, address: int) -> str:
+    """Say what FAULT_ADDR lies in, or how many rows or lanes there are."""
+    if cause is Fault.INDEX_RANGE:
+        return _limit(loaded, config, pc)
     if cause is Fault.UB_RANGE:
         return f"of {config.ub_rows} rows"
     if cause is Fault.ACC_RANGE:
@@ -103,3 +107,12 @@ def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, address: int)
         from celosia.asm import format_address
         return f"which is {format_address(loaded.program, offset)}"
     return ""
+
+
+def _limit(loaded: LoadedProgram, config: TpuConfig, pc: int) -> str:
+    """Say what a lane, or an index of a gather or scatter, must be below."""
+    insns = loaded.program.insns
+    if pc < len(insns) and insns[pc].fields.get("op") in INDEXED_OPS:
+        rows = insns[pc].operand("param")
+        return f"of {rows.value if isinstance(rows, Imm) else f'r{rows.number}'} rows of the table"
+    return f"of {config.dim} lanes"

@@ -6,11 +6,27 @@ The order is that of docs/chip.md; the first check that fails names the fault.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
-from celosia.arch.isa import STREAM_SRCS, DmaFormat, Dst, MatmulFormat, Mem, Opcode, Post, Src
-from celosia.arch.isa import VectorOp as Op
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode
+from celosia.arch.vector import (
+    INDEXED_OPS,
+    LANE_BITS_LSB,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    STREAM_SRCS,
+    TABLE_LIMIT,
+    Dst,
+    Post,
+    Reduce,
+    ReduceOp,
+    Src,
+)
+from celosia.arch.vector import VectorOp as Op
 from celosia.model.commands import (
     DST_MEM,
     ELEMENT_BYTES,
@@ -24,7 +40,10 @@ from celosia.model.commands import (
 from celosia.model.decode import Decoded
 from celosia.model.streams import Stream
 
-__all__ = ["Strides", "Stop", "check"]
+__all__ = ["ROWS_LIMIT", "Strides", "Stop", "check"]
+
+#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**42.
+ROWS_LIMIT = 1 << 22
 
 #: x0..x7; the entry of x0 is not used.
 Strides = Sequence[tuple[int, int, int]]
@@ -114,31 +133,67 @@ def _matmul(config: TpuConfig, fields: Mapping[str, int], values: list[int],
 def _vector(config: TpuConfig, fields: Mapping[str, int], values: list[int],
             strides: Strides) -> Vector:
     counts = _counts(values[4], fields["n2"])
-    kind = Dst(fields["dst_kind"])
-    dst = _stream(values[0], counts, fields["xdst"], strides)
+    op, reduce, kind = Op(fields["op"]), Reduce(fields["reduce"]), Dst(fields["dst_kind"])
+    param = values[5]
+    grouped = op in INDEXED_OPS or reduce == Reduce.COLLECT
+    if ((op == Op.TRANSPOSE and counts[0] % config.dim)
+            or (grouped and counts[0] > config.dim)
+            or (op in INDEXED_OPS and not 1 <= param <= TABLE_LIMIT)):
+        raise Stop(Fault.ILLEGAL_COUNT)
+    sources = [(Src(fields[f"{name}_kind"]), fields[f"x{name}"], value)
+               for name, value in zip("abc", values[1:4], strict=True)
+               if fields[f"{name}_kind"] != Src.NONE]
+    for src, _, value in sources:
+        if src in LANE_SRCS | LANE_ROW_SRCS and value >> LANE_BITS_LSB >= config.dim:
+            raise Stop(Fault.INDEX_RANGE, value >> LANE_BITS_LSB)
+
+    table = Stream(values[0], (param,), (1,))
+    groups = (1, *counts[1:])
+    shared = op in INDEXED_OPS or reduce in (Reduce.ROWS, Reduce.COLLECT)  # never in place
+    dst = table if op == Op.SCATTER else _stream(
+        values[0], groups if reduce in (Reduce.ROWS, Reduce.COLLECT) else counts, fields["xdst"],
+        strides)
     _in_range(config, DST_MEM[kind], dst)
-    sources: list[Operand] = []
-    for name, value in zip("abc", values[1:4], strict=True):
-        src = Src(fields[f"{name}_kind"])
-        stream = None
-        if src in STREAM_SRCS:
-            stream = _stream(value, counts, fields[f"x{name}"], strides)
-        elif src in SRC_MEM:
-            stream = Stream(value, (1,), (1,))
-        if stream is not None:
-            _in_range(config, SRC_MEM[src], stream)
-        if src != Src.NONE:
-            sources.append(Operand(src, value, stream))
-    for source in sources:
-        if (source.stream is not None and source.kind in STREAM_SRCS
-                and SRC_MEM[source.kind] == DST_MEM[kind] and _overlap(dst, source.stream)):
+    operands: list[Operand] = []
+    for i, (src, x, value) in enumerate(sources):
+        operand = _operand(config, src, value, counts, x, strides)
+        if op == Op.GATHER and i == 0:
+            operand = replace(operand, stream=Stream(value, (param,), (1,)))
+        elif op in INDEXED_OPS and i == 1:
+            operand = replace(operand, stream=_stream(value, groups, x, strides))
+        if operand.stream is not None:
+            _in_range(config, SRC_MEM[src], operand.stream)
+        operands.append(operand)
+    for operand in operands:
+        if (operand.stream is not None and operand.kind in STREAM_SRCS
+                and SRC_MEM[operand.kind] == DST_MEM[kind]
+                and _overlap(dst, operand.stream, counts, shared)):
             raise Stop(Fault.OVERLAP, dst.base)
-    return Vector(Op(fields["op"]), Post(fields["post"]), kind, dst, tuple(sources), values[5])
+    return Vector(op, Post(fields["post"]), kind, dst, tuple(operands), param, counts, reduce,
+                  ReduceOp(fields["reduce_op"]))
 
 
-def _overlap(dst: Stream, src: Stream) -> bool:
+def _operand(config: TpuConfig, src: Src, value: int, counts: tuple[int, int, int], x: int,
+             strides: Strides) -> Operand:
+    if src == Src.LANE_INDEX:
+        return Operand(src, value, None, None, np.arange(config.dim, dtype=np.uint32)[np.newaxis])
+    if src == Src.ROW_INDEX:
+        n0, n1, n2 = counts
+        rows = min(n0 * n1 * n2, ROWS_LIMIT)
+        return Operand(src, value, None, None, np.arange(rows, dtype=np.uint32)[:, np.newaxis])
+    if src not in SRC_MEM:
+        return Operand(src, value, None)
+    lane = None
+    if src in LANE_SRCS | LANE_ROW_SRCS:
+        lane, value = value >> LANE_BITS_LSB, value & (1 << LANE_BITS_LSB) - 1
+    if src in STREAM_SRCS:
+        return Operand(src, value, _stream(value, counts, x, strides), lane)
+    return Operand(src, value, Stream(value, (1,), (1,)), lane)
+
+
+def _overlap(dst: Stream, src: Stream, counts: tuple[int, int, int], shared: bool) -> bool:
     if dst.last < src.base or src.last < dst.base:
         return False
-    in_place = (dst.base == src.base and dst.strides[0] == src.strides[0] > 0
-                and dst.counts[1:] == (1, 1))
+    in_place = (not shared and dst.base == src.base and dst.strides[0] == src.strides[0] > 0
+                and counts[1:] == (1, 1))
     return not in_place

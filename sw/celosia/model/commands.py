@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from celosia.arch.isa import DmaFormat, Dst, MatmulFormat, Mem, Post, Src, VectorOp
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import MEMORY_SRCS, Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia.model.streams import Stream
 
 __all__ = ["Command", "Dma", "Matmul", "Operand", "Vector"]
@@ -12,8 +16,7 @@ __all__ = ["Command", "Dma", "Matmul", "Operand", "Vector"]
 #: Bytes of an element in external memory.
 ELEMENT_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 #: Memory of a vector source or destination.
-SRC_MEM = {Src.ACC: Mem.ACC, Src.ACC_ROW: Mem.ACC, Src.UB_I8: Mem.UB, Src.UB_BF16: Mem.UB,
-           Src.UB_I8_ROW: Mem.UB, Src.UB_BF16_ROW: Mem.UB}
+SRC_MEM = {src: Mem.ACC if src.name.startswith("ACC") else Mem.UB for src in MEMORY_SRCS}
 DST_MEM = {Dst.ACC: Mem.ACC, Dst.UB_I8: Mem.UB, Dst.UB_BF16: Mem.UB}
 
 
@@ -41,9 +44,9 @@ class Dma:
         return self.cols * ELEMENT_BYTES[self.fmt]
 
     @property
-    def touches_acc(self) -> bool:
-        """Whether it reads or writes the accumulators."""
-        return self.mem == Mem.ACC
+    def acc_spans(self) -> list[tuple[int, int]]:
+        """First and last rows of the accumulators that it reads or writes."""
+        return [(self.chip.base, self.chip.last)] if self.mem == Mem.ACC else []
 
     @property
     def end(self) -> int:
@@ -70,18 +73,23 @@ class Matmul:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A source of a vector instruction: a stream of rows, one row (a stream of length 1), or a
-    value (``stream`` is None).
+    """A source of a vector instruction.
+
+    ``stream``: the rows that it reads: one for each row of the walk, one row (a stream of length
+    1), the index rows or the table of a gather or scatter; None for a value. ``lane``: the one lane
+    that is used. ``ramp``: what is added to the value, for each row (rows, 1) or lane (1, D).
     """
 
     kind: Src
     value: int
     stream: Stream | None
+    lane: int | None = None
+    ramp: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A vector instruction."""
+    """A vector instruction. ``dst`` of a scatter is its whole table."""
 
     op: VectorOp
     post: Post
@@ -89,18 +97,24 @@ class Vector:
     dst: Stream
     sources: tuple[Operand, ...]
     param: int
+    counts: tuple[int, int, int]
+    reduce: Reduce = Reduce.NONE
+    reduce_op: ReduceOp = ReduceOp.SUM_I
 
     @property
     def length(self) -> int:
-        """Rows of the memory that it walks."""
-        return self.dst.length
+        """Rows of the walk."""
+        n0, n1, n2 = self.counts
+        return n0 * n1 * n2
 
     @property
-    def touches_acc(self) -> bool:
-        """Whether it reads or writes the accumulators."""
-        return DST_MEM[self.kind] == Mem.ACC or any(
-            source.stream is not None and SRC_MEM[source.kind] == Mem.ACC
-            for source in self.sources)
+    def acc_spans(self) -> list[tuple[int, int]]:
+        """First and last rows of the accumulators that it reads or writes."""
+        streams = [source.stream for source in self.sources
+                   if source.stream is not None and SRC_MEM[source.kind] == Mem.ACC]
+        if DST_MEM[self.kind] == Mem.ACC:
+            streams.append(self.dst)
+        return [(stream.base, stream.last) for stream in streams]
 
 
 Command = Dma | Matmul | Vector

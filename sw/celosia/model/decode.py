@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn, Reg, decode, member
 from celosia.arch.faults import Fault
-from celosia.arch.isa import DmaFormat, Dst, MatmulFormat, Mem, Opcode, Post, Src, VectorOp
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode
+from celosia.arch.vector import (
+    FLOAT_OPS,
+    FLOAT_POSTS,
+    FLOAT_REDUCES,
+    INDEXED_OPS,
+    LANE_SRCS,
+    MEMORY_SRCS,
+    MOVEMENT_OPS,
+    PARAM_POSTS,
+    STREAM_SRCS,
+    VECTOR_OPERANDS,
+    Dst,
+    Post,
+    Reduce,
+    ReduceOp,
+    Src,
+    VectorOp,
+)
 
 __all__ = ["INT8_SRCS", "BF16_SRCS", "Decoded", "decode_checked"]
 
 #: Sources that read int8, and those that read bf16, from the unified buffer.
-INT8_SRCS = frozenset({Src.UB_I8, Src.UB_I8_ROW})
-BF16_SRCS = frozenset({Src.UB_BF16, Src.UB_BF16_ROW})
+INT8_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_I8"))
+BF16_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_BF16"))
 _ZERO = Imm(0)
 
 
@@ -99,26 +118,42 @@ def _legal_matmul(config: TpuConfig, insn: Insn) -> bool:
 def _legal_vector(config: TpuConfig, insn: Insn) -> bool:
     fields = insn.fields
     op, post = VectorOp(fields["op"]), Post(fields["post"])
-    taken = isa.VECTOR_OPERANDS[op]
-    streams = 0
-    for i, name in enumerate("abc"):
-        kind = Src(fields[f"{name}_kind"])
-        if (kind == Src.NONE) != (i >= taken):
+    reduce, reduce_op = Reduce(fields["reduce"]), ReduceOp(fields["reduce_op"])
+    kinds = [Src(fields[f"{name}_kind"]) for name in "abc"]
+    for i, (name, kind) in enumerate(zip("abc", kinds, strict=True)):
+        if (kind == Src.NONE) != (i >= VECTOR_OPERANDS[op]):
             return False
         if kind == Src.NONE and insn.operand(name) != _ZERO:
             return False
-        if kind in isa.STREAM_SRCS:
-            streams += 1
-        elif fields[f"x{name}"]:
+        if kind not in STREAM_SRCS and fields[f"x{name}"]:
             return False
-        if not (kind not in INT8_SRCS or config.int8) or (kind in BF16_SRCS and not config.bf16):
+        if (kind in INT8_SRCS and not config.int8) or (kind in BF16_SRCS and not config.bf16):
             return False
-    if streams > 2 or (op == VectorOp.REQUANT and post != Post.NONE):
+    if sum(kind in STREAM_SRCS for kind in kinds) > 2:
         return False
-    has_param = op == VectorOp.REQUANT or post in (Post.CLAMP_I, Post.CLAMP_F)
+    if op in MOVEMENT_OPS and not _legal_movement(op, kinds, fields):
+        return False
+    if (op == VectorOp.REQUANT and post != Post.NONE) or (op in INDEXED_OPS
+                                                          and post in PARAM_POSTS):
+        return False
+    has_param = op == VectorOp.REQUANT or op in INDEXED_OPS or post in PARAM_POSTS
     if not has_param and insn.operand("param") != _ZERO:
+        return False
+    if reduce == Reduce.NONE and reduce_op:
         return False
     dst = fields["dst_kind"]
     if (dst == Dst.UB_I8 and not config.int8) or (dst == Dst.UB_BF16 and not config.bf16):
         return False
-    return config.bf16 or not (op in isa.FLOAT_OPS or post in isa.FLOAT_POSTS)
+    return config.bf16 or not (op in FLOAT_OPS or post in FLOAT_POSTS or reduce_op in FLOAT_REDUCES)
+
+
+def _legal_movement(op: VectorOp, kinds: list[Src], fields: Mapping[str, int]) -> bool:
+    if kinds[0] not in STREAM_SRCS - LANE_SRCS:
+        return False
+    if op == VectorOp.ROTATE:
+        return kinds[1] == Src.SCALAR
+    if op in INDEXED_OPS and kinds[1] != Src.ACC:
+        return False
+    if op == VectorOp.GATHER:
+        return fields["xa"] == 0
+    return op != VectorOp.SCATTER or fields["xdst"] == fields["reduce"] == 0

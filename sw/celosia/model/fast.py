@@ -21,9 +21,9 @@ __all__ = ["f32_add", "f32_fma", "f32_max", "f32_min", "f32_mul", "f32_sub", "f3
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 
-#: Magnitudes without the sign bit, shifted left by one, minus one: subnormals and the smallest
-#: normal number are below _LOW, infinity and NaN from _HIGH on, zero wraps round to the top.
-_LOW, _HIGH, _ZERO = np.uint32(0x01000000), np.uint32(0xFEFFFFFF), np.uint32(0xFFFFFFFF)
+#: Magnitudes (without the sign bit, shifted left by one) less _LOW: normal numbers but the
+#: smallest are below _HIGH, infinity and NaN from there on; zero is _ZERO, subnormals are above.
+_LOW, _HIGH, _ZERO = np.uint32(0x01000001), np.uint32(0xFDFFFFFF), np.uint32(0xFEFFFFFF)
 _SIGN = np.uint32(0x80000000)
 _HALF = np.int64(1 << 28)
 _BELOW_FLOAT32 = np.int64((1 << 29) - 1)
@@ -31,13 +31,12 @@ _BELOW_FLOAT32 = np.int64((1 << 29) - 1)
 
 def _calm(bits: U32) -> bool:
     """Whether all are zero or normal, finite, and not the smallest normal number."""
-    magnitude = (bits << np.uint32(1)) - np.uint32(1)
-    if int(magnitude.min()) < _LOW:
-        return False
-    # The largest that is not a zero: zeros are at the top, so look at them only where there are.
+    magnitude = bits << np.uint32(1)
+    magnitude -= _LOW
     top = int(magnitude.max())
     if top < _HIGH:
         return True
+    # Zeros hide infinities: look at them only where there are.
     return top == _ZERO and not ((magnitude >= _HIGH) & (magnitude != _ZERO)).any()
 
 

@@ -14,7 +14,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem, Opcode, Unit
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
 from celosia.model import dma, vpu
-from celosia.model.checks import Stop, check
+from celosia.model.checks import ROWS_LIMIT, Stop, check
 from celosia.model.commands import Command, Dma, Matmul
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.memory import Memory
@@ -24,8 +24,6 @@ from celosia.model.timing import Estimator, Timing
 __all__ = ["Machine", "RunResult"]
 
 _MASK = 0xFFFFFFFF
-#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**48.
-_MOST_ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,8 @@ _BRANCH: dict[Opcode, Callable[[int, int], bool]] = {
     Opcode.BLTU: lambda a, b: a < b,
     Opcode.BGEU: lambda a, b: a >= b,
 }
-#: Scalar instructions that take a cycle more than others (taken branches do too).
-_SLOWER = frozenset({Opcode.MUL, Opcode.JUMP, Opcode.LOOP})
+#: Scalar instructions that take longer than others (taken branches do too), by so many cycles.
+_SLOWER = {Opcode.MUL: 1, Opcode.JUMP: 1, Opcode.LOOP: 1, Opcode.READ: 2}
 
 
 class Machine:
@@ -215,7 +213,7 @@ class _Run:
         decoded = self.fetch()
         opcode = decoded.opcode
         values = decoded.resolve(self.registers)
-        self.clock.scalar(self.pc, 2 + len(decoded.registers) + (opcode in _SLOWER))
+        self.clock.scalar(self.pc, 2 + len(decoded.registers) + _SLOWER.get(opcode, 0))
         if opcode >= Opcode.LOAD:
             self.tensor(decoded, values)
             self.go_on(self.pc + 1)
@@ -236,6 +234,9 @@ class _Run:
             self.strides[decoded.fields["x"]] = (s0, s1, s2)
         elif opcode == Opcode.LOOP:
             target = self.loop(*values)
+        elif opcode == Opcode.READ:
+            self.clock.drain()
+            self.registers[decoded.fields["rd"]] = self.read(*values)
         elif opcode in (Opcode.HALT, Opcode.FENCE):
             self.clock.drain()
             if opcode == Opcode.HALT:
@@ -244,6 +245,15 @@ class _Run:
                 return False
         self.go_on(target)
         return True
+
+    def read(self, row: int, lane: int) -> int:
+        config = self.machine.config
+        if row >= config.acc_rows:
+            raise Stop(Fault.ACC_RANGE, row)
+        if lane >= config.dim:
+            raise Stop(Fault.INDEX_RANGE, lane)
+        self.mxu.flush(self.machine.acc)
+        return int(self.machine.acc[row, lane])
 
     def loop(self, count: int, end: int) -> int:
         if count == 0:
@@ -269,13 +279,14 @@ class _Run:
         if decoded.opcode == Opcode.MATMUL and not (decoded.fields["wload"] or self.loaded):
             raise Stop(Fault.ILLEGAL_FIELD)
         command = check(machine.config, decoded, values, self.strides, self.windows)
-        if command.length > _MOST_ROWS:
+        if command.length > ROWS_LIMIT:
             if self.watchdog:
                 raise Stop(Fault.WATCHDOG)
-            raise TimeoutError(f"instruction {self.pc} must walk at most {_MOST_ROWS} rows, "
+            raise TimeoutError(f"instruction {self.pc} must walk at most {ROWS_LIMIT} rows, "
                                f"not {command.length}")
-        if not isinstance(command, Matmul) and command.touches_acc:
-            self.mxu.flush(machine.acc)
+        if not isinstance(command, Matmul):
+            self.mxu.settle(machine.acc, command.acc_spans)
+        bad = None
         if isinstance(command, Dma):
             if not machine.memory.answers(command.addr, command.rows, command.row_bytes,
                                           command.pitch):
@@ -291,10 +302,12 @@ class _Run:
             self.mxu.execute(command, machine.ub, machine.acc)
             self.loaded = True
         else:
-            vpu.execute(command, machine.ub, machine.acc)
+            bad = vpu.execute(command, machine.ub, machine.acc)
         self.clock.tensor(command)
         if machine.observer is not None:
             machine.observer(self.pc, command)
+        if bad is not None:
+            raise Stop(Fault.INDEX_RANGE, bad)
 
 
 assert Unit.SCALAR == len(UNIT_NAMES) - 1

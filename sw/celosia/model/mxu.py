@@ -25,7 +25,7 @@ class Mxu:
     """The array and its weight tile, which matmuls of one run may keep.
 
     bf16 matmuls of the same length are collected, because a NumPy call costs more than the
-    arithmetic of one of them; :meth:`flush` writes what is outstanding.
+    arithmetic of one of them; :meth:`settle` and :meth:`flush` write what is outstanding.
 
     Parameters
     ----------
@@ -62,6 +62,12 @@ class Mxu:
         self._queue.append((command, acts.copy(), self._tile))
         self._queued += acts.size
         if self._queued >= chain.BLOCK:
+            self.flush(acc)
+
+    def settle(self, acc: U32, spans: list[tuple[int, int]]) -> None:
+        """Make rows of ``acc``, spans of first and last rows, what they must be."""
+        if any(first <= command.acc.last and command.acc.base <= last
+               for first, last in spans for command, _, _ in self._queue):
             self.flush(acc)
 
     def flush(self, acc: U32) -> None:

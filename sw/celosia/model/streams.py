@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -50,23 +50,30 @@ class Stream:
         Rows in each dimension, innermost first; each at least 1.
     strides
         Rows per step of each dimension; at least 0.
+
+    Attributes
+    ----------
+    last
+        Highest row.
     """
 
     base: int
     counts: tuple[int, ...]
     strides: tuple[int, ...]
+    last: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the highest row."""
+        last = self.base
+        for count, stride in zip(self.counts, self.strides, strict=True):
+            last += (count - 1) * stride
+        object.__setattr__(self, "last", last)
 
     @staticmethod
     def linear(base: int, counts: tuple[int, int, int]) -> Stream:
         """Return a stream of consecutive rows."""
         n0, n1, n2 = counts
         return Stream(base, counts, (1, n0, n0 * n1))
-
-    @property
-    def last(self) -> int:
-        """Highest row."""
-        return self.base + sum((n - 1) * s
-                               for n, s in zip(self.counts, self.strides, strict=True))
 
     @property
     def length(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
+from celosia.arch.vector import ROW_SRCS, Reduce, VectorOp
 from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 
 __all__ = ["Estimator", "Timing"]
@@ -27,7 +28,9 @@ _BLOCK = 4
 #: Constants of the RTL, measured with single instructions.
 _START, _HALT = 3, 2  # doorbell to first fetch, last instruction done to the interrupt
 _CHECK, _CHECK_BASE = 10, 8  # cycles of the checker: at least, and beside one for each stream
-_LOAD, _STORE, _MATMUL, _VECTOR = 9, 11, 5, 12  # of a unit, beside rows, bus, fill and drain
+_CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
+_LOAD, _STORE, _MATMUL, _VECTOR = 9, 11, 5, 16  # of a unit, beside rows, bus, fill and drain
+_FLOATING, _GATHER, _SCATTER = 9, 5, 2  # more of the vector unit: with bf16, for indices
 _BURST_BEATS = 256
 
 
@@ -97,7 +100,9 @@ class Estimator:
         unit, occupied, latency, ranges = self._cost(command)
         # A weight tile comes first, while the matmul before it computes.
         lead = self._config.dim if isinstance(command, Matmul) and command.weights else 0
-        checked = max(self.now, self._checked) + max(_CHECK, _CHECK_BASE + len(ranges))
+        planes = isinstance(command, Vector) and command.counts[1:] != (1, 1)
+        checked = max(self.now, self._checked) + max(_CHECK, _CHECK_BASE + len(ranges)) + (
+            _CHECK_PLANES * planes)
         self.now = max(self.now, self._checked)
         window = self._window
         while window and window[0][1] <= checked:
@@ -158,10 +163,22 @@ class Estimator:
         ranges = [(int(DST_MEM[command.kind]), command.dst.base, command.dst.last, True)]
         ranges += [(int(SRC_MEM[source.kind]), source.stream.base, source.stream.last, False)
                    for source in command.sources if source.stream is not None]
-        latency = command.length + _VECTOR + 2 * self._config.bf16
-        return Unit.VPU, command.length, latency, ranges
+        return Unit.VPU, command.length, command.length + self._latency(command), ranges
+
+    def _latency(self, command: Vector) -> int:
+        """Cycles from the first row of a vector instruction to its end, beside one for each row."""
+        dim = self._config.dim
+        rows = sum(source.kind in ROW_SRCS for source in command.sources)
+        latency = _VECTOR + _FLOATING * self._config.bf16 + (rows > 0) + (rows > 2)
+        if command.reduce in (Reduce.LANES, Reduce.COLLECT):
+            latency += dim.bit_length()  # a cycle for each level of a tree, one to broadcast
+        return latency + {VectorOp.TRANSPOSE: dim + 1, VectorOp.GATHER: _GATHER,
+                          VectorOp.SCATTER: _SCATTER}.get(command.op, 0)
 
 
 def _conflict(a: list[_Range], b: list[_Range]) -> bool:
-    return any(x[0] == y[0] and (x[3] or y[3]) and x[1] <= y[2] and y[1] <= x[2]
-               for x in a for y in b)
+    for mem, first, last, written in a:
+        for other, begin, end, stored in b:
+            if mem == other and (written or stored) and first <= end and begin <= last:
+                return True
+    return False

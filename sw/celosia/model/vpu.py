@@ -6,85 +6,115 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
-from celosia.arch.isa import Dst, Mem, Post
-from celosia.arch.isa import VectorOp as Op
+from celosia.arch.isa import Mem
+from celosia.arch.vector import INDEXED_OPS, Dst, Reduce, ReduceOp
+from celosia.arch.vector import VectorOp as Op
 from celosia.model import fast
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
+from celosia.model.lanes import JOINS, first, second
 
-__all__ = ["execute"]
+__all__ = ["execute", "indices"]
 
 U32 = NDArray[np.uint32]
-I32 = NDArray[np.int32]
 
 
-def execute(command: Vector, ub: NDArray, acc: U32) -> None:
-    """Run one vector instruction on the two memories."""
+def execute(command: Vector, ub: NDArray, acc: U32) -> int | None:
+    """Run one vector instruction on the two memories.
+
+    Returns
+    -------
+    int or None
+        The first index of a gather or scatter that is not below the rows of its table.
+    """
     # No stream overlaps the destination but in step with it, and single rows are read first:
     # reading everything before writing anything is the same as going row by row.
-    operands = [_read(source, ub, acc) for source in command.sources]
-    result = _second(command.post, _first(command.op, operands, command.param), command.param)
+    op, bad, places = command.op, None, None
+    if op in INDEXED_OPS:
+        places = indices(command, acc)
+        beyond = np.flatnonzero(places >= command.param)
+        bad = int(places[beyond[0]]) if len(beyond) else None
+    if op == Op.GATHER:
+        assert places is not None
+        operands = [_gathered(command, ub, acc, places)]
+    else:
+        taken = command.sources[:1] if op == Op.SCATTER else command.sources
+        operands = [_read(source, ub, acc) for source in taken]
+    if op == Op.TRANSPOSE:
+        dim = acc.shape[1]
+        tiles = operands[0].reshape(-1, dim, dim)
+        operands = [np.ascontiguousarray(tiles.transpose(0, 2, 1)).reshape(-1, dim)]
+    elif op == Op.ROTATE:
+        operands = [np.roll(operands[0], -(command.sources[1].value % acc.shape[1]), axis=1)]
+    result = second(command.post, first(op, operands, command.param), command.param)
+    result = _reduced(command, result, acc.shape[1])
     target = ub if DST_MEM[command.kind] == Mem.UB else acc
     if command.kind == Dst.UB_I8:
         result = numerics.saturate_i8(result.view(np.int32)).astype(ub.dtype)
     elif command.kind == Dst.UB_BF16:
         result = fast.f32_to_bf16(result)
-    target[command.dst.index()] = result  # where a row repeats, NumPy keeps the last
+    # Where a row repeats, NumPy keeps the last.
+    if op == Op.SCATTER:
+        assert places is not None
+        good = places < command.param
+        target[command.dst.base + places[good].astype(np.int64)] = result[good]
+    else:
+        target[command.dst.index()] = result
+    return bad
 
 
 def _read(source: Operand, ub: NDArray, acc: U32) -> U32:
-    """Return the operand as 32-bit words: shape (rows, D), (1, D) for a row, (1, 1) for a value."""
+    """Return the operand as 32-bit words: shape (rows, D), or 1 where an axis does not matter."""
     if source.stream is None:
-        return np.full((1, 1), source.value, np.uint32)
+        words = np.full((1, 1), source.value, np.uint32)
+        return words if source.ramp is None else words + source.ramp
+    rows = _words(source, ub, acc)[source.stream.index()]
+    rows = _widened(source, rows)
+    return rows if source.lane is None else rows[:, source.lane, np.newaxis]
+
+
+def _words(source: Operand, ub: NDArray, acc: U32) -> NDArray:
+    return acc if SRC_MEM[source.kind] == Mem.ACC else ub
+
+
+def _widened(source: Operand, rows: NDArray) -> U32:
     if SRC_MEM[source.kind] == Mem.ACC:
-        return acc[source.stream.index()]
-    lanes = ub[source.stream.index()]
+        return rows
     if source.kind in INT8_SRCS:
-        return lanes.astype(np.int8).astype(np.int32).view(np.uint32)
-    return np.asarray(numerics.bf16_to_f32(lanes))
+        return rows.astype(np.int8).astype(np.int32).view(np.uint32)
+    return np.asarray(numerics.bf16_to_f32(rows))
 
 
-def _signed(word: int, lsb: int, width: int) -> int:
-    value = word >> lsb & (1 << width) - 1
-    return value - (1 << width) if value >> width - 1 else value
+def indices(command: Vector, acc: U32) -> U32:
+    """Return the index of each row of a gather or scatter, good or bad."""
+    stream = command.sources[1].stream
+    assert stream is not None
+    return acc[stream.index()][:, :command.counts[0]].reshape(-1)
 
 
-_INTEGER = {Op.IMUL: numerics.imul, Op.IMAX: np.maximum, Op.IMIN: np.minimum}
-_FLOAT = {Op.FADD: fast.f32_add, Op.FSUB: fast.f32_sub, Op.FMUL: fast.f32_mul,
-          Op.FFMA: fast.f32_fma, Op.FMAX: fast.f32_max, Op.FMIN: fast.f32_min}
+def _gathered(command: Vector, ub: NDArray, acc: U32, places: U32) -> U32:
+    """Return the rows of the table that the indices name, zeros for those that it has not."""
+    table = command.sources[0]
+    assert table.stream is not None
+    good = places < command.param
+    rows = _words(table, ub, acc)[table.stream.base + np.where(good, places, 0).astype(np.int64)]
+    return np.where(good[:, np.newaxis], _widened(table, rows), np.uint32(0))
 
 
-def _first(op: Op, operands: list[U32], param: int) -> U32:
-    if op == Op.MOV:
-        return operands[0]
-    if op == Op.IADD:
-        return operands[0] + operands[1]
-    if op == Op.ISUB:
-        return operands[0] - operands[1]
-    if op in _FLOAT:
-        return _FLOAT[op](*operands)
-    if op == Op.F2I:
-        return np.asarray(numerics.f32_to_i32(operands[0])).view(np.uint32)
-    integers = [operand.view(np.int32) for operand in operands]
-    if op == Op.I2F:
-        return np.asarray(numerics.i32_to_f32(integers[0]))
-    if op == Op.REQUANT:
-        x, _, bias = integers
-        zp, lo, hi = (_signed(param, lsb, 8) for lsb in (0, 8, 16))
-        return np.asarray(numerics.requant(x, operands[1], bias, zp, lo, hi)).view(np.uint32)
-    return np.asarray(_INTEGER[op](*integers)).view(np.uint32)
-
-
-def _second(post: Post, value: U32, param: int) -> U32:
-    match post:
-        case Post.NONE:
-            return value
-        case Post.RELU_I:
-            return np.asarray(numerics.relu_i(value.view(np.int32))).view(np.uint32)
-        case Post.CLAMP_I:
-            lo, hi = _signed(param, 0, 16), _signed(param, 16, 16)
-            return np.asarray(numerics.clamp_i(value.view(np.int32), lo, hi)).view(np.uint32)
-        case Post.RELU_F:
-            return fast.relu_f(value)
-        case Post.CLAMP_F:
-            return np.asarray(numerics.clamp_f(value, param & 0xFFFF, param >> 16))
+def _reduced(command: Vector, result: U32, dim: int) -> U32:
+    """Join rows or lanes as the instruction wants."""
+    if command.reduce == Reduce.NONE:
+        return result
+    rows = np.broadcast_to(result, (command.length, dim))
+    if command.reduce == Reduce.ROWS:
+        groups = rows.reshape(-1, command.counts[0], dim)
+        joined = groups[:, 0]
+        for i in range(1, command.counts[0]):
+            joined = JOINS[command.reduce_op](joined, groups[:, i])
+        return joined
+    words = numerics.lane_tree(JOINS[ReduceOp(command.reduce_op)], rows)
+    if command.reduce == Reduce.LANES:
+        return np.broadcast_to(words[:, np.newaxis], rows.shape)
+    collected = np.zeros((len(words) // command.counts[0], dim), np.uint32)
+    collected[:, :command.counts[0]] = words.reshape(len(collected), -1)
+    return collected

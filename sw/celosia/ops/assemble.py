@@ -29,7 +29,7 @@ class Assembled:
 
 
 _DEFAULTS = {mnemonic: {field.name: field.default for field in isa.BY_MNEMONIC[mnemonic].fields}
-             for mnemonic in ("load", "store", "matmul", "vector")}
+             for mnemonic in ("load", "store", "matmul", "vector", "stride")}
 
 
 class _Assembler:

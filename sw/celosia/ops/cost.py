@@ -98,9 +98,8 @@ def estimate(config: TpuConfig, chain: Chain, plan: Plan) -> float:
                 if hosts == 1:  # a block's loads begin when the one before it is in use
                     compute = max(compute, block + LATENCY)
                 if chain.transpose:
-                    compute += turns / hosts
-                    vector += turns / hosts
-                    issued += 2 * turns / dim / hosts
+                    vector += (turns + deep * 2 * dim) / hosts
+                    issued += deep / hosts
             first = block / deep + tiles * dim  # rows of a slice of depth
             start = (2 * LATENCY + first
                      + max(0.0, (deep - 1) * first - (deep - 1) * tiles * max(rows, dim)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import DmaFormat, Dst, Mem, Post, Src, VectorOp
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.vector import Dst, Post, Src, VectorOp
 from celosia.ops import nodes
 from celosia.ops.nodes import Node, Op
 from celosia.ops.passes import Pass
-from celosia.ops.plan import TURN_SLOTS, TURN_TILES, Plan
+from celosia.ops.plan import Plan
 from celosia.ops.stages import ELEMENT_BYTES, STORE_FORMATS, Chain, Stage, ceil_div
 
 __all__ = ["Emitter"]
@@ -38,7 +39,7 @@ class Emitter:
         if p.stage:
             return self.plan.hidden[p.stage - 1] + k * self.plan.rows
         slot = p.block % self.plan.act_slots
-        return self.plan.acts + (slot * self.plan.depth + k - p.k0) * self.plan.rows
+        return self.plan.acts + (slot * self.plan.depth + k - p.k0) * self.plan.slice_rows
 
     def panel(self, p: Pass) -> int:
         """First UB row of the weights of a pass."""
@@ -123,38 +124,34 @@ class Emitter:
             self.chain.source + (p.row * stage.k + k) * size, p.rows, deep, stage.k * size,
             1, self.plan.rows, f"{stage.label}: activations"))
 
-    # Transposed activations: raw tiles are loaded, multiplied by the identity, and moved back.
+    # Transposed activations: raw tiles are loaded, and turned by the vector unit.
 
     def raw(self, slice_number: int) -> int:
         """First UB row of a slice that waits to be transposed."""
-        step = ceil_div(self.plan.rows, self.dim) * self.dim
-        return self.plan.raw + slice_number % self.plan.raw_slots * step
+        return self.plan.raw + slice_number % self.plan.raw_slots * self.plan.slice_rows
 
     def load_raw(self, p: Pass, k: int, slice_number: int) -> None:
         """Load a slice of depth as it is stored: its rows along the depth."""
         stage, size = self.stage(p), self.stage(p).operand_bytes
         deep = min(self.dim, stage.k - k * self.dim)
+        if deep < self.dim:  # what is left there could be a NaN, which no zero weight removes
+            for row in range(0, p.rows, self.dim):
+                self.out.append(nodes.vector(
+                    VectorOp.MOV, stage.operand_dst, self.raw(slice_number) + row + deep,
+                    self.dim - deep, ((Src.SCALAR, 0),), source=f"{stage.label}: transpose"))
         self.out.append(nodes.load(
             Mem.UB, stage.dma_format, self.raw(slice_number),
             self.chain.source + (k * self.dim * self.chain.m + p.row) * size, deep, p.rows,
             self.chain.m * size, 1, self.dim, f"{stage.label}: activations, transposed"))
 
     def turn(self, p: Pass, k: int, slice_number: int) -> None:
-        """Transpose a slice that was loaded raw, through the array."""
+        """Transpose a slice that was loaded raw."""
         stage = self.stage(p)
-        source = f"{stage.label}: transpose"
-        sums = self.plan.turned + slice_number % TURN_SLOTS * self.plan.rows
-        raw = self.raw(slice_number)
-        kind = Dst.UB_I8 if stage.format == "int8" else Dst.UB_BF16
-        for start in range(0, p.rows, TURN_TILES * self.dim):
-            rows = min(TURN_TILES * self.dim, p.rows - start)
-            for row in range(start, start + rows, self.dim):
-                self.out.append(nodes.matmul(
-                    stage.matmul_format, sums + row, self.plan.identity, raw + row,
-                    min(self.dim, p.rows - row), min(self.dim, stage.k - k * self.dim),
-                    transpose=True, source=source))
-            self.out.append(nodes.vector(VectorOp.MOV, kind, self.acts(p, k) + start, rows,
-                                         ((Src.ACC, sums + start),), source=source))
+        self.out.append(nodes.vector(
+            VectorOp.TRANSPOSE, stage.operand_dst, self.acts(p, k),
+            ceil_div(p.rows, self.dim) * self.dim,
+            ((Src.UB_I8 if stage.format == "int8" else Src.UB_BF16, self.raw(slice_number)),),
+            source=f"{stage.label}: transpose"))
 
     def load_next_acts(self, p: Pass, k0: int, k1: int) -> None:
         """Load slices of a later pass's block; those that are turned, as many as have room."""
@@ -187,14 +184,6 @@ class Emitter:
         if not plan.parameter_slots:
             for s, each in enumerate(chain.stages):
                 self.load_parameters(s, plan.parameters[s], 0, each.n_tiles(self.config))
-
-    def load_identity(self) -> None:
-        """Load the identity that transposes, where activations are stored transposed."""
-        chain, stage = self.chain, self.chain.stages[0]
-        if chain.identity is not None:
-            self.out.append(nodes.load(
-                Mem.UB, stage.dma_format, self.plan.identity, chain.identity, self.dim, self.dim,
-                self.dim * stage.operand_bytes, source="identity"))
 
     # Compute.
 
@@ -250,7 +239,7 @@ class Emitter:
         if final:
             kind, dst = Dst.ACC, sums
         else:
-            kind = Dst.UB_I8 if stage.format == "int8" else Dst.UB_BF16
+            kind = stage.operand_dst
             dst = self.plan.hidden[p.stage] + n * self.plan.rows + row
             if stage.format == "bf16" and stage.n < (n + 1) * self.dim:
                 # A NaN beyond the last column would reach the sums of the next stage.
@@ -267,13 +256,16 @@ class Emitter:
             self.out.append(nodes.vector(VectorOp.REQUANT, kind, dst, rows, operands,
                                          param=param, source=source))
             return
-        if final and bias is None and not stage.relu:
+        if final and not stage.parameters and not stage.relu:
             return
         integer = stage.format == "int8"
         post = Post.NONE if not stage.relu else Post.RELU_I if integer else Post.RELU_F
         operation = VectorOp.MOV
         operands = ((Src.ACC, sums),)
-        if bias is not None:
+        if stage.scale is not None:
+            operation = VectorOp.FFMA
+            operands += ((Src.ACC_ROW, rows_of[-1]), bias or (Src.SCALAR, 0))
+        elif bias is not None:
             operation = VectorOp.IADD if integer else VectorOp.FADD
             operands += (bias,)
         self.out.append(nodes.vector(operation, kind, dst, rows, operands, post, source=source))

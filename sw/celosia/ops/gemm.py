@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.program import Arena, build, identity
+from celosia.ops.program import Arena, build
 from celosia.ops.stages import OUTPUTS, Chain, Stage
 from celosia.program import Program
 
@@ -66,7 +66,8 @@ def check_output(fmt: str, output: object) -> str:
 
 def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
            transpose_a: bool = False, transpose_b: bool = False, bias: bool = False,
-           relu: bool = False, output: str | None = None, zero_point: int = 0) -> Program:
+           scale: bool = False, relu: bool = False, output: str | None = None,
+           zero_point: int = 0) -> Program:
     """Return the program of ``c = finish(a @ b + bias)``, all operands in external memory.
 
     Parameters
@@ -78,10 +79,12 @@ def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
     format
         Of the operands: ``int8`` (int8 in, int32 sums) or ``bf16`` (bfloat16 in, float32 sums).
     transpose_a, transpose_b
-        ``a`` is stored (k, m), ``b`` is stored (n, k). Tiles of a transposed ``a`` pass through
-        the array once more: an infinity or NaN in them makes NaN of D results of its column.
+        ``a`` is stored (k, m), ``b`` is stored (n, k).
     bias
         Whether there is a buffer ``bias`` of n sums (int32 or float32).
+    scale
+        Of bf16: whether there is a buffer ``scale`` of n float32 factors of the sums; with it
+        ``finish`` gets ``product * scale + bias``, rounded once.
     relu
         Whether negative results become zero, before they are rounded.
     output
@@ -116,14 +119,17 @@ def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
     zero_point = check_zero_point("zero_point", zero_point)
     if out != "int8" and zero_point:
         raise ValueError(f"zero_point must be 0 where the output is {out}, not {zero_point!r}")
+    if scale and fmt != "bf16":
+        raise ValueError("scale must be False for int8, whose int8 results always have one")
     operand, sums = OPERAND_DTYPES[fmt], OUTPUTS[fmt][0]
     arena = Arena()
     a = arena.add("a", (k, m) if transpose_a else (m, k), operand, "input")
     b = arena.add("b", (n, k) if transpose_b else (k, n), operand, "input")
     bias_at = arena.add("bias", (n,), sums, "input") if bias else None
-    scale_at = arena.add("scale", (n,), "int32", "input") if out == "int8" else None
-    unit = arena.constant("identity", identity(config, fmt)) if transpose_a else None
+    scale_at = None
+    if scale or out == "int8":
+        scale_at = arena.add("scale", (n,), "float32" if scale else "int32", "input")
     c = arena.add("c", (m, n), out, "output")
     stage = Stage(k, n, fmt, b, out, transpose_b, bias_at, scale_at, relu, zero_point)
-    chain = Chain(m, (stage,), a, c, transpose_a, unit)
+    chain = Chain(m, (stage,), a, c, transpose_a)
     return build(config, [chain], arena, f"matmul {m}x{k}x{n} {fmt}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.arch import isa
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
-__all__ = ["VARYING", "Loop", "Node", "Op", "load", "matmul", "repeat", "size", "store", "vector"]
+__all__ = ["VARYING", "Loop", "Node", "Op", "load", "matmul", "repeat", "size", "store", "stride",
+           "unrolled", "vector"]
 
 #: How many operands of each instruction, from the first, may change from one turn of a loop to
 #: the next: its rows and addresses. Shapes and counts stay.
-VARYING = {"load": 2, "store": 2, "matmul": 3, "vector": 4}
+VARYING = {"load": 2, "store": 2, "matmul": 3, "vector": 4, "stride": 0}
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
 
@@ -141,17 +143,36 @@ def store(mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int, cols
 
 
 def matmul(fmt: isa.MatmulFormat, acc: int, acts: int, w: int, rows: int, wrows: int,
-           accumulate: bool = False, transpose: bool = False, source: str = "") -> Op:
-    """Multiply ``rows`` consecutive rows by the tile of ``wrows`` rows at ``w``."""
-    fields = (("fmt", int(fmt)), ("accumulate", int(accumulate)), ("transpose", int(transpose)))
-    return Op("matmul", fields, (acc, acts, w, _pair(rows, 1), 1, wrows), source)
+           accumulate: bool = False, transpose: bool = False, source: str = "", *,
+           n1: int = 1, n2: int = 1, xacts: int = 0) -> Op:
+    """Multiply ``rows`` * ``n1`` * ``n2`` rows by the tile of ``wrows`` rows at ``w``.
+
+    The rows are consecutive, unless ``xacts`` names a stride register.
+    """
+    fields = [("fmt", int(fmt)), ("accumulate", int(accumulate)), ("transpose", int(transpose))]
+    if xacts:
+        fields.append(("xacts", xacts))
+    return Op("matmul", tuple(fields), (acc, acts, w, _pair(rows, n1), n2, wrows), source)
 
 
-def vector(op: isa.VectorOp, dst_kind: isa.Dst, dst: int, rows: int,
-           sources: tuple[tuple[isa.Src, int], ...], post: isa.Post = isa.Post.NONE,
-           param: int = 0, source: str = "") -> Op:
-    """Run one operation over ``rows`` consecutive rows; ``sources`` are a, b, c."""
+def vector(op: VectorOp, dst_kind: Dst, dst: int, rows: int,
+           sources: tuple[tuple[Src, int], ...], post: Post = Post.NONE,
+           param: int = 0, source: str = "", *, n1: int = 1, reduce: Reduce = Reduce.NONE,
+           reduce_op: ReduceOp = ReduceOp.SUM_I, **strides: int) -> Op:
+    """Run one operation over ``n1`` groups of ``rows`` rows; ``sources`` are a, b, c.
+
+    The rows are consecutive, unless ``strides`` names stride registers: ``xdst``, ``xa``, ``xb``,
+    ``xc``.
+    """
     fields = [("op", int(op)), ("post", int(post)), ("dst_kind", int(dst_kind))]
     fields += [(f"{name}_kind", int(kind)) for name, (kind, _) in zip("abc", sources, strict=False)]
+    if reduce:
+        fields += [("reduce", int(reduce)), ("reduce_op", int(reduce_op))]
+    fields += strides.items()
     values = [value for _, value in sources] + [0] * (3 - len(sources))
-    return Op("vector", tuple(fields), (dst, *values, _pair(rows, 1), param), source)
+    return Op("vector", tuple(fields), (dst, *values, _pair(rows, n1), param), source)
+
+
+def stride(x: int, s0: int, s1: int = 0, s2: int = 0, source: str = "") -> Op:
+    """Set a stride register."""
+    return Op("stride", (("x", x),), (s0, s1, s2), source)

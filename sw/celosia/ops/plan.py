@@ -17,13 +17,9 @@ _RESIDENT_SHARE = 8
 #: Panels of weights that are loaded ahead, at most.
 MAX_WEIGHT_SLOTS = 4
 MAX_SUM_SLOTS = 4
-#: Slots of the sums of tiles that are transposed.
-TURN_SLOTS = 2
 #: Slots that are tried, best first: most of weights, whether those of parameters are as few as
 #: possible (powers of two leave shorter loops), those of raw tiles that wait to be transposed.
 _SLOTS = ((MAX_WEIGHT_SLOTS, False, 4), (2, False, 4), (2, True, 4), (2, True, 1), (1, True, 1))
-#: Transposed tiles that are moved back together, while the array turns the next.
-TURN_TILES = 4
 
 
 @dataclass(frozen=True)
@@ -49,9 +45,10 @@ class Plan:
     parameters, parameter_slots
         First ACC row of the columns' parameters of each stage; slots of them, or 0 where those of
         all columns stay.
-    identity, raw, raw_slots, turned
-        First UB rows of the identity and of slices to be transposed, how many of those may wait,
-        first ACC row of transposed ones.
+    raw, raw_slots
+        First UB row of slices to be transposed, and how many of those may wait.
+    slice_rows
+        UB rows of a slice of depth of the first stage's activations.
     mask
         First ACC row of the masks, one for each stage.
     cycles
@@ -71,10 +68,9 @@ class Plan:
     sum_slots: int
     parameters: tuple[int, ...]
     parameter_slots: int
-    identity: int
     raw: int
     raw_slots: int
-    turned: int
+    slice_rows: int
     mask: int
     cycles: float
 
@@ -98,15 +94,16 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     passes = blocks * (k_blocks * groups[0] + sum(groups[1:]))
 
     act_slots = min(2, act_blocks)
-    used = act_slots * depth * rows
+    # Whole tiles are transposed.
+    slice_rows = ceil_div(rows, dim) * dim if chain.transpose else rows
+    used = act_slots * depth * slice_rows
     hidden = []
     for stage in stages[1:]:
         hidden.append(used)
         used += stage.k_tiles(config) * rows
-    identity = raw = 0
+    raw = used
     if chain.transpose:
-        identity, raw = used, used + dim
-        used = raw + raw_slots * ceil_div(rows, dim) * dim
+        used += raw_slots * slice_rows
     depths = [depth, *(stage.k_tiles(config) for stage in stages[1:])]
     weight_rows = max(min(tiles, stage.n_tiles(config)) * d * dim
                       for stage, d in zip(stages, depths, strict=True))
@@ -135,8 +132,6 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
         if not parameter_slots:
             acc_used += stage.parameters * stage.n_tiles(config)
     acc_used += resident if parameter_slots else 0
-    turned = acc_used
-    acc_used += TURN_SLOTS * rows if chain.transpose else 0
     outputs = blocks * sum(groups)
     sum_slots = min(MAX_SUM_SLOTS, outputs, (config.acc_rows - acc_used) // (tiles * rows))
     if sum_slots == 3:
@@ -144,8 +139,8 @@ def _lay_out(config: TpuConfig, chain: Chain, rows: int, tiles: int, depth: int,
     if sum_slots < min(2, outputs):
         return None
     found = Plan(rows, tiles, depth, 0, act_slots, tuple(hidden), used, weight_slots, weight_rows,
-                 acc_used, sum_slots, tuple(parameters), parameter_slots, identity, raw, raw_slots,
-                 turned, 0, 0.0)
+                 acc_used, sum_slots, tuple(parameters), parameter_slots, raw, raw_slots,
+                 slice_rows, 0, 0.0)
     return replace(found, cycles=estimate(config, chain, found))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ml_dtypes
-import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
@@ -15,7 +13,7 @@ from celosia.ops.schedule import schedule
 from celosia.ops.stages import Chain
 from celosia.program import DTYPES, Buffer, Program
 
-__all__ = ["Arena", "build", "compile_chains", "identity"]
+__all__ = ["Arena", "build", "compile_chains"]
 
 #: Buffers begin at multiples of this: rows of the widest bus do not straddle beats.
 ALIGNMENT = 128
@@ -43,11 +41,6 @@ class Arena:
         dtype = next(key for key, known in DTYPES.items() if known == value.dtype)
         self.constants[name] = value
         return self.add(name, value.shape, dtype, "constant")
-
-
-def identity(config: TpuConfig, fmt: str) -> NDArray:
-    """Return the D x D identity in an operand format."""
-    return np.eye(config.dim).astype(np.int8 if fmt == "int8" else ml_dtypes.bfloat16)
 
 
 def compile_chains(config: TpuConfig, chains: list[Chain],

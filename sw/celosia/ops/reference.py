@@ -64,7 +64,7 @@ def _integer(a: NDArray, b: NDArray, bias: NDArray | None, scale: NDArray | None
 
 
 def reference_matmul(a: NDArray, b: NDArray, dim: int, *, bias: NDArray | None = None,
-                     scale: NDArray[np.int32] | None = None, relu: bool = False,
+                     scale: NDArray | None = None, relu: bool = False,
                      zero_point: int = 0, output: str | None = None) -> NDArray:
     """Return ``finish(a @ b + bias)`` bit for bit as a chip of side ``dim`` gives it.
 
@@ -77,13 +77,16 @@ def reference_matmul(a: NDArray, b: NDArray, dim: int, *, bias: NDArray | None =
     bias, relu, zero_point, output
         As of `celosia.ops.matmul`.
     scale
-        Requantise words, one for each column, for an int8 output.
+        One for each column: requantise words for an int8 output, float32 factors for bf16.
     """
     if a.dtype == np.int8:
         return _integer(a, b, bias, scale, relu, operator.index(zero_point))
     sums = _chain(a.astype(np.float32), b.astype(np.float32), dim)
     bits = np.asarray(numerics.flush(sums.view(np.uint32)))
-    if bias is not None:
+    if scale is not None:
+        offset = np.zeros(1, np.float32) if bias is None else bias
+        bits = np.asarray(numerics.f32_fma(bits, scale.view(np.uint32), offset.view(np.uint32)))
+    elif bias is not None:
         bits = np.asarray(numerics.f32_add(bits, bias.view(np.uint32)))
     if relu:
         bits = np.asarray(numerics.relu_f(bits))

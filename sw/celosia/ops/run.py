@@ -28,6 +28,14 @@ def _operand(name: str, array: NDArray) -> NDArray:
     return array
 
 
+def _factors(scale: ArrayLike, n: int) -> NDArray[np.float32]:
+    values = np.asarray(scale, np.float32)
+    if values.shape not in ((), (n,)):
+        raise ValueError(f"scale must be a number or {n} of them, not of shape "
+                         f"{list(values.shape)}")
+    return np.broadcast_to(values, (n,)).copy()
+
+
 def run_matmul(device: Device, a: NDArray, b: NDArray, *, bias: NDArray | None = None,
                scale: ArrayLike | None = None, zero_point: int = 0, relu: bool = False,
                transpose_a: bool = False, transpose_b: bool = False,
@@ -43,7 +51,8 @@ def run_matmul(device: Device, a: NDArray, b: NDArray, *, bias: NDArray | None =
     bias
         A sum for each column: int32 or float32.
     scale
-        Real factors that requantise int8 products to int8 (`celosia.ops.scale_words`).
+        Real factors, one or one for each column: they requantise int8 products to int8
+        (`celosia.ops.scale_words`), or multiply the sums of bfloat16 before the bias is added.
     zero_point, relu, output
         As of `celosia.ops.matmul`.
 
@@ -66,18 +75,20 @@ def run_matmul(device: Device, a: NDArray, b: NDArray, *, bias: NDArray | None =
         raise ValueError(f"b must have depth {k} as a has, not {depth} (a is {list(a.shape)}"
                          f"{' transposed' if transpose_a else ''}, b is {list(b.shape)}"
                          f"{' transposed' if transpose_b else ''})")
-    if scale is not None and output is None:
-        output = "int8"
-    if (scale is None) == (output == "int8"):
-        raise ValueError(f"scale must be given if and only if the output is int8, not "
-                         f"{scale!r} with {output}")
-    program = matmul(device.config, m, k, n, _FORMATS[a.dtype], transpose_a=transpose_a,
+    fmt = _FORMATS[a.dtype]
+    if fmt == "int8":
+        if scale is not None and output is None:
+            output = "int8"
+        if (scale is None) == (output == "int8"):
+            raise ValueError(f"scale must be given if and only if the output is int8, not "
+                             f"{scale!r} with {output}")
+    program = matmul(device.config, m, k, n, fmt, transpose_a=transpose_a,
                      transpose_b=transpose_b, bias=bias is not None, relu=relu, output=output,
-                     zero_point=zero_point)
+                     scale=fmt == "bf16" and scale is not None, zero_point=zero_point)
     inputs = {"a": a, "b": b}
     if bias is not None:
         inputs["bias"] = bias
     if scale is not None:
-        inputs["scale"] = scale_words(scale, n)
+        inputs["scale"] = scale_words(scale, n) if fmt == "int8" else _factors(scale, n)
     result = device.run(program, inputs)
     return result["c"], result

@@ -52,7 +52,6 @@ class _Scheduler(Emitter):
     def first_pass(self, ahead: list[Pass]) -> None:
         """Emit the first pass by slices of depth, each one's loads ahead of its sums."""
         p = self.passes[0]
-        self.load_identity()
         height, width = p.rows, (p.n1 - p.n0) * self.dim
         step = 1 if self.chain.transpose else max(1, ceil_div(FIRST_ROWS, height + width))
         starts = list(range(p.k0, p.k1, step))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat
+from celosia.arch.vector import Dst
 
 __all__ = ["ELEMENT_BYTES", "OUTPUTS", "Chain", "Stage", "ceil_div"]
 
@@ -36,8 +37,8 @@ class Stage:
     output
         Type of the result, one of ``OUTPUTS[format]``.
     bias, scale
-        Arena offsets of n words, or None. ``scale`` holds requantise words; int8 results need it.
-        Where there are both, bias comes first.
+        Arena offsets of n words, or None. ``scale`` holds requantise words for int8, which int8
+        results need, and float32 factors for bf16. Where there are both, bias comes first.
     relu
         Whether negative results become zero (the zero point).
     zero_point
@@ -74,6 +75,11 @@ class Stage:
         return MatmulFormat.INT8 if self.format == "int8" else MatmulFormat.BF16
 
     @property
+    def operand_dst(self) -> Dst:
+        """How the vector unit writes operands."""
+        return Dst.UB_I8 if self.format == "int8" else Dst.UB_BF16
+
+    @property
     def parameters(self) -> int:
         """Rows of parameters for each tile of columns: bias, scale, both or none."""
         return (self.bias is not None) + (self.scale is not None)
@@ -104,8 +110,6 @@ class Chain:
         Arena offset of the result (m, n).
     transpose
         Whether the source is stored transposed.
-    identity
-        Arena offset of a D x D identity; needed where ``transpose``.
     mask
         Arena offset of D words of 1; needed where a bf16 stage other than the last has ragged
         columns.
@@ -116,5 +120,4 @@ class Chain:
     source: int
     target: int
     transpose: bool = False
-    identity: int | None = None
     mask: int | None = None

@@ -1,19 +1,29 @@
 import numpy as np
 import pytest
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Const, Module, Signal
 from amaranth.sim import Simulator
 
 from celosia.arch import numerics
 from celosia_hw.fp import compare, convert
 from hw.vpu_bench import CORNERS
 
+
+def to_i32(floor, trunc):
+    return lambda m, a, b: convert.f32_to_i32_round(
+        m, a, convert.f32_to_i32_shift(m, a, "s"), Const(floor, 1), Const(trunc, 1), "f")
+
+
 FUNCTIONS = {
     "flush": (lambda m, a, b: convert.f32_flush(m, a, "f"), lambda a, b: numerics.flush(a)),
     "to_bf16": (lambda m, a, b: convert.f32_to_bf16(m, a, "f"),
                 lambda a, b: numerics.f32_to_bf16(a)),
-    "to_i32": (lambda m, a, b: convert.f32_to_i32_round(
-        m, a, convert.f32_to_i32_shift(m, a, "s"), "f"),
-        lambda a, b: numerics.f32_to_i32(a).view(np.uint32)),
+    "to_i32": (to_i32(0, 0), lambda a, b: numerics.f32_to_i32(a).view(np.uint32)),
+    "to_i32_floor": (to_i32(1, 0),
+                     lambda a, b: numerics.f32_to_i32(a, np.floor).view(np.uint32)),
+    "to_i32_trunc": (to_i32(0, 1),
+                     lambda a, b: numerics.f32_to_i32(a, np.trunc).view(np.uint32)),
+    "equal": (lambda m, a, b: compare.f32_equal(m, a, b, "f").replicate(32), numerics.f32_equal),
+    "less": (lambda m, a, b: compare.f32_less(m, a, b, "f").replicate(32), numerics.f32_less),
     "max": (lambda m, a, b: compare.f32_max(m, a, b, "f"), numerics.f32_max),
     "min": (lambda m, a, b: compare.f32_min(m, a, b, "f"), numerics.f32_min),
 }

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from amaranth.sim import Simulator
 
-from celosia.arch.isa import Dst, Src
+from celosia.arch.vector import Dst, Src
 from celosia_hw.memory.ports import READ_LATENCY
-from celosia_hw.memory.reader import RowReader
+from celosia_hw.memory.reader import RowKind, RowReader
 from celosia_hw.memory.writer import RowWriter
-from hw.vpu_bench import BOTH, INT8, Operand, widen
+from hw.vpu_bench import BOTH, INT8
+from hw.vpu_vectors import Operand, widen
 
+ZERO = RowKind.ZERO.value
 SRC_OF_KIND = {Dst.ACC: Src.ACC, Dst.UB_I8: Src.UB_I8, Dst.UB_BF16: Src.UB_BF16}
 PATTERNS = [(1, 1), (0.5, 1), (1, 0.4), (0.6, 0.6)]
 
@@ -36,22 +38,25 @@ def random_walks(config, count):
     for _ in range(count):
         counts = rng.choice([(rng.randint(1, 9), 1, 1), (1, 1, 1), (2, 3, 2)])
         strides = rng.choice([None, (2, 4, 9), (0, 1, 0)])
-        kind = rng.choice([d for d in Dst if config.bf16 or d != Dst.UB_BF16])
+        kind = rng.choice([*(d for d in Dst if config.bf16 or d != Dst.UB_BF16), ZERO])
         walks.append((counts, Operand(kind, rng.randrange(32), strides)))
     return walks
 
 
 def read(config, walks, grants, takes, seed=0):
-    """Rows that the reader gives, and the cycle in which each was taken."""
-    reader, rng = RowReader(config), random.Random(seed)
+    """Rows that the reader gives, and the cycle in which each was taken.
+
+    The tag of a walk is its number. A row is its words, its tag and whether it is the last.
+    """
+    reader, rng = RowReader(config, 8), random.Random(seed)
     contents = memories(config)
     taken = []
 
     async def commands(ctx):
-        for counts, operand in walks:
+        for tag, (counts, operand) in enumerate(walks):
             s0, s1, s2 = operand.strides or (0, 0, 0)
             ctx.set(reader.i.payload, {
-                "kind": operand.kind,
+                "kind": operand.kind, "tag": tag,
                 "stream": {"base": operand.base, "linear": operand.strides is None,
                            "s0": s0, "s1": s1, "s2": s2},
                 "counts": dict(zip(("n0", "n1", "n2"), counts, strict=True))})
@@ -82,7 +87,8 @@ def read(config, walks, grants, takes, seed=0):
                 assert payload == held
             held = payload if valid and not ready else None
             if valid and ready:
-                taken.append((cycle, words_of(payload, config)))
+                above = payload >> 32 * config.dim
+                taken.append((cycle, (words_of(payload, config), above & 0xFF, above >> 8)))
             cycle += 1
             assert cycle < 20 * wanted + 100
 
@@ -104,10 +110,13 @@ def test_reader_gives_the_rows_in_order(config, grants, takes):
     walks = random_walks(config, 25)
     contents = memories(config)
     expected = []
-    for counts, operand in walks:
-        source = contents["acc" if operand.kind == Dst.ACC else "ub"]
-        expected += widen(SRC_OF_KIND[operand.kind], source[operand.rows(counts)]).tolist()
-    assert [words for _, words in read(config, walks, grants, takes)] == expected
+    for tag, (counts, operand) in enumerate(walks):
+        rows = np.zeros((operand.stream(counts).length, config.dim), np.uint32)
+        if operand.kind != ZERO:
+            source = contents["acc" if operand.kind == Dst.ACC else "ub"]
+            rows = widen(SRC_OF_KIND[operand.kind], source[operand.stream(counts).index()])
+        expected += [(words, tag, i == len(rows)) for i, words in enumerate(rows.tolist(), 1)]
+    assert [row for _, row in read(config, walks, grants, takes)] == expected
 
 
 def test_reader_gives_a_row_a_cycle_over_commands_too():
@@ -128,18 +137,20 @@ def test_reader_catches_up_after_backpressure():
 @pytest.mark.parametrize("depth", [2, 5])
 def test_writer_writes_in_order(config, grants, offers, depth):
     writer, rng = RowWriter(config, depth), random.Random(5)
-    sent = [(rng.random() < 0.5, rng.random() < 0.3, rng.randrange(config.acc_rows),
-             [rng.getrandbits(32) for _ in range(config.dim)]) for _ in range(80)]
+    sent = [(rng.random() < 0.5, rng.random() < 0.3, rng.random() < 0.2, rng.random() < 0.3,
+             rng.randrange(config.acc_rows), [rng.getrandbits(32) for _ in range(config.dim)])
+            for _ in range(80)]
     lane = (1 << config.lane_bits) - 1
     expected = [(acc, row, words if acc else [w & lane for w in words])
-                for acc, _, row, words in sent]
-    found, cycles, ends = [], [], []
+                for acc, _, skip, _, row, words in sent if not skip]
+    found, cycles = [], []
 
     async def producer(ctx):
-        for acc, last, row, words in sent:
+        for acc, last, skip, error, row, words in sent:
             while rng.random() > offers:
                 await ctx.tick()
-            ctx.set(writer.i.payload, {"acc": acc, "last": last, "row": row, "words": words})
+            ctx.set(writer.i.payload, {"acc": acc, "last": last, "skip": skip, "error": error,
+                                       "row": row, "words": words})
             ctx.set(writer.i.valid, 1)
             await ctx.tick().until(writer.i.ready)
             ctx.set(writer.i.valid, 0)
@@ -147,14 +158,16 @@ def test_writer_writes_in_order(config, grants, offers, depth):
     async def memory(ctx):
         cycle = 0
         ports = (writer.acc, writer.ub)
-        while len(ends) < len(sent):
+        while len(cycles) < len(sent):
             for port in ports:
                 ctx.set(port.ready, rng.random() < grants)
-            _, _, done, written, refused, *fields = await ctx.tick().sample(
-                writer.done, writer.written, writer.refused,
+            _, _, done, error, written, refused, *fields = await ctx.tick().sample(
+                writer.done, writer.error, writer.written, writer.refused,
                 *(field for port in ports
                   for field in (port.valid, port.ready, port.addr, port.data)))
-            assert done == (bool(cycles) and cycles[-1] == cycle - 1 and ends[-1])
+            before = bool(cycles) and cycles[-1] == cycle - 1
+            assert done == (before and sent[len(cycles) - 1][1])
+            assert not done or error == sent[len(cycles) - 1][3]
             asked = [fields[0], fields[4]]
             assert sum(asked) <= 1
             for acc, (valid, ready, addr, value) in zip((True, False), (fields[:4], fields[4:]),
@@ -163,8 +176,11 @@ def test_writer_writes_in_order(config, grants, offers, depth):
                     bits = 32 if acc else config.lane_bits
                     found.append((acc, addr, [value >> (bits * i) & ((1 << bits) - 1)
                                               for i in range(config.dim)]))
-                    ends.append(sent[len(ends)][1])
+                    assert not sent[len(cycles)][2]
                     cycles.append(cycle)
+            if written and not any(asked):
+                assert sent[len(cycles)][2]
+                cycles.append(cycle)
             assert written == (bool(cycles) and cycles[-1] == cycle)
             assert refused == (sum(asked) == 1 and not written)
             cycle += 1

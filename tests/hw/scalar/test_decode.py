@@ -12,6 +12,7 @@ from celosia.arch.faults import Fault
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.decode import Decoder
 from celosia_sim.randprog import random_program
+from hw.scalar.vectors import changed, random_vector
 
 SIZES = {"dim": 4, "ub_rows": 64, "acc_rows": 32, "bus_bytes": 8}
 
@@ -60,6 +61,21 @@ def test_same_faults_as_the_model(int8, bf16):
     assert set(expected) == {Fault.NONE, Fault.ILLEGAL_OPCODE, Fault.ILLEGAL_FIELD}
     got = decoded(config, words)
     for word, wanted, came in zip(words, expected, got, strict=True):
+        assert came == wanted, word.hex()
+
+
+@pytest.mark.parametrize(("int8", "bf16"), [(True, True), (True, False), (False, True)])
+def test_vectors_as_the_model_has_them(int8, bf16):
+    rng = random.Random(11)
+    config = TpuConfig("chip", int8=int8, bf16=bf16, **SIZES)
+    both = TpuConfig("both", int8=True, bf16=True, **SIZES)
+    legal = [random_vector(config, rng) for _ in range(1000)]
+    words = [encode(item) for one in legal
+             for item in (one, changed(one, rng), changed(one, rng), random_vector(both, rng))]
+    expected = [decode_checked(config, word).fault for word in words]
+    assert set(expected[::4]) == {Fault.NONE}
+    assert expected.count(Fault.ILLEGAL_FIELD) > 600
+    for word, wanted, came in zip(words, expected, decoded(config, words), strict=True):
         assert came == wanted, word.hex()
 
 

@@ -25,14 +25,18 @@ class Run:
     starts: list[tuple[str, int]] = field(default_factory=list)
     dones: list[tuple[str, int]] = field(default_factory=list)
     bursts: list[int] = field(default_factory=list)
+    reads: list[int] = field(default_factory=list)
     cycles: int = 0
     halted: bool = False
     fault: tuple[Fault, int, int] | None = None
 
 
 def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=None,
-        length=None) -> Run:
-    """Run ``program``; every tensor command takes ``work`` cycles."""
+        length=None, detail=0, slow_unit=None) -> Run:
+    """Run ``program``; every tensor command takes ``work`` cycles, of ``slow_unit`` 20 times that.
+
+    Lane n of accumulator row r holds 0x4000 + 16 * r + n.
+    """
     dut = ScalarUnit(CONFIG)
     image = b"".join(map(encode, program))
     result = Run()
@@ -75,12 +79,24 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
                 result.commands.append((name, payload))
                 result.starts.append((name, result.cycles))
                 ctx.set(port.command.ready, 0)
-                await ctx.tick().repeat(work)
+                await ctx.tick().repeat(20 * work if name == slow_unit else work)
                 ctx.set(port.done, 1)
                 ctx.set(port.error, name == fail_unit)
+                ctx.set(port.detail, detail)
                 await ctx.tick()
                 result.dones.append((name, result.cycles))
         return process
+
+    async def accumulators(ctx):
+        port, data = dut.acc_read, 0
+        ctx.set(port.ready, 1)
+        while True:
+            _, _, valid, row = await ctx.tick().sample(port.valid, port.addr)
+            ctx.set(port.data, data)  # in the second cycle after the request, and no other
+            data = 0
+            if valid:
+                result.reads.append(result.cycles)
+                data = sum(0x4000 + 16 * row + n << 32 * n for n in range(CONFIG.dim))
 
     async def bench(ctx):
         for i, (base, last) in enumerate([(0x4000, 0x4FFF), (1, 0), (1, 0), (1, 0)]):
@@ -105,6 +121,7 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
     sim = Simulator(dut)
     sim.add_clock(1e-6)
     sim.add_testbench(memory, background=True)
+    sim.add_testbench(accumulators, background=True)
     for tensor_unit in TENSOR_UNITS:
         sim.add_testbench(unit(tensor_unit.name.lower()), background=True)
     sim.add_testbench(bench)
@@ -184,6 +201,12 @@ def test_branches_and_backward_jumps_refetch_what_was_evicted():
     ([insn("vector", dst=1, dst_kind="acc", a=0, a_kind="acc", n0=4)], (Fault.OVERLAP, 0, 1)),
     ([insn("vector", dst=0, dst_kind="acc", a=0, a_kind="acc", n0=4, n1=4, n2=3)],
      (Fault.ACC_RANGE, 0, 47)),
+    ([insn("vector", dst=0, dst_kind="acc", a=4 << 24, a_kind="ub_i8_lane", n0=4)],
+     (Fault.INDEX_RANGE, 0, 4)),
+    ([insn("nop"), insn("read", rd=1, row=32, lane=4)], (Fault.ACC_RANGE, 1, 32)),
+    ([insn("read", rd=1, row=31, lane=4)], (Fault.INDEX_RANGE, 0, 4)),
+    ([insn("mov", rd=1, a=-1), insn("read", rd=1, row=0, lane=Reg(1))],
+     (Fault.INDEX_RANGE, 1, 0xFFFFFFFF)),
 ])
 def test_faults(program, fault):
     assert run(program).fault == fault
@@ -201,6 +224,47 @@ def test_bus_errors():
     program = [insn("nop"), insn("load", row=0, addr=0x4000, rows=1, cols=4), insn("halt")]
     assert run(program, fail_unit="load").fault == (Fault.BUS_READ, 1, 0)
     assert run(program, bad_fetch=0).fault == (Fault.BUS_FETCH, 0, 0)
+
+
+def test_a_bad_index_that_the_vector_unit_finds():
+    vector = insn("vector", dst=0, dst_kind="acc", a=0, a_kind="ub_i8", n0=4)
+    program = [insn("nop"), vector, insn("read", rd=1, row=0), show(Reg(1)), insn("halt")]
+    result = run(program, fail_unit="vpu", detail=0x80000001)
+    assert result.fault == (Fault.INDEX_RANGE, 1, 0x80000001)
+    assert not result.reads
+
+
+@pytest.mark.parametrize("younger", [
+    [insn("halt")], [insn("matmul", acc=29, acts=0, w=0, n0=4, wrows=4)],
+    [insn("jump", target=77)],
+    [insn("load", row=8, addr=0x4000, rows=1, cols=4)] * 6 + [insn("halt")]])
+def test_everything_older_finishes_before_a_bad_index_stops_the_run(younger):
+    older = insn("load", row=32, addr=0x4000, rows=1, cols=4)
+    vector = insn("vector", dst=0, dst_kind="acc", a=0, a_kind="ub_i8", n0=4)
+    result = run([older, vector, *younger], fail_unit="vpu", detail=9, slow_unit="load")
+    assert result.fault == (Fault.INDEX_RANGE, 1, 9)
+    assert [name for name, _ in result.dones[:2]] == ["vpu", "load"]
+    assert len(result.dones) == len(result.starts)
+
+
+def test_read():
+    vector = insn("vector", dst=0, dst_kind="acc", a=0, a_kind="ub_i8", n0=4)
+    program = [insn("mov", rd=2, a=3), insn("read", rd=1, row=5, lane=Reg(2)), show(Reg(1)),
+               insn("read", rd=3, row=31), vector, insn("read", rd=4, row=0, lane=1),
+               show(Reg(3)), show(Reg(4)), insn("halt")]
+    result = run(program, work=200)
+    assert result.halted
+    assert shown(result) == [16 * 5 + 3, 16 * 31, 1]
+    assert len(result.reads) == 3
+    # The second waits for the store, the third for the vector instruction.
+    assert result.reads[1] > dict(result.dones[:1])["store"]
+    assert result.reads[2] > dict(result.dones)["vpu"]
+
+
+def test_read_takes_three_cycles_more_than_fence():
+    cycles = [run([insn("loop", count=20, end=3), instruction, insn("nop"), insn("halt")]).cycles
+              for instruction in (insn("read", rd=1, row=3), insn("fence"))]
+    assert cycles[0] - cycles[1] == 3 * 20
 
 
 def test_conflicts_order_units():

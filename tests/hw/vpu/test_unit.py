@@ -2,9 +2,12 @@ import random
 
 import pytest
 
-from celosia.arch.isa import Dst, Src, VectorOp
 from celosia.arch.registers import Activity
-from hw.vpu_bench import BOTH, INT8, LOW, NONE, Operand, Vector, check, memories, random_vector
+from celosia.arch.vector import Dst, Reduce, Src, VectorOp
+from celosia_hw.vpu.control import lane_latency
+from celosia_hw.vpu.tree import tree_latency
+from hw.vpu_bench import BOTH, INT8, WIDE_INT8, check
+from hw.vpu_vectors import LOW, NONE, Operand, Vector, memories, random_vector
 
 
 def both_configs(function):
@@ -27,16 +30,39 @@ def test_random_instructions_back_to_back(config, noise):
     check(config, memories(config), vectors, noise=noise)
 
 
-@pytest.mark.parametrize("op", list(VectorOp))
-def test_every_operation_on_corners(op):
-    rng = random.Random(int(op))
-    vectors = []
-    for _ in range(8):
-        vector = random_vector(BOTH, rng)
-        while vector.op != op:
-            vector = random_vector(BOTH, rng)
-        vectors.append(vector)
-    check(BOTH, memories(BOTH, int(op)), vectors)
+def test_every_operation_and_source_on_corners():
+    rng = random.Random(3)
+    vectors = [random_vector(BOTH, rng, op) for op in VectorOp for _ in range(2)]
+    kinds = {operand.kind for vector in vectors for operand in (vector.a, vector.b, vector.c)}
+    assert kinds == set(Src)
+    check(BOTH, memories(BOTH), vectors)
+
+
+@pytest.mark.parametrize(("dst", "a", "b"), [
+    (Operand(Dst.ACC, 5), Operand(Src.ACC, 5), Operand(Src.ACC_ROW, 7)),
+    (Operand(Dst.UB_I8, 5), Operand(Src.UB_I8, 5), Operand(Src.ACC, 5)),
+    (Operand(Dst.ACC, 5, (3, 0, 0)), Operand(Src.UB_I8, 20), Operand(Src.ACC, 5, (3, 0, 0))),
+    (Operand(Dst.ACC, 5), Operand(Src.ACC_LANE, 5, None, 1), Operand(Src.ACC, 5)),
+])
+@pytest.mark.parametrize("noise", [0, 0.6])
+def test_destination_in_the_place_of_a_source(dst, a, b, noise):
+    check(INT8, memories(INT8), [Vector(VectorOp.ISUB, dst, a, b, counts=(18, 1, 1))] * 2,
+          noise=noise, ordered=True)
+
+
+def test_row_index_counts_over_all_dimensions_and_wraps():
+    vector = Vector(VectorOp.IADD, Operand(Dst.ACC, 32), Operand(Src.ROW_INDEX, 0xFFFFFFFA),
+                    Operand(Src.LANE_INDEX, 0x7FFFFFFF), counts=(2, 3, 2))
+    result = check(WIDE_INT8, memories(WIDE_INT8), [vector])
+    assert result.acc[32 + 7, 2] == 0x80000002  # the seventh row after 0, in lane 2
+
+
+def test_three_lanes_of_single_rows():
+    rows = [Operand(kind, row, None, lane) for kind, row, lane in (
+        (Src.ACC_LANE_ROW, 3, 2), (Src.UB_I8_LANE_ROW, 5, 1), (Src.ACC_LANE_ROW, 9, 3))]
+    check(WIDE_INT8, memories(WIDE_INT8),
+          [Vector(VectorOp.SELECT, Operand(Dst.ACC, 40), *rows, counts=(3, 1, 1)),
+           Vector(VectorOp.SELECT, Operand(Dst.ACC, 44), *rows[::-1], counts=(3, 1, 1))])
 
 
 def test_refused_ports_show_in_the_activity():
@@ -57,8 +83,22 @@ def test_refused_ports_show_in_the_activity():
 def test_latency_is_as_documented(kinds, extra):
     vector = Vector(VectorOp.REQUANT, Operand(Dst.ACC, 40), *(Operand(kind, i)
                       for i, kind in enumerate(kinds)))
-    for config, lanes in ((INT8, 8), (BOTH, 10)):
+    for config in (INT8, BOTH):
         result = check(config, memories(config), [vector])
         taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 1
         written = result.done[0] - 1
-        assert written - taken == lanes + 6 + extra
+        assert written - taken == lane_latency(config) + 3 + extra
+
+
+@pytest.mark.parametrize(("vector", "extra"), [
+    (Vector(VectorOp.MOV, Operand(Dst.ACC, 40), Operand(Src.ACC, 0), reduce=Reduce.LANES),
+     tree_latency(WIDE_INT8)),
+    (Vector(VectorOp.TRANSPOSE, Operand(Dst.ACC, 40), Operand(Src.ACC, 0), counts=(4, 1, 1)), 5),
+    (Vector(VectorOp.GATHER, Operand(Dst.ACC, 40), Operand(Src.ACC, 0), Operand(Src.ACC, 20),
+            param=8), 4),
+])
+def test_latency_of_reductions_and_movements_is_as_documented(vector, extra):
+    result = check(WIDE_INT8, memories(WIDE_INT8), [vector])
+    taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 1
+    first = result.done[0] - 1 - (vector.counts[0] - 1)
+    assert first - taken == lane_latency(WIDE_INT8) + 3 + extra

@@ -1,6 +1,7 @@
 """The numerics against exact rational arithmetic."""
 
 import itertools
+import math
 import random
 from fractions import Fraction
 
@@ -146,6 +147,46 @@ def test_floats_to_integers():
     words += [(127 + e) << 23 | m << 13 for e in range(-2, 33) for m in range(0, 1024, 37)]
     got = np.asarray(numerics.f32_to_i32(np.array(words, np.uint32)))
     assert [int(x) for x in got] == [xf.to_int(x) for x in words]
+
+
+@pytest.mark.parametrize(("rounding", "exact"), [(np.floor, math.floor), (np.trunc, math.trunc)])
+def test_floats_to_integers_rounded_otherwise(rounding, exact):
+    words = draw(3000, 17) + CORNERS + [0xBF000000, 0xBF800001, 0x4F000000, 0xCF000000, 0xCF000001]
+    words += [s | (127 + e) << 23 | m << 13 for s in (0, xf.SIGN) for e in range(-2, 33)
+              for m in range(0, 1024, 37)]
+    got = np.asarray(numerics.f32_to_i32(np.array(words, np.uint32), rounding))
+    assert [int(x) for x in got] == [xf.to_int(x, exact) for x in words]
+
+
+COMPARES = [(numerics.f32_equal, (0,)), (numerics.f32_less, (-1,)),
+            (numerics.f32_less_equal, (-1, 0))]
+
+
+@pytest.mark.parametrize(("function", "holds"), COMPARES, ids=lambda f: getattr(f, "__name__", ""))
+def test_comparisons(function, holds):
+    pairs = list(itertools.product(CORNERS, CORNERS))
+    pairs += list(zip(draw(3000, 18), draw(3000, 18)[::-1], strict=True))
+    compare(function, lambda a, b: -(xf.compare(a, b) in holds), [a for a, _ in pairs],
+            [b for _, b in pairs])
+
+
+def test_finite_and_square():
+    words = draw(3000, 19) + CORNERS
+    compare(numerics.f32_is_finite, lambda x: -(not xf.is_inf(x) and not xf.is_nan(x)), words)
+    compare(numerics.f32_square, lambda x: xf.mul(x, x), words)
+
+
+def test_shifts():
+    a, b = draw(2000, 20), [*range(64), *draw(1936, 21)]
+    compare(numerics.shift_left, lambda x, n: x << n % 32, a, b)
+    compare(numerics.shift_right, lambda x, n: x >> n % 32, a, b)
+    compare(numerics.shift_right_signed, lambda x, n: signed(x) >> n % 32, a, b)
+
+
+def test_lanes_are_joined_as_a_tree():
+    letters = np.array([list("abcdefgh")], object)
+    joined = numerics.lane_tree(lambda a, b: "(" + a + b + ")", letters)
+    assert joined.tolist() == ["(((ab)(cd))((ef)(gh)))"]
 
 
 def test_clamp_and_relu_of_floats():

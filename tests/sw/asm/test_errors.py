@@ -3,6 +3,7 @@
 import pytest
 
 from celosia.arch.config import preset
+from celosia.arch.vector import Src, VectorOp
 from celosia.asm import AsmError, assemble
 
 CASES = [
@@ -43,12 +44,23 @@ CASES = [
     ("matmul acc[0], ub[0], n0=4, wrows=", 35, ("a number, a name or '(' must come here, not the "
                                                "end of the line")),
     ("vector fad, acc[0], acc[4]", 8,
-     ("op must be one of mov, iadd, isub, imul, imax, imin, requant, i2f, fadd, fsub, fmul, ffma, "
-     "fmax, fmin, f2i, not 'fad'; did you mean 'fadd'?")),
+     (f"op must be one of {', '.join(op.name.lower() for op in VectorOp)}, not 'fad'; did you mean "
+      "'fadd'?")),
     ("vector fadd, acc[0], 5", 22,
-     ("a must be one of none[...], acc[...], ub_i8[...], ub_bf16[...], acc_row[...], "
-     "ub_i8_row[...], ub_bf16_row[...], scalar[...], not '5'")),
-    ("vector mov, acc[0], acc[0], n0=1, n2=4096", 38, "n2 must be from 0 to 4095, not 4096"),
+     (f"a must be one of {', '.join(f'{src.name.lower()}[...]' for src in Src)}, not '5'")),
+    ("vector mov, acc[0], acc[0], n0=1, n2=1024", 38, "n2 must be from 0 to 1023, not 1024"),
+    ("vector mov, acc[0], acc[0], reduce=row", 36, ("reduce must be one of none, rows, lanes, "
+                                                    "collect, not 'row'; did you mean 'rows'?")),
+    ("vector mov, acc[0], acc_lane[0, lane=256]", 38, "lane must be from 0 to 255, not 256"),
+    ("vector mov, acc[0], acc_lane[1 << 24, lane=1]", 39,
+     "a must be from 0 to 16777215, not 16777216"),
+    ("vector mov, acc[0], acc_lane[r1, lane=1]", 34,
+     "lane must come after a row that is a number, not after a register"),
+    ("vector mov, acc[0], acc_lane_row[@x, lane=1]", 38,
+     "lane must come after a row that is a number, not after an address"),
+    ("vector mov, acc[0], acc[1, lane=1]", 28, "a register x0..x7 must come here, not 'lane'"),
+    ("vector mov, acc[0], acc_lane[1, lane=1, x1]", 39, "']' must come here, not ','"),
+    ("read r1, 5, acc[3]", 13, "lane must be a number or a register, not 'acc'"),
     ("vector mov, acc[0], acc[0], n2=x1", 32, "n2 must be a number, not 'x1'"),
     ("vector mov, acc[0], acc[0], zp=-129", 32, "zp must be from -128 to 127, not -129"),
     ("jump strat", 6, ("a name must be a label or a constant (.equ) from above, not 'strat'; did "

@@ -39,6 +39,32 @@ def test_every_instruction_survives_text(mnemonic):
         assert decode(encode(insn)) == insn
 
 
+@pytest.mark.parametrize("text", [
+    "vector  fadd, acc[0], acc_lane[5, x2, lane=15], ub_bf16_lane_row[7, lane=1], n0=4",
+    "vector  mov, acc[0], acc_lane[5], n0=4",
+    "vector  mov, acc[0], acc_lane[r5, x1], n0=4",
+    "vector  iadd, acc[9], lane_index[0], row_index[r3], n0=4",
+    "vector  mov, acc[9], acc[1], reduce=rows, reduce_op=sum_i, n0=4",
+    "vector  fmul, acc[9], acc[1], acc[40], post=exp2, reduce=collect, reduce_op=max_f, n0=4",
+    "vector  gather, ub_bf16[9], ub_bf16[100], acc[3, x1], n0=4, n1=2, param=300",
+    "vector  scatter, acc[0], acc[100], acc[3], n0=4, param=r7",
+    "vector  rotate, acc[9], acc[1], scalar[15], n0=4",
+    "vector  transpose, ub_i8[9], ub_i8[100], post=relu_i, n0=16",
+    "read    r1, acc[5]", "read    r1, acc[r2], 3", "read    r31, acc[0], r3",
+])
+def test_text_survives(text):
+    (insn,) = assemble(text, preset("core")).insns
+    assert format_insn(insn) == text
+
+
+def test_a_lane_lies_above_its_row():
+    lane, register = assemble("vector mov, acc[0], acc_lane[5, lane=3], n0=1\n"
+                              "vector mov, acc[0], acc_lane[5 | 3 << 24], n0=1",
+                              preset("core")).insns
+    assert lane == register
+    assert lane.operand("a") == Imm(0x0300_0005)
+
+
 def random_program(rng: random.Random) -> Program:
     numbers = np.random.default_rng(rng.getrandbits(32))
     insns = tuple(random_insn(rng, rng.choice(isa.INSTRUCTIONS))

@@ -1,5 +1,6 @@
 import argparse
 import json
+import re
 import shlex
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from celosia import bench
 from celosia.arch.config import preset
-from celosia.bench import measure, table
+from celosia.bench import measure, table, training
 
 
 def parse(text):
@@ -87,3 +88,41 @@ def test_wrong_usage_is_refused(text, capsys):
         parse(text)
     assert error.value.code == 2
     assert "error: " in capsys.readouterr().err
+
+
+def test_training_step_is_measured_and_compared(capsys):
+    code, result = run_json(capsys, "train --layers 20-32-4 --batch 16")
+    assert (code, result["bit_exact"]) == (0, True)
+    assert result["workload"] == "training 20-32-4, batch 16"
+    assert result["mxu_busy"] == result["counters"]["mxu_busy"] / result["cycles"]
+    # Both layers forward, the hidden layer and both weights backward.
+    assert result["mxu_rows"] == {
+        "forward: first layer": 16 * 2 * 2, "forward: second layer": 16 * 2,
+        "backward: hidden layer": 16 * 2, "backward: second layer": 4 * 2,
+        "backward: first layer": 32 * 2}
+    assert result["counters"]["cycles"] == result["cycles"]
+
+
+def test_text_of_training_says_where_the_cycles_go(capsys):
+    assert bench.main(parse("train --layers 20-32-4 --batch 16 --backend model --no-check")) == 0
+    text = capsys.readouterr().out
+    assert "not checked" in text
+    (share,) = re.findall(r"MXU busy    ([\d.]+)% of all cycles", text)
+    rows = dict(re.findall(r"^  (\w+: [\w ]+?) +([\d,]+) ", text, re.MULTILINE))
+    assert rows["forward: first layer"] == "64"
+    assert 0 < float(share) < 100
+    assert "vpu  " in text
+
+
+def test_training_that_differs_is_reported_and_fails(capsys, monkeypatch):
+    monkeypatch.setattr(training.Trainer, "equals", lambda self, other: False)
+    code, result = run_json(capsys, "train --layers 8-16-2 --batch 16")
+    assert (code, result["bit_exact"]) == (1, False)
+
+
+def test_training_wants_two_layers_of_bf16():
+    with pytest.raises(ValueError, match=(
+            "^--layers must be three sizes to train, such as 784-512-10, not 8-4$")):
+        bench.main(parse("train --layers 8-4"))
+    with pytest.raises(ValueError, match="^--format must be bf16 to train, not int8$"):
+        bench.main(parse("train --format int8"))

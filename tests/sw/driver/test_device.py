@@ -200,6 +200,18 @@ def test_fault_names_instruction_source_and_address_and_the_device_goes_on(devic
             "of 8192 rows)\n  at instruction 0 of product: load    ub[8192], @x, fmt=i8, rows=8, "
             "cols=8, pitch=8\n  from dot a.py:7")):
         device.run(edge(MATMUL.replace("ub[0], @x", "ub[8192], @x")), {"x": x, "w": w})
+    for text, index, place in (
+            ("vector  mov, acc[0], acc_lane_row[5, lane=8], n0=1", 8, "of 8 lanes"),
+            ("read    r1, acc[0], 99", 99, "of 8 lanes"),
+            ("vector  gather, acc[0], acc[8], acc[20], n0=4, param=6", 9, "of 6 rows of the table"),
+            ("vector  scatter, acc[0], acc[8], acc[20], n0=4, param=r1", 9,
+             "of r1 rows of the table")):
+        with pytest.raises(ChipFault, match=exactly(
+                "fault INDEX_RANGE: a lane is not below D, or an index of a gather or scatter not "
+                f"below its table's rows (the lane, or the first such index: {index}, {place})\n"
+                f"  at instruction 2 of the program: {text}")):
+            device.run(edge("mov r1, 6\nvector mov, acc[20], scalar[9], n0=1\n"
+                            f"{text}\nhalt"))
     assert device.transport.read_register(BY_NAME["STATUS"].offset) == Status.IDLE
     np.testing.assert_array_equal(kept.numpy(), x)
     result = device.run(edge(MATMUL), {"x": kept, "w": w})

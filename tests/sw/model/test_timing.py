@@ -89,6 +89,30 @@ def test_fence_waits():
     assert cycles(vector(0, 300), insn("fence"), NOP) == pytest.approx(alone, abs=8)
 
 
+def test_read_waits():
+    alone, read = cycles(vector(0, 300)), insn("read", rd=1, row=0, lane=3)
+    assert cycles(vector(0, 300), read, NOP) == pytest.approx(alone, abs=12)
+    assert cycles(*[read] * 10) == pytest.approx(60, abs=8)
+
+
+def test_what_takes_longer_than_its_rows():
+    """As measured on the RTL of core."""
+    plain = cycles(vector(0, 64, a=100))
+
+    def more(op: str = "mov", **fields) -> int:
+        return cycles(insn("vector", **{"op": op, "dst_kind": "acc", "a_kind": "acc", "dst": 0,
+                                        "a": 100, "n0": 64} | fields)) - plain
+
+    joined = {"reduce_op": "max_f"}
+    assert more() == 0
+    assert more(reduce="lanes", **joined) == 5
+    assert more(reduce="rows", **joined) <= 1
+    assert more("transpose", n0=64) == 17
+    indexed = {"b_kind": "acc", "b": 300, "n0": 16, "n1": 4, "param": 8}
+    assert more("gather", **indexed) == pytest.approx(10, abs=2)
+    assert more("scatter", **indexed) == pytest.approx(7, abs=2)
+
+
 def test_counters():
     result = run(load(4), load(4, 8), vector(16, 32), matmul(5),
                  insn("store", mem="acc", fmt="i8", row=0, addr=0x9000, rows=3, cols=5, pitch=5))

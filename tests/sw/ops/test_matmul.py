@@ -28,12 +28,12 @@ def operands(rng, fmt, m, k, n):
 
 
 def check(run, config, m, k, n, fmt, seed=0, *, transpose_a=False, transpose_b=False, bias=False,
-          relu=False, output=None, data=None):
+          relu=False, output=None, data=None, scaled=False):
     rng = np.random.default_rng(seed)
     a, b = operands(rng, fmt, m, k, n) if data is None else data
     zero_point = 5 if output == "int8" else 0
     program = ops.matmul(config, m, k, n, fmt, transpose_a=transpose_a, transpose_b=transpose_b,
-                         bias=bias, relu=relu, output=output, zero_point=zero_point)
+                         bias=bias, scale=scaled, relu=relu, output=output, zero_point=zero_point)
     inputs = {"a": a.T.copy() if transpose_a else a, "b": b.T.copy() if transpose_b else b}
     given = scale = None
     if bias:
@@ -43,6 +43,8 @@ def check(run, config, m, k, n, fmt, seed=0, *, transpose_a=False, transpose_b=F
     if output == "int8":
         scale = ops.scale_words(rng.uniform(1e-4, 1e-2, n), n)
         inputs["scale"] = scale
+    if scaled:
+        inputs["scale"] = scale = rng.standard_normal(n).astype(np.float32)
     wanted = ops.reference_matmul(a, b, config.dim, bias=given, scale=scale, relu=relu,
                                   zero_point=zero_point, output=output)
     result = run(config, program, inputs)["c"]
@@ -70,6 +72,22 @@ def test_matmul_with_every_combination_of_options(run, fmt):
         for output in OUTPUTS[fmt]:
             check(run, TIGHT, 7, 13, 10, fmt, output=output,
                   **dict(zip(names, flags, strict=True)))
+
+
+@pytest.mark.parametrize("output", OUTPUTS["bf16"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_sums_of_bf16_are_scaled_before_the_bias_and_rounded_once(run, bias, output):
+    check(run, TIGHT, 9, 21, 30, "bf16", bias=bias, scaled=True, relu=True, output=output)
+
+
+@pytest.mark.parametrize("k", [8, 13, 21])
+def test_an_infinity_in_a_transposed_operand_stays_in_its_row(run, k):
+    config = TIGHT
+    rng = np.random.default_rng(k)
+    a, b = operands(rng, "bf16", 11, k, 6)
+    a[3, k - 1], a[7, 0], a[9, 2] = np.inf, np.nan, -np.inf
+    for _ in range(2):
+        check(run, config, 11, k, 6, "bf16", transpose_a=True, data=(a, b))
 
 
 @pytest.mark.parametrize(("m", "k", "n"), [

@@ -39,6 +39,12 @@ def test_run_matmul_of_bfloat16_rounds_once_to_the_output(device):
     assert c[0, 0] == BF16(5.63)
 
 
+def test_run_matmul_scales_bfloat16_by_columns(device):
+    a, b = np.full((1, 3), 1.5, BF16), np.full((3, 2), 1.25, BF16)
+    c, _ = ops.run_matmul(device, a, b, scale=[2, -1], bias=np.array([0.5, 0], np.float32))
+    assert c.tolist() == [[11.75, -5.625]]
+
+
 @pytest.mark.parametrize(("a", "b", "options", "kind", "message"), [
     (np.ones((2, 2), np.float32), np.ones((2, 2), np.int8), {}, TypeError,
      "a must be a NumPy array of int8 or bfloat16, not float32"),
@@ -52,6 +58,8 @@ def test_run_matmul_of_bfloat16_rounds_once_to_the_output(device):
      "b must have depth 3 as a has, not 2 (a is [2, 3], b is [4, 2] transposed)"),
     (np.ones((2, 3), np.int8), np.ones((3, 2), np.int8), {"output": "int8"}, ValueError,
      "scale must be given if and only if the output is int8, not None with int8"),
+    (np.ones((2, 3), BF16), np.ones((3, 2), BF16), {"scale": [1, 2, 3]}, ValueError,
+     "scale must be a number or 2 of them, not of shape [3]"),
     (np.ones((0, 3), np.int8), np.ones((3, 2), np.int8), {}, ValueError,
      "M must be a positive integer, not 0"),
 ])

@@ -1,0 +1,51 @@
+"""What happens to rows between the memories and the lanes."""
+
+from amaranth.hdl import Cat, Module, Mux, Value
+from amaranth.lib import data, enum
+from amaranth.utils import ceil_log2
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.fp.wire import wire
+
+__all__ = ["Move", "pick", "rotate", "tag_layout"]
+
+_WORD = 32
+
+
+class Move(enum.Enum, shape=2):
+    """Where the rows of a walk go: to the lanes as they are, through the transposer, turned, or (a
+    gather's or a scatter's indexes) to the indexer.
+    """
+
+    NONE = 0
+    TRANSPOSE = 1
+    ROTATE = 2
+    INDEX = 3
+
+
+def tag_layout(config: TpuConfig) -> data.StructLayout:
+    """What goes along with a row that was read.
+
+    ``lane``: the lane that is broadcast, or how far the row is turned. ``bad``: it stands for a
+    row that was to be gathered by an index out of range.
+    """
+    return data.StructLayout({"move": Move, "bad": 1, "lane": ceil_log2(config.dim)})
+
+
+def rotate(m: Module, words: Value, amount: Value, name: str) -> Value:
+    """Turn a row: word j of the result is word (j + ``amount``) mod D of ``words``.
+
+    A level of multiplexers for each bit of ``amount``.
+    """
+    for bit in range(len(amount)):
+        cut = _WORD << bit
+        words = wire(m, Mux(amount[bit], Cat(words[cut:], words[:cut]), words), f"{name}_{bit}")
+    return words
+
+
+def pick(m: Module, words: Value, lane: Value, name: str) -> Value:
+    """Word ``lane`` of a row."""
+    for bit in reversed(range(len(lane))):
+        half = _WORD << bit
+        words = wire(m, Mux(lane[bit], words[half:], words[:half]), f"{name}_{bit}")
+    return words

@@ -1,0 +1,181 @@
+"""exp2, log2, reciprocal and reciprocal square root: tables, and the arithmetic around them.
+
+Each function is a quadratic in each of 128 segments of a significand, evaluated in fixed point:
+``y = c0 + ((c1 + (c2 * d >> 18)) * d >> 18)`` with ``FRACTION`` bits behind the point, where the
+segment is given by the 7 upper bits of the argument and ``d`` by the 18 below them. Shifts round
+down. ``y`` is then scaled by a power of two (log2: multiplied by the argument's distance from 1
+and added to the exponent) and rounded once, to nearest even, as every fp32 result.
+
+All functions take and return arrays of fp32 bit patterns (``uint32``). Errors are measured against
+float64 in docs/numerics.md.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.numerics import INF, NAN, U32, flush, round_f64
+
+__all__ = ["C0_BITS", "C1_BITS", "C2_BITS", "FRACTION", "OFFSET_BITS", "SEGMENTS", "Coefficients",
+           "Table", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "tables"]
+
+#: Bits behind the point of a quadratic's value, and of its argument within a segment.
+FRACTION, OFFSET_BITS = 28, 18
+#: Segments of each table.
+SEGMENTS = 128
+#: Bits of the coefficients: c0 unsigned, c1 and c2 signed.
+C0_BITS, C1_BITS, C2_BITS = 29, 23, 16
+
+_SIGN = np.uint32(0x80000000)
+
+
+class Coefficients(NamedTuple):
+    """Of one segment, as integers."""
+
+    c0: int
+    c1: int
+    c2: int
+
+
+class Table(NamedTuple):
+    """The tables, each of ``SEGMENTS`` segments."""
+
+    exp2: tuple[Coefficients, ...]
+    recip: tuple[Coefficients, ...]
+    rsqrt: tuple[Coefficients, ...]
+    log2: tuple[Coefficients, ...]
+
+
+def _exp2_segment(i: int) -> tuple[Callable[[Decimal], Decimal], Decimal, Decimal]:
+    return (lambda x: Decimal(2) ** x), Decimal(i) / 128, Decimal(1) / 128
+
+
+def _recip_segment(i: int) -> tuple[Callable[[Decimal], Decimal], Decimal, Decimal]:
+    return (lambda x: 1 / x), 1 + Decimal(i) / 128, Decimal(1) / 128
+
+
+def _rsqrt_segment(i: int) -> tuple[Callable[[Decimal], Decimal], Decimal, Decimal]:
+    scale = 1 + i // 64  # the second half of the table is for odd exponents
+    return (lambda x: 1 / (scale * x).sqrt()), 1 + Decimal(i % 64) / 64, Decimal(1) / 64
+
+
+def _log2_segment(i: int) -> tuple[Callable[[Decimal], Decimal], Decimal, Decimal]:
+    scale = 1 + i // 64  # significands from 1.5 on are halved
+
+    def slope(x: Decimal) -> Decimal:
+        """log2(x) / (x - 1), which has no step at 1."""
+        x /= scale
+        return (1 if x == 1 else x.ln() / (x - 1)) / Decimal(2).ln()
+
+    return slope, 1 + Decimal(i) / 128, Decimal(1) / 128
+
+
+def _fit(function: Callable[[Decimal], Decimal], start: Decimal, width: Decimal) -> Coefficients:
+    """Quadratic through three Chebyshev nodes of a segment: close to the best one.
+
+    That which begins at 1 (exp2: at 0) goes through its begin instead: powers of two are exact.
+    """
+    far = (1 + Decimal(3).sqrt() / 2) / 2
+    nodes = (Decimal(0) if start in (0, 1) else 1 - far, Decimal(1) / 2, far)
+    values = [function(start + width * node) * (1 << FRACTION) for node in nodes]
+    first = [(values[k + 1] - values[k]) / (nodes[k + 1] - nodes[k]) for k in range(2)]
+    c2 = (first[1] - first[0]) / (nodes[2] - nodes[0])
+    c1 = first[0] - c2 * (nodes[0] + nodes[1])
+    c0 = values[0] - nodes[0] * (c1 + c2 * nodes[0])
+    # Both shifts round down: by a half on average, the inner one's counts by half as much.
+    return Coefficients(*(int(c.to_integral_value()) for c in (c0 + Decimal("0.75"), c1, c2)))
+
+
+@lru_cache(maxsize=1)
+def tables() -> Table:
+    """Return the coefficients; computed in decimal arithmetic, the same on every machine."""
+    with localcontext() as context:
+        context.prec = 40
+        return Table(*(tuple(_fit(*segment(i)) for i in range(SEGMENTS)) for segment in (
+            _exp2_segment, _recip_segment, _rsqrt_segment, _log2_segment)))
+
+
+@lru_cache(maxsize=4)
+def _columns(name: str) -> tuple[NDArray[np.int64], ...]:
+    return tuple(np.array(column, np.int64)
+                 for column in zip(*getattr(tables(), name), strict=True))
+
+
+def _evaluate(name: str, segment: NDArray, offset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Value of the quadratic, FRACTION bits behind the point."""
+    c0, c1, c2 = (column[segment] for column in _columns(name))
+    return c0 + ((c1 + (c2 * offset >> OFFSET_BITS)) * offset >> OFFSET_BITS)
+
+
+def _parts(x: U32) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Exponent without its bias, and the 23 bits of the fraction."""
+    bits = np.asarray(x, np.int64)
+    return (bits >> 23 & 0xFF) - 127, bits & 0x7FFFFF
+
+
+def f32_exp2(x: U32) -> U32:
+    """2**x. -inf gives +0; below -126 the result is flushed to +0, from 128 on it is +inf."""
+    x = flush(x)
+    exponent, fraction = _parts(x)
+    # Fixed point with 25 bits behind the point, towards zero; |x| >= 2**8 is out of range anyway.
+    distance = np.clip(7 - exponent, 0, 63)
+    magnitude = ((fraction | 0x800000) << 9) >> distance
+    fixed = np.where(x & _SIGN, -magnitude, magnitude)
+    y = _evaluate("exp2", fixed >> OFFSET_BITS & (SEGMENTS - 1), fixed & (1 << OFFSET_BITS) - 1)
+    power = (fixed >> 25) - FRACTION
+    with np.errstate(under="ignore"):
+        result = round_f64(np.ldexp(y.astype(np.float64), power.astype(np.int64)))
+    huge = exponent >= 7
+    result = np.where(huge, np.where(x & _SIGN, np.uint32(0), np.uint32(INF)), result)
+    return np.where(x == NAN, np.uint32(NAN), result).astype(np.uint32)
+
+
+def f32_recip(x: U32) -> U32:
+    """1 / x. A zero gives infinity, an infinity zero, of the same sign."""
+    x = flush(x)
+    exponent, fraction = _parts(x)
+    y = _evaluate("recip", fraction >> 16, (fraction & 0xFFFF) << 2)
+    result = round_f64(np.ldexp(y.astype(np.float64), -exponent - FRACTION)) | (x & _SIGN)
+    magnitude = x & ~_SIGN
+    result = np.where(magnitude == 0, INF | (x & _SIGN), result)
+    result = np.where(magnitude == INF, x & _SIGN, result)
+    return np.where(x == NAN, np.uint32(NAN), result).astype(np.uint32)
+
+
+def f32_rsqrt(x: U32) -> U32:
+    """1 / sqrt(x). A zero gives infinity of the same sign, +inf +0, a negative number NaN."""
+    x = flush(x)
+    exponent, fraction = _parts(x)
+    odd = exponent & 1
+    y = _evaluate("rsqrt", odd << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
+    result = round_f64(np.ldexp(y.astype(np.float64), -(exponent >> 1) - FRACTION))
+    result = np.where(x & ~_SIGN == 0, INF | (x & _SIGN), result)
+    result = np.where(x == INF, np.uint32(0), result)
+    nan = (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
+    return np.where(nan, np.uint32(NAN), result).astype(np.uint32)
+
+
+def f32_log2(x: U32) -> U32:
+    """Logarithm of x to base 2. A zero gives -inf, +inf +inf, a negative number NaN; 1 gives +0."""
+    x = flush(x)
+    exponent, fraction = _parts(x)
+    halved = fraction >> 22  # significands from 1.5 on
+    slope = _evaluate("log2", fraction >> 16, (fraction & 0xFFFF) << 2)
+    # Distance from 1, 24 bits behind the point.
+    distance = np.where(halved, (1 << 23) - fraction, fraction << 1)
+    whole = exponent + halved
+    product = distance * slope  # 52 bits behind the point
+    # The sum has 43 bits behind the point; without a whole part the product keeps 51.
+    total = np.abs((whole << 43) + np.where(halved, -(product >> 9), product >> 9))
+    scaled = np.where(whole == 0, np.ldexp((product >> 1).astype(np.float64), -51),
+                      np.ldexp(total.astype(np.float64), -43))
+    negative = (whole < 0) | ((whole == 0) & (halved != 0))
+    result = round_f64(scaled) | np.where(negative, _SIGN, np.uint32(0))
+    result = np.where(x & ~_SIGN == 0, INF | _SIGN, result)
+    result = np.where(x == INF, np.uint32(INF), result)
+    nan = (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
+    return np.where(nan, np.uint32(NAN), result).astype(np.uint32)

@@ -1,0 +1,102 @@
+"""Runs a kernel on NumPy arrays, bit for bit as the chip does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch import numerics
+from celosia.arch.vector import Reduce
+from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
+from celosia.model.lanes import JOINS, first, second
+
+__all__ = ["evaluate"]
+
+U32 = NDArray[np.uint32]
+
+
+class _Values:
+    def __init__(self, scalars: Mapping[str, float | int], rows: int, lanes: int, first_row: int):
+        self.tiles: dict[int, U32] = {}
+        self.scalars, self.rows, self.lanes, self.first_row = scalars, rows, lanes, first_row
+
+    def of(self, operand: Operand) -> U32:
+        if isinstance(operand, Tile):
+            return self.tiles[operand.number]
+        if isinstance(operand, Scalar):
+            bound = word(self.scalars[operand.name])
+            assert isinstance(bound, Word)
+            operand = bound
+        if isinstance(operand, Word):
+            return np.full((1, 1), operand.bits, np.uint32)
+        if operand.of_row:
+            index = np.arange(self.rows)[:, np.newaxis] + (operand.base + self.first_row)
+        else:
+            index = np.arange(self.lanes)[np.newaxis] + operand.base
+        return index.astype(np.uint32)
+
+    def run(self, step: Step) -> U32:
+        result = first(step.op, [self.of(operand) for operand in step.operands], step.param)
+        result = second(step.post, result, step.param)
+        if step.reduce == Reduce.NONE:
+            return result
+        join = JOINS[step.reduce_op]
+        if step.reduce == Reduce.LANES:
+            rows = np.broadcast_to(result, (len(result), self.lanes))
+            return np.broadcast_to(numerics.lane_tree(join, rows)[:, np.newaxis], rows.shape).copy()
+        rows = np.broadcast_to(result, (self.rows, result.shape[1]))
+        joined = rows[:1]
+        for i in range(1, self.rows):
+            joined = join(joined, rows[i:i + 1])
+        return joined
+
+
+def evaluate(kernel: Kernel, *arrays: NDArray, dim: int | None = None, rows: int | None = None,
+             first_row: int = 0, **scalars: float | int) -> tuple[NDArray, ...]:
+    """Run a kernel on matrices.
+
+    Parameters
+    ----------
+    kernel
+        What to run.
+    arrays
+        Matrices of 32-bit elements, one for each input in order: [rows, lanes] without
+        `Kernel.columns` (any number of lanes that fits the kernel), else [rows, columns];
+        [1, ..] or one axis for an input of one row.
+    dim
+        Lanes of a row; None: the columns of the arrays.
+    rows
+        Rows, for a kernel without inputs.
+    first_row
+        What row 0 is numbered.
+    scalars
+        Values by name: a float for its fp32, an int for its bits.
+
+    Returns
+    -------
+    tuple of NDArray
+        The outputs in order, ``uint32``: [rows, lanes], [rows, columns], or [rows, 1] for one that
+        is one element a row.
+    """
+    words = [np.ascontiguousarray(np.atleast_2d(array)).view(np.uint32) for array in arrays]
+    lanes = dim if dim is not None else words[0].shape[1]
+    count = max((len(array) for array in words), default=0) or rows or 1
+    values = _Values(scalars, count, lanes, first_row)
+    for array, taken in zip(words, kernel.inputs, strict=True):
+        for g, tile in enumerate(taken.tiles):
+            part = array[:, g * lanes:(g + 1) * lanes]
+            pad = lanes - part.shape[1] if kernel.columns is not None else 0
+            values.tiles[tile.number] = np.pad(part, ((0, 0), (0, pad)))
+    with np.errstate(over="ignore"):
+        for step in kernel.steps:
+            values.tiles[step.result.number] = values.run(step)
+    results = []
+    for output in kernel.outputs:
+        height = 1 if output.one_row else count
+        parts = [np.broadcast_to(values.tiles[tile.number], (height, lanes))
+                 for tile in output.tiles]
+        width = 1 if output.per_row else kernel.columns
+        results.append(np.ascontiguousarray(np.concatenate(parts, 1)[:, :width]))
+    return tuple(results)

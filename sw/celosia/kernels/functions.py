@@ -1,0 +1,276 @@
+"""Mathematical functions of fp32 tiles.
+
+docs/numerics.md has their errors and instructions. Subnormal arguments are zeros and subnormal
+results are flushed, as everywhere on the chip; zeros, infinities and NaN are as in IEEE 754 and C
+unless a function says otherwise. An instruction reads two streams, so there is no residual
+``n - q * d``: where one would help, a residual against a constant does the work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from celosia.arch.vector import Post, VectorOp
+from celosia.kernels.trace import Tile, clamp, step
+
+__all__ = ["choose", "cos", "div", "erf", "exp", "expm1", "log", "log1p", "logistic", "polynomial",
+           "power", "sin", "sqrt", "tanh"]
+
+Op = VectorOp
+
+_SIGN, _EXPONENT, _FRACTION, _ONE, _TWO = 0x80000000, 0x7F800000, 0x7FFFFF, 0x3F800000, 0x40000000
+
+
+def _down(value: float, bits: int = 24) -> float:
+    """Return the number of ``bits`` bits next to ``value``, towards zero."""
+    scale = 2.0**(bits - math.frexp(value)[1])
+    return math.trunc(value * scale) / scale
+
+
+_LOG2_E = 1 / math.log(2)
+_LOG2_E_HIGH = _down(_LOG2_E)
+#: log2(e) a little short: 2**-22 keep the power of two inside its range at both its ends.
+_LOG2_E_SHORT = _LOG2_E * (1 - 2.0**-22)
+
+
+#: The upper 12 bits of a significand: products of two such are exact.
+_UPPER = 0xFFFFF000
+_ROOT_HALF = 0x3F3504F3
+#: To 16 bits behind the point: exact when added to an exponent.
+_LOG2_4_3, _LOG2_4_5 = 0.4150390625, -0.321929931640625
+_LN2_HIGH = _down(math.log(2))
+_LN2_LOW = math.log(2) - _LN2_HIGH
+#: Adding it rounds a number below 2**22 to an integer; that integer is in the lowest bits.
+_ROUND = 1.5 * 2.0**23
+_HUGE = 2.0**127
+#: pi in three parts, none of them too large: a zero of either sign stays what it is.
+_PI = (3.1415925, 1.5099579e-07, 1.0780606e-14)
+
+# Coefficients that make the largest relative error of the function least, each rounded to fp32.
+#: (sin(r) / r - 1) / r**2 in r**2, |r| <= pi / 2.
+_SIN = (-0.1666666, 0.008333069, -0.00019809774, 2.6060818e-06)
+#: (expm1(r) / r - 1) / r in r, |r| <= ln(2) / 2.
+_EXPM1 = (0.49999997, 0.16666546, 0.041667435, 0.008366259, 0.0013870649)
+#: (tanh(x) / x - 1) / x**2 in x**2, |x| <= _TANH_SMALL.
+_TANH = (-0.33332947, 0.13320729, -0.05267201, 0.016437879)
+_TANH_SMALL = 0.55  # from here on the result is above 0.5: half the error in ULP
+#: erf(x) / x in x**2, |x| <= _ERF_SMALL.
+_ERF = (1.1283791, -0.3761223, 0.11279232, -0.02667806, 0.0048692888,
+        -0.0005384196)
+_ERF_SMALL = 0.9
+#: (log(1 + f) - f + f**2 / 2) / f**3 in f, -0.146 <= f <= 0.141.
+_LOG1P = (0.3333335, -0.2500006, 0.19994944, -0.1665502, 0.14723754, -0.13151284)
+#: log2(erfc(t)) / t in t, _ERF_SMALL <= t <= 4.
+_ERFC = (-1.6281102, -0.9171202, -0.15189697, 0.033046514, -0.0046454747,
+         0.0003095996)
+
+
+def polynomial(x: Tile, coefficients: Sequence[float]) -> Tile:
+    """Return c0 + c1 * x + c2 * x**2 + ...: as many steps as coefficients but one (at least 2)."""
+    *rest, last_but_one, last = coefficients
+    value = step(Op.FFMA, x, last, last_but_one)
+    for coefficient in reversed(rest):
+        value = step(Op.FFMA, value, x, coefficient)
+    return value
+
+
+def choose(mask: Tile, a: Tile, b: Tile) -> Tile:
+    """Return a where the mask is all ones, b where it is 0: three steps, for `select` reads two."""
+    return step(Op.OR, step(Op.AND, mask, a), step(Op.SELECT, mask, 0, b))
+
+
+def div(n: Tile, d: Tile) -> Tile:
+    """Quotient n / d.
+
+    The significands are divided (reciprocal, product, one correction), then scaled by the powers
+    of two of both, the larger factor first: nothing but the result can overflow or underflow. The
+    factors of 0 and infinity are 0 and infinity, so these need no more care. The product and the
+    last difference are off by half an ULP each, all else by less than 2**-17 ULP.
+    """
+    # n / d = v * up * down with n = nm * up, 1 <= |nm| < 2, and 1 / d = down / dm, 2 <= |dm| < 4.
+    nm = step(Op.OR, step(Op.AND, n, _SIGN | _FRACTION), _ONE)
+    dm = step(Op.OR, step(Op.AND, d, _SIGN | _FRACTION), _TWO)
+    # A little low, so that no product reaches a power of two that the quotient does not reach.
+    inverse = step(Op.FMUL, dm, 1 + 2.0**-22, post=Post.RECIP)
+    short = step(Op.FFMA, dm, inverse, -1.0)  # minus the relative error
+    v = nm * inverse
+    v = v - v * short
+    up = step(Op.AND, n, _EXPONENT)
+    down = step(Op.XOR, step(Op.AND, d, _EXPONENT), _EXPONENT)
+    nan = step(Op.FMAX, n, d)
+    v = step(Op.OR, v, step(Op.FNE, nan, nan))
+    return v * step(Op.FMAX, up, down) * step(Op.FMIN, up, down)
+
+
+def sqrt(x: Tile) -> Tile:
+    """Square root; of -0 it is -0, of other negative numbers NaN."""
+    # The root's inverse, a little low: so s * inverse - 1 is below zero but for infinity, where
+    # the clamp makes it so. The other clamp is for x = 0 and infinity.
+    inverse = step(Op.FMUL, x, 1 + 2.0**-20, post=Post.RSQRT)
+    inverse = step(Op.MOV, inverse, **clamp(2.0**-64, 2.0**64))
+    s = x * inverse
+    error = step(Op.FFMA, s, inverse, -1.0, **clamp(-1.0, -(2.0**-23)))
+    return step(Op.FFMA, s * error, -0.5, s)
+
+
+def _exp_parts(x: Tile, sign: float) -> tuple[Tile, Tile]:
+    """Factors of exp(sign * x): one about 1..2, and a power of two."""
+    whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)  # minus the exponent
+    whole = step(Op.I2F, whole)
+    rest = step(Op.FFMA, x, sign * _LOG2_E_HIGH, whole)
+    power = step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2)
+    return power, step(Op.FNEG, whole, post=Post.EXP2)
+
+
+def exp(x: Tile) -> Tile:
+    """Exponential function e**x."""
+    power, scale = _exp_parts(x, 1.0)
+    return power * scale
+
+
+def expm1(x: Tile) -> Tile:
+    """Exponential less one, e**x - 1."""
+    # x = k * ln(2) + r, |r| <= ln(2) / 2, and scale = 2**(k - 1), which is in range where 2**k is
+    # not: 2 * scale * expm1(r) - (0.5 - scale) - (0.5 - scale) keeps the sign of a zero.
+    k = step(Op.I2F, step(Op.FMUL, x, _LOG2_E, post=Post.F2I))
+    r = step(Op.FFMA, k, -_LN2_HIGH, x)
+    r = step(Op.FFMA, k, -_LN2_LOW, r, **clamp(-1.0, 1.0))
+    scale = step(Op.FADD, k, -1.0, post=Post.EXP2)
+    twice = [2 * coefficient for coefficient in _EXPM1]
+    series = r * step(Op.FFMA, r, polynomial(r, twice), 2.0)
+    rest = step(Op.FSUB, 0.5, scale)
+    return series * scale - rest - rest
+
+
+def log(x: Tile) -> Tile:
+    """Natural logarithm; of a zero -inf, of a negative number NaN."""
+    return step(Op.MOV, x, post=Post.LOG2) * math.log(2)
+
+
+def log1p(x: Tile) -> Tile:
+    """Natural logarithm of 1 + x."""
+    # With u = 1 + x, rounded, and lost = x - (u - 1): log(u) + lost / u. The clamps are for
+    # x = inf; below u = 0.5 nothing is lost. The minimum is for x = -0, whose logarithm is +0 else.
+    u = x + 1.0
+    lost = step(Op.FSUB, x, step(Op.FADD, u, -1.0, **clamp(-_HUGE, _HUGE)), **clamp(-1.0, 1.0))
+    lost = lost * step(Op.FMAX, u, 0.5, post=Post.RECIP)
+    value = step(Op.FFMA, step(Op.MOV, u, post=Post.LOG2), math.log(2), lost)
+    return step(Op.FMIN, value, x)
+
+
+def logistic(x: Tile) -> Tile:
+    """Sigmoid 1 / (1 + e**-x)."""
+    power, scale = _exp_parts(x, -1.0)
+    return step(Op.FFMA, power, scale, 1.0, post=Post.RECIP)
+
+
+def tanh(x: Tile) -> Tile:
+    """Hyperbolic tangent."""
+    squared = step(Op.MOV, x, post=Post.SQUARE)
+    small = x * step(Op.FFMA, squared, polynomial(squared, _TANH), 1.0)
+    power = step(Op.FMUL, x, 2 * _LOG2_E, post=Post.EXP2)
+    large = step(Op.FFMA, step(Op.FADD, power, 1.0, post=Post.RECIP), -2.0, 1.0)
+    return choose(step(Op.FLT, squared, _TANH_SMALL**2), small, large)
+
+
+def erf(x: Tile) -> Tile:
+    """Error function."""
+    squared = step(Op.MOV, x, post=Post.SQUARE)
+    small = x * polynomial(squared, _ERF)
+    # From 1 - 2**(t * R(t)) with t = min(|x|, 4); erf(4) rounds to 1.
+    t = step(Op.FABS, x, **clamp(0.0, 4.0))
+    rest = step(Op.FMUL, t, polynomial(t, _ERFC), post=Post.EXP2)
+    large = step(Op.OR, step(Op.FSUB, 1.0, rest), step(Op.AND, x, _SIGN))
+    return choose(step(Op.FLT, t, _ERF_SMALL), small, large)
+
+
+def _sine(x: Tile, turns: Tile, parity: Tile) -> Tile:
+    """sin(x - turns * pi), its sign changed where bit 0 of parity is set."""
+    r = step(Op.FFMA, turns, -_PI[0], x)
+    r = step(Op.FFMA, turns, -_PI[1], r)
+    r = step(Op.FFMA, turns, -_PI[2], r, **clamp(-2.0, 2.0))  # far too large x: no more than that
+    squared = step(Op.MOV, r, post=Post.SQUARE)
+    value = r * step(Op.FFMA, squared, polynomial(squared, _SIN), 1.0)
+    return step(Op.XOR, value, step(Op.SHL, parity, 31))
+
+
+def sin(x: Tile) -> Tile:
+    """Sine, for |x| <= 1e4; beyond, digits are lost; from 1e7 on it is some number from -1 to 1."""
+    whole = step(Op.FFMA, x, 1 / math.pi, _ROUND)  # its lowest bit is that of the integer
+    return _sine(x, whole - _ROUND, whole)
+
+
+def cos(x: Tile) -> Tile:
+    """Cosine, for |x| <= 1e4; beyond, as `sin`."""
+    # cos(x) = sin(x + pi / 2); the halves of pi that are taken away are an odd number.
+    whole = step(Op.FFMA, x, 1 / math.pi, 0.5) + _ROUND
+    return _sine(x, whole - _ROUND - 0.5, whole)
+
+
+def power(x: Tile, y: Tile) -> Tile:
+    """Power x**y, as in C: NaN where x < 0 and y is no integer, 1 where y is 0 or x is 1."""
+    magnitude = abs(x)
+    value = _exp2(*_product(y, *_log2(magnitude)))
+    one = step(Op.OR, step(Op.FEQ, y, 0.0), step(Op.FEQ, magnitude, 1.0))
+    value = step(Op.SELECT, one, 1.0, value)
+    # All numbers beyond the clamp are even integers, and so are its bounds.
+    bounded = step(Op.MOV, y, **clamp(-(2.0**30), 2.0**30))
+    whole = step(Op.MOV, bounded, post=Post.F2I_TRUNC)
+    broken = step(Op.FNE, step(Op.I2F, whole), bounded)
+    sign = step(Op.AND, step(Op.AND, x, _SIGN), step(Op.SHL, whole, 31))
+    value = step(Op.XOR, value, step(Op.SELECT, broken, 0, sign))
+    negative = step(Op.AND, step(Op.FLT, x, 0.0), step(Op.FGT, x, -math.inf))
+    return step(Op.OR, value, step(Op.AND, broken, negative))
+
+
+def _log2(x: Tile) -> tuple[Tile, Tile]:
+    """Logarithm to base 2 of x >= 0 in two parts, to about 2**-29 of it; of inf it is inf."""
+    # x = m * 2**e, sqrt(1/2) <= m < sqrt(2), and r * m = 1 + f, f = h + l with 12 bits in h:
+    # ln(1 + f) = (h - h**2 / 2) + (l - l * (h + l / 2)) + f**3 * Q(f).
+    scale = step(Op.ISUB, x, _ROOT_HALF)
+    exponent = step(Op.I2F, step(Op.SAR, scale, 23))
+    # The chip's own logarithm is too small to be seen, unless it is infinite or NaN.
+    exponent = step(Op.FFMA, step(Op.MOV, x, post=Post.LOG2), 2.0**-60, exponent)
+    m = step(Op.ISUB, x, step(Op.AND, scale, _SIGN | _EXPONENT))
+    above, below = step(Op.FGT, m, 1.14), step(Op.FLT, m, 0.88)
+
+    def pick(high: float, low: float, middle: float = 0.0) -> Tile:
+        return step(Op.SELECT, below, low, step(Op.SELECT, above, high, middle))
+
+    f = step(Op.FFMA, m, pick(0.75, 1.25, 1.0), -1.0)  # exact
+    h = step(Op.AND, f, _UPPER)
+    low = f - h
+    square = step(Op.MOV, h, post=Post.SQUARE)  # exact
+    high = step(Op.FFMA, square, -0.5, h)
+    lost = step(Op.FFMA, square, -0.5, h - high)  # exact
+    low = low - low * step(Op.FFMA, low, 0.5, h)
+    cube = step(Op.MOV, f, post=Post.SQUARE) * f
+    low = low + cube * polynomial(f, _LOG1P) + lost
+    total = high + low
+    low, high = low - (total - high), total
+    # To base 2, with the exact error of the product. Then the exponent and -log2(r), with the
+    # exact error of the sum.
+    product = high * -_LOG2_E_HIGH
+    rest = step(Op.FFMA, high, _LOG2_E_HIGH, product)
+    rest = step(Op.FFMA, high, _LOG2_E - _LOG2_E_HIGH, rest)
+    rest = step(Op.FFMA, low, _LOG2_E_HIGH, rest)
+    exponent = exponent + pick(_LOG2_4_3, _LOG2_4_5)
+    rest = rest + pick(math.log2(4 / 3) - _LOG2_4_3, math.log2(4 / 5) - _LOG2_4_5)
+    total = exponent - product
+    return total, rest - (total - exponent + product)
+
+
+def _product(y: Tile, high: Tile, low: Tile) -> tuple[Tile, Tile]:
+    """Y times a number in two parts, in two parts, from -304 to 304: `_exp2` needs no more."""
+    y_upper, upper = step(Op.AND, y, _UPPER), step(Op.AND, high, _UPPER)
+    product = step(Op.FMUL, y_upper, upper, **clamp(-304.0, 304.0))  # exact
+    rest = step(Op.FADD, (y - y_upper) * upper, y * (high - upper + low), **clamp(-1.0, 1.0))
+    return product, step(Op.AND, rest, step(Op.FEQ, rest, rest))  # NaN: infinities were there
+
+
+def _exp2(high: Tile, low: Tile) -> Tile:
+    """Two to the power of a number in two parts."""
+    whole = step(Op.I2F, step(Op.FFMA, high + low, 2.0**-22 - 1, 0.5, post=Post.F2I))
+    power = step(Op.FADD, high + whole, low, post=Post.EXP2)
+    return power * step(Op.FNEG, whole, post=Post.EXP2)

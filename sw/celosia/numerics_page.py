@@ -1,0 +1,207 @@
+"""Makes docs/numerics.md: how the chip rounds, and the measured errors of its functions."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.kernels import evaluate, normal, optimisers, random
+from celosia.kernels.accuracy import HARDWARE, LIBRARY, POINTS, Case, measure
+from celosia.kernels.trace import Kernel
+
+__all__ = ["is_fresh", "main", "numerics_page"]
+
+#: What the numbers on the page depend on, in the package.
+_SOURCES = ("arch/numerics.py", "arch/special.py", "arch/vector.py", "kernels/accuracy.py",
+            "kernels/evaluate.py", "kernels/functions.py", "kernels/normal.py",
+            "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py", "model/fast.py",
+            "model/lanes.py", "numerics_page.py")
+_DIGEST = "Digest of the sources and of this page: "
+
+_INTRO = """\
+# Numerics
+
+Made by `scripts/docs`, which measures everything below in about a minute; edit
+`sw/celosia/numerics_page.py` and `sw/celosia/kernels/`, not this page. `scripts/docs --check`
+compares the digest at the end with the sources, and the slow tests measure again.
+
+## Rounding
+
+The chip's arithmetic, exactly, is `sw/celosia/arch/numerics.py` and `special.py` there; the RTL
+equals them bit for bit.
+
+- fp32 results round to nearest, ties to even, once: the product of a multiply-add is exact.
+- Subnormal numbers are zeros of their sign, on the way in and on the way out. A result is flushed
+  when, rounded to 24 bits with an unbounded exponent, it is below 2\\*\\*-126.
+- Every NaN that an operation makes is 0x7fc00000. `mov`, `fabs`, `fneg`, `select` and the
+  operations on bits change no bit but those that they name.
+- Comparisons are those of IEEE 754: with NaN only `fne` holds, and -0 equals +0. `fmax` and
+  `fmin` give NaN if either operand is one, and put -0 below +0.
+- bf16 is the upper half of an fp32; fp32 rounds to it to nearest even. fp32 becomes int32 by
+  rounding to nearest even, down or towards zero, saturating, NaN becomes 0; int32 becomes fp32 to
+  nearest even. int32 becomes int8 by saturation. int32 sums and products wrap.
+- Sums over rows add in order; sums over lanes add lanes 2i and 2i + 1, then pairs of those, and
+  so on. Matrix products add in order of depth.
+"""
+
+_ERRORS = """\
+Errors are against float64 (`sin`, `cos` and `power`: against the machine's long double) in units
+in the last place of fp32, the largest of all arguments tried; results that are subnormal or
+overflow have no error. "All of" is every fp32 from the one number to the other; a sample is
+{points:,} arguments, seed 0, evenly spread over a range that is given as one, over all binades
+from 2\\*\\*-126 where it says "all" or "about 0". Instructions are cycles per row of D elements.
+Stated is the bound that the tests hold.
+"""
+
+_LIBRARY = """\
+`celosia.kernels.functions`. Zeros, infinities and NaN give what IEEE 754 and C say (and NumPy
+does) for float32. Subnormal arguments are zeros (so `log` of one is -inf, and division by one
+infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos` lose digits; beyond 1e7
+they are some number from -1 to 1.
+"""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(str(cell).replace("*", "\\*") for cell in row) + " |"
+    yield ""
+
+
+def _up(value: float, digits: int = 4) -> str:
+    """Return a number rounded up."""
+    return f"{math.ceil(value * 10**digits) / 10**digits:.{digits}f}"
+
+
+def _row(case: Case) -> Sequence[object]:
+    worst = measure(case)
+    where = ", ".join(f"{name} = {value:.9g}" for name, value in zip(
+        (taken.name for taken in case.kernel.inputs), worst.arguments, strict=True))
+    return (f"`{case.name}`", case.domain, _up(worst.error), f"<= {case.bound:g}", where,
+            case.kernel.cost, case.how)
+
+
+_HEAD = ("function", "domain", "max ULP", "stated", "at", "instructions", "measured over")
+
+
+def _rows_of(x: NDArray[np.float32], made: Kernel, *rows: NDArray[np.float32]) -> NDArray:
+    return evaluate(made, x, *rows, dim=16)[0].view(np.float32).astype(np.float64)
+
+
+def _whole_rows() -> Iterator[Sequence[object]]:
+    """Functions of whole rows on the preset core, errors in units of 2**-23."""
+    columns, unit = 64, 2.0**-23
+    rng = np.random.default_rng(0)
+    x = (4 * rng.standard_normal((1 << 14, columns))).astype(np.float32)
+    exact = x.astype(np.float64)
+    centred = exact - exact.max(1, keepdims=True)
+    powers = np.exp(centred)
+    total = powers.sum(1, keepdims=True)
+
+    def cost(make: Callable[[int, int], Kernel]) -> str:
+        return ", ".join(str(make(width, 16).cost) for width in (16, 32, 24))
+
+    found = _rows_of(x, normal.softmax(columns, 16))
+    absolute, relative = np.abs(found - powers / total), np.abs(found * total / powers - 1)
+    yield ("`softmax`", cost(normal.softmax),
+           f"{_up(absolute.max() / unit)} absolute, {_up(relative.max() / unit)} relative")
+    found = _rows_of(x, normal.log_softmax(columns, 16))
+    wanted = centred - np.log(total)
+    yield ("`log_softmax`", cost(normal.log_softmax),
+           f"{_up(np.abs(found - wanted).max() / unit)} absolute")
+    gamma = rng.standard_normal(columns).astype(np.float32)
+    beta = np.zeros(columns, np.float32)
+    found = _rows_of(x, normal.layer_norm(columns, 16), gamma, beta)
+    wanted = (exact - exact.mean(1, keepdims=True)) / np.sqrt(exact.var(1, keepdims=True) + 1e-5)
+    yield ("`layer_norm`", cost(normal.layer_norm),
+           f"{_up(np.abs(found - wanted * gamma).max() / unit)} absolute")
+    yield "`argmax`", cost(normal.argmax), "exact"
+
+
+def _others() -> Iterator[Sequence[object]]:
+    for made, what in (
+            (random.bits(16), "threefry-2x32; equals `jax.random.bits` bit for bit"),
+            (random.uniform(16), "equals `jax.random.uniform` bit for bit"),
+            (random.normal(16), "`jax.random.normal` but for a few ULP"),
+            (random.dropout(16, 0.5), "drops what `jax.random.bernoulli` does"),
+            (optimisers.sgd(), "w, g"), (optimisers.momentum(), "w, g, v"),
+            (optimisers.adam(), "w, g, m, v; one rounding of each multiply-add"),
+            (optimisers.adamw(), "w, g, m, v; likewise")):
+        yield f"`{made.name}`", made.cost, what
+
+
+def _lines() -> Iterator[str]:
+    yield _INTRO
+    yield "## Functions of the hardware"
+    yield ""
+    yield ("Second stages of a vector instruction: a quadratic in each of 128 segments, one "
+           "rounding at the end.")
+    yield ""
+    yield from _ERRORS.format(points=POINTS).splitlines()
+    yield ""
+    yield from _table(_HEAD, map(_row, HARDWARE))
+    yield "## Functions of the library"
+    yield ""
+    yield _LIBRARY
+    yield from _table(_HEAD, map(_row, LIBRARY))
+    yield "## Functions of rows"
+    yield ""
+    yield ("`celosia.kernels.normal`. Errors in units of 2\\*\\*-23, over 16,384 rows of 64 "
+           "normally distributed numbers times 4, seed 0, against float64. Instructions for rows "
+           "of D, of 2 D and of 1.5 D columns (the last masks lanes).")
+    yield ""
+    yield from _table(("function", "instructions", "max error"), _whole_rows())
+    yield "## Random numbers and optimisers"
+    yield ""
+    yield "`celosia.kernels.random`, `celosia.kernels.optimisers`."
+    yield ""
+    yield from _table(("kernel", "instructions", "notes"), _others())
+
+
+def _digest(page: str) -> str:
+    """Return the digest of the sources and of a page up to its last line."""
+    made = hashlib.sha256(page.encode())
+    package = Path(__file__).parent
+    for name in _SOURCES:
+        made.update((package / name).read_text(encoding="utf-8").encode())
+    return made.hexdigest()[:16]
+
+
+def numerics_page() -> str:
+    """Measure, and return docs/numerics.md."""
+    page = "\n".join(_lines()).rstrip() + "\n\n"
+    return f"{page}{_DIGEST}`{_digest(page)}`.\n"
+
+
+def is_fresh(page: str) -> bool:
+    """Whether a page is as it was made, and from the sources that there are."""
+    body, _, rest = page.partition(_DIGEST)
+    return rest == f"`{_digest(body)}`.\n"
+
+
+def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
+    """Make docs/numerics.md where it is stale, or with ``--check`` say whether it is.
+
+    Parameters and result are those of `celosia.docs.main`.
+    """
+    parser = argparse.ArgumentParser(prog="scripts/docs", description="Make docs/numerics.md.")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit with 1 if docs/numerics.md is stale")
+    args = parser.parse_args(argv)
+    path = (root or Path(__file__).parents[2]) / "docs" / "numerics.md"
+    if path.exists() and is_fresh(path.read_text(encoding="utf-8")):
+        return 0
+    if args.check:
+        print("docs/numerics.md is stale: run scripts/docs", file=sys.stderr)
+        return 1
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(numerics_page(), encoding="utf-8")
+    return 0

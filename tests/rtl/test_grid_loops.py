@@ -1,0 +1,111 @@
+"""A grid as loops over arrays does what its elements do."""
+
+import ctypes
+
+import numpy as np
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from verilated import library
+
+from celosia_hw.emit import verilog
+from celosia_hw.grid import Grid
+
+COLS, CYCLES = 5, 400
+WORDS = [(k * 37 + 11) & 0xFF for k in range(16)]
+SHIM = """
+extern "C" void steps(uint32_t cycles, const uint8_t* enables, const uint64_t* each,
+                      uint64_t* result) {
+    static VerilatedContext context;
+    static Vdut* top = new Vdut(&context);
+    for (uint32_t t = 0; t < cycles; t++) {
+        top->rst = 0; top->enable = enables[t]; top->each = each[t];
+        top->clk = 0; top->eval();
+        top->clk = 1; top->eval();
+        result[t] = top->result;
+    }
+}
+"""
+
+
+class Cell(wiring.Component):
+    """Registers under conditions of all kinds, of which some read each other."""
+
+    def __init__(self):
+        super().__init__({"enable": In(6), "each": In(8), "result": Out(8)})
+
+    def elaborate(self, platform):
+        m = Module()
+        first, second, third, swapped, looked = (
+            Signal(8, name=name, reset_less=True)
+            for name in ("first", "second", "third", "swapped", "looked"))
+        slices = Signal(8)
+        m.submodules.words = words = Memory(shape=8, depth=16, init=WORDS)
+        table, direct = words.read_port(), words.read_port(domain="comb")
+        m.d.comb += [table.addr.eq(first[:4]), table.en.eq(self.enable[1]),
+                     direct.addr.eq(second[4:])]
+        with m.If(self.enable[0]):
+            m.d.sync += [first.eq(self.each), second.eq(first + third)]
+        with m.If(self.enable[2] & ~self.enable[0]):  # reads what it and others update
+            m.d.sync += swapped.eq(third ^ swapped)
+        with m.If(self.enable[3] & self.each[0]):  # not the same for all elements
+            m.d.sync += third.eq(swapped + direct.data)
+        with m.If(self.enable[4]):
+            m.d.sync += [looked.eq(table.data), slices[:4].eq(looked[4:])]
+        with m.If(self.enable[5]):
+            m.d.sync += slices[4:].eq(looked[:4])
+        m.d.sync += self.result.eq(slices ^ looked ^ second)
+        return m
+
+
+class Top(wiring.Component):
+    def __init__(self):
+        super().__init__({"enable": In(6), "each": In(8 * COLS), "result": Out(8 * COLS)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.grid = grid = Grid(Cell, module="node", cols=COLS, shared=("enable",))
+        ports, mine = grid.members, vars(self)
+        m.d.comb += [ports["enable"].eq(mine["enable"]), ports["each"].eq(mine["each"]),
+                     mine["result"].eq(ports["result"])]
+        return m
+
+
+def expected(enables, each):
+    registers = dict.fromkeys(
+        ("first", "second", "third", "swapped", "table", "looked", "low", "high", "result"),
+        np.zeros(COLS, int))
+    words, results = np.array(WORDS), []
+    for enable, row in zip(enables, each, strict=True):
+        old, new = registers, dict(registers)
+        if enable & 1:
+            new["first"], new["second"] = row, (old["first"] + old["third"]) & 255
+        if enable & 2:
+            new["table"] = words[old["first"] & 15]
+        if enable & 4 and not enable & 1:
+            new["swapped"] = old["third"] ^ old["swapped"]
+        if enable & 8:
+            new["third"] = np.where(row & 1, (old["swapped"] + words[old["second"] >> 4]) & 255,
+                                    old["third"])
+        if enable & 16:
+            new["looked"], new["low"] = old["table"], old["looked"] >> 4
+        if enable & 32:
+            new["high"] = old["looked"] & 15
+        new["result"] = (old["low"] | old["high"] << 4) ^ old["looked"] ^ old["second"]
+        registers = new
+        results.append(new["result"])
+    return np.array(results)
+
+
+def test_loops_equal_a_model_of_the_element():
+    rng = np.random.default_rng(0)
+    enables = rng.integers(0, 64, CYCLES, np.uint8)
+    each = rng.integers(0, 256, (CYCLES, COLS))
+    shifts = np.arange(COLS) * 8
+    packed = np.sum(each << shifts, axis=1).astype(np.uint64)
+    result = np.zeros(CYCLES, np.uint64)
+    steps = library(verilog(Top(), name="dut"), SHIM).steps
+    steps(CYCLES, *(x.ctypes.data_as(ctypes.c_void_p) for x in (enables, packed, result)))
+    got = result.astype(np.int64)[:, np.newaxis] >> shifts & 255
+    np.testing.assert_array_equal(got, expected(enables, each))

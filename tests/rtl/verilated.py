@@ -1,0 +1,38 @@
+"""Any component as a Verilated library with C functions of the test's own."""
+
+import ctypes
+import functools
+import shutil
+from pathlib import Path
+
+from celosia_sim import cache
+from celosia_sim.build import (
+    FLAGS,
+    base_flags,
+    compile_all,
+    run_tool,
+    runtime_objects,
+    tool_identity,
+    verilate,
+)
+from celosia_sim.toolchain import compiler
+
+
+@functools.cache
+def library(text: str, shim: str) -> ctypes.CDLL:
+    """Compile the Verilog ``text``, top module ``dut``, and the C++ ``shim``, which uses Vdut."""
+    key = cache.digest({**tool_identity(), "text": text, "shim": shim})
+
+    def make(folder: Path) -> None:
+        work = folder / "work"
+        work.mkdir()
+        sources = verilate(text, work, top="dut", prefix="Vdut")
+        (work / "shim.cpp").write_text(f'#include "Vdut.h"\n#include <cstring>\n{shim}')
+        objects = compile_all([*sources, (work / "shim.cpp", FLAGS.fast)], work,
+                              [*base_flags(""), f"-I{work / 'cpp'}"])
+        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
+                         "-o", folder / "dut.so", *objects, *runtime_objects()],
+                 work / "link.log")
+        shutil.rmtree(work)
+
+    return ctypes.CDLL(str(cache.entry("dut", key, make) / "dut.so"))

@@ -1,0 +1,109 @@
+"""exp2, log2, reciprocal and rsqrt: bit for bit as stated, and as near to the truth as promised."""
+
+import random
+
+import numpy as np
+import pytest
+
+import exactfloat as xf
+import exactspecial as xs
+from celosia.arch import special
+
+FUNCTIONS = {"exp2": special.f32_exp2, "recip": special.f32_recip, "rsqrt": special.f32_rsqrt,
+             "log2": special.f32_log2}
+EXACT = {"exp2": np.exp2, "recip": lambda x: 1 / x, "rsqrt": lambda x: 1 / np.sqrt(x),
+         "log2": np.log2}
+#: Bits: both zeros, subnormals, smallest and largest numbers, infinities, NaNs, one and its
+#: neighbours, 1.5 and its, the ends of exp2.
+CORNERS = [0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x7F7FFFFF, xf.INF, 0x7F800001, xf.NAN, 0x7FFFFFFF,
+           0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3FBFFFFF, 0x3FC00000, 0x3FC00001, 0x42FBFFFF,
+           0x42FC0000, 0x42FC0001, 0x42FFFFFF, 0x43000000, 0x43000001, 0x33800000, 0x32800000]
+CORNERS += [x | xf.SIGN for x in CORNERS]
+
+
+def words(values) -> np.ndarray:
+    return np.asarray(values, np.uint32)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_bits(name):
+    rng = random.Random(name)
+    drawn = [rng.getrandbits(32) for _ in range(1500)]
+    drawn += [rng.randrange(110, 136) << 23 | rng.getrandbits(23) | rng.choice((0, xf.SIGN))
+              for _ in range(2500)]
+    drawn += [0x3F800000 + rng.randrange(-5000, 5000) for _ in range(500)]
+    # The first and the last place of every segment.
+    drawn += [e << 23 | s << 16 | low for e in (126, 127, 128) for s in range(128)
+              for low in (0, 0xFFFF)]
+    got = FUNCTIONS[name](words(CORNERS + drawn))
+    for x, y in zip(CORNERS + drawn, got.tolist(), strict=True):
+        assert y == getattr(xs, name)(x), hex(x)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_error_of_two_units_in_the_last_place(name):
+    """Dense from 0.5 to 4, and any exponent."""
+    fraction = np.arange(0, 1 << 23, 11, dtype=np.uint32)
+    x = [fraction | np.uint32(e << 23) for e in (126, 127, 128)]
+    rng = np.random.default_rng(1)
+    x.append(rng.integers(0x00800000, 0x7F800000, 400_000, dtype=np.uint32))
+    if name in ("exp2", "recip"):
+        x += [part | np.uint32(xf.SIGN) for part in x]
+    bits = np.concatenate(x)
+    with np.errstate(over="ignore"):
+        exact = EXACT[name](bits.view(np.float32).astype(np.float64))
+    normal = (np.abs(exact) >= 2.0**-126) & (np.abs(exact) <= float(np.finfo(np.float32).max))
+    got = FUNCTIONS[name](bits).view(np.float32).astype(np.float64)
+    unit = np.exp2(np.floor(np.log2(np.abs(exact[normal]))) - 23)
+    assert np.max(np.abs(got[normal] - exact[normal]) / unit) <= 2
+    assert np.count_nonzero(normal) > 1_000_000
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_powers_of_two_are_exact(name):
+    powers = np.exp2(np.arange(-126, 127, dtype=np.float64)).astype(np.float32)
+    if name == "exp2":
+        x, wanted = np.log2(powers), powers
+    elif name == "rsqrt":
+        x = powers[::2]
+        wanted = 1 / np.sqrt(x)
+    else:
+        x, wanted = powers, EXACT[name](powers)
+    np.testing.assert_array_equal(FUNCTIONS[name](x.view(np.uint32)), wanted.view(np.uint32))
+
+
+@pytest.mark.parametrize(("name", "pairs"), [
+    ("exp2", {0: 1.0, xf.SIGN: 1.0, xf.INF: np.inf, xf.INF | xf.SIGN: 0.0, 0x43000000: np.inf,
+              0xC2FC0001: 0.0, 0x00000001: 1.0}),
+    ("recip", {0: np.inf, xf.SIGN: -np.inf, 1: np.inf, xf.INF: 0.0, xf.INF | xf.SIGN: -0.0,
+               0x7F7FFFFF: 0.0}),
+    ("rsqrt", {0: np.inf, xf.SIGN: -np.inf, xf.SIGN | 1: -np.inf, xf.INF: 0.0,
+               xf.INF | xf.SIGN: np.nan, 0xBF800000: np.nan}),
+    ("log2", {0: -np.inf, xf.SIGN: -np.inf, xf.INF: np.inf, xf.INF | xf.SIGN: np.nan,
+              0xBF800000: np.nan, 0x3F800000: 0.0}),
+])
+def test_special_values(name, pairs):
+    pairs = {**pairs, xf.NAN: np.nan, 0xFFFFFFFF: np.nan, 0x7F800001: np.nan}
+    wanted = [xf.NAN if np.isnan(y) else int(np.float32(y).view(np.uint32)) for y in pairs.values()]
+    assert FUNCTIONS[name](words(list(pairs))).tolist() == wanted
+
+
+def test_coefficients_fit_their_widths():
+    for table in special.tables():
+        assert len(table) == special.SEGMENTS
+        for c0, c1, c2 in table:
+            assert 0 <= c0 < 1 << special.C0_BITS
+            assert -(1 << special.C1_BITS - 1) <= c1 < 1 << special.C1_BITS - 1
+            assert -(1 << special.C2_BITS - 1) <= c2 < 1 << special.C2_BITS - 1
+
+
+@pytest.mark.parametrize(("name", "rises"), [("exp2", True), ("log2", True), ("recip", False),
+                                             ("rsqrt", False)])
+def test_monotone_but_for_one_unit(name, rises):
+    """From each number to the next the result goes the right way, or back by one unit at most."""
+    bits = np.arange(0x3F7C0000, 0x40040000, dtype=np.uint32)
+    result = FUNCTIONS[name](bits).view(np.float32)
+    order = result.view(np.int32).astype(np.int64)
+    order = np.where(order < 0, -(order & 0x7FFFFFFF), order)
+    steps = np.diff(order) if rises else -np.diff(order)
+    assert steps.min() >= -1

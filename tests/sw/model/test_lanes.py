@@ -1,0 +1,62 @@
+"""Every operation, second stage and join on words that are hard, against exact arithmetic."""
+
+import itertools
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import exactlanes as xl
+from celosia.arch.vector import MOVEMENT_OPS, VECTOR_OPERANDS, Post, ReduceOp, VectorOp
+from celosia.model.lanes import JOINS, first, second
+
+#: fp32: both zeros, subnormals, the ends of the range, infinities, NaNs, ones, halves, the ends of
+#: int32; integers: small ones, the ends of int8, int16 and int32.
+WORDS = [0x00000000, 0x00000001, 0x007FFFFF, 0x00800000, 0x00FFFFFF, 0x3F000000, 0x3F7FFFFF,
+         0x3F800000, 0x3F800001, 0x3FC00000, 0x40200000, 0x4B000001, 0x4EFFFFFF, 0x4F000000,
+         0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF,
+         0x00000002, 0x0000001F, 0x00000020, 0x0000007F, 0x00000080, 0x00007FFF, 0x00008000]
+WORDS += [word | 0x80000000 for word in WORDS[:19]] + [-word & xl.WORD for word in WORDS[19:]]
+PARAMS = (0, 0x007F8000, 0x00FF8005, 0x3F80BF80, 0x7FFF8000, 0x80007FFF, 0x7FC00000, 0xFFFFFFFF)
+
+
+def compare(got: np.ndarray, exact: Callable, *columns: list[int]) -> None:
+    for i, words in enumerate(zip(*columns, strict=True)):
+        assert int(got[i]) == exact(*words) & xl.WORD, [hex(word) for word in words]
+
+
+def arrays(columns: list[list[int]]) -> list[np.ndarray]:
+    return [np.array(column, np.uint32) for column in columns]
+
+
+def triples() -> list[list[int]]:
+    rng = random.Random(3)
+    rows = [tuple(rng.choice(WORDS) for _ in range(3)) for _ in range(1500)]
+    rows += [tuple(rng.getrandbits(32) for _ in range(3)) for _ in range(500)]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("op", VectorOp, ids=lambda op: op.name.lower())
+def test_operation(op):
+    taken = 1 if op in MOVEMENT_OPS else VECTOR_OPERANDS[op]
+    columns = [WORDS] if taken == 1 else triples() if taken == 3 else [
+        list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
+    for param in PARAMS if op == VectorOp.REQUANT else (0,):
+        got = first(op, arrays(columns), param)
+        compare(got, lambda *words, p=param: xl.first(op, list(words), p), *columns)
+
+
+@pytest.mark.parametrize("post", Post, ids=lambda post: post.name.lower())
+def test_second_stage(post):
+    rng = random.Random(4)
+    words = WORDS + [rng.getrandbits(32) for _ in range(500)]
+    for param in PARAMS if post in (Post.CLAMP_I, Post.CLAMP_F) else (0,):
+        got = second(post, np.array(words, np.uint32), param)
+        compare(got, lambda word, p=param: xl.second(post, word, p), words)
+
+
+@pytest.mark.parametrize("op", ReduceOp, ids=lambda op: op.name.lower())
+def test_join(op):
+    columns = [list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
+    compare(JOINS[op](*arrays(columns)), xl.JOINS[op], *columns)

@@ -1,0 +1,84 @@
+"""Any order that `reorder` gives does what the given order does."""
+
+import numpy as np
+import pytest
+
+from celosia import driver
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
+from celosia.ops import nodes
+from celosia.ops.assemble import assemble
+from celosia.program import Buffer, Program
+from celosia.train.reorder import reorder
+
+CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
+WORDS = 512
+
+
+def random_ops(rng, count):
+    """Operations on few rows, so that most of them conflict."""
+    ops = [nodes.stride(1, 1, 8)]
+    for _ in range(count):
+        rows = int(rng.integers(1, 9))
+        a, b, c = (int(row) for row in rng.choice(7, 3, replace=False) * 8)
+        kind = rng.integers(6)
+        addr = 16 * int(rng.integers(WORDS // 4 - 8))
+        if kind == 0:
+            ops.append(nodes.load(Mem.ACC, DmaFormat.W32, a, addr, rows, 4, 16))
+        elif kind == 1:
+            ops.append(nodes.load(Mem.UB, DmaFormat.W32, a, addr, rows, 4, 16))
+        elif kind == 2:
+            ops.append(nodes.store(Mem.ACC, DmaFormat.W32, a, addr, rows, 4, 16))
+        elif kind == 3:
+            ops.append(nodes.matmul(MatmulFormat.BF16, a, b, c, 4, 4, bool(rng.integers(2)),
+                                    n1=2, xacts=1 if b < 48 else 0))
+        elif kind == 4:
+            ops.append(nodes.vector(VectorOp.FADD, Dst.ACC, a, rows,
+                                    ((Src.ACC, b), (Src.ACC_LANE_ROW, c | 2 << 24)),
+                                    reduce=Reduce(int(rng.integers(3))), reduce_op=ReduceOp.SUM_F))
+        else:
+            ops.append(nodes.vector(VectorOp.FMUL, Dst.UB_BF16, a, rows,
+                                    ((Src.ACC, b), (Src.UB_BF16, c))))
+    return ops
+
+
+def outcome(ops):
+    """Return memories and cycles after a run from a given state."""
+    code = assemble(ops)
+    program = Program(CHIP.fingerprint, tuple(code.insns), arena_bytes=4 * WORDS,
+                      buffers=(Buffer("data", 0, (WORDS,), "float32", "input"),),
+                      relocations=tuple(code.relocations))
+    with driver.open("model", config=CHIP) as device:
+        machine = device.transport.machine
+        rng = np.random.default_rng(0)
+        machine.acc[...] = rng.standard_normal(machine.acc.shape).astype(np.float32).view(np.uint32)
+        machine.ub[...] = rng.integers(0x3F80, 0x4000, machine.ub.shape)
+        data = rng.standard_normal(WORDS).astype(np.float32)
+        result = device.run(program, {"data": data}, outputs=["data"])
+        state = machine.acc.tobytes(), machine.ub.tobytes(), result["data"].tobytes()
+        return state, result.cycles
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_operations_do_the_same_in_their_new_order(seed):
+    ops = random_ops(np.random.default_rng(seed), 60)
+    ordered = reorder(CHIP, ops)
+    assert sorted(map(repr, ordered)) == sorted(map(repr, ops))
+    assert outcome(ordered)[0] == outcome(ops)[0]
+
+
+def test_independent_chains_run_side_by_side():
+    chains = []
+    for first in (0, 16, 32, 48):  # each step waits for the one before
+        chains += [nodes.vector(VectorOp.FMUL, Dst.ACC, first, 16, ((Src.ACC, first),
+                                                                    (Src.SCALAR, 0x3F800000)))
+                   for _ in range(10)]
+    before, after = outcome(chains)[1], outcome(reorder(CHIP, chains))[1]
+    assert after < 0.7 * before
+
+
+def test_order_is_kept_where_everything_waits():
+    chain = [nodes.vector(VectorOp.FADD, Dst.ACC, 0, 4, ((Src.ACC, 0), (Src.SCALAR, i)))
+             for i in range(10)]
+    assert reorder(CHIP, chain) == chain

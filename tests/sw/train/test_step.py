@@ -1,0 +1,186 @@
+"""The training step on the golden model, against NumPy that rounds where the chip does."""
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from celosia import driver, train
+from celosia.arch.config import TpuConfig, preset
+from celosia.train.places import Places
+
+SMALL = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=2048, acc_rows=512, bus_bytes=16)
+
+
+def rounded(x):
+    return np.asarray(x, ml_dtypes.bfloat16).astype(np.float64)
+
+
+class Reference:
+    """Training in float64 with operands of products rounded to bf16."""
+
+    def __init__(self, parameters, adam):
+        self.values = {name: np.array(value, np.float64) for name, value in parameters.items()}
+        self.means = {name: np.zeros_like(value) for name, value in self.values.items()}
+        self.squares = {name: np.zeros_like(value) for name, value in self.values.items()}
+        self.adam, self.steps = adam, 0
+
+    def step(self, x, labels, rate):
+        values, adam, rows = self.values, self.adam, np.arange(len(labels))
+        self.steps += 1
+        hidden = rounded(np.maximum(rounded(x) @ rounded(values["w1"]).T + values["b1"], 0))
+        scores = hidden @ rounded(values["w2"]).T + values["b2"]
+        power = np.exp(scores - scores.max(axis=1, keepdims=True))
+        share = power / power.sum(axis=1, keepdims=True)
+        loss = -np.log(share[rows, labels]).mean()
+        share[rows, labels] -= 1
+        share /= len(labels)
+        error = rounded(share)
+        back = (error @ rounded(values["w2"])) * (hidden > 0)
+        slopes = {"w1": rounded(back).T @ rounded(x), "b1": back.sum(axis=0),
+                  "w2": error.T @ hidden, "b2": share.sum(axis=0)}
+        for name, slope in slopes.items():  # moments are scaled: the newest has the factor 1
+            self.means[name] = adam.beta1 * self.means[name] + slope
+            self.squares[name] = adam.beta2 * self.squares[name] + slope**2
+            mean = self.means[name] * (1 - adam.beta1) / (1 - adam.beta1**self.steps)
+            square = self.squares[name] * (1 - adam.beta2) / (1 - adam.beta2**self.steps)
+            values[name] -= rate * mean / (np.sqrt(square) + adam.epsilon)
+        return loss
+
+
+def data(net, rng):
+    return rng.random((net.batch, net.inputs)), rng.integers(0, net.classes, net.batch)
+
+
+def parameters_of(net, seed=0):
+    rng = np.random.default_rng(seed)
+    return {name: value + rng.normal(0, 0.1, value.shape).astype(np.float32)
+            for name, value in train.initial_parameters(net, seed).items()}
+
+
+def garbage(device):
+    """Fill the on-chip memories, with NaN among the numbers."""
+    rng, machine = np.random.default_rng(2), device.transport.machine
+    machine.acc[...] = rng.integers(0, 1 << 32, machine.acc.shape, dtype=np.uint32)
+    machine.ub[...] = rng.integers(0, 1 << 16, machine.ub.shape)
+    machine.ub[::3] = 0x7FC0
+    machine.acc[::3] = 0x7FC00000
+
+
+# Whole tiles; ragged everywhere; fewer than a tile; as many classes as lanes; as many rows as fit.
+@pytest.mark.parametrize(("config", "sizes"), [
+    (SMALL, (12, 24, 4, 8)), (SMALL, (13, 21, 3, 16)), (SMALL, (3, 2, 2, 4)),
+    (preset("core"), (70, 50, 10, 48)), (preset("core"), (33, 300, 16, 16)),
+    (preset("core"), (17, 130, 10, 256))])
+def test_steps_equal_numpy_with_bf16_operands(config, sizes):
+    net, adam = train.Classifier(*sizes), train.Adam(0.8, 0.97, 1e-4)
+    first = parameters_of(net)
+    wanted, rng = Reference(first, adam), np.random.default_rng(1)
+    with driver.open("model", config=config) as device:
+        trainer = train.Trainer(device, net, first, adam)
+        for _ in range(3):
+            x, labels = data(net, rng)
+            # What is rounded differently once can be another number after: begin anew each time.
+            state = trainer.state()
+            wanted.values = {name: state[name].astype(np.float64) for name in net.shapes}
+            garbage(device)
+            loss = trainer.step(x, labels, 0.01)
+            assert loss == pytest.approx(wanted.step(x, labels, 0.01), rel=1e-4)
+            state = trainer.state()
+            for name in net.shapes:
+                means, squares = state[f"{name}.mean"], state[f"{name}.square"]
+                scale = np.abs(wanted.means[name]).max()
+                np.testing.assert_allclose(means, wanted.means[name], rtol=0, atol=0.005 * scale)
+                np.testing.assert_allclose(np.sqrt(squares), np.sqrt(wanted.squares[name]), rtol=0,
+                                           atol=0.005 * np.sqrt(wanted.squares[name].max()))
+                # A mean near zero can have either sign, and the step is up to the rate then.
+                clear = np.abs(wanted.means[name]) > 0.05 * scale
+                np.testing.assert_allclose(state[name][clear], wanted.values[name][clear], rtol=0,
+                                           atol=0.01 * 0.05)
+                wanted.means[name] = means.astype(np.float64)
+                wanted.squares[name] = squares.astype(np.float64)
+
+
+def test_training_on_the_chip_follows_float32():
+    net = train.Classifier(20, 32, 4, 16)
+    rng = np.random.default_rng(0)
+    centres = rng.random((net.classes, net.inputs))
+    labels = rng.integers(0, net.classes, 400)
+    x = (centres[labels] + rng.normal(0, 0.1, (400, net.inputs))).astype(np.float32)
+    first = train.initial_parameters(net)
+    host, pairs = train.HostTrainer(first), []
+    with driver.open("model", config=preset("core")) as device:
+        trainer = train.Trainer(device, net, first)
+        for rows, _ in zip(train.batches(400, net.batch), range(60), strict=False):
+            pairs.append((trainer.step(x[rows], labels[rows], 0.01),
+                          host.step(x[rows], labels[rows], 0.01)))
+        assert train.accuracy(trainer.parameters(), x, labels) > 0.95
+    chip, wanted = np.array(pairs).T
+    assert chip[-10:].mean() < 0.2 * chip[0]
+    np.testing.assert_allclose(chip, wanted, rtol=0.05)
+
+
+def test_gradient_of_zero_leaves_parameters_alone():
+    net = train.Classifier(16, 16, 2, 16)
+    first = parameters_of(net)
+    with driver.open("model", config=preset("core")) as device:
+        trainer = train.Trainer(device, net, first)
+        trainer.step(np.zeros((16, 16)), np.zeros(16, int), 0.1)  # no input: no slope of w1
+        np.testing.assert_array_equal(trainer.parameters()["w1"], first["w1"])
+        assert not np.array_equal(trainer.parameters()["b2"], first["b2"])
+
+
+def test_first_step_moves_every_parameter_by_the_rate():
+    """What Adam does where the corrected mean is the slope, and the root its magnitude."""
+    net = train.Classifier(16, 16, 2, 16)
+    first = parameters_of(net)
+    with driver.open("model", config=preset("core")) as device:
+        trainer = train.Trainer(device, net, first)
+        trainer.step(np.random.default_rng(0).random((16, 16)), np.arange(16) % 2, 0.125)
+        moved = np.abs(trainer.parameters()["b2"] - first["b2"])
+    np.testing.assert_allclose(moved, 0.125, rtol=1e-5)
+
+
+def test_step_keeps_the_array_busy():
+    net = train.Classifier(128, 128, 10, 128)
+    with driver.open("model", config=preset("core")) as device:
+        trainer = train.Trainer(device, net, train.initial_parameters(net))
+        trainer.step(*data(net, np.random.default_rng(0)), 1e-3)
+        assert trainer.result is not None
+        counters = trainer.result.counters
+    assert counters["mxu_busy"] > 0.75 * counters["cycles"]
+
+
+@pytest.mark.parametrize(("config", "sizes", "message"), [
+    ("nano", (8, 8, 4, 8), "chip must have bf16 to train, nano has int8 only"),
+    ("core", (8, 8, 4, 24),
+     "batch must be a multiple of 16, the side of the array of core, not 24"),
+    ("core", (8, 8, 17, 16), "classes must be from 2 to 16, the lanes of core, not 17"),
+    ("core", (8, 8, 1, 16), "classes must be from 2 to 16, the lanes of core, not 1"),
+    ("core", (784, 4096, 10, 128), ("training 784-4096-10 with batch 128 must fit the unified "
+                                    "buffer of 16384 rows, not take 74624")),
+    ("core", (8, 8, 4, 512), ("training 8-8-4 with batch 512 must fit the accumulators of 2048 "
+                              "rows, not take 3599")),
+])
+def test_what_does_not_suit_the_chip_is_refused(config, sizes, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        train.training_step(preset(config), train.Classifier(*sizes))
+
+
+def test_sizes_are_positive_integers():
+    with pytest.raises(ValueError, match=r"^hidden must be a positive integer, not 0$"):
+        train.Classifier(8, 0, 2, 4)
+    with pytest.raises(TypeError, match=r"^inputs must be a positive integer, not 2\.5$"):
+        train.Classifier(2.5, 8, 2, 4)  # type: ignore[arg-type]
+
+
+def test_places_do_not_overlap():
+    p = Places(preset("core"), train.Classifier(784, 512, 10, 128), train.Adam())
+    rows = p.block_rows
+    blocks = sorted([p.gradients[i] for i in range(3)] + [
+        p.parameters[i] + j * rows for i in range(4) for j in range(3)])
+    assert all(b - a >= rows for a, b in zip(blocks, blocks[1:], strict=False))
+    assert blocks[0] > p.loss_row
+    assert blocks[-1] + rows <= 2048
+    assert p.panels[p.panels.count - 1] + p.panels.step <= 16384
