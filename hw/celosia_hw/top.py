@@ -113,12 +113,13 @@ class Celosia(wiring.Component):
         for user in (store.acc, scalar.acc_read):
             m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data)]
 
-        # Port order is priority and the order of registers.PORTS: the MXU first.
+        # Port order is priority and the order of registers.PORTS: the MXU first, DMA last. Behind a
+        # load of 32-bit words, a row every other cycle, the vector unit would lose every other one.
         for memory, readers, writers in (
                 (ub, (mxu.acts, mxu.weights, vpu.ub_p, vpu.ub_q, store.ub),
-                 (load.ub, vpu.ub_write)),
+                 (vpu.ub_write, load.ub)),
                 (acc, (mxu.acc_read, vpu.acc_p, vpu.acc_q, borrowed),
-                 (mxu.acc_write, load.acc, vpu.acc_write))):
+                 (mxu.acc_write, vpu.acc_write, load.acc))):
             for port, unit_port in zip(memory.read, readers, strict=True):
                 wiring.connect(m, port, unit_port)
             for port, unit_port in zip(memory.write, writers, strict=True):

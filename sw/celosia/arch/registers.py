@@ -12,7 +12,7 @@ __all__ = [
 
 #: Value of MAGIC: "CLSA" in ASCII, first letter in the lowest byte.
 MAGIC = int.from_bytes(b"CLSA", "little")
-ISA_VERSION = 1
+ISA_VERSION = 2
 ADDRESS_BITS = 12
 NUM_WINDOWS = 4
 #: A program's first byte lies at a multiple of this: the beat of the widest bus.
@@ -74,8 +74,8 @@ UNIT_NAMES = ("load", "store", "mxu", "vpu", "scalar")
 #: Ports of the on-chip memories whose lost cycles (valid and not ready) are counted.
 PORTS = (
     "ub_read_mxu_acts", "ub_read_mxu_weights", "ub_read_vpu_p", "ub_read_vpu_q", "ub_read_store",
-    "ub_write_load", "ub_write_vpu",
-    "acc_read_vpu_p", "acc_read_vpu_q", "acc_read_store", "acc_write_load", "acc_write_vpu",
+    "ub_write_vpu", "ub_write_load",
+    "acc_read_vpu_p", "acc_read_vpu_q", "acc_read_store", "acc_write_vpu", "acc_write_load",
 )
 
 

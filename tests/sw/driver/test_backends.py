@@ -74,7 +74,7 @@ class Lying(ModelTransport):
 
 @pytest.mark.parametrize(("name", "value", "message"), [
     ("MAGIC", 0, "register MAGIC must be 0x41534c43, not 0x00000000: this is no Celosia chip"),
-    ("VERSION", 9, ("register VERSION must be 1, not 9: this driver is for another version of the "
+    ("VERSION", 9, ("register VERSION must be 2, not 9: this driver is for another version of the "
                    "ISA")),
     ("DIM", 3, ("the registers must describe a chip, but TpuConfig.dim must be a power of two from "
                "2 to 256, not 3")),
