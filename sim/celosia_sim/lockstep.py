@@ -1,7 +1,8 @@
 """Runs programs on a chip and on the golden model, and compares all that they leave behind.
 
 ``python -m celosia_sim.lockstep --preset core --seeds 0 10000`` runs as many random programs as
-wanted; with ``--faults``, programs that end in a fault.
+wanted; with ``--faults``, programs that end in a fault; with ``--cut``, before each of them one
+that is stopped in the middle.
 """
 
 from __future__ import annotations
@@ -24,10 +25,15 @@ from celosia.arch.vector import VectorOp
 from celosia.asm import format_insn
 from celosia.model import Machine, vpu
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
-from celosia_sim.randprog import RandomProgram, random_faulting_program, random_program
+from celosia_sim.randprog import (
+    RandomProgram,
+    random_faulting_program,
+    random_program,
+    random_walks,
+)
 from celosia_sim.rtl import RtlTransport, SimOptions
 
-__all__ = ["Lockstep", "LockstepError", "Outcome", "main", "memory_options"]
+__all__ = ["Lockstep", "LockstepError", "Outcome", "cut_options", "main", "memory_options"]
 
 
 class LockstepError(AssertionError):
@@ -65,8 +71,14 @@ class Lockstep:
         self.config, self.transport, self.timeout = config, transport, timeout
         self.machine = Machine(config)
 
-    def run(self, program: RandomProgram) -> Outcome:
+    def run(self, program: RandomProgram, *, rows: bool = True) -> Outcome:
         """Run a program on both.
+
+        Parameters
+        ----------
+        rows
+            False: after a fault, instructions behind the one that it names may have run. Then only
+            the ends are compared, and the model gets the chip's on-chip memories.
 
         Raises
         ------
@@ -86,20 +98,68 @@ class Lockstep:
             raise LockstepError(
                 f"{self._name(program)}: the chip must end as {_end(*expected)}, "
                 f"not {_end(*ends)}; instruction: {_text(program, expected[2])}")
-        self._compare(program, before)
+        if rows:
+            self._compare(program, before)
         if outcome.status == Status.FAULTED:
             self._soft_reset()
+        if not rows:
+            for name, mine in (("ub", self.machine.ub), ("acc", self.machine.acc)):
+                mine[:] = self.transport.peek(name, 0, len(mine)).view(mine.dtype)
         return outcome
 
+    def cut(self, program: RandomProgram, cycles: int, *, by_host: bool = False) -> Status:
+        """Start a program on the chip alone, reset it in the middle, take over what it left.
+
+        The model gets the chip's on-chip memories, so that the next :meth:`run` finds out whether
+        anything else of the program has outlived the reset.
+
+        Parameters
+        ----------
+        cycles
+            After so many the watchdog stops the program, unless it has halted.
+        by_host
+            Nothing stops the program; the host resets it after about so many cycles.
+
+        Returns
+        -------
+        Status
+            That before the reset: RUNNING, DONE or FAULTED.
+
+        Raises
+        ------
+        LockstepError
+            If the watchdog fails, the counters do not add up, or a row has changed that the program
+            does not write.
+        """
+        self.transport.write_memory(program.program_addr, program.code)
+        self.transport.write_memory(program.data_addr, program.image)
+        self._start(program, 0 if by_host else cycles)
+        waited = self.transport.wait_interrupt(cycles if by_host else cycles + 100)
+        status = Status(self._read("STATUS"))
+        if not waited and not by_host:
+            raise LockstepError(f"{self._name(program)}: the watchdog must stop it after {cycles} "
+                                f"cycles, it is at instruction {self._read('PC')}")
+        if status == Status.FAULTED:
+            ended = Fault(self._read("FAULT_CAUSE")), self._read("CYCLES_LO")
+            if ended != (Fault.WATCHDOG, cycles):
+                raise LockstepError(f"{self._name(program)}: the watchdog must stop it after "
+                                    f"{cycles} cycles, not {ended[0].name} after {ended[1]}")
+        if status != Status.RUNNING:
+            self._check_counters(program, self._read("CYCLES_LO"))
+        self._soft_reset()
+        machine = self.machine
+        written = self._writers(program, (machine.ub, machine.acc))
+        for name, rows in (("ub", machine.ub), ("acc", machine.acc)):
+            chip = self.transport.peek(name, 0, len(rows)).view(rows.dtype)
+            for row in np.flatnonzero((chip != rows).any(axis=1)):
+                if (name, int(row)) not in written:
+                    raise LockstepError(f"{self._name(program)}: stopped after {cycles} cycles, it "
+                                        f"must not have changed {name} row {row}")
+            rows[:] = chip
+        return status
+
     def _run_chip(self, program: RandomProgram) -> Outcome:
-        windows = [*program.windows, *[(1, 0)] * (registers.NUM_WINDOWS - len(program.windows))]
-        for i, (base, last) in enumerate(windows):
-            self._write(f"WINDOW{i}_BASE", base)
-            self._write(f"WINDOW{i}_LAST", last)
-        for name, value in (("PROGRAM", program.program_addr), ("LENGTH", program.length),
-                            ("WATCHDOG", self.timeout), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1),
-                            ("CONTROL", Control.START)):
-            self._write(name, value)
+        self._start(program, self.timeout)
         if not self.transport.wait_interrupt(self.timeout + 10_000):
             raise LockstepError(f"{self._name(program)}: the chip must raise its interrupt within "
                                 f"{self.timeout} cycles, it is at instruction {self._read('PC')}")
@@ -107,6 +167,16 @@ class Lockstep:
         self._check_counters(program, cycles)
         return Outcome(Status(self._read("STATUS")), Fault(self._read("FAULT_CAUSE")),
                        self._read("FAULT_PC"), self._read("FAULT_ADDR"), cycles)
+
+    def _start(self, program: RandomProgram, watchdog: int) -> None:
+        windows = [*program.windows, *[(1, 0)] * (registers.NUM_WINDOWS - len(program.windows))]
+        for i, (base, last) in enumerate(windows):
+            self._write(f"WINDOW{i}_BASE", base)
+            self._write(f"WINDOW{i}_LAST", last)
+        for name, value in (("PROGRAM", program.program_addr), ("LENGTH", program.length),
+                            ("WATCHDOG", watchdog), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1),
+                            ("CONTROL", Control.START)):
+            self._write(name, value)
 
     def _check_counters(self, program: RandomProgram, cycles: int) -> None:
         """Every unit is in one state in every cycle."""
@@ -214,6 +284,11 @@ def _text(program: RandomProgram, pc: int) -> str:
         return f"{code.hex()} ({error})"
 
 
+def cut_options(seed: int) -> tuple[int, bool]:
+    """Return after how many cycles a seed's program is stopped, and whether by the host."""
+    rng = random.Random(f"cut/{seed}")
+    cycles = rng.randrange(rng.choice((1, 150, 150)), rng.choice((300, 600, 1200)))
+    return cycles, rng.random() < 0.2
 
 
 def memory_options(seed: int) -> SimOptions:
@@ -233,6 +308,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1000), metavar=("FIRST", "END"))
     parser.add_argument("--size", type=int, default=40, help="instructions of a program")
     parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
+    parser.add_argument("--cut", action="store_true",
+                        help="before each, one of long vector instructions, reset in the middle")
     args = parser.parse_args(argv)
     config = preset(args.preset)
     transport = RtlTransport(config)
@@ -242,6 +319,9 @@ def main(argv: list[str] | None = None) -> int:
     for seed in range(*args.seeds):
         transport.set_options(memory_options(seed))
         try:
+            if args.cut:
+                after, by_host = cut_options(seed)
+                lockstep.cut(random_walks(config, seed), after, by_host=by_host)
             cycles += lockstep.run(make(config, seed, args.size)).cycles
         except LockstepError as error:
             print(error, file=sys.stderr)

@@ -10,10 +10,10 @@ from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src
 from celosia.arch.vector import VectorOp as Op
-from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Label
+from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Counts, Label
 from celosia_sim.randvector import VectorBuilder
 
-__all__ = ["Generator"]
+__all__ = ["Generator", "LongWalks"]
 
 _SIZES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 
@@ -175,3 +175,17 @@ class Generator(VectorBuilder):
         self.emit("matmul", fmt=fmt, accumulate=rng.getrandbits(1), xacc=xacc, xacts=xacts,
                   acc=self.value(acc), acts=self.value(acts), n2=self.value(counts[2]),
                   counts=self.value(counts[0] | counts[1] << 16), **weights)
+
+
+class LongWalks(Generator):
+    """Composes programs of vector instructions that walk over the same rows again and again."""
+
+    def statement(self, size: int) -> None:
+        """Emit a vector instruction, at times something else."""
+        self.rng.choice([self.vector] * 8 + [self.load, self.store, self.matmul])()
+
+    def counts(self) -> Counts:
+        """Return counts of a stream."""
+        rng, dim = self.rng, self.config.dim
+        return (rng.choice((dim, dim, max(dim - 1, 1), 2 * dim)), rng.choice((10, 30)),
+                rng.choice((1, 3)))

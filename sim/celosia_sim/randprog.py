@@ -32,9 +32,10 @@ from celosia_sim.randbuild import (
     PROGRAM_ADDR,
     RandomProgram,
 )
-from celosia_sim.randgen import Generator
+from celosia_sim.randgen import Generator, LongWalks
 
-__all__ = ["RandomProgram", "random_faulting_program", "random_program"]
+__all__ = ["RandomProgram", "random_bad_indexes", "random_faulting_program", "random_program",
+           "random_walks"]
 
 
 def random_program(config: TpuConfig, seed: int, size: int = 40) -> RandomProgram:
@@ -44,8 +45,17 @@ def random_program(config: TpuConfig, seed: int, size: int = 40) -> RandomProgra
     memories.
     """
     rng = random.Random(f"{seed}/{size}/{config.fingerprint}")
-    generator = Generator(config, rng)
-    insns = generator.program(size)
+    return _finish(config, seed, Generator(config, rng).program(size), rng)
+
+
+def random_walks(config: TpuConfig, seed: int) -> RandomProgram:
+    """Return a legal program of a few long vector instructions, to be stopped in one of them."""
+    rng = random.Random(f"walks/{seed}/{config.fingerprint}")
+    return _finish(config, seed, LongWalks(config, rng).program(8), rng)
+
+
+def _finish(config: TpuConfig, seed: int, insns: tuple[Insn, ...],
+            rng: random.Random) -> RandomProgram:
     windows = [(DATA_ADDR, DATA_ADDR + DATA_BYTES - 1), (1, 0), (PROGRAM_ADDR - 64,
                PROGRAM_ADDR - 1), rng.choice(((1, 0), (DATA_ADDR, DATA_ADDR)))]
     rng.shuffle(windows)
@@ -115,6 +125,34 @@ def random_faulting_program(config: TpuConfig, seed: int, size: int = 24) -> Ran
                 return replace(mutant, expected=expected)
 
 
+def random_bad_indexes(config: TpuConfig, seed: int, size: int = 40) -> RandomProgram:
+    """Return a program some of whose gathers and scatters find indexes out of their tables.
+
+    What stands behind them goes on as it would, so younger instructions run before the fault; often
+    one of them is at fault too. ``expected`` is how the program ends on the model.
+    """
+    rng = random.Random(f"indexes/{seed}/{config.fingerprint}")
+    while True:
+        program = random_program(config, rng.getrandbits(32), size)
+        code = bytearray(program.code)
+        candidates = [i for i, insn in enumerate(program.insns) if _indexed(insn)]
+        for i in rng.sample(candidates, min(len(candidates), rng.choice((1, 2, 9)))):
+            _shrink(rng, code, i, stop=False)
+            wanted = rng.choice((Fault.ILLEGAL_FIELD, Fault.UB_RANGE, Fault.ACC_RANGE))
+            behind = range(i + 1, min(i + 5, program.length))
+            if near := [k for k in behind if _may(program.insns[k], wanted)]:
+                k = rng.choice(near)
+                _mutate(rng, wanted, program.insns[k], memoryview(code)[32 * k:32 * k + 32],
+                        config.dim)
+        mutant = replace(program, code=bytes(code), insns=(), seed=seed)
+        try:
+            expected = mutant.run(Machine(config), max_instructions=1000)
+        except TimeoutError:
+            continue
+        if expected.cause == Fault.INDEX_RANGE:
+            return replace(mutant, expected=expected)
+
+
 def _nest(rng: random.Random, code: bytearray) -> None:
     """Replace instructions by loops that end behind the program, one more than there may be."""
     length = len(code) // isa.INSTRUCTION_BYTES
@@ -124,13 +162,14 @@ def _nest(rng: random.Random, code: bytearray) -> None:
         code[32 * i:32 * i + 32] = encode(loop)
 
 
-def _shrink(rng: random.Random, code: bytearray, index: int) -> None:
-    """Give a gather or scatter a table of one row, and stop behind it."""
+def _shrink(rng: random.Random, code: bytearray, index: int, stop: bool = True) -> None:
+    """Give a gather or scatter a table of one row, and ``stop`` behind it."""
     place = memoryview(code)[32 * index:32 * index + 64]
     param = next(i for i, operand in enumerate(isa.BY_OPCODE[Opcode.VECTOR].operands)
                  if operand.name == "param")
     _set(place, param, 1)
-    place[32:] = encode(make(rng.choice(("fence", "halt"))))
+    if stop:
+        place[32:] = encode(make(rng.choice(("fence", "halt"))))
 
 
 def _set(code: memoryview, operand: int, word: int) -> None:

@@ -68,6 +68,15 @@ def test_large_products_use_the_array_of_core_almost_always(fmt, size, share):
     assert result.utilisation >= share
 
 
+@pytest.mark.parametrize("fmt", ["int8", "bf16"])
+def test_epilogue_runs_beside_the_next_tile(fmt):
+    config = preset("core")
+    raw, fused = (measure(config, "rtl", gemm(config, 512, 512, 512, fmt, epilogue=epilogue),
+                          check=epilogue) for epilogue in (False, True))
+    assert fused.bit_exact is True
+    assert fused.utilisation >= 0.99 * raw.utilisation
+
+
 def test_mnist_network_takes_few_cycles():
     config = preset("core")
     result = measure(config, "rtl", mlp(config, (784, 512, 10), 128, "int8"))

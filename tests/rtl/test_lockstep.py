@@ -9,13 +9,19 @@ import pytest
 
 from celosia.arch.config import preset
 from celosia.arch.encoding import encode, insn
+from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
-from celosia_sim.lockstep import Lockstep, LockstepError, memory_options
-from celosia_sim.randprog import random_faulting_program, random_program
+from celosia_sim.lockstep import Lockstep, LockstepError, cut_options, memory_options
+from celosia_sim.randprog import (
+    random_bad_indexes,
+    random_faulting_program,
+    random_program,
+    random_walks,
+)
 from celosia_sim.rtl import RtlTransport
 from celosia_sim.verilog import chip_verilog
 
-PROGRAMS, FAULTS = range(150), range(75)
+PROGRAMS, FAULTS, INDEXES, CUTS = range(150), range(75), range(30), range(100)
 #: Presets; the last in the form of its Verilog that is for synthesis.
 CHIPS = ("nano", "edge", "core", "nano synthesis")
 
@@ -46,6 +52,33 @@ def test_faulting_programs_and_the_programs_after_them(lockstep):
     assert len({outcome.cause for outcome in outcomes}) >= 8
 
 
+def bad_indexes(lockstep, seeds):
+    """Run a program with indexes out of range and another one behind it, for each seed."""
+    for seed in seeds:
+        lockstep.transport.set_options(memory_options(seed))
+        yield lockstep.run(random_bad_indexes(lockstep.config, seed), rows=False)
+        lockstep.run(random_program(lockstep.config, seed))
+
+
+def test_first_bad_index_is_named_whatever_is_behind_it(lockstep):
+    assert {outcome.cause for outcome in bad_indexes(lockstep, INDEXES)} == {Fault.INDEX_RANGE}
+
+
+def cut(lockstep, seeds):
+    """Reset a program in the middle and run another, for each seed; return states before it."""
+    for seed in seeds:
+        lockstep.transport.set_options(memory_options(seed))
+        cycles, by_host = cut_options(seed)
+        yield lockstep.cut(random_walks(lockstep.config, seed), cycles, by_host=by_host)
+        lockstep.run(random_program(lockstep.config, seed))
+
+
+def test_nothing_but_rows_outlives_a_reset_in_the_middle(lockstep):
+    states = list(cut(lockstep, CUTS))
+    assert states.count(Status.FAULTED) > len(CUTS) / 4
+    assert states.count(Status.RUNNING) > len(CUTS) / 10
+
+
 def test_long_programs(lockstep):
     for seed in range(3):
         lockstep.transport.set_options(memory_options(seed))
@@ -70,4 +103,7 @@ def test_many_programs(lockstep):
     for make, seeds in ((random_program, range(1000, 6000)),
                         (random_faulting_program, range(1000, 3000))):
         for _ in run(lockstep, make, seeds):
+            pass
+    for attack in bad_indexes, cut:
+        for _ in attack(lockstep, range(1000, 3000)):
             pass

@@ -46,8 +46,8 @@ FAULT_DOCS: dict[Fault, tuple[str, str]] = {
     Fault.BUS_WRITE: ("the memory answered a store with an error", "0"),
     Fault.BUS_FETCH: ("the memory answered an instruction fetch with an error",
                       "the instruction index"),
+    Fault.WATCHDOG: ("the run took more cycles than WATCHDOG allows", "0"),
     Fault.INDEX_RANGE: (
         "a lane is not below D, or an index of a gather or scatter not below its table's rows",
         "the lane, or the first such index"),
-    Fault.WATCHDOG: ("the run took more cycles than WATCHDOG allows", "0"),
 }

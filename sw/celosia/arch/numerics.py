@@ -48,7 +48,7 @@ def _f64(x: U32) -> NDArray[np.float64]:
 
 
 def round_f64(exact: NDArray[np.float64]) -> U32:
-    """Round to fp32: a float64 that is exact, or exact but for a sticky last bit, to fp32."""
+    """Round a float64 that is exact, or exact but for a sticky last bit, to fp32."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         single = exact.astype(np.float32)
     single = np.where(np.abs(exact) < _FLUSH_BELOW, np.copysign(np.float32(0), single), single)

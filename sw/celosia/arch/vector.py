@@ -8,7 +8,7 @@ rows or lanes (:class:`Reduce`, :class:`ReduceOp`), and the destination converts
 from enum import IntEnum
 
 __all__ = [
-    "COMPARES", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
+    "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
     "LANE_ROW_SRCS", "LANE_SRCS", "MEMORY_SRCS", "MOVEMENT_OPS", "PARAM_POSTS", "ROW_SRCS",
     "STREAM_SRCS", "TABLE_LIMIT", "VECTOR_OPERANDS", "Dst", "Post", "Reduce", "ReduceOp", "Src",
     "VectorOp",
@@ -157,10 +157,6 @@ ROW_SRCS = frozenset({Src.ACC_ROW, Src.UB_I8_ROW, Src.UB_BF16_ROW}) | LANE_ROW_S
 #: Sources that read a memory.
 MEMORY_SRCS = STREAM_SRCS | ROW_SRCS
 
-COMPARES = frozenset({
-    VectorOp.IEQ, VectorOp.INE, VectorOp.ILT, VectorOp.ILE, VectorOp.IGT, VectorOp.IGE,
-    VectorOp.FEQ, VectorOp.FNE, VectorOp.FLT, VectorOp.FLE, VectorOp.FGT, VectorOp.FGE,
-    VectorOp.ISFINITE})
 #: Operations whose rows come from, or go to, places that an index row names.
 INDEXED_OPS = frozenset({VectorOp.GATHER, VectorOp.SCATTER})
 #: Operations that move words and carry them unchanged.

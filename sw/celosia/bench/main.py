@@ -33,10 +33,15 @@ Operands and results lie in external memory; cycles count from the doorbell to t
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a positive integer, not {text}")
-    return value
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 0, not {text}")
+    return int(text)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -73,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="mlp, train: rows (default: 128)")
     parser.add_argument("--rows", type=_positive, default=1024, metavar="ROWS",
                         help="vector: rows of each instruction (default: 1024)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random operands (default: 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="of the random operands (default: 0)")
     parser.add_argument("--no-check", action="store_true",
                         help="do not compare with NumPy and the golden model")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia import ops
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import Mem
 from celosia.arch.registers import Activity
@@ -152,14 +152,16 @@ def vector_unit(config: TpuConfig, backend: str, rows: int = 1024,
     Raises
     ------
     ValueError
-        If ``rows`` is not a multiple of the rows that the walk repeats.
+        If ``rows`` is not a multiple of the rows that the walk repeats, or too large for a walk.
     celosia.driver.DeviceError
         If the backend cannot be opened, or a run fails.
     """
     assert {state.name.lower() for state in Activity} >= set(_OCCUPIED)
     places = _Places(max(32, config.dim))
-    if rows % places.n0:
-        raise ValueError(f"--rows must be a multiple of {places.n0} on {config.name}, not {rows}")
+    most = config.dim * ((1 << COUNT_BITS) - 1)
+    if rows % places.n0 or not 0 < rows <= most:
+        raise ValueError(f"--rows must be a multiple of {places.n0} of at most {most} on "
+                         f"{config.name}, not {rows}")
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((places.loaded, config.dim)).astype(np.float32)
     with open_device(backend, config=config) as device, \

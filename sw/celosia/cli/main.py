@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("celosia: stopped", file=sys.stderr)
         return 130
-    except (RuntimeError, ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OSError, MemoryError) as error:
         if "--debug" in arguments:
             raise
-        print(f"celosia: error: {error}", file=sys.stderr)
+        print(f"celosia: error: {str(error) or 'out of memory'}", file=sys.stderr)
         return 1

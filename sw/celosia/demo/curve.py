@@ -7,9 +7,17 @@ from pathlib import Path
 
 from celosia.driver.errors import needs
 
-__all__ = ["draw"]
+__all__ = ["can_draw", "draw"]
 
 _CHIP, _HOST = "#c2542d", "#2d6ac2"
+
+
+def can_draw() -> None:
+    """Raise DeviceError if Matplotlib is not installed; the message says how to get it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise needs("the picture", error, "demo") from error
 
 
 def draw(path: Path, title: str, chip: Sequence[float], host: Sequence[float]) -> None:
@@ -22,10 +30,9 @@ def draw(path: Path, title: str, chip: Sequence[float], host: Sequence[float]) -
     OSError
         If the file cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise needs("the picture", error, "demo") from error
+    can_draw()
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, 6), layout="constrained")
     losses, differences = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     steps = range(1, len(chip) + 1)

@@ -18,7 +18,7 @@ from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.demo.data import Digits, digits, mnist
 from celosia.demo.show import picture, side_by_side
 from celosia.demo.train import accuracy, forward, train
-from celosia.demo.training import train_on_chip
+from celosia.demo.training import CLOCK_HZ, train_on_chip
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
 from celosia.driver.backends import BACKENDS
@@ -27,8 +27,6 @@ from celosia.program import Program
 
 __all__ = ["add_arguments", "main"]
 
-#: Clock at which times are stated.
-CLOCK_HZ = 100e6
 #: Rows of training data that set the scales of the activations.
 _CALIBRATION = 1000
 _EPILOG = """\
@@ -51,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core)")
     parser.add_argument("--format", choices=list(OUTPUTS),
-                        help="of the network on the chip (default: the chip's first)")
+                        help="of the network on the chip (default: the chip's first; with --train "
+                             "bf16)")
     parser.add_argument("--hidden", type=int, metavar="N",
                         help="outputs of the first layer (default: 64, MNIST: 128; "
                              "with --train 128 and 512)")
@@ -160,7 +159,9 @@ def main(args: argparse.Namespace) -> int:
         value = getattr(args, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
-    if args.train and not args.picture.absolute().parent.is_dir():
+    if args.train and args.format not in (None, "bf16"):
+        raise ValueError(f"--format must be bf16 to train, not {args.format}")
+    if args.train and (args.picture.is_dir() or not args.picture.absolute().parent.is_dir()):
         raise ValueError(f"--picture must be a file in a folder that exists, not {args.picture}")
     data = digits() if args.mnist is None else mnist(args.mnist)
     if args.train:

@@ -14,7 +14,7 @@ from pathlib import Path
 from numpy.typing import NDArray
 
 from celosia.arch.config import preset
-from celosia.demo.curve import draw
+from celosia.demo.curve import can_draw, draw
 from celosia.demo.data import Digits
 from celosia.driver import open as open_device
 from celosia.train import (
@@ -26,7 +26,7 @@ from celosia.train import (
     initial_parameters,
 )
 
-__all__ = ["train_on_chip"]
+__all__ = ["CLOCK_HZ", "train_on_chip"]
 
 #: Clock at which times are stated.
 CLOCK_HZ = 100e6
@@ -98,7 +98,8 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
     Parameters
     ----------
     args
-        Of ``celosia demo``: backend, preset, mnist, hidden, steps, chip_steps, picture.
+        Of ``celosia demo``: backend, preset, mnist, hidden, images, batch, steps, chip_steps,
+        picture.
     data
         Images.
 
@@ -109,6 +110,7 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
     celosia.driver.DeviceError
         If a package is missing, or a run fails.
     """
+    can_draw()  # or else not begin
     config = preset(args.preset)
     large = args.mnist is not None
     net = Classifier(data.train_x.shape[1], args.hidden or (512 if large else 128), 10, args.batch)
@@ -140,8 +142,8 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
         seconds = time.perf_counter() - begin
         trained = model.parameters()
     path = Path(args.picture)
-    draw(path, f"{data.name}: {net}, batch {net.batch}, Adam", curves.chip, curves.host)
     _summary(args, data, curves, trained, host, seconds)
+    draw(path, f"{data.name}: {net}, batch {net.batch}, Adam", curves.chip, curves.host)
     print(f"picture       {path}")
     return int(not all(curves.same))
 
@@ -155,9 +157,10 @@ def _summary(args: argparse.Namespace, data: Digits, curves: _Curves,
           f"float32")
     if curves.apart:
         print(f"apart         {max(curves.apart):.2%} at most, at every tenth step")
-    print(f"accuracy      {accuracy(trained, data.test_x, data.test_y):.2%} trained on the chip, "
-          f"{accuracy(host.parameters(), data.test_x, data.test_y):.2%} on the host, of "
-          f"{len(data.test_x):,} images not seen")
+    images, labels = data.test_x[:args.images], data.test_y[:args.images]
+    print(f"accuracy      {accuracy(trained, images, labels):.2%} trained on the chip, "
+          f"{accuracy(host.parameters(), images, labels):.2%} on the host, of {len(images):,} "
+          f"images not seen")
     print(f"cycles        {cycles:,} a step{estimate}; MXU busy "
           f"{curves.busy[-1] / cycles:.1%}; {CLOCK_HZ / cycles:,.0f} steps/s at "
           f"{CLOCK_HZ / 1e6:.0f} MHz")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Reduce, Src, VectorOp
 from celosia.kernels.trace import Index, Input, Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.ops.nodes import Op
+from celosia.ops.nodes import Op, vector
 
 __all__ = ["Lane", "Layout", "Place", "Scalars", "emit", "lay_out"]
 
@@ -231,15 +231,9 @@ class _Emitter:
             yield self._vector(step, place, first, min(size, rows - first))
 
     def _vector(self, step: Step, place: Place, first: int, rows: int) -> Op:
-        sources = [self._operand(operand, first) for operand in step.operands]
-        fields = [("op", int(step.op)), ("post", int(step.post)), ("dst_kind", int(place.kind))]
-        fields += [(f"{name}_kind", int(kind))
-                   for name, (kind, _) in zip("abc", sources, strict=False)]
-        if step.reduce:
-            fields += [("reduce", int(step.reduce)), ("reduce_op", int(step.reduce_op))]
-        values = [value for _, value in sources] + [0] * (3 - len(sources))
-        return Op("vector", tuple(fields), (place.row + first, *values, rows | 1 << 16, step.param),
-                  self.source)
+        sources = tuple(self._operand(operand, first) for operand in step.operands)
+        return vector(step.op, place.kind, place.row + first, rows, sources, step.post, step.param,
+                      self.source, reduce=step.reduce, reduce_op=step.reduce_op)
 
 
 def emit(kernel: Kernel, rows: int, inputs: Places, outputs: Places, temporaries: int = 0,

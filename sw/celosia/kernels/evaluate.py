@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch import numerics
 from celosia.arch.vector import Reduce
 from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.model.lanes import JOINS, first, second
+from celosia.model.lanes import first, join_lanes, join_rows, second
 
 __all__ = ["evaluate"]
 
@@ -42,15 +41,12 @@ class _Values:
         result = second(step.post, result, step.param)
         if step.reduce == Reduce.NONE:
             return result
-        join = JOINS[step.reduce_op]
         if step.reduce == Reduce.LANES:
             rows = np.broadcast_to(result, (len(result), self.lanes))
-            return np.broadcast_to(numerics.lane_tree(join, rows)[:, np.newaxis], rows.shape).copy()
+            words = join_lanes(step.reduce_op, rows)
+            return np.broadcast_to(words[:, np.newaxis], rows.shape).copy()
         rows = np.broadcast_to(result, (self.rows, result.shape[1]))
-        joined = rows[:1]
-        for i in range(1, self.rows):
-            joined = join(joined, rows[i:i + 1])
-        return joined
+        return join_rows(step.reduce_op, rows[np.newaxis])
 
 
 def evaluate(kernel: Kernel, *arrays: NDArray, dim: int | None = None, rows: int | None = None,

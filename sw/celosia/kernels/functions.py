@@ -32,8 +32,6 @@ _LOG2_E = 1 / math.log(2)
 _LOG2_E_HIGH = _down(_LOG2_E)
 #: log2(e) a little short: 2**-22 keep the power of two inside its range at both its ends.
 _LOG2_E_SHORT = _LOG2_E * (1 - 2.0**-22)
-
-
 #: The upper 12 bits of a significand: products of two such are exact.
 _UPPER = 0xFFFFF000
 _ROOT_HALF = 0x3F3504F3

@@ -58,7 +58,7 @@ def _centred(x: Row, columns: int, dim: int) -> list[Tile]:
 
 
 def softmax(columns: int, dim: int) -> Kernel:
-    """Return softmax over rows of ``columns``: six instructions for a group, five for each more."""
+    """Return softmax over rows of ``columns``: six instructions for a group, 5 n - 1 for n."""
     def function(x: Row) -> list[Tile]:
         powers = [step(Op.FMUL, tile, _LOG2_E, post=Post.EXP2)
                   for tile in _centred(x, columns, dim)]
@@ -68,7 +68,7 @@ def softmax(columns: int, dim: int) -> Kernel:
 
 
 def log_softmax(columns: int, dim: int) -> Kernel:
-    """Return the logarithm of softmax: five instructions for a group, five for each more."""
+    """Return the logarithm of softmax: five instructions for a group, 5 n - 1 for n."""
     def function(x: Row) -> list[Tile]:
         x = _centred(x, columns, dim)
         if len(x) == 1:
@@ -82,10 +82,10 @@ def log_softmax(columns: int, dim: int) -> Kernel:
 
 
 def layer_norm(columns: int, dim: int, eps: float = 1e-5) -> Kernel:
-    """Return (x - mean) / sqrt(variance + eps) * gamma + beta; six instructions for a group.
+    """Return (x - mean) / sqrt(variance + eps) * gamma + beta: six instructions for a group.
 
-    Each further group takes six. ``gamma`` and ``beta`` are one row; the variance is that of
-    the row (not of a sample), from the differences from the mean.
+    For n groups they are 6 n - 1. ``gamma`` and ``beta`` are one row; the variance is that of the
+    row (not of a sample), from the differences from the mean.
     """
     def function(x: Row, gamma: Row, beta: Row) -> list[Tile]:
         total = _total(x)  # lanes beyond the last column are loaded as zeros

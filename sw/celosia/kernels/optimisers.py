@@ -11,7 +11,7 @@ from celosia.kernels.trace import Kernel, Scalar, clamp, kernel, step
 
 __all__ = ["adam", "adam_scalars", "adamw", "momentum", "sgd"]
 
-_FFMA, _FMUL, _MOV = VectorOp.FFMA, VectorOp.FMUL, VectorOp.MOV
+_FFMA, _MOV = VectorOp.FFMA, VectorOp.MOV
 _TINY, _HUGE = 2.0**-100, 2.0**127
 
 

@@ -100,17 +100,17 @@ def keeps(words: Tile, probability: float) -> Tile:
 
 def bits(dim: int) -> Kernel:
     """Return the kernel of random words on a chip with ``dim`` lanes."""
-    return kernel("bits", lambda: _words(counters(dim)), (), integers=("y",))
+    return kernel("bits", lambda: _words(counters(dim)), (), dim=dim, integers=("y",))
 
 
 def uniform(dim: int) -> Kernel:
     """Return the kernel of `uniform_of` random words."""
-    return kernel("uniform", lambda: uniform_of(_words(counters(dim))), ())
+    return kernel("uniform", lambda: uniform_of(_words(counters(dim))), (), dim=dim)
 
 
 def normal(dim: int) -> Kernel:
     """Return the kernel of `normal_of` random words."""
-    return kernel("normal", lambda: normal_of(_words(counters(dim))), ())
+    return kernel("normal", lambda: normal_of(_words(counters(dim))), (), dim=dim)
 
 
 def dropout(dim: int, rate: float) -> Kernel:
@@ -119,4 +119,4 @@ def dropout(dim: int, rate: float) -> Kernel:
 
     def drop(x: Tile) -> Tile:
         return step(Op.SELECT, keeps(_words(counters(dim)), keep), x * (1 / keep), 0)
-    return kernel("dropout", drop)
+    return kernel("dropout", drop, dim=dim)

@@ -24,7 +24,6 @@ __all__ = ["apply", "program"]
 
 #: Rows of a tile where there is room: long enough that an instruction's start does not count.
 TILE_ROWS = 128
-
 #: Parts of a tile that take turns in the vector unit.
 _PARTS = 2
 
@@ -135,6 +134,9 @@ def program(config: TpuConfig, kernel: Kernel, rows: int,
     """
     if kernel.needs_bf16 and not config.bf16:
         raise ValueError(f"kernel {kernel.name} must have a chip with bf16, not {config.name}")
+    if kernel.dim not in (None, config.dim):
+        raise ValueError(f"kernel {kernel.name} must have a chip of {kernel.dim} lanes, not "
+                         f"{config.name} of {config.dim}")
     if rows < 1:
         raise ValueError(f"rows must be at least 1, not {rows!r}")
     if single := [output.name for output in kernel.outputs if output.one_row]:
@@ -235,6 +237,8 @@ def apply(device: Device, kernel: Kernel, *arrays: ArrayLike,
              for array, given in zip(kernel.inputs, arrays, strict=True)}
     shapes = {words[array.name].shape for array in kernel.inputs if not array.one_row}
     if shape is not None:
+        if any(size < 0 for size in shape):
+            raise ValueError(f"shape must hold sizes of at least 0, not {list(shape)}")
         shapes.add(tuple(shape))
     if len(shapes) != 1:
         raise ValueError(f"arrays of {kernel.name} must have one shape, "

@@ -262,6 +262,8 @@ class Kernel:
         In the order in which they run, none of them without use.
     integers
         Names of the arrays that hold int32; the others hold float32.
+    dim
+        Lanes of the chip that it is for; None: any.
     """
 
     name: str
@@ -270,6 +272,7 @@ class Kernel:
     columns: int | None
     steps: tuple[Step, ...]
     integers: frozenset[str] = frozenset()
+    dim: int | None = None
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -327,6 +330,8 @@ def kernel(name: str, function: Callable[..., Any],
     """
     if columns is not None and (dim is None or columns < 1):
         raise ValueError(f"columns must be at least 1 and have a dim, not {columns!r}")
+    if dim is not None and dim < 1:
+        raise ValueError(f"dim must be at least 1, not {dim!r}")
     trace = _Trace()
     groups = 1 if columns is None or dim is None else -(-columns // dim)
     arrays = tuple(Input(label, tuple(trace.value(label in rows) for _ in range(groups)))
@@ -342,4 +347,5 @@ def kernel(name: str, function: Callable[..., Any],
     outputs = tuple(Input(label, (tiles,) if isinstance(tiles, Tile) else tuple(tiles),
                           label in per_row)
                     for label, tiles in results.items())
-    return Kernel(name, arrays, outputs, columns, _used(trace.steps, outputs), frozenset(integers))
+    return Kernel(name, arrays, outputs, columns, _used(trace.steps, outputs), frozenset(integers),
+                  dim)

@@ -42,7 +42,7 @@ from celosia.model.streams import Stream
 
 __all__ = ["ROWS_LIMIT", "Strides", "Stop", "check"]
 
-#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**42.
+#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**48.
 ROWS_LIMIT = 1 << 22
 
 #: x0..x7; the entry of x0 is not used.

@@ -16,7 +16,7 @@ from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import fast
 
-__all__ = ["JOINS", "first", "second"]
+__all__ = ["JOINS", "first", "join_lanes", "join_rows", "second"]
 
 U32 = NDArray[np.uint32]
 
@@ -124,3 +124,16 @@ def second(post: Post, value: U32, param: int) -> U32:
     if post == Post.CLAMP_F:
         return np.asarray(numerics.clamp_f(value, param & 0xFFFF, param >> 16))
     return np.asarray(_SECOND[post](value), np.uint32)
+
+
+def join_rows(op: ReduceOp, groups: U32) -> U32:
+    """Join the rows of each group, (groups, rows, lanes), one after another: (groups, lanes)."""
+    joined = groups[:, 0]
+    for i in range(1, groups.shape[1]):
+        joined = JOINS[op](joined, groups[:, i])
+    return joined
+
+
+def join_lanes(op: ReduceOp, rows: U32) -> U32:
+    """Join the lanes of each row, (rows, lanes), pairwise: (rows,)."""
+    return numerics.lane_tree(JOINS[op], rows)

@@ -17,7 +17,7 @@ from celosia.arch.isa import Mem, Unit
 from celosia.arch.vector import ROW_SRCS, Reduce, VectorOp
 from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 
-__all__ = ["Estimator", "Timing"]
+__all__ = ["LOAD", "MATMUL", "STORE", "Estimator", "Timing", "vector_latency"]
 
 _EXT = 2
 #: A range that an instruction touches: memory (``Mem``, or external), first, last, written.
@@ -29,9 +29,14 @@ _BLOCK = 4
 _START, _HALT = 3, 2  # doorbell to first fetch, last instruction done to the interrupt
 _CHECK, _CHECK_BASE = 10, 8  # cycles of the checker: at least, and beside one for each stream
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
-_LOAD, _STORE, _MATMUL, _VECTOR = 9, 11, 5, 16  # of a unit, beside rows, bus, fill and drain
-_FLOATING, _GATHER, _SCATTER = 9, 5, 2  # more of the vector unit: with bf16, for indices
+LOAD, STORE, MATMUL = 9, 11, 5  # of a unit, beside rows, bus, fill and drain
+_VECTOR, _FLOATING, _GATHER, _SCATTER = 13, 5, 4, 2  # likewise; more: with bf16, for indices
 _BURST_BEATS = 256
+
+
+def vector_latency(config: TpuConfig) -> int:
+    """Cycles of a vector instruction in its unit, beside its rows; some kinds take more."""
+    return _VECTOR + _FLOATING * config.bf16
 
 
 @dataclass(frozen=True)
@@ -146,11 +151,11 @@ class Estimator:
                 (_EXT, command.addr, command.end - 1, command.store)]
             occupied = max(command.chip.length, command.rows * row_beats)
             if command.store:
-                return Unit.STORE, occupied, occupied + timing.write_latency + _STORE, ranges
+                return Unit.STORE, occupied, occupied + timing.write_latency + STORE, ranges
             bursts = command.rows * -(-row_beats // _BURST_BEATS)
             occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
                            // timing.outstanding)
-            return Unit.LOAD, occupied, occupied + timing.read_latency + _LOAD, ranges
+            return Unit.LOAD, occupied, occupied + timing.read_latency + LOAD, ranges
         if isinstance(command, Matmul):
             ranges = [(int(Mem.ACC), command.acc.base, command.acc.last, True),
                       (int(Mem.UB), command.acts.base, command.acts.last, False)]
@@ -158,7 +163,7 @@ class Estimator:
             if command.weights is not None:
                 ranges.append((int(Mem.UB), command.weights.base, command.weights.last, False))
                 occupied = max(occupied, dim + 1)
-            return Unit.MXU, occupied, command.length + 2 * dim + _MATMUL, ranges
+            return Unit.MXU, occupied, command.length + 2 * dim + MATMUL, ranges
         assert isinstance(command, Vector)
         ranges = [(int(DST_MEM[command.kind]), command.dst.base, command.dst.last, True)]
         ranges += [(int(SRC_MEM[source.kind]), source.stream.base, source.stream.last, False)
@@ -169,7 +174,7 @@ class Estimator:
         """Cycles from the first row of a vector instruction to its end, beside one for each row."""
         dim = self._config.dim
         rows = sum(source.kind in ROW_SRCS for source in command.sources)
-        latency = _VECTOR + _FLOATING * self._config.bf16 + (rows > 0) + (rows > 2)
+        latency = vector_latency(self._config) + (rows > 0) + (rows > 2)
         if command.reduce in (Reduce.LANES, Reduce.COLLECT):
             latency += dim.bit_length()  # a cycle for each level of a tree, one to broadcast
         return latency + {VectorOp.TRANSPOSE: dim + 1, VectorOp.GATHER: _GATHER,

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from celosia.arch import numerics
 from celosia.arch.isa import Mem
-from celosia.arch.vector import INDEXED_OPS, Dst, Reduce, ReduceOp
+from celosia.arch.vector import INDEXED_OPS, Dst, Reduce
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import fast
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
-from celosia.model.lanes import JOINS, first, second
+from celosia.model.lanes import first, join_lanes, join_rows, second
 
 __all__ = ["execute", "indices"]
 
@@ -107,12 +107,8 @@ def _reduced(command: Vector, result: U32, dim: int) -> U32:
         return result
     rows = np.broadcast_to(result, (command.length, dim))
     if command.reduce == Reduce.ROWS:
-        groups = rows.reshape(-1, command.counts[0], dim)
-        joined = groups[:, 0]
-        for i in range(1, command.counts[0]):
-            joined = JOINS[command.reduce_op](joined, groups[:, i])
-        return joined
-    words = numerics.lane_tree(JOINS[ReduceOp(command.reduce_op)], rows)
+        return join_rows(command.reduce_op, rows.reshape(-1, command.counts[0], dim))
+    words = join_lanes(command.reduce_op, rows)
     if command.reduce == Reduce.LANES:
         return np.broadcast_to(words[:, np.newaxis], rows.shape)
     collected = np.zeros((len(words) // command.counts[0], dim), np.uint32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import LANE_BITS_LSB, Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia.ops import nodes
 from celosia.ops.nodes import Op
 from celosia.train.places import Places
@@ -26,14 +26,14 @@ def buffer(first: int) -> Source:
     return Src.UB_BF16, first
 
 
-def row(number: int) -> Source:
+def row(at: int) -> Source:
     """One accumulator row for all."""
-    return Src.ACC_ROW, number
+    return Src.ACC_ROW, at
 
 
-def lane(row: int, number: int) -> Source:
+def lane(at: int, index: int) -> Source:
     """One lane of one accumulator row for all."""
-    return Src.ACC_LANE_ROW, row | number << 24
+    return Src.ACC_LANE_ROW, at | index << LANE_BITS_LSB
 
 
 def number(value: float) -> Source:

@@ -27,6 +27,8 @@ def batches(rows: int, batch: int, seed: int = 0) -> Iterator[NDArray[np.int64]]
 
     Every epoch has an order of its own; rows that do not fill a batch at its end are left out.
     """
+    if batch < 1:
+        raise ValueError(f"batch must be at least 1, not {batch}")
     if rows < batch:
         raise ValueError(f"batch must be at most {rows}, the rows there are, not {batch}")
     rng = np.random.default_rng(seed)

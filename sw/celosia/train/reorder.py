@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import BY_MNEMONIC, DmaFormat, Mem, Unit
 from celosia.arch.vector import (
+    INDEXED_OPS,
     LANE_BITS_LSB,
     LANE_ROW_SRCS,
     LANE_SRCS,
@@ -24,18 +25,17 @@ from celosia.arch.vector import (
     Dst,
     Reduce,
     Src,
+    VectorOp,
 )
+from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
 from celosia.ops.nodes import Op
 from celosia.ops.stages import ceil_div
 
 __all__ = ["reorder"]
 
-#: Cycles from a read address on the memory port to its data, and from written data to its answer.
-_READ_LATENCY, _WRITE_LATENCY = 73, 19
-#: Cycles in which a row goes through the vector unit.
-_VECTOR_LATENCY = 35
-#: Cycles, beside two for each lane, in which a row goes through the array.
-_ARRAY_LATENCY = 5
+#: Cycles from the end of a vector instruction until one that waited for it begins.
+_WAKE = 6
+_TIMING = Timing()
 _ELEMENT_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 
 
@@ -79,8 +79,8 @@ def _dma(config: TpuConfig, op: Op, fields: dict[str, int]) -> _Task:
     load = op.mnemonic == "load"
     touched = _Rows(Mem(fields["mem"]), row, (rows - 1) * row_step + (groups - 1) * group_step + 1,
                     load)
-    return _Task(Unit.LOAD if load else Unit.STORE, occupied,
-                 occupied + (_READ_LATENCY if load else _WRITE_LATENCY), [touched],
+    latency = _TIMING.read_latency + LOAD if load else _TIMING.write_latency + STORE
+    return _Task(Unit.LOAD if load else Unit.STORE, occupied, occupied + latency, [touched],
                  (addr, addr + (rows - 1) * pitch + row_bytes - 1))
 
 
@@ -91,13 +91,17 @@ def _matmul(config: TpuConfig, op: Op, fields: dict[str, int],
     rows = n0 * n1 * n2
     s0, s1, s2 = strides[fields["xacts"]] if fields.get("xacts") else (1, n0, n0 * n1)
     last = (n0 - 1) * s0 + (n1 - 1) * s1 + (n2 - 1) * s2
-    return _Task(Unit.MXU, max(rows, config.dim + 1), rows + 2 * config.dim + _ARRAY_LATENCY,
+    return _Task(Unit.MXU, max(rows, config.dim + 1), rows + 2 * config.dim + MATMUL,
                  [_Rows(Mem.ACC, sums, rows, True),
                   _Rows(Mem.UB, acts, last + 1, False),
                   _Rows(Mem.UB, weights, depth, False)])
 
 
-def _vector(op: Op, fields: dict[str, int]) -> _Task:
+def _vector(config: TpuConfig, op: Op, fields: dict[str, int]) -> _Task:
+    strided = [name for name in ("xdst", "xa", "xb", "xc") if fields.get(name)]
+    if strided or fields["op"] in INDEXED_OPS:
+        raise ValueError(f"rows of a vector instruction must be consecutive to be reordered, not "
+                         f"of {VectorOp(fields['op']).name.lower()} {' '.join(strided)}".rstrip())
     n0, n1 = _pair(op.operands[4])
     rows = n0 * n1
     shared = fields.get("reduce", 0) in (Reduce.ROWS, Reduce.COLLECT)
@@ -111,7 +115,7 @@ def _vector(op: Op, fields: dict[str, int]) -> _Task:
             value &= (1 << LANE_BITS_LSB) - 1
         touched.append(_Rows(Mem.ACC if src.name.startswith("ACC") else Mem.UB, value,
                              1 if src in ROW_SRCS else rows, False))
-    return _Task(Unit.VPU, rows, rows + _VECTOR_LATENCY, touched)
+    return _Task(Unit.VPU, rows, rows + vector_latency(config) + _WAKE, touched)
 
 
 def _tasks(config: TpuConfig, ops: list[Op]) -> Iterator[_Task]:
@@ -125,7 +129,7 @@ def _tasks(config: TpuConfig, ops: list[Op]) -> Iterator[_Task]:
         elif unit == Unit.MXU:
             yield _matmul(config, op, fields, strides)
         elif unit == Unit.VPU:
-            yield _vector(op, fields)
+            yield _vector(config, op, fields)
         else:
             yield _dma(config, op, fields)
 
@@ -215,7 +219,13 @@ def _play(tasks: list[_Task]) -> None:
 def reorder(config: TpuConfig, ops: list[Op]) -> list[Op]:
     """Return the operations in an order that does the same, with the units side by side.
 
-    Stride registers must be set once each, and before they are used.
+    Stride registers must be set once each, and before they are used; of them only the activations
+    of a matmul may make use.
+
+    Raises
+    ------
+    ValueError
+        If a vector instruction gathers, scatters or has a stride register.
     """
     tasks = list(_tasks(config, ops))
     _link(config, tasks)

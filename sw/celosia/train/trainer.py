@@ -69,12 +69,14 @@ class Trainer:
 
         Raises
         ------
-        ValueError
-            If a shape does not fit the sizes, or a label is no class.
+        TypeError, ValueError
+            If a shape does not fit the sizes, or a label is no integer or no class.
         DeviceError
             If the run fails.
         """
         classes = np.asarray(labels)
+        if not np.issubdtype(classes.dtype, np.integer):
+            raise TypeError(f"labels must be integers, not {classes.dtype}")
         if classes.size and not (0 <= classes.min() and classes.max() < self.net.classes):
             wrong = classes[(classes < 0) | (classes >= self.net.classes)]
             raise ValueError(f"labels must be from 0 to {self.net.classes - 1}, "

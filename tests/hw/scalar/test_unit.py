@@ -247,6 +247,15 @@ def test_everything_older_finishes_before_a_bad_index_stops_the_run(younger):
     assert len(result.dones) == len(result.starts)
 
 
+def test_the_first_of_two_bad_indexes_is_told():
+    load = insn("load", row=32, addr=0x4000, rows=1, cols=4)
+    vectors = [insn("vector", dst=row, dst_kind="acc", a=row, a_kind="ub_i8", n0=4)
+               for row in (0, 8)]
+    result = run([load, *vectors, insn("halt")], fail_unit="vpu", slow_unit="load")
+    assert [name for name, _ in result.dones] == ["vpu", "vpu", "load"]
+    assert result.fault == (Fault.INDEX_RANGE, 1, 0)
+
+
 def test_read():
     vector = insn("vector", dst=0, dst_kind="acc", a=0, a_kind="ub_i8", n0=4)
     program = [insn("mov", rd=2, a=3), insn("read", rd=1, row=5, lane=Reg(2)), show(Reg(1)),

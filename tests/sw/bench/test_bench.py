@@ -126,3 +126,21 @@ def test_training_wants_two_layers_of_bf16():
         bench.main(parse("train --layers 8-4"))
     with pytest.raises(ValueError, match="^--format must be bf16 to train, not int8$"):
         bench.main(parse("train --format int8"))
+
+
+@pytest.mark.parametrize("rows", [33, 1 << 20])
+def test_rows_that_no_walk_has_are_refused(rows):
+    with pytest.raises(ValueError, match="^--rows must be a multiple of 32 of at most 1048560 on "
+                                         f"core, not {rows}$"):
+        bench.main(parse(f"vector --backend model --rows {rows}"))
+
+
+@pytest.mark.parametrize(("option", "message"), [
+    ("--rows 0", "must be a positive integer, not 0"),
+    ("--m x", "must be a positive integer, not x"),
+    ("--layers 4-x-2", "must be a positive integer, not x"),
+    ("--seed -1", "must be an integer of at least 0, not -1")])
+def test_numbers_are_checked(capsys, option, message):
+    with pytest.raises(SystemExit):
+        parse(f"vector {option}")
+    assert message in capsys.readouterr().err

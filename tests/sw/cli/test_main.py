@@ -239,3 +239,11 @@ def test_delegated_commands(capsys, monkeypatch, name):
     monkeypatch.setitem(sys.modules, f"celosia.{name}", None)
     assert fails(capsys, name) == (
         f"celosia: error: {name} needs the package celosia.{name}: pip install 'celosia[demo]'\n")
+
+
+def test_too_little_memory_is_an_error_like_any_other(capsys, monkeypatch):
+    for text in ("Unable to allocate 477 GiB", ""):
+        def fail(*_, text=text):
+            raise MemoryError(text)
+        monkeypatch.setattr("celosia.cli.main._parser", fail)
+        assert fails(capsys, "info") == f"celosia: error: {text or 'out of memory'}\n"

@@ -1,10 +1,12 @@
 import argparse
 import re
+import sys
 
 import pytest
 
 from celosia import demo
 from celosia.demo import curve, training
+from celosia.driver import DeviceError
 
 
 def run(*argv):
@@ -16,13 +18,14 @@ def run(*argv):
 def test_training_follows_the_host_and_draws_the_losses(capsys, tmp_path):
     path = tmp_path / "loss.png"
     assert run("--backend", "model", "--hidden", "32", "--batch", "32", "--steps", "20",
-               "--picture", str(path)) == 0
+               "--images", "200", "--picture", str(path)) == 0
     text = capsys.readouterr().out
     assert re.findall(r"^step (\d+)/20", text, re.MULTILINE) == ["10", "20"]
     (apart,) = re.findall(r"apart +([\d.]+)% at most", text)
     assert float(apart) < 1
     chip, host = re.search(r"accuracy +([\d.]+)% trained on the chip, ([\d.]+)%", text).groups()
     assert float(chip) > 15
+    assert "of 200 images not seen" in text
     assert abs(float(chip) - float(host)) < 3
     assert path.read_bytes().startswith(b"\x89PNG")
 
@@ -51,11 +54,32 @@ def test_training_says_when_the_chip_differs(capsys, tmp_path, monkeypatch):
 def test_what_cannot_be_is_refused(tmp_path):
     with pytest.raises(ValueError, match="^--chip-steps must be at least 1, not 0$"):
         run("--chip-steps", "0")
+    with pytest.raises(ValueError, match="^--format must be bf16 to train, not int8$"):
+        run("--format", "int8")
     missing = tmp_path / "none" / "loss.png"
     with pytest.raises(ValueError, match="^--picture must be a file in a folder that exists, not "):
         run("--picture", str(missing))
+    with pytest.raises(ValueError, match="^--picture must be a file in a folder that exists, not "):
+        run("--picture", str(tmp_path))
     with pytest.raises(ValueError, match="^chip must have bf16 to train, nano has int8 only$"):
         run("--preset", "nano", "--backend", "model")
+
+
+def test_nothing_is_trained_where_nothing_can_be_drawn(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(DeviceError, match="^the picture needs the package matplotlib: pip "):
+        run("--backend", "model")
+    assert capsys.readouterr().out == ""
+
+
+def test_results_are_shown_though_the_picture_fails(capsys, monkeypatch, tmp_path):
+    def fail(*_):
+        raise OSError("disk full")
+    monkeypatch.setattr(training, "draw", fail)
+    with pytest.raises(OSError, match="^disk full$"):
+        run("--backend", "model", "--hidden", "16", "--batch", "16", "--steps", "1",
+            "--picture", str(tmp_path / "loss.png"))
+    assert "trained on the chip" in capsys.readouterr().out
 
 
 def test_picture_is_of_both_curves(tmp_path):

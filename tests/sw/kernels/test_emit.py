@@ -107,6 +107,12 @@ def test_reductions_over_rows_give_one_row():
     assert dict(ops[1].fields)["b_kind"] == Src.ACC_ROW
 
 
+def test_a_sum_of_rows_is_not_made_in_their_place():
+    made = kernel("total", lambda x: step(VectorOp.MOV, x, reduce=Reduce.ROWS))
+    ops = emit(made, 8, {"x": Place(0)}, {"y": Place(0)}, 100)
+    assert [op.operands[:2] for op in ops] == [(100, 0), (0, 100)]
+
+
 @pytest.mark.parametrize(("columns", "rows"), [(16, 40), (40, 40), (5, 300)])
 def test_kernels_of_rows_on_the_model_equal_evaluate(device, columns, rows):
     rng = np.random.default_rng(columns)

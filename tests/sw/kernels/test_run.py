@@ -115,6 +115,12 @@ def test_arguments_are_checked(device):
     whole = kernel("whole", lambda x: step(VectorOp.MOV, x, reduce=Reduce.ROWS))
     refused(ValueError, "outputs of whole must have as many rows as its inputs, not one (y)",
             whole, x)
+    refused(ValueError, "kernel softmax must have a chip of 8 lanes, not core of 16",
+            normal.softmax(16, 8), x)
+    refused(ValueError, "kernel bits must have a chip of 8 lanes, not core of 16", random.bits(8),
+            shape=(3,), key0=0, key1=42)
+    refused(ValueError, "shape must hold sizes of at least 0, not [-3, -4]", random.bits(16),
+            shape=(-3, -4), key0=0, key1=42)
     with pytest.raises(ValueError, match=r"^rows must be at least 1, not 0$"):
         program(device.config, DOUBLE, 0)
 

@@ -97,6 +97,7 @@ def wrong(text, function, **options):
           lambda a, b: step(VectorOp.REQUANT, a, 1, 0, post=Post.SQUARE)),
     wrong("columns must be at least 1 and have a dim, not 0", lambda a, b: a, columns=0, dim=4),
     wrong("columns must be at least 1 and have a dim, not 8", lambda a, b: a, columns=8),
+    wrong("dim must be at least 1, not 0", lambda a, b: a, columns=8, dim=0),
 ])
 def test_steps_that_the_chip_does_not_have(function, options, text):
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):

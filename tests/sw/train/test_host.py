@@ -49,6 +49,9 @@ def test_batches_are_epochs_in_random_order():
     np.testing.assert_array_equal(first, next(again))
 
 
-def test_batch_larger_than_the_data_is_refused():
+def test_batch_of_no_rows_or_more_than_there_are_is_refused():
+    for size in (0, -1):
+        with pytest.raises(ValueError, match=f"^batch must be at least 1, not {size}$"):
+            next(train.batches(10, size))
     with pytest.raises(ValueError, match="^batch must be at most 10, the rows there are, not 11$"):
         next(train.batches(10, 11))

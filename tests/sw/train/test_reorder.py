@@ -78,6 +78,17 @@ def test_independent_chains_run_side_by_side():
     assert after < 0.7 * before
 
 
+@pytest.mark.parametrize(("op", "strides", "text"), [
+    (VectorOp.MOV, {"xa": 1}, "mov xa"), (VectorOp.GATHER, {}, "gather"),
+    (VectorOp.SCATTER, {"xa": 1}, "scatter xa")])
+def test_rows_that_are_not_consecutive_are_refused(op, strides, text):
+    sources = ((Src.ACC, 0), (Src.ACC, 8))[:1 if op == VectorOp.MOV else 2]
+    node = nodes.vector(op, Dst.ACC, 16, 4, sources, param=op != VectorOp.MOV, **strides)
+    with pytest.raises(ValueError, match="^rows of a vector instruction must be consecutive to be "
+                                         f"reordered, not of {text}$"):
+        reorder(CHIP, [node])
+
+
 def test_order_is_kept_where_everything_waits():
     chain = [nodes.vector(VectorOp.FADD, Dst.ACC, 0, 4, ((Src.ACC, 0), (Src.SCALAR, i)))
              for i in range(10)]

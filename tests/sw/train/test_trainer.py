@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,6 +72,14 @@ def test_label_that_is_no_class_is_refused(device, label):
         trainer.step(x, labels, 0.01)
 
 
+def test_labels_that_are_no_integers_are_refused(device):
+    trainer = train.Trainer(device, NET, train.initial_parameters(NET))
+    x, labels = batch()
+    for wrong in (labels + 0.5, np.full(16, np.nan)):
+        with pytest.raises(TypeError, match="^labels must be integers, not float64$"):
+            trainer.step(x, wrong, 0.01)  # type: ignore[arg-type]
+
+
 def test_wrong_shapes_are_refused(device):
     with pytest.raises(ValueError, match=re.escape("parameters must be w1, b1, w2, b2, not w1")):
         train.Trainer(device, NET, {"w1": np.zeros((6, 5))})
@@ -80,3 +89,11 @@ def test_wrong_shapes_are_refused(device):
     x, labels = batch()
     with pytest.raises(ValueError, match=re.escape("x must be bfloat16[16, 5], not bfloat16[15")):
         trainer.step(x[:15], labels, 0.01)
+
+
+def test_example_of_the_documentation():
+    page = (Path(__file__).parents[3] / "docs" / "training.md").read_text()
+    names: dict = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    assert names["losses"][-1] < 0.1 * names["losses"][0]
+    assert names["weights"].shape == (32, 64)
