@@ -20,6 +20,11 @@ def _model(config: TpuConfig, **options: Any) -> Transport:
     return ModelTransport(config, **options)
 
 
+def _serial(config: TpuConfig | None, **options: Any) -> Transport:
+    from celosia.driver.serial_transport import SerialTransport
+    return SerialTransport(config, **options)
+
+
 def _simulator(backend: str, module: str, name: str) -> Callable[..., Transport]:
     def make(config: TpuConfig, **options: Any) -> Transport:
         try:
@@ -35,7 +40,10 @@ BACKENDS: dict[str, Callable[..., Transport]] = {
     "model": _model,
     "rtl": _simulator("rtl", "celosia_sim.rtl", "RtlTransport"),
     "cocotb": _simulator("cocotb", "celosia_sim.cocotb_transport", "CocotbTransport"),
+    "serial": _serial,
 }
+#: Backends whose chip is there already: without a preset they take it as it is.
+_FOUND = ("serial",)
 
 
 def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig | None = None,
@@ -46,14 +54,16 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     ----------
     backend
         "model" (the golden model, needs nothing), "rtl" (the Verilog under Verilator and a C++
-        memory) or "cocotb" (the Verilog under cocotb's bus agents).
+        memory), "cocotb" (the Verilog under cocotb's bus agents) or "serial" (a board).
     preset
-        Name of the chip; "core" where neither it nor ``config`` is given.
+        Name of the chip. Where neither it nor ``config`` is given: "core", or the chip that the
+        board holds.
     config
         A chip of your own, in place of a preset.
     options
         For the transport: `celosia.driver.model.ModelTransport`, `celosia_sim.rtl.RtlTransport`,
-        `celosia_sim.cocotb_transport.CocotbTransport`.
+        `celosia_sim.cocotb_transport.CocotbTransport`,
+        `celosia.driver.serial_transport.SerialTransport`.
 
     Raises
     ------
@@ -61,14 +71,14 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
         If there is no such backend or preset, both a preset and a configuration are given, or
         the configuration is none.
     DeviceError
-        If the backend needs a package that is not installed.
+        If the backend needs a package that is not installed, or the board cannot be used.
     """
     if not isinstance(backend, str) or backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if preset is not None and config is not None:
         raise ValueError(f"config must be left out where there is a preset, not {config!r}")
-    if config is None:
+    if config is None and (preset is not None or backend not in _FOUND):
         config = configs.preset("core" if preset is None else preset)
-    if not isinstance(config, TpuConfig):
+    if config is not None and not isinstance(config, TpuConfig):
         raise ValueError(f"config must be a TpuConfig, not {config!r}")
     return Device(BACKENDS[backend](config, **options))

@@ -35,7 +35,7 @@ def test_config_of_ones_own_is_discovered():
 
 def test_wrong_names():
     with pytest.raises(ValueError, match=exactly(
-            "backend must be one of model, rtl, cocotb, not 'gpu'")):
+            "backend must be one of model, rtl, cocotb, serial, not 'gpu'")):
         celosia.open("gpu")
     with pytest.raises(ValueError, match=exactly(
             "preset must be one of nano, edge, core, v2, v1, not 'v3'")):
@@ -49,7 +49,7 @@ def test_wrong_names():
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"backend": []}, "backend must be one of model, rtl, cocotb, not []"),
+    ({"backend": []}, "backend must be one of model, rtl, cocotb, serial, not []"),
     ({"config": "nano"}, "config must be a TpuConfig, not 'nano'"),
 ])
 def test_arguments_of_the_wrong_kind(arguments, message):

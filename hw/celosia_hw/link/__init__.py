@@ -1,0 +1,1 @@
+"""The host link: a serial wire to registers, external memory and interrupt of a chip."""
