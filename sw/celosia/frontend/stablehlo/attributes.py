@@ -1,0 +1,95 @@
+"""Attributes of MLIR as plain Python values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.frontend.errors import Unsupported
+from celosia.graph import DType, TensorType
+
+__all__ = ["array_of", "ints_of", "name_of", "tensor_type"]
+
+_ELEMENTS = {"i1": DType.BOOL, "i8": DType.I8, "ui8": DType.U8, "i16": DType.I16,
+             "ui16": DType.U16, "i32": DType.I32, "ui32": DType.U32, "i64": DType.I64,
+             "ui64": DType.U64, "bf16": DType.BF16, "f32": DType.F32}
+_TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(.*)>$")
+
+
+def tensor_type(type: Any) -> TensorType:
+    """Return a type of MLIR.
+
+    Raises
+    ------
+    Unsupported
+        If it is no tensor, its shape is not fixed, or its elements have no counterpart.
+    """
+    text = str(type)
+    match = _TENSOR.match(text)
+    if match is None:
+        raise Unsupported(f"type must be a tensor, not {text}")
+    extents, element = match[1].split("x")[:-1], match[2]
+    if "?" in extents:
+        raise Unsupported(f"shape must be known before the program runs, not {text}")
+    if element not in _ELEMENTS:
+        known = ", ".join(name for name, dtype in _ELEMENTS.items() if not dtype.is_wide)
+        raise Unsupported(f"element type must be one of {known}, not {element}")
+    return TensorType(_ELEMENTS[element], tuple(map(int, extents)))
+
+
+def ints_of(attribute: Any) -> tuple[int, ...]:
+    """Return a list of integers or bools, in whichever attribute it comes, row-major."""
+    from jaxlib.mlir import ir
+    if isinstance(attribute, ir.DenseElementsAttr):
+        return tuple(int(value) for value in np.array(attribute).reshape(-1))
+    return tuple(int(getattr(value, "value", value)) for value in attribute)
+
+
+def name_of(attribute: Any) -> str:
+    """Return the word in an attribute of one word: "GT" of ``#stablehlo<comparison GT>``."""
+    return str(attribute).rstrip(">").split()[-1]
+
+
+def array_of(attribute: Any) -> NDArray[Any]:
+    """Return the value of a constant.
+
+    Raises
+    ------
+    Unsupported
+        If its type has no counterpart.
+    """
+    from jaxlib.mlir import ir
+    type = tensor_type(attribute.type)
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        raise Unsupported(f"constant must hold its elements, not {str(attribute)[:40]}")
+    if type.dtype is DType.BF16:
+        return _bf16(attribute, type)
+    if type.dtype is DType.BOOL and attribute.is_splat:
+        # Bindings of jaxlib 0.8 hand out what lies behind the one byte.
+        return np.full(type.shape, str(attribute.get_splat_value()) == "true")
+    # A copy, because the attribute owns its memory.
+    return np.array(attribute).astype(type.dtype.numpy).reshape(type.shape)
+
+
+def _bf16(attribute: Any, type: TensorType) -> NDArray[Any]:
+    # The bindings cannot hand out bf16; its text is exact: decimal, or bits in hexadecimal.
+    text = attribute.get_splat_value() if attribute.is_splat else attribute
+    elements = re.sub(r"\s*:[^:\"]*$", "", str(text)).removeprefix("dense<").removesuffix(">")
+    if elements.startswith('"'):
+        data = bytes.fromhex(elements.strip('"')[2:])
+        return np.frombuffer(data, ml_dtypes.bfloat16).reshape(type.shape)
+    words = re.findall(r"[^\[\],\s]+", elements)
+    values = [_bf16_element(word) for word in words]
+    if attribute.is_splat:
+        values *= type.size
+    return np.array(values, ml_dtypes.bfloat16).reshape(type.shape)
+
+
+def _bf16_element(word: str) -> Any:
+    if word.startswith("0x"):
+        return np.array(int(word, 16), np.uint16).view(ml_dtypes.bfloat16)[()]
+    return np.float32(word).astype(ml_dtypes.bfloat16)

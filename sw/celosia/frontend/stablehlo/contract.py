@@ -1,0 +1,90 @@
+"""Dot products and convolutions of StableHLO."""
+
+from __future__ import annotations
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.attributes import name_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = []
+
+#: From least to most.
+_PRECISIONS = ("default", "high", "highest")
+
+
+def _precision(here: Here) -> str:
+    if here.has("algorithm"):
+        return _algorithm(here)
+    if not here.has("precision_config"):
+        return "default"
+    words = [name_of(each).lower() for each in here["precision_config"]]
+    return max(words, key=_PRECISIONS.index, default="default")
+
+
+def _algorithm(here: Here) -> str:
+    from jaxlib.mlir.dialects import stablehlo
+    found = stablehlo.DotAlgorithm(here["algorithm"])
+    inputs = {str(found.lhs_precision_type), str(found.rhs_precision_type)}
+    if str(found.accumulation_type) == "f32":
+        if inputs == {"bf16"}:
+            # One product of bf16, or the three or more that make up for its short significand.
+            passes = found.num_primitive_operations
+            return "default" if passes == 1 else "high" if passes <= 3 else "highest"
+        if inputs <= {"f32", "tf32"}:
+            return "highest"
+    raise Unsupported(f"algorithm must be of bf16 or f32 with sums in f32, not "
+                      f"{here['algorithm']}")
+
+
+@translates("stablehlo.dot_general")
+def _dot_general(here: Here) -> Value:
+    from jaxlib.mlir.dialects import stablehlo
+    dims = stablehlo.DotDimensionNumbers(here["dot_dimension_numbers"])
+    return here.emit(
+        "dot", *here.operands, dtype=here.type.dtype,
+        batch=tuple(zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True)),
+        contract=tuple(zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions,
+                           strict=True)),
+        precision=_precision(here))
+
+
+@translates("stablehlo.dot")
+def _dot(here: Here) -> Value:
+    a, b = here.operands
+    return here.emit("dot", a, b, dtype=here.type.dtype, contract=((a.type.rank - 1, 0),),
+                     precision=_precision(here))
+
+
+def _letters(places: dict[int, str]) -> str:
+    return "".join(places[dim] for dim in sorted(places))
+
+
+@translates("stablehlo.convolution")
+def _convolution(here: Here) -> Value:
+    from jaxlib.mlir.dialects import stablehlo
+    dims = stablehlo.ConvDimensionNumbers(here["dimension_numbers"])
+    count = len(dims.input_spatial_dimensions)
+    x, w, result = (
+        _letters({batch: names[0], feature: names[1],
+                  **{dim: str(i) for i, dim in enumerate(spatial)}})
+        for names, batch, feature, spatial in (
+            ("bf", dims.input_batch_dimension, dims.input_feature_dimension,
+             dims.input_spatial_dimensions),
+            ("io", dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension,
+             dims.kernel_spatial_dimensions),
+            ("bf", dims.output_batch_dimension, dims.output_feature_dimension,
+             dims.output_spatial_dimensions)))
+    image, kernel = here.operands
+    mirrored = tuple(dim for dim, flag in zip(dims.kernel_spatial_dimensions,
+                                              here.ints("window_reversal", (0,) * count),
+                                              strict=True) if flag)
+    if mirrored:
+        kernel = here.emit("reverse", kernel, dims=mirrored)
+    ones = (1,) * count
+    return here.emit(
+        "convolution", image, kernel, dtype=here.type.dtype, layout=f"{x}_{w}->{result}",
+        stride=here.ints("window_strides", ones), padding=here.pairs("padding", count),
+        x_dilation=here.ints("lhs_dilation", ones), w_dilation=here.ints("rhs_dilation", ones),
+        groups=here.int("feature_group_count"), batch_groups=here.int("batch_group_count"),
+        precision=_precision(here))

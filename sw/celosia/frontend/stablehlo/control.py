@@ -1,0 +1,116 @@
+"""Calls, control flow, and what is nothing on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.frames import Region
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import DType, Graph, Value
+
+__all__ = ["IDENTITY_TARGETS", "RETURNS", "callee_of"]
+
+#: Custom calls that only say how values lie on several devices.
+IDENTITY_TARGETS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                    "annotate_device_placement", "LayoutConstraint")
+#: Operations that end a block.
+RETURNS = ("func.return", "stablehlo.return", "sdy.return")
+#: Operations that stand for a function, and the attribute that names it.
+_CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+
+
+def callee_of(op: Any) -> str | None:
+    """Return the function that an operation stands for, or None."""
+    name = _CALLEES.get(op.name)
+    return None if name is None else op.attributes[name].value
+
+
+@translates(*_CALLEES)
+def _call(here: Here) -> Sequence[Value]:
+    name = callee_of(here.op)
+    assert name is not None
+    return here.importer.inline(name, here)
+
+
+@translates("stablehlo.optimization_barrier")
+def _barrier(here: Here) -> Sequence[Value]:
+    return here.node("barrier", *here.operands) if here.operands else ()
+
+
+@translates("stablehlo.while")
+def _while(here: Here) -> Sequence[Value]:
+    regions = [here.importer.region(name, here.op.regions[i], here)
+               for i, name in enumerate(("cond", "body"))]
+    [cond, body], captured = _closed(regions)
+    invariant = body.params[len(body.params) - len(captured):]
+    body = Graph(body.name, body.params, (*body.outputs, *invariant))
+    results = here.node("while", *here.operands, *captured, regions=(cond, body))
+    return results[:len(here.operands)]
+
+
+@translates("stablehlo.case")
+def _case(here: Here) -> Sequence[Value]:
+    regions = [here.importer.region("branch", region, here) for region in here.op.regions]
+    branches, captured = _closed(regions)
+    return here.node("case", here.operands[0], *captured, regions=branches)
+
+
+@translates("stablehlo.if")
+def _if(here: Here) -> Sequence[Value]:
+    regions = [here.importer.region("branch", region, here) for region in here.op.regions]
+    branches, captured = _closed(regions)
+    # The first region is the one for true.
+    index = here.emit("convert", here.emit("not", here.operands[0]), dtype=DType.I32)
+    return here.node("case", index, *captured, regions=branches)
+
+
+def _closed(regions: Sequence[Region]) -> tuple[list[Graph], list[Value]]:
+    """Return regions that all take what any of them captures, and those values."""
+    captured = list(dict.fromkeys(value for region in regions for value in region.captured))
+    return [region.close(captured) for region in regions], captured
+
+
+def _alone(here: Here) -> None:
+    if here.importer.devices != 1:
+        raise Unsupported(f"program must be for 1 device, not {here.importer.devices}")
+
+
+@translates("stablehlo.custom_call")
+def _custom_call(here: Here) -> Sequence[Value]:
+    target = here["call_target_name"].value
+    if target not in IDENTITY_TARGETS:
+        raise Unsupported(f"custom call must be one of {', '.join(IDENTITY_TARGETS)}, not "
+                          f"{target}")
+    _alone(here)
+    return here.operands
+
+
+@translates("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
+def _sharding(here: Here) -> Sequence[Value]:
+    _alone(here)
+    return here.operands
+
+
+@translates("stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter",
+            "stablehlo.all_to_all", "stablehlo.collective_permute",
+            "stablehlo.collective_broadcast")
+def _collective(here: Here) -> Sequence[Value]:
+    # Among one device there is nothing to exchange.
+    _alone(here)
+    return here.operands
+
+
+@translates("stablehlo.partition_id", "stablehlo.replica_id")
+def _device_id(here: Here) -> Value:
+    _alone(here)
+    return here.constant(np.array(0, np.uint32))
+
+
+@translates("sdy.manual_computation")
+def _manual_computation(here: Here) -> Sequence[Value]:
+    _alone(here)
+    return here.importer.block(here.op.regions[0].blocks[0], here)

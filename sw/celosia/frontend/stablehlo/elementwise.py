@@ -1,0 +1,139 @@
+"""Elementwise operations of StableHLO and its client dialect."""
+
+from __future__ import annotations
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.attributes import name_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import DType, TensorType, Value
+
+__all__ = ["BOOLEAN"]
+
+#: Operations of the same meaning.
+_SAME = {
+    "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide",
+    "remainder": "remainder", "maximum": "maximum", "minimum": "minimum", "power": "power",
+    "and": "and", "or": "or", "xor": "xor", "not": "not", "negate": "negate",
+    "shift_left": "shift_left", "shift_right_logical": "shift_right",
+    "shift_right_arithmetic": "shift_right_signed", "exponential": "exp",
+    "exponential_minus_one": "expm1", "log": "log", "log_plus_one": "log1p", "tanh": "tanh",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "sine": "sin", "cosine": "cos", "floor": "floor",
+    "ceil": "ceil", "round_nearest_even": "round", "is_finite": "is_finite", "select": "select",
+    "clamp": "clamp",
+}
+#: What the arithmetic of numbers is for bools.
+BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
+
+
+@translates(*(f"stablehlo.{name}" for name in _SAME))
+def _same(here: Here) -> Value:
+    name = _SAME[here.op.name.removeprefix("stablehlo.")]
+    if here.type.dtype is DType.BOOL:
+        name = BOOLEAN.get(name, name)
+    return here.emit(name, *here.operands)
+
+
+@translates("stablehlo.abs", "stablehlo.sign")
+def _of_sign(here: Here) -> Value:
+    [x] = here.operands
+    unsigned = x.dtype.is_integer and not x.dtype.is_signed
+    if unsigned:
+        return x if here.op.name.endswith("abs") else here.emit(
+            "minimum", x, here.splat(1, x.type))
+    return here.emit(here.op.name.removeprefix("stablehlo."), x)
+
+
+@translates("chlo.erf", "chlo.erfc", "chlo.erf_inv")
+def _error_function(here: Here) -> Value:
+    return here.emit(here.op.name.removeprefix("chlo."), *here.operands)
+
+
+@translates("chlo.square")
+def _square(here: Here) -> Value:
+    [x] = here.operands
+    return here.emit("multiply", x, x)
+
+
+@translates("stablehlo.logistic")
+def _logistic(here: Here) -> Value:
+    [x] = here.operands
+    one = here.splat(1, x.type)
+    return here.emit("divide", one, here.emit("add", one, here.emit("exp",
+                                                                    here.emit("negate", x))))
+
+
+@translates("stablehlo.tan")
+def _tan(here: Here) -> Value:
+    [x] = here.operands
+    return here.emit("divide", here.emit("sin", x), here.emit("cos", x))
+
+
+@translates("stablehlo.round_nearest_afz")
+def _round_away(here: Here) -> Value:
+    [x] = here.operands
+    magnitude = here.emit("abs", x)
+    whole = here.emit("floor", magnitude)
+    rest = here.emit("subtract", magnitude, whole)
+    half = here.emit("compare", rest, here.splat(0.5, x.type), direction="ge")
+    up = here.emit("add", whole, here.splat(1, x.type))
+    return here.emit("multiply", here.emit("sign", x), here.emit("select", half, up, whole))
+
+
+@translates("stablehlo.popcnt", "stablehlo.count_leading_zeros")
+def _count_bits(here: Here) -> Value:
+    [x] = here.operands
+    bits = x.dtype.bits
+
+    def shifted(x: Value, amount: int) -> Value:
+        return here.emit("shift_right", x, here.splat(amount, x.type))
+
+    # As unsigned numbers, so that no sign enters.
+    word = TensorType(DType.U32, x.type.shape)
+    if bits < 32:
+        x = here.emit("convert", x, dtype=DType.U32)
+        x = here.emit("and", x, here.splat((1 << bits) - 1, word))
+    elif x.dtype is not DType.U32:
+        x = here.emit("bitcast", x, dtype=DType.U32)
+    if here.op.name.endswith("zeros"):
+        # Every bit below the first one, and that one; the others are leading zeros.
+        for amount in (1, 2, 4, 8, 16):
+            x = here.emit("or", x, shifted(x, amount))
+        x = here.emit("xor", x, here.splat((1 << bits) - 1, word))
+    # Sums of neighbours, in fields of 2, 4 and 8 bits; a product adds up the four bytes.
+    for amount, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F)):
+        low, high = (here.emit("and", each, here.splat(mask, word))
+                     for each in (x, shifted(x, amount)))
+        x = here.emit("add", low, high)
+    x = shifted(here.emit("multiply", x, here.splat(0x01010101, word)), 24)
+    return x if here.type.dtype is DType.U32 else here.emit("convert", x, dtype=here.type.dtype)
+
+
+@translates("stablehlo.compare")
+def _compare(here: Here) -> Value:
+    a, b = here.operands
+    if (here.has("compare_type") and name_of(here["compare_type"]) == "TOTALORDER"
+            and a.dtype.is_float):
+        raise Unsupported("floats must be compared as FLOAT outside a sort, not TOTALORDER")
+    return here.emit("compare", a, b,
+                     direction=name_of(here["comparison_direction"]).lower())
+
+
+@translates("stablehlo.convert")
+def _convert(here: Here) -> Value:
+    [x] = here.operands
+    return x if x.dtype is here.type.dtype else here.emit("convert", x, dtype=here.type.dtype)
+
+
+@translates("stablehlo.bitcast_convert")
+def _bitcast(here: Here) -> Value:
+    [x] = here.operands
+    if x.node.op == "bitcast" and x.node.operands[0].type == here.type:
+        return x.node.operands[0]
+    return x if x.dtype is here.type.dtype else here.emit("bitcast", x, dtype=here.type.dtype)
+
+
+@translates("stablehlo.reduce_precision")
+def _reduce_precision(here: Here) -> Value:
+    [x] = here.operands
+    return here.emit("reduce_precision", x, exponent=here.int("exponent_bits"),
+                     mantissa=here.int("mantissa_bits"))

@@ -1,0 +1,75 @@
+"""What stands for the values of MLIR, function by function and region by region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from celosia.frontend.stablehlo.translation import Constants
+from celosia.graph import Graph, Node, Source, Value, parameter
+
+__all__ = ["Frame", "Region"]
+
+#: Operations that are written anew inside a region rather than brought in from around it.
+_CHEAP = ("constant", "iota", "broadcast", "reshape")
+
+
+class Region:
+    """A region under construction: its parameters, and what it uses from around it."""
+
+    def __init__(self, name: str, constants: Constants):
+        self.name, self.constants = name, constants
+        self.params: list[Value] = []
+        self.outputs: Sequence[Value] = ()
+        #: Values around it, and what stands for each here.
+        self.captured: dict[Value, Value] = {}
+        self._written: dict[Value, Value] = {}
+
+    def capture(self, value: Value) -> Value:
+        """Return what stands here for a value from around the region."""
+        node = value.node
+        if node in self.constants and node.op in _CHEAP:
+            if value not in self._written:
+                again = Node(node.op, map(self.capture, node.operands), node.attrs, (),
+                             node.source)
+                self.constants.note(again)
+                self._written[value] = again.result
+            return self._written[value]
+        if value not in self.captured:
+            self.captured[value] = parameter(value.type, source=node.source)
+        return self.captured[value]
+
+    def close(self, captured: Iterable[Value]) -> Graph:
+        """Return the region as a graph that takes ``captured`` after its own parameters."""
+        return Graph(self.name, (*self.params, *map(self.capture, captured)), self.outputs)
+
+
+class Frame:
+    """Values of MLIR by what stands for them, in one region or one call of a function.
+
+    Attributes
+    ----------
+    region
+        Where nodes go.
+    parent
+        The frame of the operation around the region; None in a function.
+    source
+        Where the function is called, for what has no place of its own.
+    """
+
+    def __init__(self, region: Region, parent: Frame | None = None,
+                 source: Source = Source.UNKNOWN):
+        self.region, self.parent = region, parent
+        self.source = parent.source if parent is not None else source
+        # None stands for a value whose type has no counterpart.
+        self.values: dict[Any, Value | None] = {}
+
+    def find(self, value: Any) -> Value | None:
+        """Return what stands for a value of MLIR."""
+        if value not in self.values:
+            assert self.parent is not None, "value of no frame"
+            found = self.parent.find(value)
+            if found is not None and self.parent.region is not self.region:
+                found = self.region.capture(found)
+            self.values[value] = found
+        return self.values[value]

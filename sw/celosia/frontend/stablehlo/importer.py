@@ -1,0 +1,296 @@
+"""The walk over a module: functions inlined, regions closed, every problem collected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from celosia.frontend.errors import FrontendError, Unsupported
+from celosia.frontend.stablehlo import (
+    contract,
+    control,
+    elementwise,
+    indexed,
+    random,
+    reduce,
+    shape,
+)
+from celosia.frontend.stablehlo.attributes import tensor_type
+from celosia.frontend.stablehlo.frames import Frame, Region
+from celosia.frontend.stablehlo.reader import legalise_chlo, read_module, source_of
+from celosia.frontend.stablehlo.translation import TRANSLATORS, Constants, Here
+from celosia.graph import (
+    SOURCED,
+    Graph,
+    GraphError,
+    Source,
+    TensorType,
+    Value,
+    check,
+    parameter,
+)
+
+__all__ = ["Importer", "import_stablehlo"]
+
+#: Modules that fill the table of translators.
+_PARTS = (contract, control, elementwise, indexed, random, reduce, shape)
+_MESH = re.compile(r'"[^"]*"=(\d+)')
+
+
+def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None) -> Graph:
+    """Return the graph of a StableHLO program.
+
+    Parameters
+    ----------
+    program
+        Text, MLIR bytecode, a portable artifact, or the path of a file with any of them.
+    filename
+        What to call the program in errors and sources that have no file of their own.
+
+    Returns
+    -------
+    Graph
+        Of the public function "main", or of the only public one: calls inlined, checked by
+        `celosia.graph.SOURCED`.
+
+    Raises
+    ------
+    FrontendError
+        If it is no StableHLO, or has operations or types without counterpart: one error with
+        all of them and their places. Nothing is returned then.
+    """
+    if isinstance(program, Path):
+        filename = filename or str(program)
+        program = program.read_bytes()
+    filename = filename or "<stablehlo>"
+    module = read_module(program, filename)
+    names = {op.name for op in _operations(module.operation)}
+    if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
+        legalise_chlo(module)
+    return Importer(module, filename).run()
+
+
+def _operations(op: Any) -> Iterator[Any]:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from _operations(inner.operation)
+
+
+class Importer:
+    """One import.
+
+    Attributes
+    ----------
+    devices
+        Devices that the program is for.
+    constants
+        Nodes that do not depend on a parameter.
+    problems
+        What has no counterpart so far, in order.
+    """
+
+    def __init__(self, module: Any, filename: str):
+        self.filename = filename
+        self.constants = Constants()
+        self.problems: dict[str, None] = {}
+        self.functions: dict[str, Any] = {}
+        self.devices = 1
+        attributes = module.operation.attributes
+        for name in ("mhlo.num_partitions", "mhlo.num_replicas"):
+            if name in attributes:
+                self.devices *= int(attributes[name].value)
+        for op in module.body.operations:
+            if op.operation.name == "func.func":
+                self.functions[op.attributes["sym_name"].value] = op.operation
+            elif op.operation.name == "sdy.mesh":
+                count = 1
+                for extent in _MESH.findall(str(op.operation)):
+                    count *= int(extent)
+                self.devices = max(self.devices, count)
+            else:
+                self.refuse(op.operation, f"{op.operation.name} must be a function")
+        self._types: dict[Any, TensorType] = {}
+        self._seen: set[str] = set()
+        self._surveyed: set[str] = set()
+        self._stack: list[str] = []
+
+    def run(self) -> Graph:
+        """Return the graph; `FrontendError` if anything has no counterpart."""
+        main = self._main()
+        region = Region(main.attributes["sym_name"].value, self.constants)
+        frame = Frame(region)
+        block = main.regions[0].blocks[0]
+        donations = self._donations(main, len(block.arguments))
+        for argument, donated in zip(block.arguments, donations, strict=True):
+            source = source_of(argument.location, self.filename)
+            type = self.type_of(argument.type, source)
+            if type is not None and type.dtype.is_wide:
+                self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
+                type = None
+            frame.values[argument] = None
+            if type is not None:
+                value = parameter(type, source.name, donated=donated, source=source)
+                region.params.append(value)
+                frame.values[argument] = value
+        results = self._walk(block, frame)
+        for value in results:
+            if value is not None and value.dtype.is_wide:
+                self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
+                                                f"{value.type}")
+        if self.problems:
+            raise FrontendError(f"{self.filename} has what the graph cannot express:",
+                                list(self.problems))
+        graph = Graph(region.name, region.params, [value for value in results if value])
+        try:
+            check(graph, SOURCED)
+        except GraphError as error:
+            raise FrontendError(f"{self.filename} has what the graph cannot express:",
+                                error.problems) from None
+        return graph
+
+    def _main(self) -> Any:
+        if "main" in self.functions:
+            return self.functions["main"]
+        public = [op for op in self.functions.values() if "sym_visibility" not in op.attributes
+                  or op.attributes["sym_visibility"].value != "private"]
+        if len(public) != 1:
+            names = ", ".join(self.functions) or "none"
+            raise FrontendError(f"{self.filename} must have a function to run", [
+                f"function must be main or the only public one, not one of {names}"])
+        return public[0]
+
+    def _donations(self, main: Any, count: int) -> list[bool]:
+        if "arg_attrs" not in main.attributes:
+            return [False] * count
+        return ["tf.aliasing_output" in each or "jax.buffer_donor" in each
+                for each in main.attributes["arg_attrs"]]
+
+    # What translators use
+
+    def inline(self, name: str, here: Here) -> Sequence[Value]:
+        """Return the results of a function for the operands at hand."""
+        if name in self._stack:
+            raise Unsupported(f"function must not call itself: {name}")
+        self._stack.append(name)
+        try:
+            frame = Frame(here.frame.region, source=here.source)
+            block = self.functions[name].regions[0].blocks[0]
+            frame.values.update(zip(block.arguments, here.operands, strict=True))
+            return self._results(self._walk(block, frame))
+        finally:
+            self._stack.pop()
+
+    def block(self, block: Any, here: Here) -> Sequence[Value]:
+        """Return the results of a block that runs once, in place."""
+        frame = Frame(here.frame.region, here.frame)
+        frame.values.update(zip(block.arguments, here.operands, strict=True))
+        return self._results(self._walk(block, frame))
+
+    def region(self, name: str, region: Any, here: Here) -> Region:
+        """Return a region of the operation at hand."""
+        made = Region(name, self.constants)
+        frame = Frame(made, here.frame)
+        [block] = region.blocks
+        for argument in block.arguments:
+            type = tensor_type(argument.type)
+            if type.dtype.is_wide:
+                raise Unsupported(f"elements must have at most 32 bits where they are not "
+                                  f"constant, not {type}")
+            made.params.append(parameter(type, source=here.source))
+            frame.values[argument] = made.params[-1]
+        made.outputs = self._results(self._walk(block, frame))
+        return made
+
+    def _results(self, values: Sequence[Value | None]) -> Sequence[Value]:
+        found = [value for value in values if value is not None]
+        if len(found) != len(values):
+            raise _Reported
+        return found
+
+    # Problems
+
+    def refuse(self, op: Any, message: str) -> None:
+        """Take note of an operation without counterpart."""
+        self.problem(source_of(op.location, self.filename), message)
+
+    def problem(self, source: Source, message: str) -> None:
+        """Take note of a problem."""
+        self.problems.setdefault(f"{source}: {message}")
+
+    def type_of(self, type: Any, source: Source) -> TensorType | None:
+        """Return a type; None if it has no counterpart, which is noted once for each."""
+        if type not in self._types:
+            try:
+                self._types[type] = tensor_type(type)
+            except Unsupported as error:
+                if str(error) not in self._seen:
+                    self._seen.add(str(error))
+                    self.problem(source, str(error))
+                return None
+        return self._types[type]
+
+    # The walk
+
+    def _walk(self, block: Any, frame: Frame) -> Sequence[Value | None]:
+        for operation in block.operations:
+            op = operation.operation
+            if op.name in control.RETURNS:
+                return [frame.find(value) for value in op.operands]
+            results = self._translate(op, frame)
+            frame.values.update(zip(op.results, results, strict=True))
+        return ()
+
+    def _translate(self, op: Any, frame: Frame) -> Sequence[Value | None]:
+        source = source_of(op.location, self.filename)
+        if not source.line and frame.source.line:
+            source = replace(frame.source, name=source.name)
+        operands = [frame.find(value) for value in op.operands]
+        types = [self.type_of(result.type, source) for result in op.results]
+        # Where these are missing, what made them so is a problem already.
+        known = [value for value in operands if value is not None]
+        wanted = [type for type in types if type is not None]
+        if op.name not in TRANSLATORS:
+            self.problem(source, f"{op.name}: operation has no counterpart")
+            self._survey(op)
+        elif len(known) < len(operands) or len(wanted) < len(types):
+            self._survey(op)
+        else:
+            try:
+                return self._results_of(Here(self, frame, op, known, wanted, source))
+            except _Reported:
+                pass
+            except Unsupported as error:
+                self.problem(source, f"{op.name}: {error}")
+            except GraphError as error:
+                message = error.problems[0].removeprefix(f"{source}: ")
+                self.problem(source, f"{op.name}: {message}")
+        # Stand-ins, so that what uses the results is looked at, too.
+        return [None if type is None or type.dtype.is_wide else parameter(type, source=source)
+                for type in types]
+
+    def _results_of(self, here: Here) -> Sequence[Value]:
+        found = TRANSLATORS[here.op.name](here)
+        results = (found,) if isinstance(found, Value) else tuple(found)
+        for value, type in zip(results, here.types, strict=True):
+            if value.type != type:
+                raise Unsupported(f"result must be {type}, not {value.type}")
+        return results
+
+    def _survey(self, op: Any) -> None:
+        """Note what is unknown inside an operation that cannot be walked, or that it calls."""
+        for inner in (op, *_operations(op)):
+            if inner is not op and inner.name not in (*TRANSLATORS, *control.RETURNS):
+                self.refuse(inner, f"{inner.name}: operation has no counterpart")
+            callee = control.callee_of(inner)
+            if callee is not None and callee not in self._surveyed:
+                self._surveyed.add(callee)
+                self._survey(self.functions[callee])
+
+
+class _Reported(Exception):
+    """Something inside failed, and is a problem already."""

@@ -1,0 +1,59 @@
+"""Indexed operations of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.regions import reducer_of, sort_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = []
+
+
+@translates("stablehlo.dynamic_slice")
+def _dynamic_slice(here: Here) -> Value:
+    return here.emit("dynamic_slice", *here.operands, sizes=here.ints("slice_sizes"))
+
+
+@translates("stablehlo.dynamic_update_slice")
+def _dynamic_update_slice(here: Here) -> Value:
+    return here.emit("dynamic_update_slice", *here.operands)
+
+
+@translates("stablehlo.gather")
+def _gather(here: Here) -> Value:
+    from jaxlib.mlir.dialects import stablehlo
+    dims = stablehlo.GatherDimensionNumbers(here["dimension_numbers"])
+    return here.emit(
+        "gather", *here.operands, offset_dims=dims.offset_dims,
+        collapsed=dims.collapsed_slice_dims, x_batch=dims.operand_batching_dims,
+        indices_batch=dims.start_indices_batching_dims, start_map=dims.start_index_map,
+        index_dim=dims.index_vector_dim, sizes=here.ints("slice_sizes"))
+
+
+@translates("stablehlo.scatter")
+def _scatter(here: Here) -> Value:
+    from jaxlib.mlir.dialects import stablehlo
+    if len(here.operands) != 3:
+        raise Unsupported(f"operands to scatter to must be one, not {len(here.operands) // 2}")
+    dims = stablehlo.ScatterDimensionNumbers(here["scatter_dimension_numbers"])
+    return here.emit(
+        "scatter", *here.operands, window_dims=dims.update_window_dims,
+        inserted=dims.inserted_window_dims, x_batch=dims.input_batching_dims,
+        indices_batch=dims.scatter_indices_batching_dims,
+        start_map=dims.scattered_dims_to_operand_dims, index_dim=dims.index_vector_dim,
+        reducer=reducer_of(here.op.regions[0], update=True))
+
+
+@translates("stablehlo.sort")
+def _sort(here: Here) -> Sequence[Value]:
+    keys, descending = sort_of(here.op.regions[0])
+    return here.node("sort", *here.operands, dim=here.int("dimension") % here.type.rank,
+                     keys=keys, descending=descending)
+
+
+@translates("chlo.top_k")
+def _top_k(here: Here) -> Sequence[Value]:
+    return here.node("top_k", *here.operands, k=here.int("k"))

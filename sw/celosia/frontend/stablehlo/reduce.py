@@ -1,0 +1,46 @@
+"""Reductions of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.regions import arg_reducer_of, reducer_of, select_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = []
+
+
+@translates("stablehlo.reduce")
+def _reduce(here: Here) -> Value | Sequence[Value]:
+    region, dims = here.op.regions[0], here.ints("dimensions")
+    if len(here.operands) == 2:
+        return here.emit("reduce", *here.operands, dims=dims, reducer=reducer_of(region))
+    if len(here.operands) == 4:
+        return here.node("arg_reduce", *here.operands, dims=dims,
+                         reducer=arg_reducer_of(region))
+    raise Unsupported(f"operands to reduce must be one or two, not {len(here.operands) // 2}")
+
+
+@translates("stablehlo.reduce_window")
+def _reduce_window(here: Here) -> Value:
+    if len(here.operands) != 2:
+        raise Unsupported(f"operands to reduce must be one, not {len(here.operands) // 2}")
+    rank = here.operands[0].type.rank
+    ones = (1,) * rank
+    return here.emit(
+        "reduce_window", *here.operands, reducer=reducer_of(here.op.regions[0]),
+        window=here.ints("window_dimensions"), stride=here.ints("window_strides", ones),
+        padding=here.pairs("padding", rank), x_dilation=here.ints("base_dilations", ones),
+        window_dilation=here.ints("window_dilations", ones))
+
+
+@translates("stablehlo.select_and_scatter")
+def _select_and_scatter(here: Here) -> Value:
+    rank = here.operands[0].type.rank
+    select, scatter = here.op.regions
+    return here.emit(
+        "select_and_scatter", *here.operands, select=select_of(select),
+        scatter=reducer_of(scatter), window=here.ints("window_dimensions", (1,) * rank),
+        stride=here.ints("window_strides", (1,) * rank), padding=here.pairs("padding", rank))

@@ -1,0 +1,71 @@
+"""Operations of StableHLO that make or move elements."""
+
+from __future__ import annotations
+
+from celosia.frontend.stablehlo.attributes import array_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = []
+
+
+@translates("stablehlo.constant")
+def _constant(here: Here) -> Value:
+    return here.constant(array_of(here["value"]))
+
+
+@translates("stablehlo.iota")
+def _iota(here: Here) -> Value:
+    return here.emit("iota", dtype=here.type.dtype, shape=here.type.shape,
+                     dim=here.int("iota_dimension"))
+
+
+@translates("stablehlo.broadcast_in_dim")
+def _broadcast(here: Here) -> Value:
+    [x] = here.operands
+    dims = here.ints("broadcast_dimensions")
+    if x.type == here.type and dims == tuple(range(x.type.rank)):
+        return x
+    return here.emit("broadcast", x, shape=here.type.shape, dims=dims)
+
+
+@translates("stablehlo.reshape")
+def _reshape(here: Here) -> Value:
+    [x] = here.operands
+    return x if x.type == here.type else here.emit("reshape", x, shape=here.type.shape)
+
+
+@translates("stablehlo.transpose")
+def _transpose(here: Here) -> Value:
+    [x] = here.operands
+    permutation = here.ints("permutation")
+    if permutation == tuple(range(x.type.rank)):
+        return x
+    return here.emit("transpose", x, permutation=permutation)
+
+
+@translates("stablehlo.reverse")
+def _reverse(here: Here) -> Value:
+    return here.emit("reverse", *here.operands, dims=here.ints("dimensions"))
+
+
+@translates("stablehlo.slice")
+def _slice(here: Here) -> Value:
+    return here.emit("slice", *here.operands, start=here.ints("start_indices"),
+                     limit=here.ints("limit_indices"), stride=here.ints("strides"))
+
+
+@translates("stablehlo.pad")
+def _pad(here: Here) -> Value:
+    low, high, interior = (here.ints(name) for name in
+                           ("edge_padding_low", "edge_padding_high", "interior_padding"))
+    if not any(low + high + interior):
+        return here.operands[0]
+    return here.emit("pad", *here.operands, low=low, high=high, interior=interior)
+
+
+@translates("stablehlo.concatenate")
+def _concatenate(here: Here) -> Value:
+    if len(here.operands) == 1:
+        return here.operands[0]
+    return here.emit("concatenate", *here.operands, dim=here.int("dimension"))

@@ -1,0 +1,157 @@
+"""What a translator of one operation sees and gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.attributes import ints_of
+from celosia.graph import Graph, Node, Source, TensorType, Value
+from celosia.graph.interpreter import evaluate
+
+if TYPE_CHECKING:
+    from celosia.frontend.stablehlo.frames import Frame
+    from celosia.frontend.stablehlo.importer import Importer
+
+__all__ = ["TRANSLATORS", "Constants", "Here", "Translator", "translates"]
+
+
+class Here:
+    """The operation at hand.
+
+    Attributes
+    ----------
+    op
+        The operation of MLIR.
+    operands
+        Its operands in the graph.
+    types
+        Types that its results must have.
+    source
+        Where it came from.
+    """
+
+    def __init__(self, importer: Importer, frame: Frame, op: Any, operands: Sequence[Value],
+                 types: Sequence[TensorType], source: Source):
+        self.importer, self.frame, self.op = importer, frame, op
+        self.operands, self.types, self.source = tuple(operands), tuple(types), source
+
+    @property
+    def type(self) -> TensorType:
+        """Type of the first result."""
+        return self.types[0]
+
+    def has(self, name: str) -> bool:
+        """Whether the operation has an attribute."""
+        return name in self.op.attributes
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an attribute of MLIR."""
+        return self.op.attributes[name]
+
+    def int(self, name: str) -> int:
+        """Return an integer attribute."""
+        return int(self[name].value)
+
+    def ints(self, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
+        """Return a list of integers; ``default`` where it is left out."""
+        return ints_of(self[name]) if self.has(name) else tuple(default)
+
+    def pairs(self, name: str, count: int) -> tuple[tuple[int, int], ...]:
+        """Return ``count`` pairs of integers; zeros where they are left out."""
+        values = self.ints(name, (0, 0) * count)
+        return tuple(zip(values[::2], values[1::2], strict=True))
+
+    def node(self, name: str, *operands: Value, regions: Sequence[Graph] = (),
+             **attrs: Any) -> tuple[Value, ...]:
+        """Return the results of a new node; where 64-bit elements are involved, of its value.
+
+        Raises
+        ------
+        Unsupported
+            If 64-bit elements are involved, are not constant, and do not come from a bitcast.
+        """
+        node = Node(name, operands, attrs, regions, self.source)
+        self.importer.constants.note(node)
+        types = [*node.types, *(value.type for value in operands)]
+        wide = next((type for type in types if type.dtype.is_wide), None)
+        if wide is None or name == "constant":
+            return node.results
+        if node not in self.importer.constants:
+            if name == "bitcast" and not operands[0].dtype.is_wide:
+                # May be on its way to an operation that takes it apart again.
+                return node.results
+            raise Unsupported(f"elements must have at most 32 bits where they are not constant, "
+                              f"not {wide}")
+        return tuple(map(self.constant, self.importer.constants.values(node)))
+
+    def emit(self, name: str, *operands: Value, **attrs: Any) -> Value:
+        """Return the one result of a new node, as `node`."""
+        [result] = self.node(name, *operands, **attrs)
+        return result
+
+    def constant(self, array: NDArray[Any]) -> Value:
+        """Return a constant, as small as it can be written."""
+        array = np.asarray(array)
+        literal = self.emit("constant", value=array)
+        if literal.dtype.is_wide or array.ndim == 0 or array.size < 2:
+            return literal
+        if literal.node.attrs["value"].is_splat:
+            scalar = array.reshape(-1)[0]
+            return self.emit("broadcast", self.constant(scalar), shape=array.shape)
+        if literal.dtype.is_integer and array.size > 8 and np.array_equal(
+                array.reshape(-1), np.arange(array.size)):
+            count = math.prod(array.shape)
+            line = self.emit("iota", dtype=literal.dtype, shape=(count,))
+            return self.emit("reshape", line, shape=array.shape) if array.ndim > 1 else line
+        return literal
+
+    def splat(self, value: float, type: TensorType) -> Value:
+        """Return a tensor of equal elements."""
+        scalar = self.constant(np.asarray(value).astype(type.dtype.numpy))
+        return scalar if type.rank == 0 else self.emit("broadcast", scalar, shape=type.shape)
+
+
+class Constants:
+    """Nodes whose values do not depend on a parameter."""
+
+    def __init__(self) -> None:
+        self._values: dict[Node, list[NDArray[Any]] | None] = {}
+
+    def note(self, node: Node) -> None:
+        """Take note of a new node; those of its operands come first."""
+        if node.op != "parameter" and not node.regions and all(
+                value.node in self._values for value in node.operands):
+            self._values.setdefault(node)
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._values
+
+    def values(self, node: Node) -> list[NDArray[Any]]:
+        """Return the values of a node of which note was taken."""
+        found = self._values[node]
+        if found is None:
+            operands = [self.values(value.node)[value.index] for value in node.operands]
+            found = self._values[node] = evaluate(node, operands)
+        return found
+
+
+Translator = Callable[[Here], Value | Sequence[Value]]
+#: Operation of MLIR to the function that makes its nodes.
+TRANSLATORS: dict[str, Translator] = {}
+
+
+def translates(*names: str) -> Callable[[Translator], Translator]:
+    """Enter the decorated function as the translator of operations."""
+    def enter(translator: Translator) -> Translator:
+        for name in names:
+            assert name not in TRANSLATORS, name
+            TRANSLATORS[name] = translator
+        return translator
+
+    return enter

@@ -1,0 +1,17 @@
+"""Programs as typed operations on tensors, whatever framework they came from."""
+
+from celosia.graph.build import constant, op, ops, parameter, splat
+from celosia.graph.errors import GraphError
+from celosia.graph.grammar import CORE, SOURCED, Level, Rule, check
+from celosia.graph.interpreter import interpret
+from celosia.graph.node import Graph, Node, Value
+from celosia.graph.parser import parse
+from celosia.graph.printer import to_text
+from celosia.graph.rewrite import rewrite
+from celosia.graph.source import Source
+from celosia.graph.spec import OPS, OpSpec
+from celosia.graph.types import Array, DType, TensorType
+
+__all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "Graph", "GraphError", "Level", "Node",
+           "OpSpec", "Rule", "Source", "TensorType", "Value", "check", "constant",
+           "interpret", "op", "ops", "parameter", "parse", "rewrite", "splat", "to_text"]

@@ -1,0 +1,121 @@
+"""What a graph may hold at one level of the compiler, as rules that run between passes.
+
+`CORE` is what every graph obeys. A pass that establishes something states it as a level of its
+own::
+
+    CANONICAL = CORE.refine("canonical", without=("gather",), rules=[...])
+
+and the pipeline calls ``check(graph, CANONICAL)`` after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import celosia.graph.operations  # noqa: F401 - fills OPS, before a level lists it
+from celosia.graph.errors import GraphError
+from celosia.graph.node import Graph, Node
+from celosia.graph.spec import OPS
+
+__all__ = ["CORE", "SOURCED", "Level", "Rule", "check"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Something that holds for every node, or for every one of the named operations.
+
+    Attributes
+    ----------
+    name
+        A few words; errors quote them.
+    violation
+        Returns what is wrong with a node ("X must be Y, not Z"), or None.
+    ops
+        Operations that it is about; empty for all.
+    """
+
+    name: str
+    violation: Callable[[Node], str | None]
+    ops: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Level:
+    """A set of operations, and rules that hold for them."""
+
+    name: str
+    ops: frozenset[str]
+    rules: tuple[Rule, ...]
+
+    def refine(self, name: str, *, without: Iterable[str] = (),
+               rules: Iterable[Rule] = ()) -> Level:
+        """Return a level with fewer operations and more rules."""
+        without = frozenset(without)
+        unknown = without - self.ops
+        if unknown:
+            raise ValueError(f"operations to leave out must be of level {self.name}, not "
+                             f"{sorted(unknown)}")
+        return Level(name, self.ops - without, (*self.rules, *rules))
+
+
+def _narrow(node: Node) -> str | None:
+    wide = [str(type) for type in node.types if type.dtype.is_wide]
+    return f"elements must have at most 32 bits, not {wide[0]}" if wide else None
+
+
+def _inferred(node: Node) -> str | None:
+    try:
+        types = node.infer()
+    except ValueError as error:
+        return str(error)
+    return None if types == node.types else f"results must be {types}, not {node.types}"
+
+
+def _known(node: Node) -> str | None:
+    # Parameters of regions have no place of their own.
+    return None if node.source.known or node.op == "parameter" else "source must be known"
+
+
+CORE = Level("core", frozenset(OPS), (
+    Rule("types follow from operands", _inferred),
+    Rule("no 64-bit elements", _narrow),
+))
+#: Every node says where it came from; holds after import, and passes keep it.
+SOURCED = CORE.refine("sourced", rules=(Rule("sources are known", _known),))
+
+
+def check(graph: Graph, level: Level = CORE) -> None:
+    """Check a graph and its regions.
+
+    Raises
+    ------
+    GraphError
+        With every violation: of the rules of ``level``, of an operation that it has not, of a
+        parameter that is not the graph's own, of a node that is in two graphs.
+    """
+    owner: dict[Node, Graph] = {}
+    problems = [f"graph {graph.name} is not {level.name}: {problem}"
+                for problem in _problems(graph, level, owner)]
+    if problems:
+        raise GraphError(problems)
+
+
+def _problems(graph: Graph, level: Level, owner: dict[Node, Graph]) -> Iterator[str]:
+    own = {value.node for value in graph.params}
+    for node in graph.nodes:
+        where = f"{node.source}: {node.op}: "
+        if owner.setdefault(node, graph) is not graph:
+            yield (f"{where}node must be in one graph, not in {owner[node].name} and "
+                   f"{graph.name}")
+        if node.op not in level.ops:
+            yield f"{where}operation must be one of the level"
+        if node.op == "parameter" and node not in own:
+            yield f"{where}parameter must be of {graph.name}, not of a graph around it"
+        for rule in level.rules:
+            if not rule.ops or node.op in rule.ops:
+                message = rule.violation(node)
+                if message:
+                    yield f"{where}{message} ({rule.name})"
+        for region in node.regions:
+            yield from _problems(region, level, owner)

@@ -1,0 +1,89 @@
+"""Running a graph in NumPy: what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from celosia.graph.interpreter import contract, control, elementwise, indexed, reduce, shape
+from celosia.graph.interpreter.kernels import KERNELS, Run, Tensor
+from celosia.graph.node import Graph, Node, Value
+from celosia.graph.types import DType, TensorType
+
+__all__ = ["evaluate", "interpret"]
+
+#: Modules that fill the table of kernels.
+_PARTS = (contract, control, elementwise, indexed, reduce, shape)
+
+#: Called with each node after it ran, and its results.
+Trace = Callable[[Node, Sequence[Tensor]], None]
+
+
+def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = None,
+              trace: Trace | None = None) -> list[Tensor]:
+    """Return the outputs of a graph.
+
+    This defines what the operations mean: floats as NumPy computes them in fp32, bf16 results
+    rounded once for each operation, integers modulo their range. The order of sums is free, so
+    another implementation agrees within a tolerance.
+
+    Parameters
+    ----------
+    graph
+        Any graph that `celosia.graph.check` accepts.
+    inputs
+        An array for each parameter, of exactly its type.
+    precision
+        "highest" to take all dot products and convolutions in fp32, whatever they ask for.
+    trace
+        Called with each node, also those in regions, and its results.
+
+    Raises
+    ------
+    ValueError
+        If inputs do not fit the parameters.
+    """
+    arrays = [np.asarray(array) for array in inputs]
+    if len(arrays) != len(graph.params):
+        raise ValueError(f"inputs of graph {graph.name} must be {len(graph.params)}, not "
+                         f"{len(arrays)}")
+    for i, (array, value) in enumerate(zip(arrays, graph.params, strict=True)):
+        found = TensorType(DType.of(array.dtype), array.shape)
+        if found != value.type:
+            name = value.node.attrs["name"]
+            raise ValueError(f"input {i}{f' ({name})' if name else ''} of graph {graph.name} must "
+                             f"be {value.type}, not {found}")
+    with np.errstate(all="ignore"):
+        return _run(graph, arrays, precision, trace)
+
+
+def evaluate(node: Node, operands: Sequence[Tensor]) -> list[Tensor]:
+    """Return the results of one node for given operands."""
+    with np.errstate(all="ignore"):
+        return _node(node, operands, None, None)
+
+
+def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
+         trace: Trace | None) -> list[Tensor]:
+    values: dict[Value, Tensor] = dict(zip(graph.params, inputs, strict=True))
+    for node in graph.nodes:
+        if node.op != "parameter":
+            results = _node(node, [values[value] for value in node.operands], precision, trace)
+            if trace is not None:
+                trace(node, results)
+            values.update(zip(node.results, results, strict=True))
+    return [values[value] for value in graph.outputs]
+
+
+def _node(node: Node, operands: Sequence[Tensor], precision: str | None,
+          trace: Trace | None) -> list[Tensor]:
+    run = Run(node, lambda region, inputs: _run(region, inputs, precision, trace), precision)
+    found = KERNELS[node.op](run, *operands)
+    # A NumPy scalar is one array, a list or tuple several.
+    results = list(found) if isinstance(found, list | tuple) else [np.asarray(found)]
+    for result, type in zip(results, node.types, strict=True):
+        assert (result.shape, result.dtype) == (type.shape, type.dtype.numpy), \
+            f"{node.source}: {node.op}: {result.dtype}{result.shape} for {type}"
+    return results

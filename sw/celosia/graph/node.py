@@ -1,0 +1,214 @@
+"""Nodes, the values that they make, and graphs of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from celosia.graph.errors import GraphError, suggest
+from celosia.graph.source import Source
+from celosia.graph.spec import OPS, Call, OpSpec, Signature
+from celosia.graph.types import DType, TensorType
+
+__all__ = ["Graph", "Node", "Value"]
+
+
+class Node:
+    """One operation on values; does not change, and is equal to itself only.
+
+    Parameters
+    ----------
+    op
+        Name of an operation of `celosia.graph.OPS`.
+    operands
+        Values of nodes that exist already, so a graph cannot have a cycle.
+    attrs
+        Its attributes; those left out take their defaults.
+    regions
+        Graphs that it runs, closed: what they use comes in by their parameters.
+    source
+        Where it came from.
+
+    Attributes
+    ----------
+    types
+        Types of its results, which follow from all of the above.
+
+    Raises
+    ------
+    GraphError
+        If operands, attributes or regions do not fit the operation.
+    """
+
+    __slots__ = ("attrs", "op", "operands", "regions", "source", "types")
+
+    op: str
+    operands: tuple[Value, ...]
+    attrs: Mapping[str, Any]
+    regions: tuple[Graph, ...]
+    source: Source
+    types: tuple[TensorType, ...]
+
+    def __init__(self, op: str, operands: Iterable[Value] = (),
+                 attrs: Mapping[str, Any] | None = None, regions: Iterable[Graph] = (),
+                 source: Source = Source.UNKNOWN):
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        put("op", op)
+        put("operands", tuple(operands))
+        put("regions", tuple(regions))
+        put("source", source)
+        if op not in OPS:
+            raise GraphError(f"{source}: operation must be one of celosia.graph.OPS, not {op!r}"
+                             f"{suggest(op, OPS)}")
+        try:
+            put("attrs", MappingProxyType(self.spec.normal_attrs(attrs or {})))
+            put("types", self.infer())
+        except ValueError as error:
+            raise GraphError(f"{source}: {op}: {error}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a node does not change: {name} of {self.op}")
+
+    def __repr__(self) -> str:
+        return f"<{self.op} : {', '.join(map(str, self.types))}>"
+
+    @property
+    def spec(self) -> OpSpec:
+        """What the table says about the operation."""
+        return OPS[self.op]
+
+    def infer(self) -> tuple[TensorType, ...]:
+        """Return the types that the results must have; `ValueError` if the node is wrong."""
+        return self.spec.results(Call(tuple(value.type for value in self.operands), self.attrs,
+                                      tuple(region.signature for region in self.regions)))
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """The values that it makes."""
+        return tuple(Value(self, i) for i in range(len(self.types)))
+
+    @property
+    def result(self) -> Value:
+        """The one value that it makes."""
+        if len(self.types) != 1:
+            raise GraphError(f"{self.source}: {self.op} must have 1 result, not "
+                             f"{len(self.types)}")
+        return Value(self, 0)
+
+    def with_operands(self, operands: Iterable[Value]) -> Node:
+        """Return the same operation on other values; this node if they are the same."""
+        operands = tuple(operands)
+        if operands == self.operands:
+            return self
+        return Node(self.op, operands, self.attrs, self.regions, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Result ``index`` of a node."""
+
+    node: Node
+    index: int = 0
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape."""
+        return self.node.types[self.index]
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents."""
+        return self.type.shape
+
+    def __repr__(self) -> str:
+        return f"<result {self.index} of {self.node!r}>"
+
+
+class Graph:
+    """A function: parameters, and the values that it returns.
+
+    What no output needs is no part of it. Operations have no effects, so their order is free;
+    `nodes` is one that respects who uses whom, and always the same one.
+
+    Parameters
+    ----------
+    name
+        A word.
+    params
+        Values of different `parameter` nodes.
+    outputs
+        Values that follow from the parameters and constants; their nodes may be in this graph
+        only (`celosia.graph.check` sees to that).
+
+    Raises
+    ------
+    GraphError
+        If a parameter is none, or twice.
+    """
+
+    def __init__(self, name: str, params: Iterable[Value], outputs: Iterable[Value]):
+        self.name = name
+        self.params = tuple(params)
+        self.outputs = tuple(outputs)
+        for i, value in enumerate(self.params):
+            if value.node.op != "parameter":
+                raise GraphError(f"graph {name}: parameter {i} must be a parameter node, not "
+                                 f"{value.node.op}")
+        if len(set(self.params)) != len(self.params):
+            raise GraphError(f"graph {name}: parameters must differ from one another")
+
+    def __repr__(self) -> str:
+        return f"<graph {self.name}, {len(self.nodes)} nodes>"
+
+    def __str__(self) -> str:
+        from celosia.graph.printer import to_text
+        return to_text(self, elide=True)
+
+    @property
+    def signature(self) -> Signature:
+        """Types of parameters and outputs."""
+        return Signature(tuple(value.type for value in self.params),
+                         tuple(value.type for value in self.outputs))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Parameters, then every node that an output needs, after those whose values it uses."""
+        order: dict[Node, None] = dict.fromkeys(value.node for value in self.params)
+        for output in self.outputs:
+            stack = [(output.node, iter(output.node.operands))]
+            while stack:
+                node, rest = stack[-1]
+                # By hand, because chains of operations are longer than Python's stack is deep.
+                waiting = next((value.node for value in rest if value.node not in order), None)
+                if waiting is not None:
+                    stack.append((waiting, iter(waiting.operands)))
+                else:
+                    order.setdefault(node)
+                    stack.pop()
+        return tuple(order)
+
+    @cached_property
+    def users(self) -> Mapping[Value, tuple[Node, ...]]:
+        """Nodes that use each value, in the order of `nodes`."""
+        found: dict[Value, dict[Node, None]] = {}
+        for node in self.nodes:
+            for value in node.operands:
+                found.setdefault(value, {})[node] = None
+        return MappingProxyType({value: tuple(nodes) for value, nodes in found.items()})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of what the graph computes: of its text without sources and names."""
+        from celosia.graph.printer import to_text
+        return hashlib.sha256(to_text(self, sources=False).encode()).hexdigest()
