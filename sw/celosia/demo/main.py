@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from celosia import ops
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.demo.data import Digits, digits, mnist
+from celosia.demo.host import accuracy, forward, train
+from celosia.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.demo.show import picture, side_by_side
-from celosia.demo.train import accuracy, forward, train
-from celosia.demo.training import CLOCK_HZ, train_on_chip
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
 from celosia.driver.backends import BACKENDS

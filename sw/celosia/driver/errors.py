@@ -63,16 +63,18 @@ class ChipFault(_RunError):
         Name of the program.
     place
         What else is to be said of the address, or "".
+    reason
+        What the instruction should have been, or "".
     """
 
     def __init__(self, cause: Fault, pc: int, address: int, instruction: str, source: str,
-                 program: str, place: str = ""):
+                 program: str, place: str = "", reason: str = ""):
         self.cause, self.pc, self.address = cause, pc, address
         self.instruction, self.source, self.program = instruction, source, program
         what, meaning = FAULT_DOCS[cause]
         where = f"{address:#x}" if cause in _HEXADECIMAL else str(address)
         detail = "" if meaning == "0" else f" ({meaning}: {where}{place and f', {place}'})"
-        super().__init__(f"fault {cause.name}: {what}{detail}\n  at {self._where()}")
+        super().__init__(f"fault {cause.name}: {reason or what}{detail}\n  at {self._where()}")
 
 
 class RunTimeout(_RunError):

@@ -78,7 +78,8 @@ def error_of(chip: Chip, loaded: LoadedProgram, config: TpuConfig,
         return DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
     address = chip.read("FAULT_ADDR")
     return ChipFault(Fault(cause), pc, address, *_describe(loaded, pc),
-                     _place(loaded, config, Fault(cause), pc, address))
+                     _place(loaded, config, Fault(cause), pc, address),
+                     _reason(loaded, config, Fault(cause), pc))
 
 
 def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:
@@ -107,6 +108,13 @@ def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int, addr
         from celosia.asm import format_address
         return f"which is {format_address(loaded.program, offset)}"
     return ""
+
+
+def _reason(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int) -> str:
+    """Say what the instruction at fault should have been, as far as its bits tell."""
+    from celosia.model.explain import explain  # what goes well needs no reasons
+    insns = loaded.program.insns
+    return explain(config, insns[pc], cause) if 0 <= pc < len(insns) else ""
 
 
 def _limit(loaded: LoadedProgram, config: TpuConfig, pc: int) -> str:

@@ -51,11 +51,11 @@ Windows = Sequence[tuple[int, int]]
 
 
 class Stop(Exception):
-    """A fault: cause and FAULT_ADDR."""
+    """A fault: cause, FAULT_ADDR, and of a count what it must be."""
 
-    def __init__(self, fault: Fault, addr: int = 0):
+    def __init__(self, fault: Fault, addr: int = 0, wanted: str = ""):
         super().__init__(fault.name)
-        self.fault, self.addr = fault, addr & 0xFFFFFFFF
+        self.fault, self.addr, self.wanted = fault, addr & 0xFFFFFFFF, wanted
 
 
 def check(config: TpuConfig, decoded: Decoded, values: list[int], strides: Strides,
@@ -81,10 +81,14 @@ def _in_range(config: TpuConfig, mem: Mem, stream: Stream) -> None:
         raise Stop(fault, stream.last)
 
 
+def _count(wanted: str) -> Stop:
+    return Stop(Fault.ILLEGAL_COUNT, wanted=wanted)
+
+
 def _counts(word: int, n2: int) -> tuple[int, int, int]:
     counts = (word & 0xFFFF, word >> 16, n2)
     if 0 in counts or n2 > 0xFFFF:
-        raise Stop(Fault.ILLEGAL_COUNT)
+        raise _count(f"n0, n1 and n2 must be 1 to 65535, not {', '.join(map(str, counts))}")
     return counts
 
 
@@ -99,7 +103,7 @@ def _dma(config: TpuConfig, decoded: Decoded, values: list[int], windows: Window
     mem, fmt = Mem(decoded.fields["mem"]), DmaFormat(decoded.fields["fmt"])
     rows, cols = shape & 0xFFFF, shape >> 16
     if rows == 0 or cols == 0:
-        raise Stop(Fault.ILLEGAL_COUNT)
+        raise _count(f"rows and cols must be 1 to 65535, not {rows}, {cols}")
     size = ELEMENT_BYTES[fmt]
     if addr % size or pitch % size:
         raise Stop(Fault.MISALIGNED, addr)
@@ -117,7 +121,7 @@ def _matmul(config: TpuConfig, fields: Mapping[str, int], values: list[int],
     acc_row, acts_row, w_row, count_word, n2, wrows = values
     counts = _counts(count_word, n2)
     if fields["wload"] and not 1 <= wrows <= config.dim:
-        raise Stop(Fault.ILLEGAL_COUNT)
+        raise _count(f"wrows must be 1 to {config.dim}, not {wrows}")
     acc = _stream(acc_row, counts, fields["xacc"], strides)
     acts = _stream(acts_row, counts, fields["xacts"], strides)
     weights = None
@@ -136,10 +140,13 @@ def _vector(config: TpuConfig, fields: Mapping[str, int], values: list[int],
     op, reduce, kind = Op(fields["op"]), Reduce(fields["reduce"]), Dst(fields["dst_kind"])
     param = values[5]
     grouped = op in INDEXED_OPS or reduce == Reduce.COLLECT
-    if ((op == Op.TRANSPOSE and counts[0] % config.dim)
-            or (grouped and counts[0] > config.dim)
-            or (op in INDEXED_OPS and not 1 <= param <= TABLE_LIMIT)):
-        raise Stop(Fault.ILLEGAL_COUNT)
+    if op == Op.TRANSPOSE and counts[0] % config.dim:
+        raise _count(f"n0 of transpose must be a multiple of {config.dim}, not {counts[0]}")
+    if grouped and counts[0] > config.dim:
+        raise _count(f"n0 of gather, scatter and collect must be at most {config.dim}, not "
+                     f"{counts[0]}")
+    if op in INDEXED_OPS and not 1 <= param <= TABLE_LIMIT:
+        raise _count(f"param, the rows of the table, must be 1 to {TABLE_LIMIT}, not {param}")
     sources = [(Src(fields[f"{name}_kind"]), fields[f"x{name}"], value)
                for name, value in zip("abc", values[1:4], strict=True)
                if fields[f"{name}_kind"] != Src.NONE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from functools import lru_cache
 
 from celosia.arch import isa
@@ -29,7 +30,7 @@ from celosia.arch.vector import (
     VectorOp,
 )
 
-__all__ = ["INT8_SRCS", "BF16_SRCS", "Decoded", "decode_checked"]
+__all__ = ["INT8_SRCS", "BF16_SRCS", "Decoded", "decode_checked", "flaw"]
 
 #: Sources that read int8, and those that read bf16, from the unified buffer.
 INT8_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_I8"))
@@ -81,79 +82,126 @@ def decode_checked(config: TpuConfig, code: bytes) -> Decoded:
         insn = decode(code)
     except ValueError:
         return Decoded(None, Fault.ILLEGAL_FIELD)
-    legal = all(field.enum is None or member(field, insn.fields[field.name]) is not None
-                for field in insn.instruction.fields) and _legal(config, insn)
-    return Decoded(insn) if legal else Decoded(None, Fault.ILLEGAL_FIELD)
+    return Decoded(None, Fault.ILLEGAL_FIELD) if flaw(config, insn) else Decoded(insn)
 
 
-def _legal(config: TpuConfig, insn: Insn) -> bool:
+def flaw(config: TpuConfig, insn: Insn) -> str:
+    """Say what makes an instruction an ``ILLEGAL_FIELD`` on this chip, "" where nothing does."""
     fields = insn.fields
+    for field in insn.instruction.fields:
+        if field.enum is not None and member(field, fields[field.name]) is None:
+            return f"{field.name} must name one of its values, not be {fields[field.name]}"
     match insn.instruction.opcode:
-        case Opcode.STRIDE:
-            return fields["x"] != 0
+        case Opcode.STRIDE if fields["x"] == 0:
+            return "x must be 1 to 7, not 0"
         case Opcode.LOAD | Opcode.STORE:
-            return _legal_dma(config, fields["mem"], fields["fmt"])
+            return _dma(config, Mem(fields["mem"]), DmaFormat(fields["fmt"]))
         case Opcode.MATMUL:
-            return _legal_matmul(config, insn)
+            return _matmul(config, insn)
         case Opcode.VECTOR:
-            return _legal_vector(config, insn)
-    return True
+            return _vector(config, insn)
+    return ""
 
 
-def _legal_dma(config: TpuConfig, mem: int, fmt: int) -> bool:
+def _needs(what: str, fmt: str) -> str:
+    return f"{what} needs a chip with {fmt}"
+
+
+def _dma(config: TpuConfig, mem: Mem, fmt: DmaFormat) -> str:
     if fmt == DmaFormat.I8:
-        return config.int8
-    return config.bf16 or (fmt == DmaFormat.W32 and mem == Mem.ACC)
+        return "" if config.int8 else _needs("fmt i8", "int8")
+    if config.bf16 or (fmt == DmaFormat.W32 and mem == Mem.ACC):
+        return ""
+    return _needs("fmt bf16" if fmt == DmaFormat.BF16 else "fmt w32 of the unified buffer", "bf16")
 
 
-def _legal_matmul(config: TpuConfig, insn: Insn) -> bool:
+def _matmul(config: TpuConfig, insn: Insn) -> str:
     fields = insn.fields
-    if not (config.int8 if fields["fmt"] == MatmulFormat.INT8 else config.bf16):
-        return False
-    return bool(fields["wload"]) or (
-        insn.operand("w") == insn.operand("wrows") == _ZERO
-        and fields["xw"] == fields["transpose"] == 0)
+    if fields["fmt"] == MatmulFormat.INT8 and not config.int8:
+        return _needs("fmt int8", "int8")
+    if fields["fmt"] == MatmulFormat.BF16 and not config.bf16:
+        return _needs("fmt bf16", "bf16")
+    if not fields["wload"] and not (insn.operand("w") == insn.operand("wrows") == _ZERO
+                                    and fields["xw"] == fields["transpose"] == 0):
+        return "w, wrows, xw and transpose must be 0 where wload is"
+    return ""
 
 
-def _legal_vector(config: TpuConfig, insn: Insn) -> bool:
+def _vector(config: TpuConfig, insn: Insn) -> str:
     fields = insn.fields
-    op, post = VectorOp(fields["op"]), Post(fields["post"])
+    op, post, dst = VectorOp(fields["op"]), Post(fields["post"]), Dst(fields["dst_kind"])
     reduce, reduce_op = Reduce(fields["reduce"]), ReduceOp(fields["reduce_op"])
-    kinds = [Src(fields[f"{name}_kind"]) for name in "abc"]
-    for i, (name, kind) in enumerate(zip("abc", kinds, strict=True)):
-        if (kind == Src.NONE) != (i >= VECTOR_OPERANDS[op]):
-            return False
+    kinds = {name: Src(fields[f"{name}_kind"]) for name in "abc"}
+    return (_operands(insn, op, kinds) or _movement(op, kinds, fields)
+            or _second(insn, op, post, reduce, reduce_op)
+            or _formats(config, op, post, reduce_op, dst, kinds))
+
+
+def _operands(insn: Insn, op: VectorOp, kinds: Mapping[str, Src]) -> str:
+    taken = "abc"[:VECTOR_OPERANDS[op]]
+    for name, kind in kinds.items():
+        if (kind == Src.NONE) == (name in taken):
+            return f"{_name(op)} must take {', '.join(taken)}, and {name} is {_name(kind)}"
         if kind == Src.NONE and insn.operand(name) != _ZERO:
-            return False
-        if kind not in STREAM_SRCS and fields[f"x{name}"]:
-            return False
-        if (kind in INT8_SRCS and not config.int8) or (kind in BF16_SRCS and not config.bf16):
-            return False
-    if sum(kind in STREAM_SRCS for kind in kinds) > 2:
-        return False
-    if op in MOVEMENT_OPS and not _legal_movement(op, kinds, fields):
-        return False
-    if (op == VectorOp.REQUANT and post != Post.NONE) or (op in INDEXED_OPS
-                                                          and post in PARAM_POSTS):
-        return False
-    has_param = op == VectorOp.REQUANT or op in INDEXED_OPS or post in PARAM_POSTS
-    if not has_param and insn.operand("param") != _ZERO:
-        return False
+            return f"{name} must be 0 where it is none"
+        if kind not in STREAM_SRCS and insn.fields[f"x{name}"]:
+            return f"x{name} must be 0 where {name} is no stream but {_name(kind)}"
+    if sum(kind in STREAM_SRCS for kind in kinds.values()) > 2:
+        return "at most two of a, b, c may be streams, not three"
+    return ""
+
+
+def _movement(op: VectorOp, kinds: Mapping[str, Src], fields: Mapping[str, int]) -> str:
+    if op not in MOVEMENT_OPS:
+        return ""
+    if kinds["a"] not in STREAM_SRCS - LANE_SRCS:
+        return f"a of {_name(op)} must be a stream of whole rows, not {_name(kinds['a'])}"
+    if op == VectorOp.ROTATE and kinds["b"] != Src.SCALAR:
+        return f"b of rotate must be a scalar, not {_name(kinds['b'])}"
+    if op in INDEXED_OPS and kinds["b"] != Src.ACC:
+        return (f"b of {_name(op)} must be rows of indexes in the accumulators, not "
+                f"{_name(kinds['b'])}")
+    if op == VectorOp.GATHER and fields["xa"]:
+        return f"xa of gather must be 0: the table's rows are consecutive, not x{fields['xa']}"
+    if op == VectorOp.SCATTER and fields["xdst"]:
+        return f"xdst of scatter must be 0: the table's rows are consecutive, not x{fields['xdst']}"
+    if op == VectorOp.SCATTER and fields["reduce"]:
+        return f"reduce of scatter must be none, not {_name(Reduce(fields['reduce']))}"
+    return ""
+
+
+def _second(insn: Insn, op: VectorOp, post: Post, reduce: Reduce, reduce_op: ReduceOp) -> str:
+    if op == VectorOp.REQUANT and post != Post.NONE:
+        return f"post of requant must be none, not {_name(post)}"
+    if op in INDEXED_OPS and post in PARAM_POSTS:
+        return f"post of {_name(op)} must not be {_name(post)}: both use param"
+    if (op != VectorOp.REQUANT and op not in INDEXED_OPS and post not in PARAM_POSTS
+            and insn.operand("param") != _ZERO):
+        return f"param must be 0 with {_name(op)} and post {_name(post)}, which do not use it"
     if reduce == Reduce.NONE and reduce_op:
-        return False
-    dst = fields["dst_kind"]
-    if (dst == Dst.UB_I8 and not config.int8) or (dst == Dst.UB_BF16 and not config.bf16):
-        return False
-    return config.bf16 or not (op in FLOAT_OPS or post in FLOAT_POSTS or reduce_op in FLOAT_REDUCES)
+        return f"reduce_op must be sum_i where reduce is none, not {_name(reduce_op)}"
+    return ""
 
 
-def _legal_movement(op: VectorOp, kinds: list[Src], fields: Mapping[str, int]) -> bool:
-    if kinds[0] not in STREAM_SRCS - LANE_SRCS:
-        return False
-    if op == VectorOp.ROTATE:
-        return kinds[1] == Src.SCALAR
-    if op in INDEXED_OPS and kinds[1] != Src.ACC:
-        return False
-    if op == VectorOp.GATHER:
-        return fields["xa"] == 0
-    return op != VectorOp.SCATTER or fields["xdst"] == fields["reduce"] == 0
+def _formats(config: TpuConfig, op: VectorOp, post: Post, reduce_op: ReduceOp, dst: Dst,
+             kinds: Mapping[str, Src]) -> str:
+    if not config.int8:
+        for name, kind in kinds.items():
+            if kind in INT8_SRCS:
+                return _needs(f"{name} from {_name(kind)}", "int8")
+        if dst == Dst.UB_I8:
+            return _needs("dst ub_i8", "int8")
+    if not config.bf16:
+        for name, kind in kinds.items():
+            if kind in BF16_SRCS:
+                return _needs(f"{name} from {_name(kind)}", "bf16")
+        for value, floating in ((op, FLOAT_OPS), (post, FLOAT_POSTS), (reduce_op, FLOAT_REDUCES)):
+            if value in floating:
+                return _needs(_name(value), "bf16")
+        if dst == Dst.UB_BF16:
+            return _needs("dst ub_bf16", "bf16")
+    return ""
+
+
+def _name(value: IntEnum) -> str:
+    return value.name.lower()

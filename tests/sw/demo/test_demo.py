@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from celosia import demo, ops
-from celosia.demo import data, show, train
+from celosia.demo import data, host, show
 
 
 def run(*argv):
@@ -54,10 +54,10 @@ def test_digits_are_split_once_and_for_all():
 
 def test_training_is_repeatable_and_learns():
     digits = data.digits()
-    layers = train.train(digits.train_x, digits.train_y, 16, 10)
-    again = train.train(digits.train_x, digits.train_y, 16, 10)
+    layers = host.train(digits.train_x, digits.train_y, 16, 10)
+    again = host.train(digits.train_x, digits.train_y, 16, 10)
     np.testing.assert_array_equal(layers[0].weights, again[0].weights)
-    assert train.accuracy(train.forward(layers, digits.test_x), digits.test_y) > 0.85
+    assert host.accuracy(host.forward(layers, digits.test_x), digits.test_y) > 0.85
 
 
 def test_small_images_take_two_characters_a_pixel():

@@ -200,6 +200,10 @@ def test_fault_names_instruction_source_and_address_and_the_device_goes_on(devic
             "of 8192 rows)\n  at instruction 0 of product: load    ub[8192], @x, fmt=i8, rows=8, "
             "cols=8, pitch=8\n  from dot a.py:7")):
         device.run(edge(MATMUL.replace("ub[0], @x", "ub[8192], @x")), {"x": x, "w": w})
+    with pytest.raises(ChipFault, match=exactly(
+            "fault ILLEGAL_FIELD: b of rotate must be a scalar, not acc\n  at instruction 0 of the "
+            "program: vector  rotate, acc[0], acc[8], acc[3], n0=1")):
+        device.run(edge("vector rotate, acc[0], acc[8], acc[3], n0=1"))
     for text, index, place in (
             ("vector  mov, acc[0], acc_lane_row[5, lane=8], n0=1", 8, "of 8 lanes"),
             ("read    r1, acc[0], 99", 99, "of 8 lanes"),

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from celosia import demo
-from celosia.demo import curve, training
+from celosia.demo import curve, on_chip
 from celosia.driver import DeviceError
 
 
@@ -31,22 +31,22 @@ def test_training_follows_the_host_and_draws_the_losses(capsys, tmp_path):
 
 
 def test_terminal_gets_one_line_that_changes(capsys, monkeypatch):
-    monkeypatch.setattr(training.sys.stdout, "isatty", lambda: True)
-    live = training._Live()
+    monkeypatch.setattr(on_chip.sys.stdout, "isatty", lambda: True)
+    live = on_chip._Live()
     live.show("one", keep=False)
     live.show("two", keep=True)
     assert capsys.readouterr().out == "\rone\x1b[K\rtwo\x1b[K\n"
 
 
 def test_training_says_when_the_chip_differs(capsys, tmp_path, monkeypatch):
-    opened = training.open_device
-    monkeypatch.setattr(training, "open_device",
+    opened = on_chip.open_device
+    monkeypatch.setattr(on_chip, "open_device",
                         lambda name, config: opened("model", config=config))
     picture = ("--picture", str(tmp_path / "loss.png"))
     sizes = ("--hidden", "16", "--batch", "16", "--steps", "3")
     assert run(*sizes, *picture) == 0
     assert "bit for bit   3 steps equal to the golden model" in capsys.readouterr().out
-    monkeypatch.setattr(training.Trainer, "equals", lambda self, other: False)
+    monkeypatch.setattr(on_chip.Trainer, "equals", lambda self, other: False)
     assert run(*sizes, "--chip-steps", "1", *picture) == 1
     assert "bit for bit   1 step DIFFERENT from the golden model" in capsys.readouterr().out
 
@@ -75,7 +75,7 @@ def test_nothing_is_trained_where_nothing_can_be_drawn(capsys, monkeypatch):
 def test_results_are_shown_though_the_picture_fails(capsys, monkeypatch, tmp_path):
     def fail(*_):
         raise OSError("disk full")
-    monkeypatch.setattr(training, "draw", fail)
+    monkeypatch.setattr(on_chip, "draw", fail)
     with pytest.raises(OSError, match="^disk full$"):
         run("--backend", "model", "--hidden", "16", "--batch", "16", "--steps", "1",
             "--picture", str(tmp_path / "loss.png"))

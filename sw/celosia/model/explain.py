@@ -1,0 +1,44 @@
+"""What an instruction at fault should have been, in words."""
+
+from __future__ import annotations
+
+from celosia.arch import isa
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Imm, Insn
+from celosia.arch.faults import Fault
+from celosia.model.checks import Stop, check
+from celosia.model.decode import Decoded, flaw
+
+__all__ = ["explain"]
+
+_EVERYWHERE = [(0, 0xFFFFFFFF)]
+
+
+def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
+    """Say what was wanted of an instruction and what came, as far as its bits tell.
+
+    Parameters
+    ----------
+    config
+        The chip.
+    insn
+        The instruction.
+    cause
+        Its fault.
+
+    Returns
+    -------
+    str
+        "" where the fault is not one of fields or counts, or where a register's value decides.
+    """
+    if cause == Fault.ILLEGAL_FIELD:
+        return flaw(config, insn)
+    known = all(isinstance(operand, Imm) for operand in insn.operands)
+    if cause != Fault.ILLEGAL_COUNT or not known or flaw(config, insn):
+        return ""
+    decoded = Decoded(insn)
+    try:
+        check(config, decoded, decoded.values, [(0, 0, 0)] * isa.NUM_STRIDES, _EVERYWHERE)
+    except Stop as stop:
+        return stop.wanted
+    return ""
