@@ -137,7 +137,9 @@ def _fp32(value: _Number) -> Operand:
 
 
 def word(value: Argument) -> Operand:
-    """Return the operand that a Python number stands for; operands are returned as they are."""
+    """Return the operand that a number stands for; operands are returned as they are."""
+    if isinstance(value, np.number):
+        value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, Tile, Word, Scalar, Index)):
         raise TypeError(f"operand must be a Tile, a scalar, an index or a number, not {value!r}")
     if isinstance(value, float):

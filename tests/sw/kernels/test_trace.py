@@ -25,6 +25,8 @@ def test_numbers_become_words():
     assert word(1.5) == Word(0x3FC00000)
     assert word(-1) == Word(0xFFFFFFFF)
     assert word(0x80000000) == Word(0x80000000)
+    assert word(np.float32(1.5)) == Word(0x3FC00000)
+    assert word(np.int64(-1)) == Word(0xFFFFFFFF)
     with pytest.raises(ValueError, match=r"^operand must fit 32 bits, not 4294967296$"):
         word(1 << 32)
     for wrong in (True, "x", None):
