@@ -1,8 +1,7 @@
 """The build cache, with folders in place of builds."""
 
-import multiprocessing
-import os
-import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -72,21 +71,35 @@ def test_failure_leaves_nothing(folder, error):
     cache.entry("chip", "key", Maker())
 
 
-def test_remains_of_a_killed_process_are_removed(folder):
-    context = multiprocessing.get_context("fork")
-    started = context.Event()
+#: A process that makes an entry; a fork would take the threads of other tests' libraries along.
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from celosia_sim import cache
 
-    def hang(into: Path) -> None:
-        (into / "half").write_text("")
-        started.set()
-        time.sleep(60)
+def make(into):
+    (into / "half").write_text("")
+    with Path(sys.argv[1]).open("a") as file:
+        file.write("x")
+    time.sleep(float(sys.argv[2]))
+    (into / "file").write_text("made")
 
-    process = context.Process(target=cache.entry, args=("chip", "key", hang))
-    process.start()
-    assert started.wait(10)
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+cache.entry("chip", "key", make)
+"""
+
+
+def making(calls, seconds):
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(calls), str(seconds)])
+
+
+def test_remains_of_a_killed_process_are_removed(folder, tmp_path):
+    calls = tmp_path / "calls"
+    with making(calls, 60) as process:
+        end = time.monotonic() + 30
+        while not calls.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        assert calls.exists()
+        process.kill()
     assert leftovers(folder) == ["key.tmp"]
     made = cache.entry("chip", "key", Maker())
     assert sorted(path.name for path in made.iterdir()) == ["file", "manifest.json"]
@@ -94,20 +107,8 @@ def test_remains_of_a_killed_process_are_removed(folder):
 
 
 def test_two_processes_make_an_entry_once(tmp_path):
-    context = multiprocessing.get_context("fork")
-
-    def slow(into: Path) -> None:
-        with (tmp_path / "calls").open("a") as file:
-            file.write("x")
-        time.sleep(0.2)
-        (into / "file").write_text("made")
-
-    processes = [context.Process(target=cache.entry, args=("chip", "key", slow)) for _ in range(3)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(10)
-    assert [process.exitcode for process in processes] == [0, 0, 0]
+    processes = [making(tmp_path / "calls", 0.2) for _ in range(3)]
+    assert [process.wait(30) for process in processes] == [0, 0, 0]
     assert (tmp_path / "calls").read_text() == "x"
 
 
