@@ -14,7 +14,7 @@ from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, lines, vector_unit
-from celosia.driver.backends import BACKENDS
+from celosia.driver.backends import SIMULATED
 from celosia.ops.stages import OUTPUTS
 from celosia.train import Classifier
 
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "bf16, every instruction of the vector unit, or the README's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
-    parser.add_argument("--backend", choices=list(BACKENDS), default="rtl",
+    parser.add_argument("--backend", choices=SIMULATED, default="rtl",
                         help="rtl: Verilator (default); model: cycles are an estimate; cocotb")
     parser.add_argument("--format", choices=list(OUTPUTS),
                         help="of the operands (default: the chip's first)")

@@ -13,7 +13,7 @@ from celosia.arch.config import PRESETS, preset
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.cli.files import read_program
 from celosia.driver import Device, RunResult, open
-from celosia.driver.backends import BACKENDS
+from celosia.driver.backends import SIMULATED
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
@@ -36,7 +36,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", metavar="FILE",
                         help="program file or assembly text; - for standard input")
-    parser.add_argument("--backend", choices=list(BACKENDS), default="model",
+    parser.add_argument("--backend", choices=SIMULATED, default="model",
                         help="model: the golden model (default); rtl: Verilator; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: the program's)")

@@ -21,7 +21,7 @@ from celosia.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.demo.show import picture, side_by_side
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
-from celosia.driver.backends import BACKENDS
+from celosia.driver.backends import SIMULATED
 from celosia.ops.stages import OUTPUTS, ceil_div
 from celosia.program import Program
 
@@ -43,7 +43,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
-    parser.add_argument("--backend", choices=list(BACKENDS), default="rtl",
+    parser.add_argument("--backend", choices=SIMULATED, default="rtl",
                         help="rtl: the Verilog under Verilator (default); model: the golden model; "
                              "cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",

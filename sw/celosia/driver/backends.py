@@ -12,7 +12,7 @@ from celosia.driver.device import Device
 from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
 
-__all__ = ["BACKENDS", "open"]
+__all__ = ["BACKENDS", "SIMULATED", "open"]
 
 
 def _model(config: TpuConfig, **options: Any) -> Transport:
@@ -44,6 +44,8 @@ BACKENDS: dict[str, Callable[..., Transport]] = {
 }
 #: Backends whose chip is there already: without a preset they take it as it is.
 _FOUND = ("serial",)
+#: Backends that need nothing but a configuration: those of the command line.
+SIMULATED = tuple(name for name in BACKENDS if name not in _FOUND)
 
 
 def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig | None = None,
