@@ -1,0 +1,175 @@
+"""Writing expressions of graph operations in a few characters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from celosia.graph import DType, Graph, Node, Source, TensorType, Value, constant, op, ops, splat
+
+__all__ = ["Builder", "replace_nodes", "scalar_of"]
+
+#: Given a node on rewritten operands, and the node that it was, returns what stands for its
+#: results, or None to keep it.
+Replace = Callable[[Node, Node, Graph], "tuple[Value, ...] | None"]
+
+
+def replace_nodes(graph: Graph, replace: Replace) -> Graph:
+    """Return the graph with nodes replaced, as `celosia.graph.rewrite` does.
+
+    ``replace`` is given the node as it was and its graph besides, whose `users` say what else
+    needs an operand. The graph itself is returned if nothing changed.
+    """
+    values: dict[Value, Value] = {}
+    for node in graph.nodes:
+        now = node
+        found = None
+        if node.op != "parameter":
+            regions = tuple(replace_nodes(region, replace) for region in node.regions)
+            operands = tuple(values[value] for value in node.operands)
+            if operands != node.operands or any(
+                    new is not old for new, old in zip(regions, node.regions, strict=True)):
+                now = Node(node.op, operands, node.attrs, regions, node.source)
+            found = replace(now, node, graph)
+        values.update(zip(node.results, now.results if found is None else found, strict=True))
+    outputs = tuple(values[value] for value in graph.outputs)
+    return graph if outputs == graph.outputs else Graph(graph.name, graph.params, outputs)
+
+
+def scalar_of(value: Value) -> Any:
+    """Return the one number that all elements of a constant are, a NumPy scalar; None if not."""
+    node = value.node
+    if node.op == "broadcast":
+        node = node.operands[0].node
+    if node.op == "constant" and node.attrs["value"].is_splat:
+        return node.attrs["value"].numpy.reshape(-1)[0]
+    return None
+
+
+class Builder:
+    """Makes nodes that all come from one place of somebody's program.
+
+    Parameters
+    ----------
+    source
+        That place.
+    """
+
+    def __init__(self, source: Source):
+        self.source = source
+
+    def __call__(self, name: str, *operands: Value | float, **attrs: Any) -> Value:
+        """Return the result of an operation; numbers stand for tensors of the first operand."""
+        like = next(x for x in operands if isinstance(x, Value))
+        values = [x if isinstance(x, Value) else self.full(x, like.type) for x in operands]
+        return op(name, *values, source=self.source, **attrs)
+
+    def all(self, name: str, *operands: Value, regions: Iterable[Graph] = (),
+            **attrs: Any) -> tuple[Value, ...]:
+        """Return all results of an operation."""
+        return ops(name, *operands, regions=regions, source=self.source, **attrs)
+
+    def full(self, value: Any, type: TensorType) -> Value:
+        """Return a tensor of equal elements."""
+        return splat(value, type, self.source)
+
+    def constant(self, value: Any, dtype: DType | None = None) -> Value:
+        """Return a constant."""
+        return constant(value, dtype, self.source)
+
+    def iota(self, shape: Sequence[int], dim: int, dtype: DType = DType.I32) -> Value:
+        """Return 0, 1, 2 and so on along a dimension."""
+        return op("iota", dtype=dtype, shape=shape, dim=dim, source=self.source)
+
+    def reshape(self, x: Value, *shape: int) -> Value:
+        """Return the same elements in another shape."""
+        if x.shape == shape:
+            return x
+        return self("reshape" if x.type.rank else "broadcast", x, shape=shape)
+
+    def transpose(self, x: Value, permutation: Iterable[int]) -> Value:
+        """Return the dimensions in another order."""
+        permutation = tuple(permutation)
+        same = permutation == tuple(range(x.type.rank))
+        return x if same else self("transpose", x, permutation=permutation)
+
+    def broadcast(self, x: Value, shape: Sequence[int], dims: Iterable[int]) -> Value:
+        """Return x with its dimensions at ``dims`` of ``shape``."""
+        dims = tuple(dims)
+        same = x.shape == tuple(shape) and dims == tuple(range(x.type.rank))
+        return x if same else self("broadcast", x, shape=shape, dims=dims)
+
+    def like(self, x: Value, type: TensorType) -> Value:
+        """Return a scalar in a shape, or what has it already."""
+        return x if x.shape == type.shape else self.broadcast(x, type.shape, ())
+
+    def convert(self, x: Value, dtype: DType) -> Value:
+        """Return the numbers as another type."""
+        return x if x.dtype is dtype else self("convert", x, dtype=dtype)
+
+    def bitcast(self, x: Value, dtype: DType) -> Value:
+        """Return the bits as another type."""
+        return x if x.dtype is dtype else self("bitcast", x, dtype=dtype)
+
+    def compare(self, direction: str, a: Value, b: Value | float) -> Value:
+        """Return where a is so to b."""
+        return self("compare", a, b, direction=direction)
+
+    def slice(self, x: Value, start: Sequence[int], limit: Sequence[int],
+              stride: Sequence[int] | None = None) -> Value:
+        """Return part of x."""
+        stride = tuple(stride or (1,) * x.type.rank)
+        whole = not any(start) and tuple(limit) == x.shape and set(stride) <= {1}
+        return x if whole else self("slice", x, start=start, limit=limit, stride=stride)
+
+    def part(self, x: Value, dim: int, start: int, limit: int, stride: int = 1) -> Value:
+        """Return x with a part of one dimension."""
+        starts, limits, strides = [0] * x.type.rank, list(x.shape), [1] * x.type.rank
+        starts[dim], limits[dim], strides[dim] = start, limit, stride
+        return self.slice(x, starts, limits, strides)
+
+    def pad(self, x: Value, value: Value | float, low: Sequence[int], high: Sequence[int],
+            interior: Sequence[int] | None = None) -> Value:
+        """Return x with something around it, and between its elements."""
+        interior = tuple(interior or (0,) * x.type.rank)
+        if not any((*low, *high, *interior)):
+            return x
+        if not isinstance(value, Value):
+            value = self.constant(value, x.dtype)
+        return self("pad", x, value, low=low, high=high, interior=interior)
+
+    def join(self, name: str, values: Sequence[Value]) -> Value:
+        """Return the values joined by a binary operation, as a tree of little depth."""
+        values = list(values)
+        while len(values) > 1:
+            pairs = [self(name, a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+            values = pairs + values[len(pairs) * 2:]
+        return values[0]
+
+    def concatenate(self, values: Sequence[Value], dim: int) -> Value:
+        """Return the values one after another."""
+        return values[0] if len(values) == 1 else self("concatenate", *values, dim=dim)
+
+    def neutral(self, name: str, dtype: DType) -> Value:
+        """Return the scalar that a reducer leaves what it joins with as it was."""
+        if dtype is DType.BOOL:
+            return self.constant(np.array(name == "and"))
+        if dtype.is_float:
+            # -0 and not 0: -0 + 0 is 0.
+            number = {"add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
+            return self.constant(number[name], dtype)
+        info = np.iinfo(dtype.numpy)
+        ones = -1 if dtype.is_signed else info.max
+        number = {"add": 0, "multiply": 1, "maximum": info.min, "minimum": info.max, "and": ones,
+                  "or": 0, "xor": 0}
+        return self.constant(np.array(number[name], dtype.numpy))
+
+    def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
+        """Return the polynomial with the coefficients, that of the highest power first."""
+        first = self.full(coefficients[0], x.type)
+        return reduce(lambda sum, c: self("add", self("multiply", sum, x), c), coefficients[1:],
+                      first)

@@ -1,0 +1,77 @@
+"""Operands of sums of products, as the array takes them: bf16 with fp32 sums, or int8 with int32.
+
+What a dot or a convolution asks for is made of those:
+
+* "default" rounds float operands to bf16; results of bf16 are rounded from fp32 sums.
+* "high" writes an operand as a sum of two bf16 numbers and takes three products of the parts,
+  "highest" as a sum of three and takes six; what is left out is below 2**-16 and 2**-24 of the
+  result. An operand that is bf16 already has one part, and takes fewer products.
+* Integers of other types than i8 become i32 and are left to placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from celosia.compiler.builder import Builder
+from celosia.graph import DType, Node, Value
+
+__all__ = ["is_native", "products"]
+
+_PARTS = {"default": 1, "high": 2, "highest": 3}
+_NATIVE = {(DType.BF16, DType.BF16): DType.F32, (DType.I8, DType.I8): DType.I32,
+           (DType.I32, DType.I32): DType.I32}
+
+
+def is_native(node: Node) -> bool:
+    """Whether the operands of a dot or a convolution are of types that there are afterwards."""
+    a, b = node.operands
+    return (_NATIVE.get((a.dtype, b.dtype)) is node.attrs["dtype"]
+            and node.attrs["precision"] == "default")
+
+
+def _parts(b: Builder, x: Value, most: int) -> list[Value]:
+    """Return bf16 values whose sum is x, nearly; the greatest first."""
+    if x.dtype is DType.BF16:
+        return [x]
+    if x.node.op == "convert" and x.node.operands[0].dtype in (DType.BF16, DType.BOOL, DType.I8,
+                                                               DType.U8):
+        # Few enough bits to be exact.
+        return [b.convert(x.node.operands[0], DType.BF16)]
+    found = []
+    for _ in range(most):
+        found.append(b.convert(x, DType.BF16))
+        if len(found) < most:
+            rounded = b.convert(found[-1], DType.F32)
+            # Infinity less itself is no number.
+            x = b("select", b("is_finite", rounded), b("subtract", x, rounded),
+                  b.full(0.0, x.type))
+    return found
+
+
+def products(node: Node, make: Callable[[Value, Value, DType], Value]) -> Value:
+    """Return the result of a dot or a convolution, made of those that the array can do.
+
+    Parameters
+    ----------
+    node
+        The operation: its operands, `dtype` and `precision` count.
+    make
+        Returns the same sums for other operands, as a given type.
+    """
+    builder = Builder(node.source)
+    a, b = node.operands
+    dtype: DType = node.attrs["dtype"]
+    if not a.dtype.is_float:
+        if (a.dtype, b.dtype) != (DType.I8, DType.I8):
+            a, b = builder.convert(a, DType.I32), builder.convert(b, DType.I32)
+        return builder.convert(make(a, b, DType.I32), dtype)
+    most = _PARTS[node.attrs["precision"]]
+    pairs = [(i + j, x, y) for i, x in enumerate(_parts(builder, a, most))
+             for j, y in enumerate(_parts(builder, b, most)) if i + j < most]
+    # The least first, so that they are not lost one by one.
+    terms = [make(x, y, DType.F32) for _, x, y in sorted(pairs, key=lambda pair: -pair[0])]
+    total = terms[0]
+    for term in terms[1:]:
+        total = builder("add", total, term)
+    return builder.convert(total, dtype)

@@ -1,0 +1,67 @@
+"""The front half of the compiler: from any graph to the canonical level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from celosia.compiler.levels import CANONICAL
+from celosia.compiler.passes.convolutions import convolutions
+from celosia.compiler.passes.dots import dots
+from celosia.compiler.passes.elementwise import elementwise
+from celosia.compiler.passes.indexed import indexed
+from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.simplify import simplify
+from celosia.compiler.passes.words import words
+from celosia.graph import CORE, Graph, check
+
+__all__ = ["PASSES", "canonical", "count"]
+
+#: In order: what a pass makes, later ones bring to the canonical level.
+PASSES: tuple[Callable[[Graph], Graph], ...] = (
+    simplify, indexed, convolutions, dots, reductions, elementwise, words, simplify)
+#: One brings a graph to the level; another finds what the first has laid open.
+_MOST_ROUNDS = 8
+
+
+def count(graph: Graph) -> int:
+    """Return the number of nodes, those of regions too, without parameters."""
+    return sum((node.op != "parameter") + sum(map(count, node.regions)) for node in graph.nodes)
+
+
+def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Graph:
+    """Return a graph of the level `CANONICAL` that computes the same.
+
+    Results are the same bit for bit but where sums, which have no order, are made in another one,
+    and for `erfc` and `erf_inv`, which are off by a few ULP.
+
+    Parameters
+    ----------
+    graph
+        Any graph that `celosia.graph.check` accepts. A canonical one is returned as it is.
+    trace
+        Called with a line for every pass that changed something; `print` is one.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not well formed, or holds what has no canonical form.
+    """
+    check(graph)
+    for turn in range(_MOST_ROUNDS):
+        before = graph
+        for step in PASSES:
+            start, old = perf_counter(), graph
+            graph = step(graph)
+            if graph is old:
+                continue
+            check(graph, CORE)
+            if trace is not None:
+                milliseconds = (perf_counter() - start) * 1e3
+                trace(f"{graph.name}: round {turn + 1}: {step.__name__}: {count(old)} -> "
+                      f"{count(graph)} nodes, {milliseconds:.0f} ms")
+        if graph is before or graph.fingerprint == before.fingerprint:
+            graph = before
+            break
+    check(graph, CANONICAL)
+    return graph

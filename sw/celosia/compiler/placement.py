@@ -1,0 +1,88 @@
+"""Where each operation of a canonical graph runs, and why; the data of docs/coverage.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from celosia.compiler.levels import CANONICAL, KERNELS
+from celosia.graph import DType, Node
+
+__all__ = ["PLACES", "Place", "place"]
+
+
+class Place(NamedTuple):
+    """Where an operation runs.
+
+    Attributes
+    ----------
+    where
+        "chip" or "host".
+    reason
+        What runs it there, or what the chip lacks.
+    """
+
+    where: str
+    reason: str
+
+
+def _group(reason: str, names: str) -> dict[str, Place]:
+    return {name: Place("chip", reason) for name in names.split()}
+
+
+#: Operation of the canonical level to its place, but for what `place` says of single nodes.
+PLACES: dict[str, Place] = {
+    **_group("memory that the driver fills", "parameter constant"),
+    **_group("the vector unit counts rows and lanes", "iota"),
+    **_group("a view, or addresses of a stream", "broadcast reshape slice reverse"),
+    **_group("copies of streams", "pad concatenate"),
+    **_group("the tile transposer, or addresses of a stream", "transpose"),
+    **_group("vector instructions", "add subtract multiply maximum minimum abs negate and or xor "
+             "not shift_left shift_right shift_right_signed is_finite compare select convert "
+             "rsqrt floor round"),
+    **_group("the same bits", "bitcast"),
+    **{name: Place("chip", f"celosia.kernels.functions.{kernel}")
+       for name, kernel in KERNELS.items()},
+    **_group("the array", "dot convolution"),
+    **_group("reductions of the vector unit", "reduce"),
+    **_group("rows that an index names, in the vector unit", "gather scatter"),
+    **_group("addresses from registers of the scalar unit", "dynamic_slice dynamic_update_slice"),
+    **_group("branches and loops of the scalar unit", "while case"),
+    **_group("nothing to do", "barrier"),
+    "remainder": Place("host", "a remainder of fp32 needs a division of up to 277 bits"),
+    "select_and_scatter": Place("host", "its window has too many elements to be written out"),
+    "sort": Place("host", "the chip compares, but has no network that sorts"),
+    "top_k": Place("host", "the chip compares, but has no network that sorts"),
+}
+assert PLACES.keys() == CANONICAL.ops, PLACES.keys() ^ CANONICAL.ops
+
+
+def _product(node: Node) -> Place | None:
+    if node.operands[0].dtype is DType.I32:
+        return Place("host", "the array multiplies bf16 and int8, not 32-bit integers")
+    return None
+
+
+def _scatter(node: Node) -> Place | None:
+    if node.attrs["reducer"] != "set":
+        return Place("host", f"rows of one index are joined by {node.attrs['reducer']}, one after "
+                     "another")
+    return None
+
+
+_SINGLE: dict[str, Callable[[Node], Place | None]] = {
+    "dot": _product, "convolution": _product, "scatter": _scatter}
+
+
+def place(node: Node) -> Place:
+    """Return where a node of the canonical level runs, and why.
+
+    Raises
+    ------
+    ValueError
+        If the level has no such operation.
+    """
+    if node.op not in PLACES:
+        raise ValueError(f"{node.source}: operation must be canonical, not {node.op!r}")
+    special = _SINGLE.get(node.op)
+    return (special(node) if special else None) or PLACES[node.op]

@@ -1,0 +1,123 @@
+"""Gathers and scatters become those of rows, comparisons, or one-hot matmuls."""
+
+import random
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from celosia.compiler import CANONICAL, canonical
+from celosia.compiler.passes.indexed import indexed, is_row_gather, is_row_scatter
+from celosia.graph import DType, Graph, GraphError, TensorType, check, interpret, op, parameter
+
+
+def parts(rng):
+    """Return shapes and dimension numbers of a gather or scatter at random."""
+    rank = rng.randint(1, 4)
+    dims = list(range(rank))
+    shape = [rng.randint(1, 5) for _ in dims]
+    rng.shuffle(dims)
+    batch = dims[:rng.choice([0, 0, 1])]
+    mapped = [dim for dim in dims[len(batch):] if rng.random() < 0.6]
+    gone = [dim for dim in dims[len(batch):] if rng.random() < 0.5]
+    sizes = [1 if dim in batch + gone or rng.random() < 0.3 else rng.randint(1, shape[dim])
+             if rng.random() < 0.4 else shape[dim] for dim in range(rank)]
+    s = [rng.randint(1, 4) for _ in range(rng.randint(len(batch), 2))]
+    at = rng.randint(0, len(s))
+    where = [i + (i >= at) for i in range(len(s))]
+    rng.shuffle(where)
+    theirs = where[:len(batch)]
+    for mine, of in zip(batch, theirs, strict=True):
+        s[of - (of > at)] = shape[mine]
+    indices = [*s[:at], len(mapped), *s[at:]]
+    kept = [dim for dim in range(rank) if dim not in batch + gone]
+    result_rank = len(s) + len(kept)
+    offset = sorted(rng.sample(range(result_rank), len(kept)))
+    names = {"x_batch": batch, "indices_batch": theirs, "start_map": mapped, "index_dim": at}
+    return shape, indices, sizes, sorted(gone), offset, names, s
+
+
+def value(rng, dtype, shape, low=-9, high=9):
+    whole = np.random.default_rng(rng.randint(0, 2**32)).integers(low, high, shape)
+    return (whole != 0) if dtype is DType.BOOL else whole.astype(dtype.numpy)
+
+
+def same(graph, inputs):
+    found = canonical(graph)
+    check(indexed(graph))
+    for a, b in zip(interpret(found, inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_array_equal(a.astype(np.float64), b.astype(np.float64))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_gather(seed):
+    rng = random.Random(seed)
+    shape, indices, sizes, gone, offset, names, _ = parts(rng)
+    x = parameter(TensorType(rng.choice([DType.F32, DType.BF16, DType.I32, DType.BOOL]),
+                             tuple(shape)))
+    i = parameter(TensorType(rng.choice([DType.I32, DType.I8, DType.U32]), tuple(indices)))
+    found = op("gather", x, i, sizes=sizes, collapsed=gone, offset_dims=offset, **names)
+    inputs = [value(rng, x.dtype, shape), value(rng, i.dtype, indices, -2, 6)]
+    graph = same(Graph("g", [x, i], [found]), inputs)
+    assert all(is_row_gather(node) for node in graph.nodes if node.op == "gather")
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_scatter(seed):
+    rng, found = random.Random(seed), None
+    while found is None:
+        shape, indices, sizes, gone, offset, names, s = parts(rng)
+        x = parameter(TensorType(rng.choice([DType.F32, DType.I32]), tuple(shape)))
+        i = parameter(TensorType(rng.choice([DType.I32, DType.I8]), tuple(indices)))
+        kept = iter([size for dim, size in enumerate(sizes)
+                     if dim not in gone + names["x_batch"]])
+        others = iter(s)
+        updates = [next(kept) if dim in offset else next(others)
+                   for dim in range(len(s) + len(offset))]
+        u = parameter(TensorType(x.dtype, tuple(updates)))
+        reducer = rng.choice(["set", "add", "add", "maximum", "multiply"])
+        with suppress(GraphError):
+            found = op("scatter", x, i, u, inserted=gone, window_dims=offset, reducer=reducer,
+                       **names)
+    inputs = [value(rng, x.dtype, shape), value(rng, i.dtype, indices, -2, 6),
+              value(rng, u.dtype, updates)]
+    graph = same(Graph("g", [x, i, u], [found]), inputs)
+    assert all(is_row_scatter(node) for node in graph.nodes if node.op == "scatter")
+
+
+def test_index_of_each_row_is_compared():
+    x = parameter(TensorType(DType.F32, (6, 5)))
+    labels = parameter(TensorType(DType.I32, (6, 1, 1)))
+    names = {"x_batch": [0], "indices_batch": [0], "start_map": [1], "index_dim": 2}
+    picked = op("gather", x, labels, sizes=[1, 1], collapsed=[1], **names)
+    put = op("scatter", x, labels, picked, inserted=[1], reducer="add", **names)
+    graph = canonical(Graph("loss", [x, labels], [picked, put]))
+    assert not {"gather", "scatter", "dot"} & {node.op for node in graph.nodes}
+    assert {"iota", "compare", "select"} < {node.op for node in graph.nodes}
+
+
+def test_embedding_gathers_rows_and_its_gradient_is_a_matmul():
+    x = parameter(TensorType(DType.F32, (11, 8)))
+    tokens = parameter(TensorType(DType.I32, (2, 6, 1)))
+    names = {"start_map": [0], "index_dim": 2}
+    rows = op("gather", x, tokens, sizes=[1, 8], collapsed=[0], offset_dims=[2], **names)
+    back = op("scatter", x, tokens, rows, inserted=[0], window_dims=[2], reducer="add", **names)
+    graph = canonical(Graph("embedding", [x, tokens], [back]))
+    check(graph, CANONICAL)
+    assert [node.op for node in graph.nodes if node.op in ("gather", "scatter", "dot")] == [
+        "gather", "dot", "dot", "dot"]
+
+
+def test_rows_are_in_range_by_construction():
+    x, i = parameter(TensorType(DType.F32, (4, 3))), parameter(TensorType(DType.I32, (5,)))
+    names = {"start_map": [0], "index_dim": 1}
+    rows = op("gather", x, i, sizes=[1, 3], collapsed=[0], offset_dims=[1], **names)
+    put = op("scatter", x, i, rows, inserted=[0], window_dims=[1], reducer="set", **names)
+    graph = Graph("rows", [x, i], [rows, put])
+    found = same(graph, [np.arange(12, dtype=np.float32).reshape(4, 3),
+                         np.array([-1, 0, 3, 4, 99], np.int32)])
+    assert canonical(found) is found
+    for node in found.nodes:
+        if node.op in ("gather", "scatter"):
+            assert node.operands[1].node.op == "maximum"

@@ -1,0 +1,96 @@
+"""Reductions, windows and their gradients become whole sums, maxima and minima."""
+
+import random
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from shared import agree, ops_of
+
+from celosia.compiler import CANONICAL, canonical
+from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.simplify import simplify
+from celosia.graph import DType, Graph, GraphError, TensorType, check, constant, op, ops, parameter
+from celosia.graph.operations.contract import window_extent
+
+
+def at_random(rng):
+    rank = rng.choice([1, 1, 2, 2, 3])
+    shape = tuple(rng.choice([1, 2, 5, 7, 11]) for _ in range(rank))
+    dtype = rng.choice([DType.F32, DType.BF16, DType.I32, DType.U8, DType.U32])
+    reducers = ["add", "multiply", "maximum", "minimum"]
+    reducer = rng.choice(reducers if dtype.is_float else [*reducers, "and", "or", "xor"])
+    initial = constant(rng.choice([0, 1, 3, 100]), dtype)
+    dims = [dim for dim in range(rank) if rng.random() < 0.6]
+    params = [parameter(TensorType(dtype, shape))]
+
+    def numbers(low, high):
+        return [rng.randint(low, high) for _ in shape]
+
+    padding = [(rng.randint(-1, 3), rng.randint(-1, 3)) if rng.random() < 0.5 else (0, 0)
+               for _ in shape]
+    match rng.choice(["reduce", "arg_reduce", "reduce_window", "select_and_scatter"]):
+        case "reduce":
+            found = ops("reduce", *params, initial, dims=dims, reducer=reducer)
+        case "arg_reduce":
+            line = op("iota", dtype=DType.I32, shape=(params[0].type.size,))
+            index = op("reshape", line, shape=shape)
+            found = ops("arg_reduce", *params, index, initial, constant(2, DType.I32), dims=dims,
+                        reducer=rng.choice(["argmax", "argmin"]))
+        case "reduce_window":
+            found = ops("reduce_window", *params, initial, reducer=reducer, window=numbers(1, 9),
+                        stride=numbers(1, 3), padding=padding, x_dilation=numbers(1, 2),
+                        window_dilation=numbers(1, 2))
+        case _:
+            window, stride = numbers(1, 4), numbers(1, 3)
+            updates = tuple(window_extent(extent, edges, 1, size, 1, step) for
+                            extent, edges, size, step in zip(shape, padding, window, stride,
+                                                             strict=True))
+            if 0 in updates:
+                raise GraphError("nothing to scatter")
+            params.append(parameter(TensorType(dtype, updates)))
+            found = ops("select_and_scatter", *params, initial, window=window, stride=stride,
+                        padding=padding, select=rng.choice(["ge", "le"]),
+                        scatter=rng.choice(["add", "maximum"]))
+    return Graph("g", params, found)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_any_reduction(seed):
+    graph, rng = None, random.Random(seed)
+    while graph is None:
+        with suppress(GraphError):
+            graph = at_random(rng)
+    draw = np.random.default_rng(seed)
+    # Small integers have ties, and sums of them no error.
+    inputs = [np.where(draw.random(each.shape) < 0.1, np.nan if each.dtype.is_float else 0,
+                       draw.integers(-3, 4, each.shape)).astype(np.float32)
+              for each in graph.params]
+    inputs = [np.where(np.isnan(array), array, np.abs(array) if each.dtype.value[0] == "u" else
+                       array).astype(each.dtype.numpy)
+              for array, each in zip(inputs, graph.params, strict=True)]
+    after = simplify(reductions(graph))
+    assert reductions(after) is after
+    rtol = 1e-2 if graph.params[0].dtype is DType.BF16 else 1e-5
+    agree(graph, after, inputs, rtol)
+    whole = canonical(graph)
+    check(whole, CANONICAL)
+    agree(after, whole, inputs)
+
+
+def test_long_window_takes_few_steps():
+    x = parameter(TensorType(DType.F32, (1000,)))
+    total = op("reduce_window", x, constant(0, DType.F32), reducer="add", window=(1000,),
+               stride=(1,), padding=[(999, 0)], x_dilation=(1,), window_dilation=(1,))
+    graph = Graph("cumsum", [x], [total])
+    found = canonical(graph)
+    assert ops_of(found).count("add") < 20
+    agree(graph, found, [np.arange(1000, dtype=np.float32)])
+
+
+def test_zero_and_minus_zero_start_a_sum():
+    x = parameter(TensorType(DType.F32, (4, 3)))
+    for zero in (0.0, -0.0):
+        total = op("reduce", x, constant(zero, DType.F32), dims=(1,), reducer="add")
+        graph = Graph("sum", [x], [total])
+        assert canonical(graph) is graph
