@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
@@ -34,6 +33,7 @@ from celosia.isa_texts import (
     SRCS,
     VECTORS,
 )
+from celosia.pages import write_page
 
 __all__ = ["isa_page", "main"]
 
@@ -289,34 +289,8 @@ def isa_page() -> str:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write docs/isa.md, or with ``--check`` say whether it is as it would be written.
-
-    Parameters
-    ----------
-    argv
-        Arguments; None: those of the process.
-    root
-        Folder that holds docs/; None: the repository that this file is in.
-
-    Returns
-    -------
-    int
-        0, or 1 where the page is stale.
-    """
-    parser = argparse.ArgumentParser(prog="scripts/docs", description="Make docs/isa.md.")
-    parser.add_argument("--check", action="store_true",
-                        help="write nothing; exit with 1 if docs/isa.md is stale")
-    args = parser.parse_args(argv)
-    path = (root or Path(__file__).parents[2]) / "docs" / "isa.md"
-    page = isa_page()
-    if args.check:
-        if path.exists() and path.read_text(encoding="utf-8") == page:
-            return 0
-        print("docs/isa.md is stale: run scripts/docs", file=sys.stderr)
-        return 1
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(page, encoding="utf-8")
-    return 0
+    """Write docs/isa.md; arguments and result are those of `celosia.pages.write_page`."""
+    return write_page("isa.md", lambda _: isa_page(), argv, root)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.kernels import evaluate, normal, optimisers, random
 from celosia.kernels.accuracy import HARDWARE, LIBRARY, POINTS, Case, measure
 from celosia.kernels.trace import Kernel
+from celosia.pages import write_page
 
 __all__ = ["is_fresh", "main", "numerics_page"]
 
@@ -188,20 +187,5 @@ def is_fresh(page: str) -> bool:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Make docs/numerics.md where it is stale, or with ``--check`` say whether it is.
-
-    Parameters and result are those of `celosia.docs.main`.
-    """
-    parser = argparse.ArgumentParser(prog="scripts/docs", description="Make docs/numerics.md.")
-    parser.add_argument("--check", action="store_true",
-                        help="write nothing; exit with 1 if docs/numerics.md is stale")
-    args = parser.parse_args(argv)
-    path = (root or Path(__file__).parents[2]) / "docs" / "numerics.md"
-    if path.exists() and is_fresh(path.read_text(encoding="utf-8")):
-        return 0
-    if args.check:
-        print("docs/numerics.md is stale: run scripts/docs", file=sys.stderr)
-        return 1
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(numerics_page(), encoding="utf-8")
-    return 0
+    """Write docs/numerics.md; arguments and result are those of `celosia.pages.write_page`."""
+    return write_page("numerics.md", lambda _: numerics_page(), argv, root, is_fresh)

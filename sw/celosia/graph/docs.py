@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import celosia.graph.operations  # noqa: F401 - fills OPS
 from celosia.graph.attributes import REQUIRED
 from celosia.graph.spec import OPS, OpSpec
+from celosia.pages import write_page
 
 __all__ = ["main", "operations_table"]
 
@@ -47,33 +46,12 @@ def operations_table() -> str:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write the table into docs/graph.md, or with ``--check`` say whether it is up to date.
+    """Write docs/graph.md; arguments and result are those of `celosia.pages.write_page`."""
+    return write_page("graph.md", _page, argv, root)
 
-    Parameters
-    ----------
-    argv
-        Arguments; None: those of the process.
-    root
-        Folder that holds docs/; None: the repository that this file is in.
 
-    Returns
-    -------
-    int
-        0, or 1 where the page is stale.
-    """
-    parser = argparse.ArgumentParser(prog="scripts/docs", description="Make docs/graph.md.")
-    parser.add_argument("--check", action="store_true",
-                        help="write nothing; exit with 1 if docs/graph.md is stale")
-    args = parser.parse_args(argv)
-    path = (root or Path(__file__).parents[3]) / "docs" / "graph.md"
-    page = path.read_text(encoding="utf-8")
+def _page(page: str) -> str:
+    """Return the page with the table of operations in its place."""
     before, _, rest = page.partition(_MARKS[0])
     _, _, after = rest.partition(_MARKS[1])
-    wanted = before + _MARKS[0] + "\n" + operations_table() + "\n" + _MARKS[1] + after
-    if args.check:
-        if page != wanted:
-            print("docs/graph.md is stale: run scripts/docs", file=sys.stderr)
-        return int(page != wanted)
-    path.write_text(wanted, encoding="utf-8")
-    return 0
-
+    return before + _MARKS[0] + "\n" + operations_table() + "\n" + _MARKS[1] + after

@@ -101,13 +101,6 @@ class Node:
                              f"{len(self.types)}")
         return Value(self, 0)
 
-    def with_operands(self, operands: Iterable[Value]) -> Node:
-        """Return the same operation on other values; this node if they are the same."""
-        operands = tuple(operands)
-        if operands == self.operands:
-            return self
-        return Node(self.op, operands, self.attrs, self.regions, self.source)
-
 
 @dataclass(frozen=True, slots=True)
 class Value:
