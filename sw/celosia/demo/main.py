@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from celosia import ops
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.codegen.nodes import ceil_div
 from celosia.demo.data import Digits, digits, mnist
 from celosia.demo.host import accuracy, forward, train
 from celosia.demo.on_chip import CLOCK_HZ, train_on_chip
@@ -22,7 +23,7 @@ from celosia.demo.show import picture, side_by_side
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
 from celosia.driver.backends import SIMULATED
-from celosia.ops.stages import OUTPUTS, ceil_div
+from celosia.ops.stages import OUTPUTS
 from celosia.program import Program
 
 __all__ = ["add_arguments", "main"]

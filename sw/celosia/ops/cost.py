@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.stages import ELEMENT_BYTES, Chain, Stage, ceil_div
+from celosia.codegen.nodes import ceil_div
+from celosia.ops.stages import ELEMENT_BYTES, Chain, Stage
 
 if TYPE_CHECKING:
     from celosia.ops.plan import Plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Post, Src, VectorOp
-from celosia.ops import nodes
-from celosia.ops.nodes import Node, Op
+from celosia.codegen import nodes
+from celosia.codegen.nodes import Node, Op, ceil_div
 from celosia.ops.passes import Pass
 from celosia.ops.plan import Plan
-from celosia.ops.stages import ELEMENT_BYTES, STORE_FORMATS, Chain, Stage, ceil_div
+from celosia.ops.stages import ELEMENT_BYTES, STORE_FORMATS, Chain, Stage
 
 __all__ = ["Emitter"]
 

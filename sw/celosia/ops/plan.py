@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
+from celosia.codegen.nodes import ceil_div
 from celosia.ops.cost import estimate
-from celosia.ops.stages import Chain, Stage, ceil_div
+from celosia.ops.stages import Chain, Stage
 
 __all__ = ["Plan", "plan"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.assemble import assemble
-from celosia.ops.nodes import Node, size, unrolled
+from celosia.codegen.assemble import assemble
+from celosia.codegen.nodes import Node, size, unrolled
+from celosia.codegen.roll import roll
 from celosia.ops.plan import plan
-from celosia.ops.roll import roll
 from celosia.ops.schedule import schedule
 from celosia.ops.stages import Chain
 from celosia.program import DTYPES, Buffer, Program

@@ -10,11 +10,11 @@ the array is done.
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
+from celosia.codegen.nodes import Node, ceil_div
 from celosia.ops.emit import Emitter
-from celosia.ops.nodes import Node
 from celosia.ops.passes import Pass, passes
 from celosia.ops.plan import Plan
-from celosia.ops.stages import Chain, ceil_div
+from celosia.ops.stages import Chain
 
 __all__ = ["schedule"]
 

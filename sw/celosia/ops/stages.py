@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat
 from celosia.arch.vector import Dst
+from celosia.codegen.nodes import ceil_div
 
-__all__ = ["ELEMENT_BYTES", "OUTPUTS", "Chain", "Stage", "ceil_div"]
+__all__ = ["ELEMENT_BYTES", "OUTPUTS", "Chain", "Stage"]
 
 #: Output types of each operand format; the first is the raw sums.
 OUTPUTS = {"int8": ("int32", "int8"), "bf16": ("float32", "bfloat16")}
 ELEMENT_BYTES = {"int8": 1, "bfloat16": 2, "int32": 4, "float32": 4}
 STORE_FORMATS = {"int8": DmaFormat.I8, "bfloat16": DmaFormat.BF16, "int32": DmaFormat.W32,
                  "float32": DmaFormat.W32}
-
-
-def ceil_div(a: int, b: int) -> int:
-    """Quotient, rounded up."""
-    return -(-a // b)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.assemble import assemble
+from celosia.codegen.assemble import assemble
+from celosia.codegen.reorder import reorder
 from celosia.program import Program
 from celosia.train.backward import backward
 from celosia.train.emitter import Emitter
 from celosia.train.forward import forward, loss, prepare
 from celosia.train.places import Adam, Classifier, Places
-from celosia.train.reorder import reorder
 
 __all__ = ["training_step"]
 

@@ -7,10 +7,10 @@ from celosia import driver
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
-from celosia.ops import nodes
-from celosia.ops.assemble import assemble
+from celosia.codegen import nodes
+from celosia.codegen.assemble import assemble
+from celosia.codegen.reorder import reorder
 from celosia.program import Buffer, Program
-from celosia.train.reorder import reorder
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
 WORDS = 512

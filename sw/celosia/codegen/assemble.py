@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from celosia.arch import isa
 from celosia.arch.encoding import Imm, Insn, Reg, insn
-from celosia.ops.nodes import Loop, Node, Op
+from celosia.codegen.nodes import Loop, Node, Op
 
 __all__ = ["Assembled", "assemble"]
 

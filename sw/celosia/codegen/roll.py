@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.arch import isa
-from celosia.ops.nodes import Loop, Node
+from celosia.codegen.nodes import Loop, Node
 
 __all__ = ["roll"]
 

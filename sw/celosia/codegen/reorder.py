@@ -27,9 +27,8 @@ from celosia.arch.vector import (
     Src,
     VectorOp,
 )
+from celosia.codegen.nodes import Op, ceil_div
 from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
-from celosia.ops.nodes import Op
-from celosia.ops.stages import ceil_div
 
 __all__ = ["reorder"]
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from celosia.arch.encoding import Imm
-from celosia.ops import nodes
-from celosia.ops.assemble import assemble
-from celosia.ops.nodes import Loop, unrolled
-from celosia.ops.roll import roll
+from celosia.codegen import nodes
+from celosia.codegen.assemble import assemble
+from celosia.codegen.nodes import Loop, unrolled
+from celosia.codegen.roll import roll
 
 
 def executed(insns):

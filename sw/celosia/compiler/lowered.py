@@ -1,0 +1,343 @@
+"""What the back half of the compiler works on: tensors that have a place, and work on them.
+
+A canonical graph is lowered to a list of `Work`, in the order in which it runs. Each piece of work
+reads tensors and writes tensors; what lies between is known to itself alone. The files of
+`celosia.compiler.emit` make operations of it, block after block, as if they ran one after another;
+`celosia.codegen` finds an order in which the units of the chip overlap, and loops.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import ReduceOp
+from celosia.codegen.nodes import Base
+from celosia.compiler.views import View
+from celosia.graph import DType, Node, Value
+from celosia.kernels.trace import Step, Tile
+
+__all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "Extent", "External",
+           "Fill", "GatherRows", "Join", "Move", "OnChip", "Read", "ReadWord", "Region",
+           "ScatterRows", "Tensor", "While", "Work", "Write", "storage"]
+
+
+def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
+    """Return how elements lie in external memory.
+
+    f32, i32, u32, u8, i16 and u16 take a word (the short ones extended as their type says, the
+    driver converts), bf16 two bytes, i8 one; a bool is 0 or -1 in a byte, or in a word on a chip
+    without int8.
+    """
+    if dtype is DType.BF16:
+        return DmaFormat.BF16
+    if dtype in (DType.I8, DType.BOOL) and config.int8:
+        return DmaFormat.I8
+    return DmaFormat.W32
+
+
+_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
+
+
+@dataclass(frozen=True)
+class External:
+    """A place in external memory: bytes from the beginning of the arena."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class OnChip:
+    """A place on chip, for the whole life of a tensor.
+
+    The tensor is a matrix of R rows (all its dimensions but the last) and C columns, cut into
+    panels of D columns: row r of panel p is row ``row + p * R + r`` of the memory. Accumulators
+    hold words (masks for bools), the unified buffer bf16 or int8. A tensor of C = 1 has its element
+    in every lane. Other lanes beyond C hold anything, but 0 in the unified buffer.
+    """
+
+    mem: Mem
+    row: int
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A tensor that is kept from one piece of work to another.
+
+    Attributes
+    ----------
+    home
+        Where it lies; None until memory has been planned.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    format: DmaFormat
+    home: External | OnChip | None = None
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element in external memory."""
+        return _BYTES[self.format]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in external memory."""
+        return math.prod(self.shape) * self.element_bytes
+
+
+@dataclass(frozen=True)
+class Access:
+    """Elements of a tensor, as a view of some shape.
+
+    Attributes
+    ----------
+    base
+        Bytes that are added at run time (dynamic slices), or None. Only for tensors in external
+        memory; the view then holds what does not change.
+    """
+
+    tensor: Tensor
+    view: View
+    base: Base | None = None
+
+    def address(self, element: int = 0) -> int:
+        """Return the byte, from the beginning of the arena, ``element`` elements past the view's
+        offset.
+        """
+        home = self.tensor.home
+        assert isinstance(home, External), self.tensor.name
+        return home.offset + (self.view.offset + element) * self.tensor.element_bytes
+
+
+class Extent(Enum):
+    """What a value in a cluster is, over the cluster's space of rows and lanes.
+
+    FULL has an element for each row and lane, COLUMN one for each row (it goes with every lane),
+    ROW one for each lane (it goes with every row), SCALAR only one.
+    """
+
+    FULL = "full"
+    COLUMN = "column"
+    ROW = "row"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A value that a cluster reads.
+
+    The shape of ``access.view`` is that of the space for FULL, the space without its last
+    dimension for COLUMN, the last dimension alone for ROW, () for SCALAR. The last stride of a FULL
+    and a ROW is 1 (any where the dimension is 1).
+    """
+
+    value: Value
+    extent: Extent
+    access: Access
+
+
+@dataclass(frozen=True)
+class Write:
+    """A value that a cluster writes.
+
+    Views as of `Read`. What `Code.joins` joins over rows has a view of the shape
+    ``space[:kept] + space[-1:]``, or ``space[:kept]`` where lanes are joined as well (a COLUMN).
+    """
+
+    value: Value
+    extent: Extent
+    access: Access
+
+
+@dataclass(frozen=True)
+class Dot:
+    """The product that a cluster begins with: of each batch, lhs (M, K) times rhs (K, N).
+
+    The view of ``lhs`` has the shape (B, M, K) and the stride 1 along K or along M; that of
+    ``rhs`` has the shape (B, K, N) and the stride 1 along N or along K (any where it is 1 long). A
+    batch stride may be 0. In external memory operands are in the format of the array, or f32, which
+    loads round to bf16. An operand that is on chip lies in the unified buffer, with rows M (or B*M)
+    or K (B*K), natural order, not transposed.
+    """
+
+    fmt: MatmulFormat
+    lhs: Access
+    rhs: Access
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """The product that a cluster begins with: a convolution of two dimensions without padding.
+
+    ``x`` has a view of shape (batch, height, width, inputs), ``w`` one of shape (kernel height,
+    kernel width, inputs, outputs), last strides 1. Output (b, i, j, o) is the sum over (p, q, c) of
+    x[b, i * stride[0] + p * dilation[0], j * stride[1] + q * dilation[1], c] * w[p, q, c, o].
+    """
+
+    fmt: MatmulFormat
+    x: Access
+    w: Access
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Join:
+    """A value of `Code` that is joined over rows before it is written."""
+
+    tile: Tile
+    op: ReduceOp
+
+
+@dataclass(frozen=True)
+class Code:
+    """The vector instructions of a cluster, before they have rows; made by `selection`.
+
+    Attributes
+    ----------
+    steps
+        As `celosia.kernels` has them, in order, none without use. One step stands for all rows and
+        all panels of D lanes of its extent. ``reduce`` LANES joins all lanes of the whole row of
+        the space (over all panels, without those beyond the last column) and gives a COLUMN, with
+        its element in every lane. A lane index counts the columns of the space.
+    inputs
+        The tile of each value that is read, and of the product's result. A tile of a COLUMN has
+        its element in every lane.
+    outputs
+        The tile of each value that is written: of the extent of its `Write`.
+    joins
+        Values that are joined over rows and then written (in `outputs`, too, by their tile before
+        the rows are joined).
+    extents
+        The extent of every tile, by its number.
+    """
+
+    steps: tuple[Step, ...]
+    inputs: dict[Value, Tile]
+    outputs: dict[Value, Tile]
+    joins: dict[Value, ReduceOp]
+    extents: dict[int, Extent]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Elementwise operations and reductions over one space, perhaps with a product before them.
+
+    Attributes
+    ----------
+    space
+        Sizes; the last are lanes, the others rows, outermost first. Of a dot: (B, *M, N), where
+        the M multiply to the rows of the product; of a convolution: (batch, height, width,
+        outputs).
+    kept
+        How many of the row dimensions, from the outermost, remain where values are joined over
+        rows: the others are joined. All clusters without such values: len(space) - 1.
+    product, result
+        What it begins with, or None; and the value that this makes.
+    nodes
+        Operations, in an order in which they may run. All are elementwise on the space, changes of
+        shape that keep rows and lanes, broadcasts of COLUMN, ROW and SCALAR, or reductions.
+    source
+        What it came from, for messages.
+    """
+
+    space: tuple[int, ...]
+    kept: int
+    product: Dot | Convolution | None
+    result: Value | None
+    nodes: tuple[Node, ...]
+    reads: tuple[Read, ...]
+    writes: tuple[Write, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """Copy elements; both views have the same shape, tensors the same format.
+
+    Where source and target overlap in memory, they are the same bytes in the same order.
+    """
+
+    src: Access
+    dst: Access
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Set all elements of a view to a word: what an accumulator that is stored there holds."""
+
+    dst: Access
+    word: int
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class GatherRows:
+    """Row i of ``dst`` (K, C) is the row of ``table`` (R, C) that ``indices`` (K,) names."""
+
+    table: Access
+    indices: Access
+    dst: Access
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class ScatterRows:
+    """Row ``indices[i]`` of ``table`` (R, C) becomes row i of ``updates`` (K, C); the last stays.
+
+    ``table`` is changed in place.
+    """
+
+    table: Access
+    indices: Access
+    updates: Access
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class ReadWord:
+    """Bring one word of a tensor, a number of bytes, into the scalar register that is ``base``."""
+
+    base: Base
+    access: Access
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class While:
+    """Run ``cond``, stop where the bool ``predicate`` is false, run ``body``, and again.
+
+    ``trips``: how often the body runs, where that is known; then ``cond`` is not run at all.
+    """
+
+    cond: tuple[Work, ...]
+    predicate: Access | None
+    body: tuple[Work, ...]
+    trips: int | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Run the branch that ``index`` (an i32) names; the last one where there is no such branch."""
+
+    index: Access
+    branches: tuple[tuple[Work, ...], ...]
+    source: str = ""
+
+
+Work = (Cluster | Move | Fill | GatherRows | ScatterRows | ReadWord | While | Case)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rows of both memories that a piece of work may use for itself."""
+
+    ub: range
+    acc: range

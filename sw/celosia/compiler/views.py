@@ -1,0 +1,113 @@
+"""Views: how the elements of a tensor lie in external memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """Element (i0, i1, ..) lies ``offset + i0 * strides[0] + i1 * strides[1] + ..`` elements on.
+
+    Strides may be 0 (the same element again) and negative. All methods return a new view.
+    """
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def contiguous(cls, shape: Iterable[int]) -> View:
+        """Return the view of a whole row-major tensor."""
+        shape = tuple(shape)
+        strides, step = [], 1
+        for size in reversed(shape):
+            strides.append(step)
+            step *= size
+        return cls(0, shape, tuple(reversed(strides)))
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie one after another in row-major order."""
+        step = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size != 1 and stride != step:
+                return False
+            step *= size
+        return True
+
+    @property
+    def first_last(self) -> tuple[int, int]:
+        """Lowest and highest element, from the beginning of the tensor."""
+        low = high = self.offset
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            reach = (size - 1) * stride
+            low, high = low + min(reach, 0), high + max(reach, 0)
+        return low, high
+
+    def transpose(self, permutation: Sequence[int]) -> View:
+        """Result dimension i is dimension ``permutation[i]``."""
+        return View(self.offset, tuple(self.shape[i] for i in permutation),
+                    tuple(self.strides[i] for i in permutation))
+
+    def broadcast(self, shape: Sequence[int], dims: Sequence[int]) -> View:
+        """Dimension i becomes ``dims[i]`` of ``shape``; the others repeat the same elements."""
+        strides = [0] * len(shape)
+        for i, dim in enumerate(dims):
+            strides[dim] = self.strides[i] if self.shape[i] == shape[dim] else 0
+        return View(self.offset, tuple(shape), tuple(strides))
+
+    def slice(self, start: Sequence[int], limit: Sequence[int],
+              stride: Sequence[int] | None = None) -> View:
+        """Elements from ``start`` to below ``limit``, each ``stride``-th."""
+        steps = stride or (1,) * len(self.shape)
+        shape = tuple(max(0, -(-(b - a) // step))
+                      for a, b, step in zip(start, limit, steps, strict=True))
+        offset = self.offset + sum(a * s for a, s in zip(start, self.strides, strict=True))
+        return View(offset, shape,
+                    tuple(s * step for s, step in zip(self.strides, steps, strict=True)))
+
+    def reverse(self, dims: Iterable[int]) -> View:
+        """Dimensions ``dims`` backwards."""
+        offset, strides = self.offset, list(self.strides)
+        for dim in dims:
+            offset += (self.shape[dim] - 1) * strides[dim]
+            strides[dim] = -strides[dim]
+        return View(offset, self.shape, tuple(strides))
+
+    def reshape(self, shape: Sequence[int]) -> View | None:
+        """Return the same elements in row-major order in another shape; None where no view can."""
+        shape = tuple(shape)
+        if self.size == 0 or self.size == 1:
+            return View(self.offset, shape, (0,) * len(shape))
+        old = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
+        new = [(i, n) for i, n in enumerate(shape) if n != 1]
+        strides = [0] * len(shape)
+        at = 0
+        while at < len(new):
+            # The fewest dimensions of both that have as many elements, outermost first.
+            (size, step), *old = old
+            first, count = at, new[at][1]
+            at += 1
+            while size != count:
+                if size < count:
+                    more, inner = old.pop(0)
+                    if step != more * inner:
+                        return None
+                    size, step = size * more, inner
+                else:
+                    count *= new[at][1]
+                    at += 1
+            for i, n in reversed(new[first:at]):
+                strides[i] = step
+                step *= n
+        return View(self.offset, shape, tuple(strides))
