@@ -4,30 +4,15 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import os
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from celosia.cachefolder import cache_folder, digest
 
 __all__ = ["cache_folder", "digest", "entry"]
 
 _MANIFEST = "manifest.json"
-
-
-def cache_folder() -> Path:
-    """The folder of builds: $CELOSIA_CACHE, else ``celosia`` in the user's cache folder."""
-    if chosen := os.environ.get("CELOSIA_CACHE"):
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "celosia"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "celosia"
-
-
-def digest(parts: Mapping[str, object]) -> str:
-    """A key of 24 hexadecimal digits that stands for everything in ``parts``."""
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _hash(path: Path) -> str:

@@ -20,7 +20,7 @@ from celosia.arch import encoding, isa
 if TYPE_CHECKING:
     from celosia.program import Program
 
-__all__ = ["MAGIC", "VERSION", "read", "write"]
+__all__ = ["MAGIC", "VERSION", "read", "seal", "unseal", "write"]
 
 MAGIC = b"CELOSIA\x1a"
 VERSION = 1
@@ -40,27 +40,44 @@ def write(program: Program) -> bytes:
     constants = (program.constants[buffer.name].tobytes() for buffer in program.buffers
                  if buffer.kind == "constant")
     body = b"".join((_LENGTH.pack(len(header)), header, program.code(), *constants))
-    return _PREFIX.pack(MAGIC, VERSION, zlib.crc32(body), len(body)) + body
+    return seal(MAGIC, VERSION, body)
+
+
+def seal(magic: bytes, version: int, body: bytes) -> bytes:
+    """Return a body in its envelope: magic, version, checksum, length."""
+    return _PREFIX.pack(magic, version, zlib.crc32(body), len(body)) + body
+
+
+def unseal(data: bytes, magic: bytes, version: int, what: str) -> bytes:
+    """Return the body that `seal` was given.
+
+    Raises
+    ------
+    ValueError
+        If the data are something else, of another version, cut or damaged; ``what`` names them.
+    """
+    if not data or data[:len(magic)] != magic[:len(data)]:
+        raise ValueError(f"a {what} must begin with {magic!r} at offset 0, "
+                         f"not {bytes(data[:len(magic)])!r}")
+    if len(data) < _PREFIX.size:
+        raise ValueError(f"a {what} must have {_PREFIX.size} bytes before its body, "
+                         f"not end at offset {len(data)}")
+    _, found, checksum, length = _PREFIX.unpack_from(data)
+    if found != version:
+        raise ValueError(f"{what} at offset 8: version must be {version}, not {found}")
+    if len(data) != _PREFIX.size + length:
+        raise ValueError(f"a {what} must end at offset {_PREFIX.size + length}, "
+                         f"not at {len(data)}")
+    body = data[_PREFIX.size:]
+    if zlib.crc32(body) != checksum:
+        raise ValueError(f"{what} from offset {_PREFIX.size} on: CRC-32 must be "
+                         f"{checksum:#010x}, not {zlib.crc32(body):#010x}")
+    return body
 
 
 def read(data: bytes) -> Program:
     """Read what `write` returned; ValueError as of `Program.from_bytes`."""
-    if not data or data[:len(MAGIC)] != MAGIC[:len(data)]:
-        raise ValueError(f"a program file must begin with {MAGIC!r} at offset 0, "
-                         f"not {bytes(data[:len(MAGIC)])!r}")
-    if len(data) < _PREFIX.size:
-        raise ValueError(f"a program file must have {_PREFIX.size} bytes before its body, "
-                         f"not end at offset {len(data)}")
-    _, version, checksum, length = _PREFIX.unpack_from(data)
-    if version != VERSION:
-        raise ValueError(f"program file at offset 8: version must be {VERSION}, not {version}")
-    if len(data) != _PREFIX.size + length:
-        raise ValueError(f"a program file must end at offset {_PREFIX.size + length}, "
-                         f"not at {len(data)}")
-    found = zlib.crc32(data[_PREFIX.size:])
-    if found != checksum:
-        raise ValueError(f"program file from offset {_PREFIX.size} on: CRC-32 must be "
-                         f"{checksum:#010x}, not {found:#010x}")
+    unseal(data, MAGIC, VERSION, "program file")
     return _Reader(data).program()
 
 

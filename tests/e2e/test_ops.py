@@ -7,7 +7,7 @@ import pytest
 from celosia import driver, ops
 from celosia.arch.config import preset
 from celosia.bench.measure import gemm, measure, mlp
-from celosia.ops.stages import OUTPUTS
+from celosia.ops.formats import OUTPUTS
 
 CASES = [(name, fmt) for name in ("nano", "core") for fmt in preset(name).formats]
 

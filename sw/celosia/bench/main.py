@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
-from celosia.bench.vector import VectorMeasurement, lines, vector_unit
+from celosia.bench.vector import VectorMeasurement, vector_unit
+from celosia.bench.vector import lines as vector_lines
 from celosia.driver.backends import SIMULATED
-from celosia.ops.stages import OUTPUTS
+from celosia.ops.formats import OUTPUTS
 from celosia.train import Classifier
 
 __all__ = ["add_arguments", "main"]
@@ -26,6 +28,7 @@ examples:
   celosia bench mlp --preset core --format int8 --batch 128 --json
   celosia bench train --preset core --batch 128  a step of training, and where its cycles go
   celosia bench vector --preset core             rows a cycle of every operation
+  celosia bench compiled --name convolution      programs compiled from JAX
   celosia bench table                            every line of the README's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -54,9 +57,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
-    parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "table"),
+    parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
-                             "bf16, every instruction of the vector unit, or the README's table")
+                             "bf16, every instruction of the vector unit, programs compiled from "
+                             "JAX, or the README's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",
@@ -78,6 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="mlp, train: rows (default: 128)")
     parser.add_argument("--rows", type=_positive, default=1024, metavar="ROWS",
                         help="vector: rows of each instruction (default: 1024)")
+    parser.add_argument("--name", action="append", choices=list(PROGRAMS), metavar="NAME",
+                        help=f"compiled: one of {', '.join(PROGRAMS)}; may be repeated "
+                             f"(default: all)")
     parser.add_argument("--seed", type=_seed, default=0, help="of the random operands (default: 0)")
     parser.add_argument("--no-check", action="store_true",
                         help="do not compare with NumPy and the golden model")
@@ -149,6 +156,24 @@ def _vector(args: argparse.Namespace) -> int:
             measured.append(m)
             yield m
 
+    for line in vector_lines(run()):
+        if not args.json:
+            print(line, flush=True)
+    if args.json:
+        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
+    return int(any(m.bit_exact is False for m in measured))
+
+
+def _compiled(args: argparse.Namespace) -> int:
+    measured: list[CompiledMeasurement] = []
+
+    def run() -> Iterator[CompiledMeasurement]:
+        for name in args.name or PROGRAMS:
+            measured.append(measure_compiled(
+                preset(args.preset or "core"), args.backend, PROGRAMS[name], seed=args.seed,
+                check=not args.no_check))
+            yield measured[-1]
+
     for line in lines(run()):
         if not args.json:
             print(line, flush=True)
@@ -197,6 +222,8 @@ def main(args: argparse.Namespace) -> int:
         return _train(args)
     if args.what == "vector":
         return _vector(args)
+    if args.what == "compiled":
+        return _compiled(args)
     measured = _measure(args)
     if args.json:
         print(json.dumps(dataclasses.asdict(measured)))

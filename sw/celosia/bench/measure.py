@@ -15,7 +15,7 @@ from celosia.arch.config import TpuConfig
 from celosia.codegen.nodes import ceil_div
 from celosia.driver import Device
 from celosia.driver import open as open_device
-from celosia.ops.stages import OUTPUTS
+from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 
 __all__ = ["Measurement", "Workload", "gemm", "measure", "mlp"]

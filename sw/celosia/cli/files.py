@@ -6,10 +6,12 @@ from pathlib import Path
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.asm import assemble, disassemble
+from celosia.compiled import Compiled
+from celosia.compiled.file import MAGIC as COMPILED
 from celosia.program import Program
 from celosia.program_file import MAGIC
 
-__all__ = ["add_parsers", "read_program"]
+__all__ = ["add_parsers", "other_file", "read_program"]
 
 _ASM = """\
 example (a file add.s):
@@ -32,14 +34,19 @@ examples:
 
 
 def read_program(path: str, config: TpuConfig | None = None) -> Program:
-    """Read a program, binary or text; "-" is standard input.
+    """Read a program, binary, compiled or text; "-" is standard input.
 
     Raises
     ------
     ValueError
-        If it is neither.
+        If it is none of them.
     """
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if raw.startswith(COMPILED):
+        try:
+            return Compiled.from_bytes(raw).program
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     if raw.startswith(MAGIC):
         try:
             return Program.from_bytes(raw)
@@ -75,7 +82,7 @@ def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.set_defaults(run=_disassemble)
 
 
-def _other_file(output: str, source: str, what: str) -> None:
+def other_file(output: str, source: str, what: str) -> None:
     """Raise ValueError where writing ``output`` would destroy what was read."""
     if source != "-" and Path(output).exists() and Path(output).samefile(source):
         raise ValueError(f"the {what} must have another name than its source, not {output}")
@@ -86,7 +93,7 @@ def _assemble(args: argparse.Namespace) -> int:
     if args.output is None and args.source == "-":
         raise ValueError("-o must be given where the source is standard input")
     output = args.output or str(Path(args.source).with_suffix(".bin"))
-    _other_file(output, args.source, "program file")
+    other_file(output, args.source, "program file")
     program.save(output)
     print(f"{output}: {len(program.insns)} instructions, {program.arena_bytes} bytes of memory")
     return 0
@@ -95,7 +102,7 @@ def _assemble(args: argparse.Namespace) -> int:
 def _disassemble(args: argparse.Namespace) -> int:
     text = disassemble(read_program(args.program), data=not args.no_data)
     if args.output:
-        _other_file(args.output, args.program, "text")
+        other_file(args.output, args.program, "text")
         Path(args.output).write_text(text, encoding="utf-8")
     else:
         print(text, end="")

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from celosia.cli import files, info, run, verilog
+from celosia.cli import compile, files, info, report, run, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -19,6 +19,7 @@ start here:
   celosia demo                          a network on the simulated chip
   celosia info                          the chips that there are
   celosia run FILE.s --random 0         an assembly program on the golden model
+  celosia compile FILE.mlir             a program of JAX or another framework for the chip
 
 `celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
 """
@@ -32,7 +33,8 @@ _DELEGATED = {
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="celosia", epilog=_EPILOG,
-        description="Celosia, an open TPU: assemble, run and measure programs, write the chip.",
+        description="Celosia, an open TPU: compile, assemble, run and measure programs, write the "
+                    "chip.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version",
                         version=f"celosia {importlib.metadata.version('celosia')}")
@@ -46,6 +48,8 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
             delegate.add_arguments(sub)
             sub.set_defaults(run=delegate.main)
     info.add_parser(commands)
+    compile.add_parser(commands)
+    report.add_parser(commands)
     files.add_parsers(commands)
     run.add_parser(commands)
     verilog.add_parser(commands)

@@ -25,17 +25,19 @@ examples:
   celosia run add.s --random 0 --dump y          inputs of random numbers, golden model
   celosia run add.s --input x=x.npy --save y=y.npy
   celosia run add.bin --backend rtl --random 0   the Verilog, under Verilator
+  celosia run f.celosia --random 0               what celosia compile wrote
 """
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     parser = commands.add_parser(
-        "run", help="run a program file or assembly text", epilog=_EPILOG,
+        "run", help="run a program file, compiled program or assembly text", epilog=_EPILOG,
         description="Run a program and show its cycles, counters and buffers.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", metavar="FILE",
-                        help="program file or assembly text; - for standard input")
+                        help="program file, compiled program or assembly text; - for standard "
+                             "input")
     parser.add_argument("--backend", choices=SIMULATED, default="model",
                         help="model: the golden model (default); rtl: Verilator; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",

@@ -30,11 +30,15 @@ class Emitted:
         What runs once.
     blocks
         What repeats: blocks of the same shape one after another become a loop.
+    private
+        Rows of both memories, by `celosia.arch.isa.Mem`, that nothing outlives this work in. Small
+        works are moved about in them, so that they need not wait for one another.
     """
 
     before: list[Op] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     after: list[Op] = field(default_factory=list)
+    private: tuple[range, range] | None = None
 
 
 @dataclass

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from celosia.arch import isa
 from celosia.codegen.nodes import Loop, Node
 
-__all__ = ["roll"]
+__all__ = ["fingerprint", "roll"]
 
 #: Longest bodies, in nodes, that are looked for: short ones first, so that loops nest.
-PERIODS = (4, 16, 64, 256)
+PERIODS = (4, 16, 64, 256, 1024)
 #: A body that runs fewer times than this is left as it is; `_Level.count` leans on it.
 MIN_COUNT = 3
+#: Registers that loops in each other may hold; the others are for bases and sums.
+REGISTERS = isa.NUM_REGISTERS - 8
 
 
 def _depth(node: Node) -> int:
     return 1 + max(map(_depth, node.body)) if isinstance(node, Loop) else 0
 
 
-def _registers(body: tuple[Node, ...], steps: tuple[int, ...], sources: tuple) -> int:
-    """Registers that a loop and the loops in it hold at once.
-
-    ``sources`` says for each varying operand where its first value comes from; operands that come
-    from the same place and step alike share a register.
-    """
-    inside = tuple((source, step) if step else source
-                   for source, step in zip(sources, steps, strict=True))
-    deepest = at = 0
-    for node in body:
-        count = len(node.varying)
-        if isinstance(node, Loop):
-            deepest = max(deepest, _registers(node.body, node.steps, inside[at:at + count]))
-        at += count
-    return len({source for source, step in zip(inside, steps, strict=True) if step}) + deepest
+def _registers(loop: Loop) -> int:
+    """Registers that a loop and the loops in it hold at the least, where operands share them."""
+    own = {pair for pair in zip(loop.steps, loop.arena, strict=True) if pair[0]}
+    return len(own) + max((_registers(node) for node in loop.body if isinstance(node, Loop)),
+                          default=0)
 
 
 def _instructions(node: Node) -> int:
@@ -42,27 +36,49 @@ def _instructions(node: Node) -> int:
     return sum(map(_instructions, node.body)) + 2 * own + 1
 
 
-def _registers_of(body: tuple[Node, ...], steps: tuple[int, ...]) -> int:
-    values = tuple(value for node in body for value in node.varying)
-    arena = tuple(flag for node in body for flag in node.arena)
-    return _registers(body, steps, tuple(zip(values, arena, strict=True)))
+#: Periods that are tried at a place, shortest first.
+_TRIED = 4
+#: Odd number that spreads the operands of a node over 64 bits.
+_SPREAD = 0x9E3779B97F4A7C15
+
+
+def fingerprint(values: tuple[int, ...]) -> int:
+    """A number that steps evenly where all values do (and hardly ever where they do not)."""
+    out = 0
+    for value in values:
+        out = (out * _SPREAD + value) & 0xFFFFFFFFFFFFFFFF
+    return out
 
 
 class _Level:
     """Looks for runs among the nodes of one level."""
 
-    def __init__(self, nodes: list[Node]):
+    def __init__(self, nodes: list[Node], depth: int, longest: int):
         self.nodes = nodes
         ids: dict[tuple, int] = {}
         self.keys = [ids.setdefault(node.shape, len(ids)) for node in nodes]
         self.values = [node.varying for node in nodes]
-        self.open = [_depth(node) < isa.LOOP_DEPTH for node in nodes]
-        #: Where the same shape comes next.
-        self.next = [len(nodes)] * len(nodes)
-        seen: dict[int, int] = {}
-        for i in range(len(nodes) - 1, -1, -1):
-            self.next[i] = seen.get(self.keys[i], len(nodes))
-            seen[self.keys[i]] = i
+        self.open = [_depth(node) < depth for node in nodes]
+        self.periods = self._periods(longest)
+
+    def _periods(self, longest: int) -> dict[int, list[int]]:
+        """Where bodies may begin that repeat, and the shortest of their periods."""
+        keys = np.array(self.keys)
+        marks = np.array([fingerprint(values) for values in self.values], np.uint64)
+        tried = np.zeros(len(keys), np.int64)
+        out: dict[int, list[int]] = {}
+        for period in range(1, min(longest, len(keys) // MIN_COUNT) + 1):
+            same = keys[period:] == keys[:-period]
+            step = marks[period:] - marks[:-period]
+            # Each node of the body comes again twice, each time as much further on.
+            good = same[:-period] & same[period:] & (step[:-period] == step[period:])
+            sums = np.concatenate(([0], np.cumsum(good)))
+            whole = sums[period:] - sums[:-period] == period
+            places = np.flatnonzero(whole & (tried[:len(whole)] < _TRIED))
+            tried[places] += 1
+            for at in places.tolist():
+                out.setdefault(at, []).append(period)
+        return out
 
     def steps(self, at: int, period: int) -> tuple[int, ...]:
         return tuple(after - before for i in range(at, at + period)
@@ -83,52 +99,47 @@ class _Level:
         if (keys[end:end + period] != body or keys[end + period:end + 2 * period] != body
                 or not self.linear(at, period) or not all(self.open[at:end])):
             return 1
-        if _registers_of(tuple(self.nodes[at:end]), self.steps(at, period)) > isa.NUM_REGISTERS:
-            return 1
         count = 3
         while (keys[at + count * period:end + count * period] == body
                and self.linear(at + (count - 2) * period, period)):
             count += 1
         return count
 
-    def first(self, at: int, longest: int) -> tuple[int, int]:
+    def first(self, at: int) -> tuple[int, int]:
         """Return period and count of the shortest run at ``at`` that saves instructions.
 
         (1, 1) where there is none. Longer bodies are found around the shorter ones later.
         """
-        longest = min(longest, (len(self.nodes) - at) // MIN_COUNT)
-        after = self.next[at]
-        while after - at <= longest:
-            period = after - at
+        for period in self.periods.get(at, ()):
             count = self.count(at, period)
             if count >= MIN_COUNT:
                 body = tuple(self.nodes[at:at + period])
                 loop = Loop(count, body, self.steps(at, period))
-                if _instructions(loop) < count * sum(map(_instructions, body)):
+                if (_instructions(loop) < count * sum(map(_instructions, body))
+                        and _registers(loop) <= REGISTERS):
                     return period, count
-            after = self.next[after]
         return 1, 1
 
-    def rolled(self, longest: int) -> list[Node]:
+    def rolled(self) -> list[Node]:
         out: list[Node] = []
         at = 0
         while at < len(self.nodes):
-            period, count = self.first(at, longest)
+            period, count = self.first(at)
             body = tuple(self.nodes[at:at + period])
             out += body if count == 1 else [Loop(count, body, self.steps(at, period))]
             at += period * count
         return out
 
 
-def roll(nodes: list[Node]) -> list[Node]:
+def roll(nodes: list[Node], depth: int = isa.LOOP_DEPTH) -> list[Node]:
     """Return nodes that stand for the same operations in the same order, fewer where they repeat.
 
     Operations repeat where they differ in nothing but their rows and addresses, and those by the
-    same amount from turn to turn. Loops nest at most as deep as the chip allows.
+    same amount from turn to turn. Loops nest at most ``depth`` deep.
     """
     for longest in PERIODS:
         while True:
-            shorter = _Level(nodes).rolled(longest)
+            shorter = _Level(nodes, depth, longest).rolled()
             if len(shorter) == len(nodes):
                 break
             nodes = shorter

@@ -10,6 +10,7 @@ from celosia.compiler.passes.convolutions import convolutions
 from celosia.compiler.passes.dots import dots
 from celosia.compiler.passes.elementwise import elementwise
 from celosia.compiler.passes.indexed import indexed
+from celosia.compiler.passes.loops import loops
 from celosia.compiler.passes.reductions import reductions
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.words import words
@@ -19,7 +20,7 @@ __all__ = ["PASSES", "canonical", "count"]
 
 #: In order: what a pass makes, later ones bring to the canonical level.
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
-    simplify, indexed, convolutions, dots, reductions, elementwise, words, simplify)
+    simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 

@@ -39,7 +39,7 @@ PLACES: dict[str, Place] = {
     **_group("the tile transposer, or addresses of a stream", "transpose"),
     **_group("vector instructions", "add subtract multiply maximum minimum abs negate and or xor "
              "not shift_left shift_right shift_right_signed is_finite compare select convert "
-             "rsqrt floor round"),
+             "rsqrt floor round requantise"),
     **_group("the same bits", "bitcast"),
     **{name: Place("chip", f"celosia.kernels.functions.{kernel}")
        for name, kernel in KERNELS.items()},

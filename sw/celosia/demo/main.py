@@ -23,7 +23,7 @@ from celosia.demo.show import picture, side_by_side
 from celosia.driver import RunResult
 from celosia.driver import open as open_device
 from celosia.driver.backends import SIMULATED
-from celosia.ops.stages import OUTPUTS
+from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 
 __all__ = ["add_arguments", "main"]

@@ -158,7 +158,7 @@ class Device:
                 raise ValueError(f"{name} must be {into.dtype}{list(into.shape)}, "
                                  f"not {host.dtype}{list(host.shape)}")
         if host.nbytes:
-            raw = np.frombuffer(host.tobytes(), np.uint8)
+            raw = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
             self.transport.write_memory(into.address, raw)
         if into.owner is not None:
             into.owner.filled.add(into.name)
@@ -167,8 +167,10 @@ class Device:
     def get(self, handle: DeviceArray) -> NDArray:
         """Return a copy of an array on the host."""
         self._mine(handle)
-        raw = self.transport.read_memory(handle.address, handle.nbytes) if handle.nbytes else b""
-        return np.frombuffer(bytes(raw), handle.dtype).reshape(handle.shape).copy()
+        if not handle.nbytes:
+            return np.empty(handle.shape, handle.dtype)
+        raw = self.transport.read_memory(handle.address, handle.nbytes)
+        return np.require(raw, requirements=["C", "W"]).view(handle.dtype).reshape(handle.shape)
 
     def load(self, program: Program) -> LoadedProgram:
         """Place a program: its code relocated, its constants, zeros in the rest of its arena.

@@ -36,6 +36,13 @@ __all__ = ["INT8_SRCS", "BF16_SRCS", "Decoded", "decode_checked", "flaw"]
 INT8_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_I8"))
 BF16_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_BF16"))
 _ZERO = Imm(0)
+#: Fields of an instruction that name a value, with the values that there are.
+_VALUES = {opcode: [(field.name, frozenset(value for value in range(1 << field.width)
+                                           if member(field, value) is not None))
+                    for field in instruction.fields if field.enum is not None]
+           for opcode, instruction in isa.BY_OPCODE.items()}
+#: Scalar instructions that take longer than others, by so many cycles.
+_SLOWER = {Opcode.MUL: 1, Opcode.JUMP: 1, Opcode.LOOP: 1}
 
 
 class Decoded:
@@ -51,9 +58,11 @@ class Decoded:
         Immediate of each operand, 0 for a register.
     registers
         Pairs (operand, register number).
+    cycles
+        That the scalar unit takes (a taken branch takes one more).
     """
 
-    __slots__ = ("addr", "fault", "fields", "opcode", "registers", "values")
+    __slots__ = ("addr", "cycles", "fault", "fields", "opcode", "registers", "values")
 
     def __init__(self, insn: Insn | None, fault: Fault = Fault.NONE, addr: int = 0):
         self.fault, self.addr = fault, addr
@@ -63,13 +72,7 @@ class Decoded:
             self.values = [o.value if isinstance(o, Imm) else 0 for o in insn.operands]
             self.registers = tuple((i, o.number) for i, o in enumerate(insn.operands)
                                    if isinstance(o, Reg))
-
-    def resolve(self, registers: list[int]) -> list[int]:
-        """Return the operand values."""
-        values = self.values.copy()
-        for operand, number in self.registers:
-            values[operand] = registers[number]
-        return values
+            self.cycles = 2 + len(self.registers) + _SLOWER.get(self.opcode, 0)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -88,9 +91,9 @@ def decode_checked(config: TpuConfig, code: bytes) -> Decoded:
 def flaw(config: TpuConfig, insn: Insn) -> str:
     """Say what makes an instruction an ``ILLEGAL_FIELD`` on this chip, "" where nothing does."""
     fields = insn.fields
-    for field in insn.instruction.fields:
-        if field.enum is not None and member(field, fields[field.name]) is None:
-            return f"{field.name} must name one of its values, not be {fields[field.name]}"
+    for name, values in _VALUES[insn.instruction.opcode]:
+        if fields[name] not in values:
+            return f"{name} must name one of its values, not be {fields[name]}"
     match insn.instruction.opcode:
         case Opcode.STRIDE if fields["x"] == 0:
             return "x must be 1 to 7, not 0"

@@ -15,16 +15,17 @@ from celosia.arch.isa import Mem, Opcode, Unit
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
 from celosia.model import dma, vpu
 from celosia.model.checks import ROWS_LIMIT, Stop, check
-from celosia.model.commands import Command, Dma, Matmul
+from celosia.model.commands import DST_MEM, Command, Dma, Matmul
+from celosia.model.control import Control
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.memory import Memory
 from celosia.model.mxu import Mxu
-from celosia.model.timing import Estimator, Timing
+from celosia.model.timing import Timing
 
 __all__ = ["Machine", "RunResult"]
 
-_MASK = 0xFFFFFFFF
-
+#: Instructions that are read from memory together.
+_FETCHED = 64
 
 @dataclass(frozen=True)
 class RunResult:
@@ -53,35 +54,6 @@ class RunResult:
     instructions: int
     cycles: int
     counters: dict[str, int] = field(default_factory=dict)
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 else value
-
-
-_ALU: dict[Opcode, Callable[[int, int], int]] = {
-    Opcode.ADD: lambda a, b: a + b & _MASK,
-    Opcode.SUB: lambda a, b: a - b & _MASK,
-    Opcode.MUL: lambda a, b: a * b & _MASK,
-    Opcode.AND: lambda a, b: a & b,
-    Opcode.OR: lambda a, b: a | b,
-    Opcode.XOR: lambda a, b: a ^ b,
-    Opcode.SHL: lambda a, b: a << (b & 31) & _MASK,
-    Opcode.SHR: lambda a, b: a >> (b & 31),
-    Opcode.SAR: lambda a, b: _signed(a) >> (b & 31) & _MASK,
-    Opcode.SLT: lambda a, b: int(_signed(a) < _signed(b)),
-    Opcode.SLTU: lambda a, b: int(a < b),
-}
-_BRANCH: dict[Opcode, Callable[[int, int], bool]] = {
-    Opcode.BEQ: lambda a, b: a == b,
-    Opcode.BNE: lambda a, b: a != b,
-    Opcode.BLT: lambda a, b: _signed(a) < _signed(b),
-    Opcode.BGE: lambda a, b: _signed(a) >= _signed(b),
-    Opcode.BLTU: lambda a, b: a < b,
-    Opcode.BGEU: lambda a, b: a >= b,
-}
-#: Scalar instructions that take longer than others (taken branches do too), by so many cycles.
-_SLOWER = {Opcode.MUL: 1, Opcode.JUMP: 1, Opcode.LOOP: 1, Opcode.READ: 2}
 
 
 class Machine:
@@ -148,22 +120,18 @@ class Machine:
         return _Run(self, program, length, windows, watchdog).go(max_instructions)
 
 
-class _Run:
+class _Run(Control):
     """State that a run does not leave behind."""
 
     def __init__(self, machine: Machine, program: int, length: int,
                  windows: Sequence[tuple[int, int]], watchdog: int):
+        super().__init__(machine.config, machine.timing, length, watchdog)
         self.machine, self.program, self.length = machine, program, length
-        self.windows, self.watchdog = windows, watchdog
-        self.pc = 0
-        self.registers = [0] * isa.NUM_REGISTERS
-        self.strides = [(0, 0, 0)] * isa.NUM_STRIDES
-        self.loops: list[list[int]] = []  # innermost last: start, end, count
+        self.windows = windows
         self.mxu = Mxu(machine.config)
         self.loaded = False
-        self.clock = Estimator(machine.config, machine.timing)
         self.bytes_read = self.bytes_written = 0
-        self.decoded: dict[int, Decoded] = {}
+        self.first, self.code = 0, b""  # instructions that have been read: the first, and all
 
     def go(self, limit: int | None) -> RunResult:
         executed = 0
@@ -183,7 +151,7 @@ class _Run:
     def result(self, status: Status, cause: Fault, addr: int, executed: int) -> RunResult:
         self.mxu.flush(self.machine.acc)
         if status == Status.FAULTED:
-            self.clock.drain()
+            self.clock.halt()
         cycles = self.clock.now
         counters = {"cycles": cycles, "instructions": executed, "bytes_read": self.bytes_read,
                     "bytes_written": self.bytes_written}
@@ -192,59 +160,19 @@ class _Run:
         return RunResult(status, cause, self.pc, addr, executed, cycles, counters)
 
     def fetch(self) -> Decoded:
-        pc = self.pc
-        decoded = self.decoded.get(pc)
-        if decoded is None:
-            if pc >= self.length:
-                raise Stop(Fault.PC_RANGE, pc)
-            memory, addr = self.machine.memory, self.program + isa.INSTRUCTION_BYTES * pc
-            if not memory.answers(addr, 1, isa.INSTRUCTION_BYTES, 0):
-                raise Stop(Fault.BUS_FETCH, pc)
-            code = memory.read(addr, isa.INSTRUCTION_BYTES).tobytes()
-            decoded = self.decoded[pc] = decode_checked(self.machine.config, code)
-        if decoded.fault:
-            raise Stop(decoded.fault, decoded.addr)
-        return decoded
-
-    def step(self) -> bool:
-        """Execute one instruction; False where it was the halt."""
-        if self.watchdog and self.clock.now > self.watchdog:
-            raise Stop(Fault.WATCHDOG)
-        decoded = self.fetch()
-        opcode = decoded.opcode
-        values = decoded.resolve(self.registers)
-        self.clock.scalar(self.pc, 2 + len(decoded.registers) + _SLOWER.get(opcode, 0))
-        if opcode >= Opcode.LOAD:
-            self.tensor(decoded, values)
-            self.go_on(self.pc + 1)
-            return True
-        target = self.pc + 1
-        if opcode in _ALU:
-            self.registers[decoded.fields["rd"]] = _ALU[opcode](*values)
-        elif opcode == Opcode.MOV:
-            self.registers[decoded.fields["rd"]] = values[0]
-        elif opcode in _BRANCH:
-            if _BRANCH[opcode](*values[:2]):
-                target = values[2]
-                self.clock.now += 1
-        elif opcode == Opcode.JUMP:
-            target = values[0]
-        elif opcode == Opcode.STRIDE:
-            s0, s1, s2 = (value & 0xFFFF for value in values)
-            self.strides[decoded.fields["x"]] = (s0, s1, s2)
-        elif opcode == Opcode.LOOP:
-            target = self.loop(*values)
-        elif opcode == Opcode.READ:
-            self.clock.drain()
-            self.registers[decoded.fields["rd"]] = self.read(*values)
-        elif opcode in (Opcode.HALT, Opcode.FENCE):
-            self.clock.drain()
-            if opcode == Opcode.HALT:
-                if self.watchdog and self.clock.now > self.watchdog:
-                    raise Stop(Fault.WATCHDOG)
-                return False
-        self.go_on(target)
-        return True
+        pc, size = self.pc, isa.INSTRUCTION_BYTES
+        if pc >= self.length:
+            raise Stop(Fault.PC_RANGE, pc)
+        if not self.first <= pc < self.first + len(self.code) // size:
+            memory, addr = self.machine.memory, self.program + size * pc
+            count = min(_FETCHED, self.length - pc)
+            if not memory.answers(addr, 1, size * count, 0):
+                count = 1  # that the bus fails later must not matter now
+                if not memory.answers(addr, 1, size, 0):
+                    raise Stop(Fault.BUS_FETCH, pc)
+            self.first, self.code = pc, memory.read(addr, size * count).tobytes()
+        at = size * (pc - self.first)
+        return decode_checked(self.machine.config, self.code[at:at + size])
 
     def read(self, row: int, lane: int) -> int:
         config = self.machine.config
@@ -254,25 +182,6 @@ class _Run:
             raise Stop(Fault.INDEX_RANGE, lane)
         self.mxu.flush(self.machine.acc)
         return int(self.machine.acc[row, lane])
-
-    def loop(self, count: int, end: int) -> int:
-        if count == 0:
-            return end
-        if end != self.pc + 1:
-            if len(self.loops) == isa.LOOP_DEPTH:
-                raise Stop(Fault.LOOP_DEPTH)
-            self.loops.append([self.pc + 1, end, count])
-        return self.pc + 1
-
-    def go_on(self, target: int) -> None:
-        while self.loops and self.loops[-1][1] == target:
-            loop = self.loops[-1]
-            loop[2] -= 1
-            if loop[2]:
-                target = loop[0]
-                break
-            self.loops.pop()
-        self.pc = target
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
         machine = self.machine
@@ -298,11 +207,15 @@ class _Run:
             else:
                 dma.load(command, machine.memory, chip)
                 self.bytes_read += command.rows * command.row_bytes
+                if command.mem == Mem.UB:
+                    self.mxu.changed(command.chip.base, command.chip.last)
         elif isinstance(command, Matmul):
             self.mxu.execute(command, machine.ub, machine.acc)
             self.loaded = True
         else:
             bad = vpu.execute(command, machine.ub, machine.acc)
+            if DST_MEM[command.kind] == Mem.UB:
+                self.mxu.changed(command.dst.base, command.dst.last)
         self.clock.tensor(command)
         if machine.observer is not None:
             machine.observer(self.pc, command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 __all__ = ["Memory"]
@@ -111,7 +110,7 @@ class Memory:
         page, offset, count = self._piece(addr, span)
         if count < span:
             return None
-        return as_strided(page[offset:], (rows, length), (pitch, 1))
+        return np.ndarray((rows, length), np.uint8, page, offset, (pitch, 1))
 
     def _piece(self, addr: int, length: int) -> tuple[Bytes, int, int]:
         """Page and offset of ``addr``, and how many of ``length`` bytes the page holds."""

@@ -1,7 +1,7 @@
 """The matrix unit: exact sums of a tile, vectorised over rows, columns and matmuls.
 
 int8: sums of at most 256 products stay below 2**24, so a float32 BLAS forms them exactly.
-bf16: see :mod:`celosia.model.chain`.
+bf16: see :mod:`celosia.model.chain`, and :mod:`celosia.model.pending` for most of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
 from celosia.model import chain, fast
 from celosia.model.commands import Matmul
-from celosia.model.streams import rounds
+from celosia.model.pending import Pending
+from celosia.model.streams import Stream, rounds
+from celosia.model.widened import Widened
 
 __all__ = ["Mxu"]
 
@@ -24,8 +26,9 @@ U32 = NDArray[np.uint32]
 class Mxu:
     """The array and its weight tile, which matmuls of one run may keep.
 
-    bf16 matmuls of the same length are collected, because a NumPy call costs more than the
-    arithmetic of one of them; :meth:`settle` and :meth:`flush` write what is outstanding.
+    bf16 matmuls are collected (:class:`~celosia.model.pending.Pending`), because a NumPy call costs
+    more than the arithmetic of one of them; :meth:`settle` and :meth:`flush` write what is
+    outstanding.
 
     Parameters
     ----------
@@ -34,52 +37,65 @@ class Mxu:
     """
 
     def __init__(self, config: TpuConfig):
-        self._dim = config.dim
         self._wide = config.bf16
         lane = np.uint16 if config.bf16 else np.uint8
-        self._tile: NDArray = np.zeros((config.dim, config.dim), lane)
+        self._rows: NDArray = np.zeros((config.dim, config.dim), lane)  # of the tile, as stored
+        self._transpose = False
         self._int8: F32 | None = None
-        self._queue: list[tuple[Matmul, NDArray, NDArray]] = []
-        self._queued = 0
+        self._weights: F32 | None = None
+        self._low = 0
+        self._widened = Widened(config.ub_rows, config.dim) if config.bf16 else None
+        self._pending = Pending()
 
     def execute(self, command: Matmul, ub: NDArray, acc: U32) -> None:
         """Run one matmul on the two memories; ``acc`` may lag behind until :meth:`flush`."""
         if command.weights is not None:
-            tile = np.zeros_like(self._tile)
-            tile[:command.weights.length] = ub[command.weights.index()]
-            self._tile = np.ascontiguousarray(tile.T) if command.transpose else tile
-            self._int8 = None
-        acts = ub[command.acts.index()]
-        if command.fmt == MatmulFormat.INT8:
-            self.flush(acc)
-            if self._int8 is None:
-                self._int8 = self._signed(self._tile)
-            sums = np.matmul(self._signed(acts), self._int8).astype(np.int32).view(np.uint32)
-            _write(command, sums, acc)
+            self._load(command, command.weights, ub)
+        if command.fmt == MatmulFormat.BF16:
+            self._execute_bf16(command, ub, acc)
             return
-        if self._queue and self._queue[0][1].shape != acts.shape:
-            self.flush(acc)
-        self._queue.append((command, acts.copy(), self._tile))
-        self._queued += acts.size
-        if self._queued >= chain.BLOCK:
-            self.flush(acc)
+        self.flush(acc)
+        if self._int8 is None:
+            self._int8 = self._signed(self._tile())
+        acts = self._signed(ub[command.acts.index()])
+        sums = np.matmul(acts, self._int8).astype(np.int32).view(np.uint32)
+        _write(command, sums, acc)
+
+    def changed(self, first: int, last: int) -> None:
+        """Note that rows of the unified buffer have been written."""
+        if self._widened is not None:
+            self._widened.changed(first, last)
 
     def settle(self, acc: U32, spans: list[tuple[int, int]]) -> None:
         """Make rows of ``acc``, spans of first and last rows, what they must be."""
-        if any(first <= command.acc.last and command.acc.base <= last
-               for first, last in spans for command, _, _ in self._queue):
-            self.flush(acc)
+        if self._pending and self._pending.touches(spans):
+            self._pending.flush(acc)
 
     def flush(self, acc: U32) -> None:
         """Write the sums of every matmul so far."""
-        if not self._queue:
+        if self._pending:
+            self._pending.flush(acc)
+
+    def _load(self, command: Matmul, weights: Stream, ub: NDArray) -> None:
+        self._rows, self._transpose = ub[weights.index()].copy(), command.transpose
+        self._int8 = self._weights = None
+        if self._widened is not None and command.fmt == MatmulFormat.BF16:
+            self._weights, self._low = self._widened.tile(weights, command.transpose, ub)
+
+    def _tile(self) -> NDArray:
+        """Return the tile, [k][n]: bits of its lanes."""
+        rows, dim = self._rows.shape
+        tile = np.concatenate([self._rows, np.zeros((dim - rows, dim), self._rows.dtype)])
+        return np.ascontiguousarray(tile.T) if self._transpose else tile
+
+    def _execute_bf16(self, command: Matmul, ub: NDArray, acc: U32) -> None:
+        assert self._widened is not None
+        if self._weights is not None and self._pending.takes(
+                command, self._widened.acts(command.acts, ub), self._weights, self._low, acc):
             return
-        sums = chain.sums(np.stack([acts for _, acts, _ in self._queue]),
-                          np.stack([tile for _, _, tile in self._queue]))
-        for (command, _, _), part in zip(self._queue, sums, strict=True):
-            _write(command, part, acc)
-        self._queue.clear()
-        self._queued = 0
+        self.flush(acc)
+        bits = ub[command.acts.index()]
+        _write(command, chain.sums(bits[np.newaxis], self._tile()[np.newaxis])[0], acc)
 
     def _signed(self, lanes: NDArray) -> F32:
         if self._wide:

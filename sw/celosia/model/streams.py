@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -38,9 +37,8 @@ def _rounds(counts: tuple[int, ...], strides: tuple[int, ...]) -> list[NDArray[n
     return [np.flatnonzero(rank == r) for r in range(int(lengths.max()))]
 
 
-@dataclass(frozen=True, slots=True)
 class Stream:
-    """Rows ``base + i0*s0 + i1*s1 + i2*s2``, ``i0`` innermost.
+    """Rows ``base + i0*s0 + i1*s1 + i2*s2``, ``i0`` innermost. Not to be changed.
 
     Parameters
     ----------
@@ -55,33 +53,37 @@ class Stream:
     ----------
     last
         Highest row.
+    length
+        Number of rows, repeated ones included.
     """
 
-    base: int
-    counts: tuple[int, ...]
-    strides: tuple[int, ...]
-    last: int = field(init=False, compare=False)
+    # A plain class, because two or three are made for every tensor instruction.
+    __slots__ = ("base", "counts", "last", "length", "strides")
 
-    def __post_init__(self) -> None:
-        """Find the highest row."""
-        last = self.base
-        for count, stride in zip(self.counts, self.strides, strict=True):
-            last += (count - 1) * stride
-        object.__setattr__(self, "last", last)
+    def __init__(self, base: int, counts: tuple[int, ...], strides: tuple[int, ...]):
+        self.base, self.counts, self.strides = base, counts, strides
+        length = 1
+        for count, stride in zip(counts, strides, strict=True):
+            length *= count
+            base += (count - 1) * stride
+        self.last, self.length = base, length
+
+    def __eq__(self, other: object) -> bool:
+        """Whether base, counts and strides are equal."""
+        return (isinstance(other, Stream) and self.base == other.base
+                and self.counts == other.counts and self.strides == other.strides)
+
+    def __hash__(self) -> int:
+        return hash((self.base, self.counts, self.strides))
+
+    def __repr__(self) -> str:
+        return f"Stream({self.base}, {self.counts}, {self.strides})"
 
     @staticmethod
     def linear(base: int, counts: tuple[int, int, int]) -> Stream:
         """Return a stream of consecutive rows."""
         n0, n1, n2 = counts
         return Stream(base, counts, (1, n0, n0 * n1))
-
-    @property
-    def length(self) -> int:
-        """Number of rows, repeated ones included."""
-        length = 1
-        for count in self.counts:
-            length *= count
-        return length
 
     def index(self) -> Index:
         """Return what selects the rows of the stream, in order."""

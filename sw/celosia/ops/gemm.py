@@ -5,14 +5,13 @@ from __future__ import annotations
 import operator
 
 from celosia.arch.config import TpuConfig
-from celosia.ops.program import Arena, build
-from celosia.ops.stages import OUTPUTS, Chain, Stage
+from celosia.graph import DType, TensorType, Value, parameter
+from celosia.ops.formats import DTYPES, OUTPUTS
+from celosia.ops.graphs import dense, program
 from celosia.program import Program
 
 __all__ = ["check_format", "check_output", "check_size", "check_zero_point", "matmul"]
 
-#: Element type of operands and of sums, by operand format.
-OPERAND_DTYPES = {"int8": "int8", "bf16": "bfloat16"}
 #: No size is larger: products of sizes stay far from what 64 bits hold.
 _MAX_SIZE = (1 << 31) - 1
 
@@ -121,15 +120,19 @@ def matmul(config: TpuConfig, m: int, k: int, n: int, format: str = "int8", *,
         raise ValueError(f"zero_point must be 0 where the output is {out}, not {zero_point!r}")
     if scale and fmt != "bf16":
         raise ValueError("scale must be False for int8, whose int8 results always have one")
-    operand, sums = OPERAND_DTYPES[fmt], OUTPUTS[fmt][0]
-    arena = Arena()
-    a = arena.add("a", (k, m) if transpose_a else (m, k), operand, "input")
-    b = arena.add("b", (n, k) if transpose_b else (k, n), operand, "input")
-    bias_at = arena.add("bias", (n,), sums, "input") if bias else None
-    scale_at = None
+    operand, sums = (DTYPES[OUTPUTS[fmt][i]] for i in (1, 0))
+
+    def param(name: str, dtype: DType, *shape: int) -> Value:
+        return parameter(TensorType(dtype, shape), name)
+
+    a = param("a", operand, *((k, m) if transpose_a else (m, k)))
+    b = param("b", operand, *((n, k) if transpose_b else (k, n)))
+    params = [a, b]
+    offset = factors = None
+    if bias:
+        params.append(offset := param("bias", sums, n))
     if scale or out == "int8":
-        scale_at = arena.add("scale", (n,), "float32" if scale else "int32", "input")
-    c = arena.add("c", (m, n), out, "output")
-    stage = Stage(k, n, fmt, b, out, transpose_b, bias_at, scale_at, relu, zero_point)
-    chain = Chain(m, (stage,), a, c, transpose_a)
-    return build(config, [chain], arena, f"matmul {m}x{k}x{n} {fmt}")
+        params.append(factors := param("scale", DType.F32 if scale else DType.I32, n))
+    c = dense(a, b, out, transpose_x=transpose_a, transpose_weights=transpose_b, bias=offset,
+              scale=factors, relu=relu, zero_point=zero_point, label="matmul")
+    return program(config, f"matmul {m}x{k}x{n} {fmt}", tuple(params), c, "c")

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import requant_scale
+from celosia.graph import Source, TensorType, Value, constant, parameter
+from celosia.ops.formats import DTYPES, OUTPUTS
 from celosia.ops.gemm import check_format, check_output, check_size, check_zero_point
-from celosia.ops.plan import plan
-from celosia.ops.program import Arena, build
-from celosia.ops.stages import OUTPUTS, Chain, Stage
+from celosia.ops.graphs import dense, program
 from celosia.program import Program
 
 __all__ = ["Dense", "dense_network", "scale_words"]
@@ -134,27 +134,6 @@ def _check_finish(layer: Dense, fmt: str, name: str, last: bool) -> None:
                          f"{layer.scale!r}")
 
 
-def _segments(config: TpuConfig, batch: int, stages: list[Stage]) -> list[tuple[int, int]]:
-    """Cut the layers into chains that keep their activations on chip, at the least cycles."""
-    best: list[tuple[float, list[tuple[int, int]]]] = [(0.0, [])]
-    for end in range(1, len(stages) + 1):
-        found = []
-        for begin in range(end):
-            mask = 0 if any(stage.n % config.dim for stage in stages[begin:end - 1]) else None
-            try:
-                cycles = plan(config, Chain(batch, tuple(stages[begin:end]), 0, 0,
-                                            mask=mask if stages[0].format == "bf16" else None)
-                              ).cycles
-            except ValueError:
-                if begin == end - 1:
-                    raise
-                continue
-            before, cuts = best[begin]
-            found.append((before + cycles, [*cuts, (begin, end)]))
-        best.append(min(found, key=lambda pair: pair[0]))
-    return best[-1][1]
-
-
 def dense_network(config: TpuConfig, batch: int, layers: Sequence[Dense],
                   output: str | None = None, name: str = "") -> Program:
     """Return the program of dense layers, one after another, on ``batch`` rows.
@@ -199,33 +178,23 @@ def dense_network(config: TpuConfig, batch: int, layers: Sequence[Dense],
         output = given
     out = check_output(fmt, output)
     operand = OUTPUTS[fmt][1]
-    arena = Arena()
-    x = arena.add("x", (batch, layers[0].inputs), operand, "input")
-    stages = []
+    x = parameter(TensorType(DTYPES[operand], (batch, layers[0].inputs)), "x")
+    y = x
     for i, layer in enumerate(layers):
         label = f"layer{i}"
-        weights = arena.constant(f"{label}.weights", layer.weights)
-        bias = None if layer.bias is None else arena.constant(f"{label}.bias", layer.bias)
-        scale = None
+
+        def fixed(part: str, array: NDArray | None, label: str = label) -> Value | None:
+            return None if array is None else constant(array, source=Source(
+                name=f"{label}.{part}"))
+
+        words = None
         if layer.scale is not None:
             words = scale_words(layer.scale, layer.outputs, f"scale of layer {i}")
-            scale = arena.constant(f"{label}.scale", words)
-        stages.append(Stage(layer.inputs, layer.outputs, fmt, weights,
-                            out if i == len(layers) - 1 else operand, layer.transpose, bias, scale,
-                            layer.relu, operator.index(layer.zero_point), label))
-    mask = None
-    if fmt == "bf16" and any(layer.outputs % config.dim for layer in layers[:-1]):
-        mask = arena.constant("mask", np.ones(config.dim, np.int32))
-    chains = []
-    source = x
-    for begin, end in _segments(config, batch, stages):
-        chosen = stages[begin:end]
-        if end == len(stages):
-            target = arena.add("y", (batch, last.outputs), out, "output")
-        else:
-            target = arena.add(f"activations{end}", (batch, chosen[-1].n), operand, "scratch")
-        ragged = any(stage.n % config.dim for stage in chosen[:-1])
-        chains.append(Chain(batch, tuple(chosen), source, target, mask=mask if ragged else None))
-        source = target
+        weights = fixed("weights", layer.weights)
+        assert weights is not None
+        y = dense(y, weights, out if i == len(layers) - 1 else operand,
+                  transpose_weights=layer.transpose, bias=fixed("bias", layer.bias),
+                  scale=fixed("scale", words), relu=layer.relu,
+                  zero_point=operator.index(layer.zero_point), label=label)
     sizes = "-".join(str(size) for size in [layers[0].inputs, *(each.outputs for each in layers)])
-    return build(config, chains, arena, name or f"dense {sizes} {fmt} batch {batch}")
+    return program(config, name or f"dense {sizes} {fmt} batch {batch}", (x,), y, "y")

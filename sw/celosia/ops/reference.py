@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
+from celosia.ops.formats import OUTPUTS
 from celosia.ops.network import Dense, scale_words
-from celosia.ops.stages import OUTPUTS
 
 __all__ = ["reference_matmul", "reference_network"]
 
@@ -83,9 +83,10 @@ def reference_matmul(a: NDArray, b: NDArray, dim: int, *, bias: NDArray | None =
         return _integer(a, b, bias, scale, relu, operator.index(zero_point))
     sums = _chain(a.astype(np.float32), b.astype(np.float32), dim)
     bits = np.asarray(numerics.flush(sums.view(np.uint32)))
-    if scale is not None:
-        offset = np.zeros(1, np.float32) if bias is None else bias
-        bits = np.asarray(numerics.f32_fma(bits, scale.view(np.uint32), offset.view(np.uint32)))
+    if scale is not None and bias is not None:
+        bits = np.asarray(numerics.f32_fma(bits, scale.view(np.uint32), bias.view(np.uint32)))
+    elif scale is not None:
+        bits = np.asarray(numerics.f32_mul(bits, scale.view(np.uint32)))
     elif bias is not None:
         bits = np.asarray(numerics.f32_add(bits, bias.view(np.uint32)))
     if relu:

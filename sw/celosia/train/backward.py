@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from celosia.arch.vector import Dst, Reduce, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.codegen import nodes
 from celosia.codegen.nodes import ceil_div
 from celosia.kernels.emit import Lane, Place, lay_out
 from celosia.kernels.optimisers import adam
@@ -12,9 +11,6 @@ from celosia.train.emitter import Emitter, acc, buffer, number
 from celosia.train.places import Moments
 
 __all__ = ["backward"]
-
-#: Stride register of the turned gradient: a row of each part of a block, D rows of each tile.
-_TURNED = 1
 
 
 def _hidden(e: Emitter) -> None:
@@ -116,8 +112,8 @@ def _first_layer(e: Emitter, updates: _Updates) -> None:
     """
     p, net = e.places, e.net
     e.part = "backward: first layer"
-    e.out.append(nodes.stride(_TURNED, p.block_tiles // p.ways * net.batch, 1, net.batch,
-                              source=e.part))
+    # A row of each part of a block, D rows of each tile.
+    turned = (p.block_tiles // p.ways * net.batch, 1, net.batch)
     for k in range(p.k_tiles):
         for n in range(0, p.n_tiles, p.block_tiles):
             tiles = min(p.block_tiles, p.n_tiles - n)
@@ -128,7 +124,7 @@ def _first_layer(e: Emitter, updates: _Updates) -> None:
             for b in range(p.b_tiles):
                 e.matmul(gradient, p.ub_back + n * net.batch + b * e.dim,
                          p.ub_x + k * net.batch + b * e.dim, ways, e.dim, n1=e.dim,
-                         n2=tiles // ways, xacts=_TURNED, accumulate=b > 0)
+                         n2=tiles // ways, xacts=turned, accumulate=b > 0)
             updates.update(gradient, p.moments["w1"], 4 * (n * e.dim * net.inputs + k * e.dim),
                            rows, min(e.dim, net.inputs - k * e.dim), 4 * net.inputs, ways=ways)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.arch.config import BANKS, TpuConfig
+from celosia.codegen.arena import Arena
 from celosia.codegen.nodes import ceil_div
 from celosia.ops.gemm import check_size
-from celosia.ops.program import Arena
 
 __all__ = ["Adam", "Classifier", "Moments", "Places"]
 

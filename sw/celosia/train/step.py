@@ -5,6 +5,7 @@ from __future__ import annotations
 from celosia.arch.config import TpuConfig
 from celosia.codegen.assemble import assemble
 from celosia.codegen.reorder import reorder
+from celosia.codegen.strides import StrideRegisters
 from celosia.program import Program
 from celosia.train.backward import backward
 from celosia.train.emitter import Emitter
@@ -51,7 +52,7 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) 
     forward(emitter)
     loss(emitter)
     backward(emitter)
-    code = assemble([*reorder(config, emitter.out)])
+    code = assemble(StrideRegisters().give([*reorder(config, emitter.out)]))
     arena = places.arena
     return Program(config.fingerprint, tuple(code.insns), f"training step {net} batch {net.batch}",
                    tuple(code.sources), arena.size, tuple(arena.buffers), arena.constants,

@@ -9,7 +9,9 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.codegen import nodes
 from celosia.codegen.assemble import assemble
+from celosia.codegen.legality import legal
 from celosia.codegen.reorder import reorder
+from celosia.codegen.strides import StrideRegisters
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
@@ -18,7 +20,7 @@ WORDS = 512
 
 def random_ops(rng, count):
     """Operations on few rows, so that most of them conflict."""
-    ops = [nodes.stride(1, 1, 8)]
+    ops = []
     for _ in range(count):
         rows = int(rng.integers(1, 9))
         a, b, c = (int(row) for row in rng.choice(7, 3, replace=False) * 8)
@@ -32,7 +34,7 @@ def random_ops(rng, count):
             ops.append(nodes.store(Mem.ACC, DmaFormat.W32, a, addr, rows, 4, 16))
         elif kind == 3:
             ops.append(nodes.matmul(MatmulFormat.BF16, a, b, c, 4, 4, bool(rng.integers(2)),
-                                    n1=2, xacts=1 if b < 48 else 0))
+                                    n1=2, xacts=(1, 8, 0) if b < 48 else 0))
         elif kind == 4:
             ops.append(nodes.vector(VectorOp.FADD, Dst.ACC, a, rows,
                                     ((Src.ACC, b), (Src.ACC_LANE_ROW, c | 2 << 24)),
@@ -45,7 +47,7 @@ def random_ops(rng, count):
 
 def outcome(ops):
     """Return memories and cycles after a run from a given state."""
-    code = assemble(ops)
+    code = assemble(StrideRegisters().give(ops))
     program = Program(CHIP.fingerprint, tuple(code.insns), arena_bytes=4 * WORDS,
                       buffers=(Buffer("data", 0, (WORDS,), "float32", "input"),),
                       relocations=tuple(code.relocations))
@@ -78,18 +80,45 @@ def test_independent_chains_run_side_by_side():
     assert after < 0.7 * before
 
 
-@pytest.mark.parametrize(("op", "strides", "text"), [
-    (VectorOp.MOV, {"xa": 1}, "mov xa"), (VectorOp.GATHER, {}, "gather"),
-    (VectorOp.SCATTER, {"xa": 1}, "scatter xa")])
-def test_rows_that_are_not_consecutive_are_refused(op, strides, text):
-    sources = ((Src.ACC, 0), (Src.ACC, 8))[:1 if op == VectorOp.MOV else 2]
-    node = nodes.vector(op, Dst.ACC, 16, 4, sources, param=op != VectorOp.MOV, **strides)
-    with pytest.raises(ValueError, match="^rows of a vector instruction must be consecutive to be "
-                                         f"reordered, not of {text}$"):
-        reorder(CHIP, [node])
+def test_gathers_and_scatters_wait_for_the_whole_table():
+    """The rows of a table are as many as `param` says, those of indexes one for each group."""
+    table = [nodes.load(Mem.ACC, DmaFormat.W32, 0, 16 * i, 4, 4, 16) for i in range(4)]
+    gather = nodes.vector(VectorOp.GATHER, Dst.ACC, 32, 4, ((Src.ACC, 0), (Src.ACC, 63)), param=3,
+                          n1=1)
+    scatter = nodes.vector(VectorOp.SCATTER, Dst.ACC, 0, 4, ((Src.ACC, 16), (Src.ACC, 63)),
+                           param=3)
+    last = nodes.store(Mem.ACC, DmaFormat.W32, 2, 1024, 1, 4, 16)
+    free = nodes.store(Mem.ACC, DmaFormat.W32, 40, 1040, 1, 4, 16)
+    ops = [*table, gather, scatter, last, free]
+    assert reorder(CHIP, ops) == [table[0], free, *table[1:], gather, scatter, last]
+
+
+def test_a_tile_that_is_kept_stays_with_its_load():
+    other = nodes.matmul(MatmulFormat.BF16, 0, 0, 32, 4, 4)
+    wait = nodes.load(Mem.UB, DmaFormat.W32, 8, 0, 8, 4, 16)
+    first = nodes.matmul(MatmulFormat.BF16, 8, 8, 40, 4, 4)
+    kept = nodes.matmul(MatmulFormat.BF16, 16, 16, 0, 4, 0, wload=False)
+    ops = [wait, first, kept, other]
+    assert reorder(CHIP, ops) == ops
+
+
+def test_streams_reach_as_far_as_their_strides():
+    write = nodes.vector(VectorOp.MOV, Dst.ACC, 0, 4, ((Src.SCALAR, 1),), n1=2, xdst=(3, 10, 0))
+    joined = nodes.vector(VectorOp.MOV, Dst.ACC, 32, 4, ((Src.ACC, 40),), n1=2, n2=2,
+                          reduce=Reduce.ROWS, xdst=(9, 2, 5))
+    for row, waits in ((19, True), (20, False), (32, True), (39, True)):
+        reads = nodes.store(Mem.ACC, DmaFormat.W32, row, 0, 1, 4, 16)
+        assert legal(CHIP, [write, joined, reads], [reads, joined, write]) != waits, row
 
 
 def test_order_is_kept_where_everything_waits():
     chain = [nodes.vector(VectorOp.FADD, Dst.ACC, 0, 4, ((Src.ACC, 0), (Src.SCALAR, i)))
              for i in range(10)]
     assert reorder(CHIP, chain) == chain
+
+
+def test_legal_orders_have_the_same_operations():
+    ops = random_ops(np.random.default_rng(0), 10)
+    assert legal(CHIP, ops, reorder(CHIP, ops))
+    assert not legal(CHIP, ops, ops[:-1])
+    assert not legal(CHIP, ops, [*ops[:-1], ops[-1].with_varying((9,))])

@@ -201,3 +201,17 @@ def test_inputs_must_fit():
     with pytest.raises(ValueError, match=r"^input 0 \(x\) of graph g must be f32\[2\], not "
                                          r"i32\[3\]$"):
         interpret(graph, [i32(1, 2, 3)])
+
+
+def test_requantise_is_that_of_the_chip():
+    from celosia.arch.numerics import requant, requant_scale
+    rng = np.random.default_rng(5)
+    x, bias = (rng.integers(-(1 << 20), 1 << 20, (4, 8), dtype=np.int32) for _ in range(2))
+    scale = np.full((4, 8), requant_scale(3e-4), np.int32)
+    values = [parameter(TensorType(DType.I32, (4, 8))) for _ in range(3)]
+    y = op("requantise", *values, zero_point=3, low=-100, high=101)
+    (came,) = interpret(Graph("g", values, [y]), [x, scale, bias])
+    assert came.dtype == np.int8
+    assert (came == requant(x, scale.view(np.uint32), bias, 3, -100, 101)).all()
+    assert came.min() == -100
+    assert came.max() == 101

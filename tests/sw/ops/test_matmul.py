@@ -7,7 +7,7 @@ import pytest
 
 from celosia import ops
 from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.ops.stages import OUTPUTS
+from celosia.ops.formats import OUTPUTS
 
 #: Little of everything, so that small products are cut along every side.
 TIGHT = TpuConfig("tight", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,
@@ -78,6 +78,16 @@ def test_matmul_with_every_combination_of_options(run, fmt):
 @pytest.mark.parametrize("bias", [False, True])
 def test_sums_of_bf16_are_scaled_before_the_bias_and_rounded_once(run, bias, output):
     check(run, TIGHT, 9, 21, 30, "bf16", bias=bias, scaled=True, relu=True, output=output)
+
+
+def test_a_zero_times_a_negative_factor_has_its_sign(run):
+    a, b = np.zeros((3, 5), ml_dtypes.bfloat16), np.ones((5, 2), ml_dtypes.bfloat16)
+    scale = np.array([2, -2], np.float32)
+    result = run(TIGHT, ops.matmul(TIGHT, 3, 5, 2, "bf16", scale=True),
+                 {"a": a, "b": b, "scale": scale})["c"]
+    assert np.signbit(result).tolist() == [[False, True]] * 3
+    wanted = ops.reference_matmul(a, b, TIGHT.dim, scale=scale)
+    np.testing.assert_array_equal(bits(result), bits(wanted))
 
 
 @pytest.mark.parametrize("k", [8, 13, 21])
@@ -152,7 +162,7 @@ def test_program_has_a_source_for_each_instruction_and_the_chip_it_is_for():
     program = ops.matmul(preset("edge"), 9, 9, 9)
     assert program.fingerprint == preset("edge").fingerprint
     assert len(program.sources) == len(program.insns)
-    assert {"matmul: weights", "matmul: sums", "matmul: results"} <= set(program.sources)
+    assert set(program.sources) == {"dot (matmul)", "end"}
 
 
 @pytest.mark.parametrize(("changes", "kind", "message"), [

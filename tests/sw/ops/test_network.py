@@ -66,15 +66,13 @@ def test_network_equals_numpy_bit_for_bit(run, chip, fmt, batch, sizes):
 
 def test_activations_stay_on_chip_where_they_fit_and_go_to_memory_where_not(run):
     rng = np.random.default_rng(0)
-    small = ops.dense_network(preset("core"), 16, layers_of(rng, "int8", (64, 64, 10)))
-    assert [buffer.name for buffer in small.buffers if buffer.kind == "scratch"] == []
-    layers = layers_of(rng, "int8", (8, 600, 8))
-    large = ops.dense_network(TIGHT, 20, layers)
-    assert [(buffer.name, buffer.shape) for buffer in large.buffers
-            if buffer.kind == "scratch"] == [("activations1", (20, 600))]
-    x = inputs_of(rng, "int8", 20, 8)
-    np.testing.assert_array_equal(run(TIGHT, large, {"x": x})["y"],
-                                  ops.reference_network(x, layers, 4))
+    for config, batch, sizes, between in ((preset("core"), 16, (64, 64, 10), 0),
+                                          (TIGHT, 20, (8, 600, 8), 20 * 600)):
+        layers = layers_of(rng, "int8", sizes)
+        x = inputs_of(rng, "int8", batch, sizes[0])
+        result = run(config, ops.dense_network(config, batch, layers), {"x": x})
+        np.testing.assert_array_equal(result["y"], ops.reference_network(x, layers, config.dim))
+        assert result.counters["bytes_written"] == between + batch * sizes[-1] * 4
 
 
 def test_infinity_and_nan_do_not_leak_through_the_lanes_beyond_the_last_column(run):

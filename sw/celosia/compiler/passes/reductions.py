@@ -206,6 +206,7 @@ def _select_and_scatter(b: Builder, node: Node) -> tuple[Value, ...] | None:
     later = None
     name = node.attrs["scatter"]
     neutral = b.neutral(name, x.dtype)
+    apart = window == stride and not any(map(any, padding))
 
     def scatter(updates: Value, neutral: Value, initial: Value) -> Value:
         nonlocal later
@@ -214,14 +215,40 @@ def _select_and_scatter(b: Builder, node: Node) -> tuple[Value, ...] | None:
             final = mask if later is None else b("and", mask, b("not", later))
             later = mask if later is None else b("or", later, mask)
             part = b("select", final, updates, b.like(neutral, updates.type))
+            if apart:
+                parts.append(part)
+                continue
             rest = [shape[i] - (tap[i] + (updates.shape[i] - 1) * stride[i] + 1) - high[i]
                     for i in range(x.type.rank)]
             parts.append(b.pad(part, neutral, [t - edge for t, edge in zip(tap, low, strict=True)],
                                rest, [s - 1 for s in stride]))
-        found = b.join(name, parts)
+        if apart:
+            found = _interleaved(b, parts[::-1], window)
+            found = b.pad(found, neutral, [0] * found.type.rank,
+                          [n - m for n, m in zip(x.shape, found.shape, strict=True)])
+        else:
+            found = b.join(name, parts)
+        if apart and _is_neutral(name, initial):
+            return found
         return b(name, found, b.like(initial, found.type))
 
     return (_in_f32(b, x.dtype, scatter, updates, neutral, initial),)
+
+
+def _interleaved(b: Builder, parts: list[Value], window: tuple[int, ...]) -> Value:
+    """Return the tensor whose windows have the elements of ``parts``, a part for each tap."""
+    for dim in reversed(range(len(window))):
+        if window[dim] == 1:
+            continue
+        shape = list(parts[0].shape)
+        stacked = [*shape[:dim + 1], 1, *shape[dim + 1:]]
+        shape[dim] *= window[dim]
+        parts = [b.reshape(b("concatenate", *(b.reshape(part, *stacked)
+                                              for part in parts[at:at + window[dim]]), dim=dim + 1),
+                           *shape)
+                 for at in range(0, len(parts), window[dim])]
+    [found] = parts
+    return found
 
 
 _RULES: dict[str, Callable[[Builder, Node], tuple[Value, ...] | None]] = {

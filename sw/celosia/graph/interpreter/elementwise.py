@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from celosia.arch.numerics import requant
 from celosia.graph.interpreter.kernels import Run, Tensor, in_f32, kernel
 from celosia.graph.types import DType
 
@@ -152,6 +153,12 @@ def _select(run: Run, predicate: Tensor, a: Tensor, b: Tensor) -> Tensor:
 @kernel("clamp")
 def _clamp(run: Run, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
     return np.minimum(np.maximum(x, low), high)
+
+
+@kernel("requantise")
+def _requantise(run: Run, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    return requant(x, scale.view(np.uint32), bias, run["zero_point"], run["low"],
+                   run["high"]).astype(np.int8)
 
 
 def convert(x: Tensor, dtype: DType) -> Tensor:

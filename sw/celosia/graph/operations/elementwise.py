@@ -139,6 +139,19 @@ def _clamp(call: Call) -> TensorType:
     return x
 
 
+@define("requantise", "x scale bias", zero_point=Attribute(INT, 0), low=Attribute(INT, -128),
+        high=Attribute(INT, 127))
+def _requantise(call: Call) -> TensorType:
+    """Int32 sums as int8: x + bias times the factor that the word `scale` holds, rounded, plus
+    `zero_point`, within `low` and `high` (`celosia.arch.numerics.requant`).
+    """
+    found = same("operands", call.operands)
+    require(found.dtype is DType.I32, f"operands must be i32, not {found}")
+    for name in ("zero_point", "low", "high"):
+        require(-128 <= call[name] <= 127, f"{name} must be -128 to 127, not {call[name]}")
+    return TensorType(DType.I8, found.shape)
+
+
 @define("convert", "x", dtype=Attribute(DTYPE))
 def _convert(call: Call) -> TensorType:
     """The same number in another type: to a float nearest, ties to even; float to integer toward

@@ -1,0 +1,81 @@
+"""``celosia compile``: StableHLO into a compiled program."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from celosia.arch.config import PRESETS
+from celosia.cli.files import other_file
+from celosia.compiled import Compiled, Mixed
+from celosia.compiler.api import compile
+
+__all__ = ["add_parser", "add_source", "compile_file"]
+
+_EPILOG = """\
+FILE is what other frameworks write; from a JAX function f of arrays x and y:
+
+  text = jax.jit(f).lower(x, y).as_text()
+  pathlib.Path("f.mlir").write_text(text)
+
+examples:
+  celosia compile f.mlir                     writes f.celosia, for the preset core
+  celosia compile f.mlir --preset edge -o f-edge.celosia
+  celosia report f.celosia                   what it will cost
+  celosia run f.celosia --random 0           runs it on random inputs
+
+In Python: f = celosia.compiled.load("f.celosia"); results = f(x, y)
+"""
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add what all commands that compile have in common."""
+    parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help=f"chip to compile for: {', '.join(PRESETS)} (default: core)")
+    parser.add_argument("--strict", action="store_true",
+                        help="fail if any operation would run on the host and not on the chip")
+    parser.add_argument("--no-cache", action="store_true",
+                        help="compile even if the same program was compiled before")
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "compile", help="compile StableHLO (.mlir) into a program of the chip", epilog=_EPILOG,
+        description="Compile a StableHLO program, as JAX and other frameworks write it, into a\n"
+                    "program of the chip.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", metavar="FILE",
+                        help="StableHLO: text (.mlir), MLIR bytecode or a portable artifact; "
+                             "- for standard input")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="compiled program (default: the source's name with .celosia)")
+    add_source(parser)
+    parser.set_defaults(run=_run)
+
+
+def compile_file(args: argparse.Namespace) -> Compiled:
+    """Compile the file that arguments name."""
+    path = args.source
+    source = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    return compile(source, args.preset or "core", strict=args.strict,
+                   name=None if path == "-" else Path(path).stem, filename=path,
+                   cache=not args.no_cache)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if args.output is None and args.source == "-":
+        raise ValueError("-o must be given where the source is standard input")
+    output = args.output or str(Path(args.source).with_suffix(".celosia"))
+    other_file(output, args.source, "compiled program")
+    compiled = compile_file(args)
+    compiled.save(output)
+    takes = ", ".join(f"{each.label or each.name} {each.type}" for each in compiled.inputs)
+    gives = ", ".join(str(each.type) for each in compiled.outputs)
+    if isinstance(compiled, Mixed):
+        size = f"{len(compiled.steps)} steps for {compiled.config.name} and the host"
+    else:
+        size = (f"{len(compiled.program.insns)} instructions for {compiled.config.name}, "
+                f"{compiled.program.arena_bytes} bytes of memory")
+    print(f"{output}: {size}\n"
+          f"takes {takes or 'nothing'}\ngives {gives or 'nothing'}")
+    return 0

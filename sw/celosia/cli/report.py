@@ -1,0 +1,60 @@
+"""``celosia report``: what a program will do and cost, without running it."""
+
+import argparse
+import json
+from pathlib import Path
+
+from celosia.cli.compile import add_source, compile_file
+from celosia.compiled import Compiled
+from celosia.compiled.file import MAGIC, load
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  celosia report f.mlir                    compile for the preset core, and report
+  celosia report f.mlir --preset edge
+  celosia report f.celosia --json          of a program that celosia compile wrote, as JSON
+
+The columns are: the cycles expected, and their share of the whole; the cycles that the
+work takes at best, and what bounds that (array, vector unit or memory); the share of the
+array's products that are needed; the bytes that are moved.
+"""
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "report", help="show what a program will do and cost, without running it",
+        epilog=_EPILOG,
+        description="Show each piece of work of a program: where it runs and why, the cycles\n"
+                    "expected, bytes moved and the use of the array; then where every tensor lies.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", metavar="FILE",
+                        help="StableHLO (.mlir), or what celosia compile wrote (.celosia); "
+                             "- for StableHLO from standard input")
+    add_source(parser)
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=_run)
+
+
+def _compiled(args: argparse.Namespace) -> Compiled:
+    if args.source != "-":
+        with Path(args.source).open("rb") as file:
+            made = file.read(len(MAGIC)) == MAGIC
+        if made:
+            compiled = load(args.source)
+            if args.preset not in (None, compiled.config.name):
+                raise ValueError(f"--preset must be left out or {compiled.config.name}, for which "
+                                 f"{args.source} was compiled, not {args.preset}")
+            return compiled
+    return compile_file(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    compiled = _compiled(args)
+    if args.json:
+        print(json.dumps(compiled.report(json=True), indent=2))
+    else:
+        print(compiled.report(), end="")
+    return 0

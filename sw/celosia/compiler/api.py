@@ -1,0 +1,207 @@
+"""``celosia.compile``: from a program of some framework to one of the chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.arch.config import TpuConfig, preset
+from celosia.compiled.artifact import Compiled
+from celosia.compiled.mixed import HostPart, Mixed, Step
+from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiler import cache as programs
+from celosia.compiler.errors import CompileError
+from celosia.compiler.pipeline import canonical
+from celosia.compiler.split import host_nodes, place_whole, split
+from celosia.frontend import import_stablehlo
+from celosia.graph import DType, Graph, Node
+
+if TYPE_CHECKING:
+    from celosia.compiler.build import Built
+    from celosia.compiler.lowered import Tensor
+
+__all__ = ["check_formats", "check_places", "chosen", "compile", "graph_of"]
+
+#: Operations that move words and do not look at them.
+_MOVES = frozenset({
+    "barrier", "bitcast", "broadcast", "case", "concatenate", "constant", "dynamic_slice",
+    "dynamic_update_slice", "gather", "pad", "parameter", "reshape", "reverse", "scatter",
+    "select", "slice", "transpose", "while"})
+
+
+def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core", *,
+            strict: bool = False, name: str | None = None, filename: str | None = None,
+            cache: bool = True, options: Mapping[str, object] | None = None) -> Compiled:
+    """Compile a program for a chip.
+
+    Parameters
+    ----------
+    source
+        StableHLO: text, MLIR bytecode, a portable artifact, or the path of a file with any of
+        them; or a graph.
+    config
+        The chip: the name of a preset, or a configuration.
+    strict
+        Refuse operations that the chip does not have; else the host runs them, between programs
+        of the chip.
+    name
+        What to call the program; None: as the graph is called.
+    filename
+        What to call the source in errors.
+    cache
+        Use programs that were compiled before, and keep this one. What a cached program says of
+        its sources are the places of the graph that it was made of first.
+    options
+        For `celosia.compiler.build.build`.
+
+    Raises
+    ------
+    FrontendError
+        If the source is no StableHLO, or has what the graph cannot express (dynamic shapes, 64-bit
+        and complex elements, unknown operations): one error that lists everything.
+    CompileError
+        If the chip cannot run it: formats that it lacks, operations of the host where
+        ``strict``, memory on chip that is too small.
+    ValueError
+        If an argument is wrong.
+    """
+    config = chosen(config)
+    graph = graph_of(source, filename)
+    name = name or graph.name
+    options = dict(options or {})
+
+    def make() -> Compiled:
+        level = canonical(graph)
+        check_formats(level, config, name)
+        if strict:
+            check_places(level, name)
+        return _made(graph, level, config, name, options)
+
+    made = programs.fetch(programs.key_of(graph, config, options), make) if cache else make()
+    if strict and isinstance(made, Mixed):
+        check_places(canonical(graph), name)
+    return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
+
+
+def chosen(config: str | TpuConfig) -> TpuConfig:
+    """Return a configuration, given by itself or by the name of a preset."""
+    if isinstance(config, str):
+        return preset(config)
+    if not isinstance(config, TpuConfig):
+        raise ValueError(f"config must be a preset's name or a TpuConfig, not {config!r}")
+    return config
+
+
+def graph_of(source: str | bytes | Path | Graph, filename: str | None = None) -> Graph:
+    """Return the graph of a program in any of its forms; errors as of `compile`."""
+    if isinstance(source, Graph):
+        return source
+    if not isinstance(source, (str, bytes, Path)):
+        raise ValueError(f"source must be StableHLO (text, bytes or a pathlib.Path) or a Graph, "
+                         f"not {source!r}")
+    if isinstance(source, str) and "\n" not in source and Path(source).suffix in (
+            ".mlir", ".mlirbc", ".stablehlo"):
+        raise ValueError(f"source must be the text of a program, not the name of a file: write "
+                         f"Path({source!r})")
+    return import_stablehlo(source, filename=filename)
+
+
+def _nodes(graph: Graph) -> Iterator[Node]:
+    for node in graph.nodes:
+        yield node
+        for region in node.regions:
+            yield from _nodes(region)
+
+
+def check_formats(graph: Graph, config: TpuConfig, name: str) -> None:
+    """Raise CompileError if a canonical graph needs a format that the chip does not have."""
+    problems = dict.fromkeys(
+        f"{node.source}: {_what(node)}: {problem}" for node in _nodes(graph)
+        if (problem := _lacks(node, config)))
+    if problems:
+        formats = ", ".join(config.formats)
+        raise CompileError("\n  ".join((
+            f"{name} needs formats that {config.name} does not have (it has {formats}):",
+            *problems)))
+
+
+def _what(node: Node) -> str:
+    name = node.attrs["name"] if node.op == "parameter" else ""
+    return f"{node.op} {name}" if name else node.op
+
+
+def _lacks(node: Node, config: TpuConfig) -> str:
+    types = [*(value.type for value in node.operands), *node.types]
+    if not config.bf16:
+        for type in types:
+            if type.dtype is DType.BF16:
+                return f"elements must not be bf16 on an int8 chip, as those of {type}"
+            if type.dtype.is_float and node.op not in _MOVES:
+                return f"arithmetic must be of integers on an int8 chip, not of {type}"
+    if not config.int8 and node.op in ("dot", "convolution") and types[0].dtype is DType.I8:
+        return f"products must be of bf16 on a chip without int8, not of {types[0]}"
+    return ""
+
+
+def check_places(graph: Graph, name: str) -> None:
+    """Raise CompileError if a canonical graph has operations that the chip does not run."""
+    problems = dict.fromkeys(f"{node.source}: {node.op}: {reason}"
+                             for node, reason in host_nodes(graph))
+    if problems:
+        raise CompileError("\n  ".join((
+            f"{name}: strict=True allows no operation on the host, there would be:", *problems)))
+
+
+def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
+          options: Mapping[str, object]) -> Compiled:
+    """Compile a canonical graph, in parts where a part is for the host."""
+    from celosia.compiler.build import build
+    if not any(True for _ in host_nodes(level)):
+        return _compiled(build(level, config, options), graph, config, name)
+    parts, gives = split(level)
+    steps = []
+    for part in parts:
+        if part.where == "chip":
+            made: Compiled | HostPart = _compiled(build(part.graph, config, options), part.graph,
+                                                  config, name)
+        else:
+            made = HostPart(part.graph, tuple(map(_host_work, (
+                node for node in part.graph.nodes if node.op != "parameter"))))
+        steps.append(Step(made, part.takes))
+    inputs, outputs = ([Argument(f"{what}{i}", value.type) for i, value in enumerate(values)]
+                       for what, values in (("arg", graph.params),
+                                            ("result", graph.outputs)))
+    return Mixed(steps, gives, config, inputs, outputs, name, graph.fingerprint)
+
+
+def _host_work(node: Node) -> WorkInfo:
+    moved = sum(value.type.nbytes for value in node.operands) + sum(
+        type.nbytes for type in node.types)
+    return WorkInfo(node.op, str(node.source), (node.op,), "host", place_whole(node).reason,
+                    bytes=moved)
+
+
+def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compiled:
+    inputs, outputs = ([Argument(each.name, each.type) for each in arguments]
+                       for arguments in (built.inputs, built.outputs))
+    works = [WorkInfo(work.kind, work.source, tuple(work.operations), work.where, work.reason,
+                      int(work.macs), int(work.vector_rows), int(work.bytes))
+             for work in built.works]
+    places = [place for tensor in built.tensors if (place := _place(tensor, config))]
+    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint)
+
+
+def _place(tensor: Tensor, config: TpuConfig) -> Place | None:
+    from celosia.compiler.lowered import External
+    from celosia.graph import TensorType
+    type = TensorType(tensor.dtype, tensor.shape)
+    if tensor.home is None:
+        return None
+    if isinstance(tensor.home, External):
+        return Place(tensor.name, type, "external", tensor.home.offset, tensor.nbytes)
+    *rows, columns = tensor.shape or (1,)
+    count = -(-columns // config.dim)
+    for extent in rows:
+        count *= extent
+    return Place(tensor.name, type, tensor.home.mem.name.lower(), tensor.home.row, count)

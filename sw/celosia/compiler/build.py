@@ -1,0 +1,303 @@
+"""The whole way from a graph to a program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem
+from celosia.codegen import nodes
+from celosia.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
+from celosia.codegen.build import build as generate
+from celosia.compiled.parts import Argument, WorkInfo
+from celosia.compiler.emit.fill import emit_fill
+from celosia.compiler.emit.map import emit_map
+from celosia.compiler.emit.move import emit_move
+from celosia.compiler.emit.product import emit_product
+from celosia.compiler.emit.rows import emit_gather, emit_scatter
+from celosia.compiler.lowered import (
+    Access,
+    Case,
+    Cluster,
+    Convolution,
+    Dot,
+    External,
+    Fill,
+    GatherRows,
+    Move,
+    OnChip,
+    ReadWord,
+    Region,
+    ScatterRows,
+    Tensor,
+    While,
+    Work,
+)
+from celosia.compiler.lowering import Lowered, lower
+from celosia.compiler.lowering.coalesce import accesses, inner
+from celosia.compiler.memory import Life, plan_arena
+from celosia.compiler.passes.invariants import invariants
+from celosia.compiler.passes.rounding import rounding
+from celosia.compiler.pipeline import canonical
+from celosia.compiler.residency import plan_on_chip, regions
+from celosia.compiler.selection import Options as Selection
+from celosia.compiler.selection import select
+from celosia.graph import DType, Graph
+from celosia.program import Buffer, Program
+
+__all__ = ["Built", "Options", "build", "emitted"]
+
+#: Accumulator rows that control flow reads its words from.
+_CONTROL_ROWS = 4
+_BUFFER_DTYPES = {DType.F32: "float32", DType.BF16: "bfloat16", DType.I8: "int8"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile.
+
+    Attributes
+    ----------
+    fast
+        Whether functions may be a little less exact where that is shorter
+        (`celosia.compiler.selection.Options`).
+    memory
+        Bytes of external memory that the program may need.
+    resident
+        Whether tensors may stay on chip between pieces of work.
+    """
+
+    fast: bool = True
+    memory: int = 1 << 30
+    resident: bool = True
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program and what it was made of.
+
+    Attributes
+    ----------
+    inputs, outputs
+        In the order of the graph's parameters and results. A result may name the buffer of a
+        parameter, or of another result.
+    works
+        In the order in which they run.
+    tensors
+        All that have a home.
+    """
+
+    program: Program
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    works: tuple[WorkInfo, ...]
+    tensors: tuple[Tensor, ...]
+    graph: Graph
+
+
+@dataclass
+class _Emitter:
+    config: TpuConfig
+    options: Options
+    regions: Mapping[int, Region]
+    infos: list[WorkInfo] = field(default_factory=list)
+    #: How often the work at hand runs, as far as that is known.
+    turns: int = 1
+
+    def items(self, works: Iterable[Work]) -> list[Item]:
+        found: list[Item] = []
+        for work in works:
+            found += self.work(work)
+        return found
+
+    def work(self, work: Work) -> list[Item]:
+        match work:
+            case ReadWord():
+                self.note(work)
+                row, items = self.word(work.access, work.source)
+                return [*items, Fetch(work.base, row, work.source)]
+            case While():
+                self.note(work)
+                cond: list[Item] = []
+                row = 0
+                if work.trips is None:
+                    assert work.predicate is not None
+                    row, items = self.word(work.predicate, work.source)
+                    cond = [*self.items(work.cond), *items]
+                self.turns *= work.trips or 1
+                body = self.items(work.body)
+                self.turns //= work.trips or 1
+                return [Repeat(body, cond, row, work.trips, work.source)]
+            case Case():
+                self.note(work)
+                branches = [self.items(branch) for branch in work.branches]
+                row, items = self.word(work.index, work.source)
+                return [*items, Choose(row, branches, work.source)]
+        region = self.regions[id(work)]
+        made = self.emitted(work, region)
+        made.private = region.ub, region.acc
+        return [made]
+
+    def emitted(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
+                region: Region) -> Emitted:
+        """Return the operations of work without control flow."""
+        config = self.config
+        if isinstance(work, Cluster):
+            code = select(config, work, Selection(fast=self.options.fast))
+            self.note(work, len(code.steps))
+            emit = emit_map if work.product is None else emit_product
+            return emit(config, work, code, region)
+        self.note(work)
+        match work:
+            case Move():
+                return emit_move(config, work, region)
+            case Fill():
+                return emit_fill(config, work, region)
+            case GatherRows():
+                return emit_gather(config, work, region)
+            case ScatterRows():
+                return emit_scatter(config, work, region)
+
+    def word(self, access: Access, source: str) -> tuple[int, list[Item]]:
+        """Return the accumulator row of a single element, and what brings it there."""
+        tensor = access.tensor
+        if isinstance(tensor.home, OnChip):
+            return tensor.home.row, []
+        assert tensor.home is not None
+        reach = None
+        if access.base is not None:
+            reach = (tensor.home.offset, tensor.home.offset + tensor.nbytes - 1)
+        return 0, [Emitted(before=[nodes.load(
+            Mem.ACC, tensor.format, 0, access.address(), 1, 1, 0, source=source, base=access.base,
+            reach=reach)])]
+
+    def note(self, work: Work, steps: int = 0) -> None:
+        """Record what a piece of work does."""
+        config = self.config
+        moved = 0 if inner(work) else sum(
+            _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
+        macs = rows = 0
+        kind, names = type(work).__name__.lower(), ()
+        if isinstance(work, Cluster):
+            kind = "map"
+            names = tuple(node.op for node in work.nodes if node.op not in ("constant", "iota"))
+            panels = -(-work.space[-1] // config.dim)
+            rows = math.prod(work.space[:-1]) * panels * steps
+            if isinstance(work.product, Dot):
+                kind, names = "dot", ("dot", *names)
+                macs = math.prod(work.product.lhs.view.shape) * work.space[-1]
+            elif isinstance(work.product, Convolution):
+                kind, names = "convolution", ("convolution", *names)
+                macs = math.prod(work.space) * math.prod(work.product.w.view.shape[:-1])
+        kind = {"gatherrows": "gather", "scatterrows": "scatter",
+                "readword": "read"}.get(kind, kind)
+        reason = {"dot": "the array", "convolution": "the array", "map": "the vector unit",
+                  "gather": "the vector unit", "scatter": "the vector unit"}.get(
+                      kind, "load and store" if kind in ("move", "fill") else "the scalar unit")
+        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, macs * self.turns,
+                                   rows * self.turns, moved * self.turns))
+
+
+def _touched(access: Access) -> int:
+    """Elements that an access reads or writes, each counted once."""
+    return math.prod(size for size, stride in zip(
+        access.view.shape, access.view.strides, strict=True) if stride)
+
+
+def _buffers(lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
+    buffers: list[Buffer] = []
+    constants: dict[str, np.ndarray] = {}
+    known: set[Tensor] = set()
+    kinds = [*((tensor, "input") for tensor in lowered.inputs),
+             *((tensor, "output") for tensor in lowered.outputs),
+             *((tensor, "constant") for tensor in lowered.constants)]
+    for tensor, kind in kinds:
+        if tensor in known:
+            continue
+        known.add(tensor)
+        assert isinstance(tensor.home, External)
+        dtype = _BUFFER_DTYPES.get(tensor.dtype, "int32")
+        if tensor.element_bytes == 1:
+            dtype = "int8"
+        buffers.append(Buffer(tensor.name, tensor.home.offset, tensor.shape, dtype, kind))
+        if kind == "constant":
+            array = lowered.constants[tensor]
+            if tensor.dtype is DType.BOOL:
+                array = -array.astype(np.int8)
+            if tensor.dtype is DType.U32:
+                array = array.view(np.int32)
+            elif dtype in ("int8", "int32"):
+                array = array.astype(dtype)
+            constants[tensor.name] = array
+    return buffers, constants
+
+
+def _options(options: Mapping[str, Any]) -> Options:
+    known = [each.name for each in fields(Options)]
+    if unknown := sorted(set(options) - set(known)):
+        raise ValueError(f"options must be some of {', '.join(known)}, not {', '.join(unknown)}")
+    return Options(**options)
+
+
+def emitted(config: TpuConfig, works: Sequence[Work], placed: Mapping[Tensor, Life],
+            options: Options | None = None) -> list[Item]:
+    """Return the operations of lowered work whose tensors have homes, those on chip ``placed``."""
+    emitter = _Emitter(config, options or Options(),
+                       regions(config, works, placed, _CONTROL_ROWS))
+    return emitter.items(works)
+
+
+def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = None, *,
+          trace: Callable[[str], None] | None = None) -> Built:
+    """Compile a graph.
+
+    Parameters
+    ----------
+    graph
+        Any graph; it is brought to the canonical level first.
+    config
+        The chip.
+    options
+        Fields of `Options`.
+    trace
+        Called with a line for each step; `print` is one.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not well formed.
+    CompileError
+        If the chip cannot run it, or memory is too small.
+    ValueError
+        If there is no such option.
+    """
+    chosen = _options(options or {})
+    say = trace or (lambda line: None)
+    graph = invariants(rounding(canonical(graph, trace=trace)))
+    lowered = lower(config, graph)
+    for i, tensor in enumerate(lowered.outputs):
+        if tensor not in lowered.inputs:
+            tensor.name = f"result{i}"
+    fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
+    placed = plan_on_chip(config, lowered.works, fixed) if chosen.resident else {}
+    size = plan_arena(lowered.works, fixed, chosen.memory)
+    say(f"{graph.name}: lowering: {len(lowered.works)} pieces of work, {size} bytes of memory")
+    emitter = _Emitter(config, chosen, regions(config, lowered.works, placed, _CONTROL_ROWS))
+    items = emitter.items(lowered.works)
+    code = generate(config, items)
+    say(f"{graph.name}: emission: {len(code.insns)} instructions")
+    buffers, constants = _buffers(lowered)
+    program = Program(config.fingerprint, tuple(code.insns), graph.name, tuple(code.sources), size,
+                      tuple(buffers), constants, tuple(code.relocations))
+    return Built(
+        program,
+        tuple(Argument(tensor.name, value.type)
+              for tensor, value in zip(lowered.inputs, graph.params, strict=True)),
+        tuple(Argument(tensor.name, value.type)
+              for tensor, value in zip(lowered.outputs, graph.outputs, strict=True)),
+        tuple(emitter.infos), tuple(t for t in lowered.tensors if t.home is not None), graph)

@@ -1,0 +1,98 @@
+"""Compiled programs that are there already: in this process, and in the user's cache folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+import celosia
+from celosia.arch.config import TpuConfig
+from celosia.cachefolder import cache_folder, digest
+from celosia.compiled.artifact import Compiled
+from celosia.graph import Graph
+
+__all__ = ["clear", "fetch", "key_of"]
+
+#: Programs that a process keeps, and that the folder keeps.
+_IN_MEMORY, _ON_DISK = 64, 512
+_memory: OrderedDict[str, Compiled] = OrderedDict()
+
+
+@lru_cache(maxsize=1)
+def _sources() -> str:
+    """Return a hash of every file that has a say in what a program becomes."""
+    root = Path(celosia.__file__).parent
+    total = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        total.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()
+
+
+def key_of(graph: Graph, config: TpuConfig, options: Mapping[str, object]) -> str:
+    """Return what names a program: graph, chip, options, and the compiler itself."""
+    return digest({"graph": graph.fingerprint, "config": config.fingerprint,
+                   "options": sorted((name, repr(value)) for name, value in options.items()),
+                   "version": version("celosia"), "sources": _sources()})
+
+
+def clear() -> None:
+    """Forget what this process keeps; the folder stays."""
+    _memory.clear()
+
+
+def fetch(key: str, make: Callable[[], Compiled]) -> Compiled:
+    """Return the program of a key, making it where it is missing or damaged.
+
+    Several processes may do so at once: a file is written under another name first. Where the
+    folder cannot be used, programs are kept in memory only.
+    """
+    found = _memory.get(key)
+    if found is None:
+        path = cache_folder() / "compiled" / f"{key}.celosia"
+        found = _read(path)
+        if found is None:
+            found = make()
+            with contextlib.suppress(OSError):
+                _write(path, found.to_bytes())
+        _memory[key] = found
+        if len(_memory) > _IN_MEMORY:
+            _memory.popitem(last=False)
+    _memory.move_to_end(key)
+    return found
+
+
+def _read(path: Path) -> Compiled | None:
+    try:
+        found = Compiled.from_bytes(path.read_bytes())
+        os.utime(path)  # the oldest go first
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    _prune(path.parent)
+
+
+def _prune(folder: Path) -> None:
+    """Remove what was not used for longest, where there is too much."""
+    with contextlib.suppress(OSError):
+        files = sorted(folder.glob("*.celosia"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-_ON_DISK]:
+            path.unlink(missing_ok=True)

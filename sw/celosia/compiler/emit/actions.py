@@ -1,0 +1,220 @@
+"""Vector instructions of the actions of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.codegen.nodes import Op
+from celosia.compiler.emit.dma import box, transfer
+from celosia.compiler.emit.frame import Frame
+from celosia.compiler.emit.script import Action
+from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
+from celosia.compiler.lowered import Extent, External
+
+__all__ = ["JOINS", "NEUTRAL", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
+
+#: Rows from which on it is worth to cut: the next instruction can begin while the other part runs.
+_PART = 64
+
+#: The operation that joins two words as a reduction does.
+JOINS = {ReduceOp.SUM_I: VectorOp.IADD, ReduceOp.MAX_I: VectorOp.IMAX,
+         ReduceOp.MIN_I: VectorOp.IMIN, ReduceOp.AND: VectorOp.AND, ReduceOp.OR: VectorOp.OR,
+         ReduceOp.SUM_F: VectorOp.FADD, ReduceOp.MAX_F: VectorOp.FMAX,
+         ReduceOp.MIN_F: VectorOp.FMIN}
+#: The word that a reduction leaves as they are the others: -0 for sums of fp32.
+NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
+           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
+           ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
+
+#: First row and rows, first panel and panels.
+Chunk = tuple[int, int, int, int]
+
+
+def _is_flat(refs: Sequence[Source], rows: int) -> bool:
+    return all(ref.strides[1] == rows * ref.strides[0] for ref in refs if isinstance(ref, Ref)
+               if any(ref.strides))
+
+
+def _pieces(count: int, parts: int) -> Iterator[tuple[int, int]]:
+    size = -(-count // parts)
+    for first in range(0, count, size):
+        yield first, min(size, count - first)
+
+
+def sliced(frame: Frame, action: Action, rows: int, panels: int) -> bool:
+    """Whether an action needs an instruction for each panel."""
+    sources = frame.sources(action)
+    return panels > 1 and (streams(sources, (rows, panels)) > 2 or action.indexes(False)
+                           or (action.indexes(True) and rows > 1))
+
+
+def _chunks(frame: Frame, action: Action, dst: Ref, rows: int, panels: int) -> Iterator[Chunk]:
+    if panels == 1:
+        for first, count in _pieces(rows, 2 if rows >= 2 * _PART else 1):
+            yield first, count, 0, 1
+        return
+    flat = _is_flat([dst, *frame.sources(action)], rows)
+    if sliced(frame, action, rows, panels) or not (flat or rows < _PART):
+        parts = panels
+    else:
+        parts = 2 if rows * panels >= 2 * _PART else 1
+    for first, count in _pieces(panels, parts):
+        yield 0, rows, first, count
+
+
+def in_place(frame: Frame, action: Action, value: int) -> bool:
+    """Whether the result of an action may take the rows of an operand in the same block."""
+    result, extents = action.result, frame.setting.script.extents
+    if result is None or action.reduce or extents[result] != extents[value]:
+        return False
+    dst = frame.ref(result)
+    rows, panels = frame.shape(extents[result])
+    if _is_flat([dst, *frame.sources(action)], rows):
+        return True
+    return all(count == 1 or parts == 1
+               for _, count, _, parts in _chunks(frame, action, dst, rows, panels))
+
+
+def _each(frame: Frame, action: Action, dst: Ref, rows: int, panels: int) -> list[Op]:
+    """Run an action without its reduction over rows and panels."""
+    return [issue(action.op, dst.at(row, panel), frame.sources(action, row, panel, count),
+                  (count, parts), action.post, action.param,
+                  source=frame.setting.cluster.source)
+            for row, count, panel, parts in _chunks(frame, action, dst, rows, panels)]
+
+
+def lane_rows(frame: Frame, action: Action) -> list[int]:
+    """Return the temporary rows that a reduction over lanes needs."""
+    rows, panels, ragged = frame.count, frame.setting.panels, frame.setting.ragged
+    whole = [rows * panels] if _materialised(frame, action) else []
+    return whole + [rows] * ((panels > 1) + ragged)
+
+
+def _materialised(frame: Frame, action: Action) -> bool:
+    panels = frame.setting.panels
+    return panels > 1 and (action.indexes(False) or action.indexes(True)
+                           or streams(frame.sources(action), (frame.count, panels)) > 2)
+
+
+def _lanes(frame: Frame, action: Action, dst: Ref, temporaries: Sequence[int],
+           mask: int | None) -> list[Op]:
+    """Join the lanes of rows: panel after panel, then the lanes of what that gives."""
+    setting, source = frame.setting, frame.setting.cluster.source
+    panels, free, out = setting.panels, list(temporaries), []
+    if _materialised(frame, action):
+        whole = Ref(free.pop(0), (1, frame.count))
+        out += _each(frame, action, whole, frame.count, panels)
+        action = Action(VectorOp.MOV, (-1,), reduce=action.reduce, reduce_op=action.reduce_op)
+    else:
+        whole = None
+    rows = frame.count
+    head = Ref(free.pop(0), (1, 0)) if panels > 1 else None
+    tail = Ref(free.pop(0), (1, 0)) if setting.ragged else None
+    plain = action.moves
+    neutral = Immediate(Src.SCALAR, NEUTRAL[action.reduce_op])
+
+    def sources(row: int, panel: int, count: int) -> list[Source]:
+        return ([whole.at(row, panel)] if whole is not None
+                else frame.sources(action, row, panel, count))
+
+    for row, count in _pieces(rows, 2 if rows >= 2 * _PART else 1):
+        target = dst.at(row, 0)
+        words: list[Source] = []  # what is left to join: panels before the last, and the last
+        before = panels - 1 if tail is not None or plain else panels
+        if head is not None and before == 1 and plain:
+            words.append(sources(row, 0, count)[0])
+        elif head is not None and before == 1:
+            out.append(issue(action.op, head.at(row, 0), sources(row, 0, count), (count, 1),
+                             action.post, action.param, source=source))
+            words.append(head.at(row, 0))
+        elif head is not None:
+            turned = [ref.along(*reversed(ref.strides)) if isinstance(ref, Ref) else ref
+                      for ref in sources(row, 0, count)]
+            out.append(issue(action.op, head.at(row, 0).along(0, 1), turned, (before, count),
+                             action.post, action.param, Reduce.ROWS, action.reduce_op, source))
+            words.append(head.at(row, 0))
+        op, post, param = JOINS[action.reduce_op], Post.NONE, 0
+        if tail is not None:
+            assert mask is not None
+            last = sources(row, panels - 1, count)
+            if not plain:
+                out.append(issue(action.op, tail.at(row, 0), last, (count, 1), action.post,
+                                 action.param, source=source))
+                last = [tail.at(row, 0)]
+            kept: list[Source] = [Ref(mask, (0, 0)), last[0], neutral]
+            if words:
+                out.append(issue(VectorOp.SELECT, tail.at(row, 0), kept, (count, 1),
+                                 source=source))
+                words.append(tail.at(row, 0))
+            else:
+                op, words = VectorOp.SELECT, kept
+        elif before < panels and words:
+            words.append(sources(row, panels - 1, count)[0])
+        elif words:
+            op = VectorOp.MOV
+        else:
+            op, post, param = action.op, action.post, action.param
+            words = sources(row, 0, count)
+        out.append(issue(op, target, words, (count, 1), post, param, Reduce.LANES,
+                         action.reduce_op, source))
+    return out
+
+
+def compute(frame: Frame, action: Action, temporaries: Sequence[int],
+            mask: int | None) -> list[Op]:
+    """Return the instructions that make the result of an action.
+
+    ``mask``: row with ones in the lanes that the last panel has.
+    """
+    assert action.result is not None
+    dst = frame.ref(action.result)
+    if action.reduce == Reduce.LANES:
+        return _lanes(frame, action, dst, temporaries, mask)
+    return _each(frame, action, dst, *frame.shape(frame.setting.script.extents[action.result]))
+
+
+def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[Op]:
+    """Return moves of rows and panels, in parts that the next instruction need not wait for."""
+    if panels < 1:
+        return []
+    if panels == 1:
+        cuts = [(row, count, 0, 1) for row, count in _pieces(rows, 2 if rows >= 2 * _PART else 1)]
+    else:
+        cuts = [(0, rows, at, count)
+                for at, count in _pieces(panels, 2 if rows * panels >= 2 * _PART else 1)]
+    return [issue(VectorOp.MOV, dst.at(row, panel), [ref.at(row, panel)], (count, parts),
+                  source=source) for row, count, panel, parts in cuts]
+
+
+def put(frame: Frame, action: Action, mask: int | None) -> list[Op]:
+    """Return what writes a value: a store, or a move to the rows of a tensor on chip."""
+    assert action.write is not None
+    (value,) = action.values
+    access, extent = action.write.access, action.write.extent
+    setting, ref = frame.setting, frame.ref(value)
+    source = setting.cluster.source
+    rows, panels = frame.shape(extent)
+    if isinstance(access.tensor.home, External):
+        strides = access.view.strides
+        strides = {Extent.FULL: strides[:-1], Extent.COLUMN: strides}.get(extent)
+        offset, dims = (0, []) if strides is None else box(
+            setting.rows, strides, frame.first, frame.count)
+        wide = extent in (Extent.FULL, Extent.ROW)
+        if wide:
+            offset += frame.panel * setting.config.dim
+        return transfer(setting.config, False, access, ref.row, offset, dims,
+                        frame.columns if wide else 1, ref.strides[0], ref.strides[1],
+                        source)
+    out = []
+    parts = frame.homes(access, extent)
+    clears = (setting.ragged and setting.lanes > 1 and parts[0][1].kind != Dst.ACC
+              and extent in (Extent.FULL, Extent.ROW) and frame.panel + panels == setting.panels)
+    for at, home in parts:
+        out += copy(home, ref.at(at, 0), rows // len(parts), panels - clears, source)
+        if clears:
+            assert mask is not None
+            out.append(issue(VectorOp.AND, home.at(0, panels - 1),
+                             (ref.at(at, panels - 1), Ref(mask, (0, 0))), (rows // len(parts), 1),
+                             source=source))
+    return out

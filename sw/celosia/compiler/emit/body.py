@@ -1,0 +1,231 @@
+"""The vector work of a cluster: what runs once, and in each block of rows and panels."""
+
+from __future__ import annotations
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem
+from celosia.arch.vector import Reduce, Src, VectorOp
+from celosia.codegen.nodes import Op
+from celosia.compiler.emit.actions import compute, copy, in_place, lane_rows, put
+from celosia.compiler.emit.dma import box, boxes, transfer
+from celosia.compiler.emit.frame import Frame, Setting
+from celosia.compiler.emit.joins import Accumulator
+from celosia.compiler.emit.plan import Plan, plan
+from celosia.compiler.emit.script import Action, script
+from celosia.compiler.emit.slots import Slot, Slots
+from celosia.compiler.emit.walks import Immediate, Ref, issue
+from celosia.compiler.lowered import Cluster, Code, Extent, OnChip
+
+__all__ = ["Body", "boxes"]
+
+
+class Body:
+    """Makes the operations of a cluster, but for its product.
+
+    Parameters
+    ----------
+    config
+        The chip.
+    cluster, code
+        What to do; all tensors have a home. The space has no dimension of size 0.
+
+    Attributes
+    ----------
+    whole_rows
+        Whether a block must have all panels of its rows: values go from lane to lane, or elements
+        of rows are joined, which must happen once.
+
+    Raises
+    ------
+    CompileError
+        If a tensor on chip lies as no instruction can reach it.
+    """
+
+    def __init__(self, config: TpuConfig, cluster: Cluster, code: Code):
+        made = script(config, cluster, code)
+        self._setting = Setting(config, cluster, made)
+        self._script = made
+        joins = [action for action in made.block if action.join is not None]
+        self.whole_rows = any(
+            action.reduce == Reduce.LANES
+            or (action.join is not None and action.write is not None
+                and action.write.extent == Extent.COLUMN)
+            for action in made.block)
+        self._plans: dict[tuple[int, int], Plan] = {}
+        # What lies in rows that are kept: values of one row, the mask, results of joins.
+        self._single = Frame(self._setting, 0, 1, 0, self._setting.panels)
+        kept = {value for action in made.block for value in action.values if value in made.kept}
+        slots = Slots()
+        self._mask = slots.take(1) if self._needs_mask() else None
+        self._joins = [(Accumulator(self._setting, action), slots.take(
+            Accumulator(self._setting, action).rows)) for action in joins]
+        given = {value: slots.take(self._once_size(value)) for value in made.reads
+                 if self._once_size(value)}
+        given |= {value: slots.take(self._setting.panels) for value in made.indexes}
+        self._once_plan = plan(made.once, slots, given, kept | set(given), self._once_size,
+                               lambda action: self._temporaries(self._single, action),
+                               lambda action, value: in_place(self._single, action, value))
+        self._once = 0
+
+    def _needs_mask(self) -> bool:
+        """Whether lanes beyond the last column must be told from others."""
+        made, setting = self._script, self._setting
+        clears = any(action.write is not None and isinstance(
+            home := action.write.access.tensor.home, OnChip) and home.mem == Mem.UB
+            for action in (*made.once, *made.block))
+        joins = any(action.reduce == Reduce.LANES for action in (*made.once, *made.block))
+        return setting.ragged and (clears or joins)
+
+    def _size(self, value: int, count: int, panels: int) -> int:
+        """Return the rows of a value; 0 where it is in a tensor on chip."""
+        if value in self._script.homes or (value in self._script.reads
+                                           and self._setting.stays(value)):
+            return 0
+        return {Extent.FULL: count * panels, Extent.COLUMN: count, Extent.ROW: panels,
+                Extent.SCALAR: 1}[self._script.extents[value]]
+
+    def _once_size(self, value: int) -> int:
+        if value not in self._script.kept:
+            return 0
+        return self._size(value, 1, self._setting.panels)
+
+    def _temporaries(self, frame: Frame, action: Action) -> list[int]:
+        if action.join is not None:
+            return Accumulator(self._setting, action).temporaries(frame)
+        return lane_rows(frame, action) if action.reduce == Reduce.LANES else []
+
+    def _plan(self, count: int, panels: int) -> Plan:
+        if (count, panels) in self._plans:
+            return self._plans[count, panels]
+        made = self._script
+        frame = Frame(self._setting, 0, count, 0, panels,
+                      once=dict.fromkeys(self._once_plan.where, 0))
+        has_sums = made.sums is not None
+        slots = Slots(count * panels if has_sums else 0)
+        given: dict[int, Slot] = {}
+        if made.sums is not None:
+            given[made.sums] = Slot(1, 0, count * panels)
+        for value in self._loaded:
+            given[value] = slots.take_new(self._size(value, count, panels))
+
+        def size(value: int) -> int:
+            if value in made.kept:
+                return 0
+            return self._size(value, count, panels)
+
+        found = plan(made.block, slots, given, (), size,
+                     lambda action: self._temporaries(frame, action),
+                     lambda action, value: in_place(frame, action, value))
+        self._plans[count, panels] = found
+        return found
+
+    @property
+    def _loaded(self) -> list[int]:
+        """Values that each block loads."""
+        return [value for value in self._script.reads
+                if value not in self._script.kept and not self._setting.stays(value)]
+
+    def once_rows(self) -> int:
+        """Return the accumulator rows that are kept for the whole cluster."""
+        return self._once_plan.rows
+
+    def block_rows(self, rows: int, panels: int) -> int:
+        """Return the accumulator rows of a block, besides the sums of the product."""
+        return self._plan(rows, panels).rows
+
+    def _rows_of_once(self) -> dict[int, int]:
+        return {value: self._once + slot.offset for value, slot in self._once_plan.where.items()}
+
+    def _accumulators(self) -> dict[Action, Accumulator]:
+        return {join.action: Accumulator(self._setting, join.action, self._once + slot.offset)
+                for join, slot in self._joins}
+
+    @property
+    def _mask_row(self) -> int | None:
+        return None if self._mask is None else self._once + self._mask.offset
+
+    def begin(self, at: int) -> list[Op]:
+        """Return what runs before the first block; ``at`` is the first of the `once_rows`."""
+        self._once = at
+        made, setting = self._script, self._setting
+        dim, source = setting.config.dim, setting.cluster.source
+        once = self._rows_of_once()
+        frame = Frame(setting, 0, 1, 0, setting.panels, once=once)
+        out = []
+        for value in made.reads:
+            if value in made.kept and value in once:
+                out += self._load(frame, value)
+        if self._mask_row is not None:
+            out.append(issue(VectorOp.ILT, Ref(self._mask_row, (1,)), [
+                Immediate(Src.LANE_INDEX, (setting.panels - 1) * dim),
+                Immediate(Src.SCALAR, setting.lanes)], (1,), source=source))
+        for value, base in made.indexes.items():
+            rows = Ref(once[value], (1,))
+            out.append(issue(VectorOp.SHL, rows, [
+                Immediate(Src.ROW_INDEX, 0), Immediate(Src.SCALAR, dim.bit_length() - 1)],
+                (setting.panels,), source=source))
+            out.append(issue(VectorOp.IADD, rows, [rows, Immediate(Src.LANE_INDEX, base)],
+                             (setting.panels,), source=source))
+        for accumulator in self._accumulators().values():
+            out += accumulator.identity()
+        for action, slots in zip(made.once, self._once_plan.temporaries, strict=True):
+            rows = [at + slot.offset for slot in slots]
+            out += (put(frame, action, self._mask_row) if action.write is not None
+                    else compute(frame, action, rows, self._mask_row))
+        return out
+
+    def _load(self, frame: Frame, value: int) -> list[Op]:
+        """Bring a value that is read into the rows of a block."""
+        read, setting = self._script.reads[value], self._setting
+        access, ref = read.access, frame.ref(value)
+        if isinstance(access.tensor.home, OnChip):
+            parts = frame.homes(access, read.extent)
+            rows, panels = frame.shape(read.extent)
+            return [op for at, home in parts
+                    for op in copy(ref.at(at, 0), home, rows // len(parts), panels,
+                                   setting.cluster.source)]
+        wide = read.extent in (Extent.FULL, Extent.ROW)
+        strides = access.view.strides[:-1] if wide else access.view.strides
+        offset, dims = (box(setting.rows, strides, frame.first, frame.count)
+                        if read.extent in (Extent.FULL, Extent.COLUMN) else (0, []))
+        return transfer(setting.config, True, access, ref.row,
+                        offset + frame.panel * setting.config.dim * wide, dims,
+                        frame.columns if wide else 1, 1,
+                        ref.strides[1], setting.cluster.source)
+
+    def block(self, at: int, rows: tuple[int, int], panels: tuple[int, int],
+              sums: int | None = None) -> tuple[list[Op], list[Op]]:
+        """Return the loads, and the work with its stores, of a block.
+
+        Parameters
+        ----------
+        at
+            First of the `block_rows`.
+        rows, panels
+            First one, and how many; the rows are one of the ranges of `boxes`.
+        sums
+            Accumulator row where the product's result lies, panel after panel. The rows may be
+            used for other values.
+        """
+        made, setting = self._script, self._setting
+        (first, count), (panel, width) = rows, panels
+        found = self._plan(count, width)
+        frame = Frame(setting, first, count, panel, width, found.where, (at, sums or 0),
+                      self._rows_of_once())
+        loads, work = [], []
+        for value in self._loaded:
+            loads += self._load(frame, value)
+        accumulators = self._accumulators()
+        for action, slots in zip(made.block, found.temporaries, strict=True):
+            temporaries = [frame.slot(slot) for slot in slots]
+            if action.join is not None:
+                work += accumulators[action].block(frame, temporaries)
+            elif action.write is not None:
+                work += put(frame, action, self._mask_row)
+            else:
+                work += compute(frame, action, temporaries, self._mask_row)
+        return loads, work
+
+    def end(self) -> list[Op]:
+        """Return what runs after the last block: the stores of what was joined over rows."""
+        return [op for accumulator in self._accumulators().values() for op in accumulator.end()]

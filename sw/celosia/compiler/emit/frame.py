@@ -1,0 +1,217 @@
+"""Where the values of a cluster lie in one block."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.vector import Dst, Src
+from celosia.compiler.emit.dma import box
+from celosia.compiler.emit.script import Action, Script, has_one_stride
+from celosia.compiler.emit.slots import Slot
+from celosia.compiler.emit.walks import Immediate, Ref, Source
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import Access, Cluster, Extent, External, OnChip
+from celosia.kernels.trace import Word
+
+__all__ = ["Frame", "Setting", "on_chip"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all blocks of a cluster share."""
+
+    config: TpuConfig
+    cluster: Cluster
+    script: Script
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Sizes of the row dimensions."""
+        return self.cluster.space[:-1]
+
+    @property
+    def lanes(self) -> int:
+        """Size of the last dimension."""
+        return self.cluster.space[-1] if self.cluster.space else 1
+
+    @property
+    def panels(self) -> int:
+        """Panels of D lanes."""
+        return -(-self.lanes // self.config.dim)
+
+    @property
+    def ragged(self) -> bool:
+        """Whether the last panel has lanes beyond the last column."""
+        return self.lanes % self.config.dim != 0
+
+    def stays(self, value: int) -> bool:
+        """Whether instructions take a value that is read from where it is on chip."""
+        read = self.script.reads[value]
+        return (isinstance(read.access.tensor.home, OnChip)
+                and has_one_stride(read.access, read.extent, self.rows)
+                and value not in self.script.moved)
+
+    @property
+    def group(self) -> int:
+        """Rows that a join over rows makes one of."""
+        return math.prod(self.rows[self.cluster.kept:])
+
+    @property
+    def groups(self) -> int:
+        """Rows that are left of all rows by a join."""
+        return math.prod(self.rows[:self.cluster.kept])
+
+
+def on_chip(setting: Setting, access: Access, extent: Extent, rows: tuple[int, ...],
+            first: int = 0, count: int | None = None, panel: int = 0) -> list[tuple[int, Ref]]:
+    """Return where an access to a tensor on chip lies.
+
+    Parameters
+    ----------
+    setting, access, extent
+        What lies there.
+    rows
+        Sizes of its row dimensions.
+    first, count, panel
+        First row, rows (a box; None: all) and first panel.
+
+    Returns
+    -------
+    list of tuple
+        Row from ``first`` on, and rows of one stride from there on: one entry for each index of
+        the outer dimensions where all rows have no single stride.
+
+    Raises
+    ------
+    CompileError
+        If the rows begin inside a panel.
+    """
+    tensor, view, dim = access.tensor, access.view, setting.config.dim
+    home = tensor.home
+    assert isinstance(home, OnChip)
+    columns = tensor.shape[-1] if tensor.shape else 1
+    height = math.prod(tensor.shape[:-1])
+    tall = extent in (Extent.FULL, Extent.COLUMN)
+    wide = extent in (Extent.FULL, Extent.ROW)
+    strides = {Extent.FULL: view.strides[:-1], Extent.COLUMN: view.strides}.get(extent, ())
+    offset, dims = (box(rows, strides, first, math.prod(rows) if count is None else count)
+                    if tall and strides else (0, []))
+    row, column = divmod(view.offset, columns)
+    wide_lanes = wide and setting.lanes > 1
+    if (offset % columns or any(stride % columns for _, stride in dims)
+            or (wide_lanes and column % dim)):
+        raise CompileError(f"{setting.cluster.source}: rows of {tensor.name} on chip must be whole "
+                           f"rows and begin with a panel, not have strides {list(view.strides)} "
+                           f"from element {view.offset} on of {list(tensor.shape)}")
+    kind = (Dst.ACC if home.mem == Mem.ACC
+            else Dst.UB_I8 if tensor.format == DmaFormat.I8 else Dst.UB_BF16)
+    lane = None if wide_lanes or columns == 1 else column % dim
+    at = home.row + (column // dim + panel * wide) * height + row + offset // columns
+    *outer, (size, step) = dims or [(1, columns)]
+    out = []
+    for i, indexes in enumerate(itertools.product(*(range(n) for n, _ in outer))):
+        more = sum(k * stride for k, (_, stride) in zip(indexes, outer, strict=True)) // columns
+        out.append((i * size, Ref(at + more, (step // columns * tall, height * wide), kind, lane)))
+    return out
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows and panels that actions run over.
+
+    Attributes
+    ----------
+    first, count
+        Rows.
+    panel, panels
+        First panel, and how many.
+    where
+        Slots of the values of this block.
+    areas
+        First row of each area of slots.
+    once
+        Rows of the values of one row, which hold all panels.
+    """
+
+    setting: Setting
+    first: int
+    count: int
+    panel: int
+    panels: int
+    where: Mapping[int, Slot] = field(default_factory=dict)
+    areas: tuple[int, int] = (0, 0)
+    once: Mapping[int, int] = field(default_factory=dict)
+
+    def shape(self, extent: Extent) -> tuple[int, int]:
+        """Return rows and panels of a value."""
+        return (self.count if extent in (Extent.FULL, Extent.COLUMN) else 1,
+                self.panels if extent in (Extent.FULL, Extent.ROW) else 1)
+
+    @property
+    def columns(self) -> int:
+        """Columns of all panels."""
+        dim = self.setting.config.dim
+        return min(self.setting.lanes, (self.panel + self.panels) * dim) - self.panel * dim
+
+    def slot(self, slot: Slot) -> int:
+        """Return the first row of a slot."""
+        return self.areas[slot.area] + slot.offset
+
+    def homes(self, access: Access, extent: Extent) -> list[tuple[int, Ref]]:
+        """Return the rows of a tensor on chip: from which row of the block on they lie where."""
+        return on_chip(self.setting, access, extent, self.setting.rows, self.first, self.count,
+                       self.panel)
+
+    def home(self, access: Access, extent: Extent) -> Ref:
+        """Return the rows of a tensor on chip that have one stride."""
+        ((_, ref),) = self.homes(access, extent)
+        return ref
+
+    def ref(self, value: int) -> Ref:
+        """Return the rows of a value."""
+        script = self.setting.script
+        extent = script.extents[value]
+        read = script.reads.get(value)
+        if read is not None and self.setting.stays(value):
+            return self.home(read.access, extent)
+        if value in script.homes:
+            return self.home(script.homes[value].access, extent)
+        strides = {Extent.FULL: (1, self.count), Extent.COLUMN: (1, 0), Extent.ROW: (0, 1),
+                   Extent.SCALAR: (0, 0)}[extent]
+        single = self.setting.lanes == 1 or extent in (Extent.COLUMN, Extent.SCALAR)
+        loaded = value == script.sums or (
+            read is not None and isinstance(read.access.tensor.home, External))
+        lane = 0 if single and loaded else None
+        if value in self.once:
+            return Ref(self.once[value] + (self.panel if extent == Extent.ROW else 0), strides,
+                       lane=lane)
+        # Where nothing has rows yet only the strides count.
+        row = self.slot(self.where[value]) if value in self.where else 0
+        return Ref(row, strides, lane=lane)
+
+    def sources(self, action: Action, row: int = 0, panel: int = 0,
+                rows: int = 1) -> list[Source]:
+        """Return the operands of an action from a row and panel of the block on.
+
+        ``rows``: how many rows; an index of one row is a word.
+        """
+        out: list[Source] = []
+        for operand in action.operands:
+            if isinstance(operand, int):
+                out.append(self.ref(operand).at(row, panel))
+            elif isinstance(operand, Word):
+                out.append(Immediate(Src.SCALAR, operand.bits))
+            elif operand.of_row:
+                out.append(Immediate(Src.ROW_INDEX if rows > 1 else Src.SCALAR,
+                                     operand.base + self.first + row))
+            elif self.setting.lanes == 1:  # the one element is to be in every lane
+                out.append(Immediate(Src.SCALAR, operand.base))
+            else:
+                out.append(Immediate(Src.LANE_INDEX, operand.base
+                                     + (self.panel + panel) * self.setting.config.dim))
+        return out

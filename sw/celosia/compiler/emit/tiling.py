@@ -1,0 +1,288 @@
+"""How a product is cut into blocks, chosen by an estimate of the cycles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from celosia.arch.config import TpuConfig
+from celosia.codegen.nodes import ceil_div
+from celosia.compiler.emit.body import Body
+from celosia.compiler.emit.operand_loads import COUNT_LIMIT
+from celosia.compiler.emit.operands import Operands
+from celosia.compiler.emit.weights import Part
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import Cluster, Code, Extent, Region
+
+__all__ = ["Tiling", "choose", "cuts"]
+
+#: Cycles of the checker for a tensor instruction, with the scalar instructions beside it in a loop.
+ISSUE = 13
+#: Cycles from an address on the memory port to its data, and through a unit.
+LATENCY = 100
+#: Cycles that a block costs beside its work.
+BLOCK = 16
+#: Cycles from a row of a vector instruction to its result.
+VECTOR = 40
+#: Cycles that it is worth to have an operation less.
+OPERATION = 0.25
+#: Share of the loads of every few blocks that is not hidden.
+UNEVEN = 0.15
+#: Cycles that it is worth to load for one cycle less.
+TRAFFIC = 0.02
+#: Parts that the depth is cut into, where all of it does not fit.
+_DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
+_PANELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+#: More blocks than this are not looked at where there is a plan of fewer.
+_MOST_BLOCKS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a product is cut, and what lies where.
+
+    Attributes
+    ----------
+    boxes
+        First row and count of each block of rows.
+    panels, depth
+        Most panels of columns and of depth of a block.
+    rows_outer
+        Whether all panels of a block of rows come one after another, or all rows of some panels.
+    keep_acts, keep_weights
+        Whether all of the operand stays in the unified buffer, or two places take turns.
+    act_rows, weight_rows
+        Rows of the unified buffer of one block's activations and weights, at most.
+    block_rows
+        Rows of the accumulators of a block's sums and of what its vector work needs.
+    cycles
+        The estimate.
+    """
+
+    boxes: tuple[tuple[int, int], ...]
+    panels: int
+    depth: int
+    rows_outer: bool
+    keep_acts: bool
+    keep_weights: bool
+    act_rows: int
+    weight_rows: int
+    block_rows: tuple[int, int]
+    cycles: float
+
+
+def cuts(total: int, most: int) -> list[tuple[int, int]]:
+    """Cut ``total`` into ranges (first, last + 1) of ``most``, the last one perhaps shorter."""
+    return [(first, min(first + most, total)) for first in range(0, total, most)]
+
+
+class _Search:
+    def __init__(self, config: TpuConfig, cluster: Cluster, code: Code, region: Region,
+                 given: Operands, body: Body):
+        self.config, self.cluster, self.region = config, cluster, region
+        self.given, self.body = given, body
+        self.dim = config.dim
+        self.acc = len(region.acc) - body.once_rows()
+        self.total = 1
+        for size in cluster.space[:-1]:
+            self.total *= size
+        full = [step for step in code.steps
+                if code.extents.get(step.result.number, Extent.FULL) is Extent.FULL]
+        self.steps = len(full), len(code.steps) - len(full)
+        kinds = [read.extent for read in cluster.reads]
+        self.reads = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        kinds = [write.extent for write in cluster.writes]
+        self.writes = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+
+    def _beats(self, columns: int, size: int) -> int:
+        """Cycles of a row of so many columns: beats, or rows on chip."""
+        return max(ceil_div(columns * size, self.config.bus_bytes), ceil_div(columns, self.dim))
+
+    def row_cuts(self) -> Iterator[tuple[tuple[int, int], ...]]:
+        """Yield ways to cut the rows, from few blocks to many."""
+        limits, limit = [], 1
+        top = min(self.total, self.acc, COUNT_LIMIT - 1)
+        while limit < top:
+            limits += [limit, limit * 5 // 4, limit * 3 // 2, limit * 7 // 4]
+            limit *= 2
+        # Equal parts, so that no short one is left.
+        limits += [ceil_div(self.total, parts) for parts in range(1, 17)]
+        seen: set[tuple[int, int]] = set()
+        for limit in sorted({x for x in (*limits, top) if 0 < x <= top}, reverse=True):
+            if seen and self.total > _MOST_BLOCKS * limit:
+                return
+            found = tuple(self.boxes(limit))
+            key = len(found), max(count for _, count in found)
+            if key not in seen:
+                seen.add(key)
+                yield found
+
+    def boxes(self, limit: int) -> Iterator[tuple[int, int]]:
+        """Cut the rows into boxes of at most ``limit``: parts of a dimension, all inside it."""
+        rows = self.cluster.space[:-1]
+        inner, at = 1, len(rows)
+        while at and inner * rows[at - 1] <= limit:
+            at -= 1
+            inner *= rows[at]
+        if not at:
+            yield 0, inner
+            return
+        size = rows[at - 1]
+        piece = ceil_div(size, ceil_div(size, limit // inner))
+        if inner == 1 and piece > self.dim:
+            # Aligned in memory, and whole tiles where they are transposed.
+            piece = min(ceil_div(piece, self.dim), limit // self.dim) * self.dim
+        for outer in range(math.prod(rows[:at - 1])):
+            for first in range(0, size, piece):
+                yield (outer * size + first) * inner, min(piece, size - first) * inner
+
+    def candidates(self) -> Iterator[Tiling]:
+        acts, weights = self.given.acts, self.given.weights
+        for found in self.row_cuts():
+            rows = max(count for _, count in found)
+            patches = [acts.patch(*box) for box in found]
+            act_rows = max(map(acts.rows, patches))
+            batches = max(patch.images[1] for patch in patches) if self.given.batched else 1
+            for panels in ([weights.panels] if self.body.whole_rows
+                           else sorted({min(p, weights.panels) for p in (*_PANELS,
+                                                                         weights.panels)})):
+                extra = self.body.block_rows(rows, panels)
+                groups = ceil_div(weights.panels, panels)
+                twice = 2 if len(found) * groups > 1 else 1
+                if twice * (rows * panels + extra) > self.acc:
+                    continue
+                for depth in sorted({ceil_div(acts.panels, parts) for parts in _DEPTHS},
+                                    reverse=True):
+                    part = Part((0, panels), (0, depth), (0, batches))
+                    tiles = weights.rows(part)
+                    if (max(act_rows, tiles, depth * self.dim) >= COUNT_LIMIT):
+                        continue
+                    chunks = ceil_div(acts.panels, depth)
+                    fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles)
+                    any_fits = False
+                    for outer, keep_acts, keep_weights in fits:
+                        any_fits = True
+                        cycles = self.estimate(found, batches, panels, depth, outer, keep_acts,
+                                               keep_weights)
+                        yield Tiling(found, panels, depth, outer, keep_acts, keep_weights,
+                                     act_rows, tiles, (rows * panels, extra), cycles)
+                    if any_fits and chunks == 1:
+                        break
+
+    def _residency(self, blocks: int, groups: int, chunks: int, acts: int,
+                   weights: int) -> Iterator[tuple[bool, bool, bool]]:
+        """Yield loop orders and what is kept, as far as it fits: of all that do, the best."""
+        room = len(self.region.ub)
+        act_keys = blocks * chunks
+        weight_keys = groups * chunks * (blocks if self.given.batched else 1)
+        few_acts, few_weights = acts * min(2, act_keys), weights * min(2, weight_keys)
+        raw = few_acts if self.given.acts.transposed else 0
+        if few_acts + few_weights + raw <= room:
+            yield True, False, False
+        if self.given.batched:
+            return
+        # What the outer loop changes needs two places only.
+        if few_acts + weights * weight_keys + raw <= room:
+            yield True, False, True
+        if few_acts + few_weights + raw <= room:
+            yield False, False, False
+        if acts * act_keys + few_weights + raw <= room:
+            yield False, True, False
+
+    def estimate(self, found: tuple[tuple[int, int], ...], batches: int, panels: int, depth: int,
+                 rows_outer: bool, keep_acts: bool, keep_weights: bool) -> float:
+        """Estimate cycles: of each block the slowest of its units, and fill and drain."""
+        given, dim = self.given, self.dim
+        acts, weights = given.acts, given.weights
+        blocks = len(found)
+        groups, chunks = ceil_div(weights.panels, panels), ceil_div(acts.panels, depth)
+        rows, panels_, depth_ = self.total / blocks, weights.panels / groups, acts.panels / chunks
+        # A block's units.
+        matmuls = panels_ * depth_ * len(given.taps) * batches
+        array = matmuls * max(rows / batches, dim + 1, ISSUE)
+        act_load = weight_load = 0.0
+        if acts.resident is None:
+            size = acts.access.tensor.element_bytes
+            kept = acts.rows(acts.patch(*found[0]))
+            columns = min(acts.depth, depth * dim)
+            act_load = (min(acts.depth, dim * depth_) * self._beats(kept, size)
+                        if acts.transposed else kept * self._beats(columns, size))
+        if weights.resident is None:
+            size = weights.access.tensor.element_bytes
+            deep, wide = weights.depth[0] / chunks, weights.columns[0] / groups
+            tiles = len(given.taps) * batches
+            weight_load = tiles * (
+                deep * panels_ * self._beats(min(dim, weights.columns[0]), size)
+                if weights.natural else wide * self._beats(round(deep), size))
+        turn = rows * depth_ if acts.transposed else 0.0
+        full = self._beats(min(self.cluster.space[-1], dim), 4)
+        vector = rows * (self.steps[0] * panels_ + self.steps[1]) / chunks
+        reads = rows * (self.reads[0] * panels_ * full + self.reads[1]) / chunks
+        writes = rows * (self.writes[0] * panels_ * full + self.writes[1]) / chunks
+        issued = ISSUE * (matmuls + 2 + (panels_ * (1 + self.steps[0] + self.reads[0])
+                                         + self.steps[1] + self.writes[0]) / chunks)
+
+        def cost(with_acts: bool, with_weights: bool) -> float:
+            bus = reads + act_load * with_acts + weight_load * with_weights
+            return BLOCK + max(array, bus, vector + turn * with_acts, writes, issued)
+
+        count = blocks * groups * chunks
+        own = given.batched
+        one = blocks if rows_outer else groups  # how often the inner loop runs
+        # Two places hold up to two parts of the depth while the inner loop runs.
+        with_acts = blocks * chunks if keep_acts or (rows_outer and chunks <= 2) else count
+        with_weights = (groups * chunks * (blocks if own else 1)
+                        if keep_weights or (not rows_outer and chunks <= 2) else count)
+        both = min(with_acts, with_weights)
+        if with_acts < count and with_weights < count:
+            both = 0 if keep_acts == keep_weights else one
+        both = min(both, with_acts, with_weights)
+        cycles = (both * cost(True, True) + (with_acts - both) * cost(True, False)
+                  + (with_weights - both) * cost(False, True)
+                  + max(0, count - with_acts - with_weights + both) * cost(False, False))
+        if blocks > 1 and groups > 1:
+            # Loads that only some blocks have get in the way of others in a loop.
+            cycles += UNEVEN * (act_load * (blocks - 1) if rows_outer
+                                else weight_load * (groups - 1))
+        # The first block's loads run beside its sums, slice by slice of a dot.
+        first = act_load + weight_load
+        sliced = len(given.taps) == 1 and not own
+        start = 2 * LATENCY + turn / depth_ + max(0.0, first - array) + (
+            first / depth_ if sliced else act_load + weight_load / panels_)
+        # The last one's results remain, and its sums, where loads are the slowest.
+        tail = 2 * LATENCY + 2 * dim + (vector + writes) * chunks + VECTOR * self.steps[0]
+        last = act_load * (with_acts == count) + weight_load * (with_weights == count)
+        if count > 1:
+            tail += array * min(1.0, last / array) ** 4
+        # Of equals, that of fewer operations and of even blocks makes the shorter program.
+        uneven = (weights.panels % panels > 0) + (acts.panels % depth > 0) + (
+            found[-1][1] != found[0][1])
+        return (cycles + start + tail) * (1 + 0.002 * uneven) + (
+            OPERATION * matmuls * count
+            + TRAFFIC * (with_acts * act_load + with_weights * weight_load))
+
+
+def choose(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
+           given: Sequence[Operands], body: Body) -> tuple[Operands, Tiling]:
+    """Return the tiling of least estimated cycles, and the form of the operands that it is for.
+
+    Raises
+    ------
+    CompileError
+        If no block fits the on-chip memories.
+    """
+    best: tuple[Operands, Tiling] | None = None
+    for form in given:
+        search = _Search(config, cluster, code, region, form, body)
+        for found in search.candidates():
+            if best is None or found.cycles < best[1].cycles:
+                best = form, found
+    if best is None:
+        acts, weights = given[0].acts, given[0].weights
+        raise CompileError(
+            f"{cluster.source}: a product of {math.prod(cluster.space[:-1])} rows, {acts.depth} "
+            f"deep, {weights.columns[0]} columns and its vector work must have room for a block, "
+            f"and {len(region.ub)} rows of the unified buffer and {len(region.acc)} of the "
+            "accumulators are too few")
+    return best

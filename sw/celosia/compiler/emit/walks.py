@@ -1,0 +1,145 @@
+"""Vector instructions over rows that lie anywhere: strides, single rows, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from celosia.arch.vector import LANE_BITS_LSB, Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.codegen.nodes import Op, Strides, vector
+
+__all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
+
+#: Limits of n0 and n1, and of n2.
+_MOST, _MOST_N2 = (1 << 16) - 1, (1 << 10) - 1
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Rows of a value: row ``row + i * strides[0] + j * strides[1] + ..`` for index (i, j, ..).
+
+    Attributes
+    ----------
+    strides
+        Of values: from a row of the space to the next, and from a panel to the next.
+    kind
+        Which memory, and as what.
+    lane
+        The one lane that goes with all lanes, or None.
+    """
+
+    row: int
+    strides: tuple[int, ...]
+    kind: Dst = Dst.ACC
+    lane: int | None = None
+
+    def at(self, *indexes: int) -> Ref:
+        """Return the same rows from another one on."""
+        more = sum(index * stride for index, stride in zip(indexes, self.strides, strict=True))
+        return replace(self, row=self.row + more)
+
+    def along(self, *strides: int) -> Ref:
+        """Return rows from the same one on with other strides."""
+        return replace(self, strides=strides)
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """An operand without rows: a word, or an index that is added to it."""
+
+    kind: Src
+    word: int
+
+
+Source = Ref | Immediate
+
+
+def _moves(ref: Ref, counts: Sequence[int]) -> bool:
+    return any(stride and count > 1 for stride, count in zip(ref.strides, counts, strict=True))
+
+
+def streams(sources: Sequence[Source], counts: Sequence[int]) -> int:
+    """Return how many of the sources are streams in a walk of so many rows."""
+    return sum(isinstance(source, Ref) and _moves(source, counts) for source in sources)
+
+
+def _merged(counts: Sequence[int], refs: Sequence[Ref],
+            groups: bool) -> tuple[list[int], list[list[int]]]:
+    """Return a walk of fewer dimensions over the same rows: counts, and strides of each ref."""
+    sizes: list[int] = []
+    steps: list[list[int]] = [[] for _ in refs]
+    for d, count in enumerate(counts):
+        if count == 1 and not (groups and d == 0):
+            continue
+        own = [ref.strides[d] for ref in refs]
+        # (The target of a reduction stands still along the first dimension: that one stays alone.)
+        if sizes and all(stride == sizes[-1] * step[-1]
+                         for stride, step in zip(own, steps, strict=True)):
+            sizes[-1] *= count
+            continue
+        sizes.append(count)
+        for step, stride in zip(steps, own, strict=True):
+            step.append(stride)
+    if not sizes:
+        return [1], [[1] for _ in refs]
+    return sizes, steps
+
+
+def _triple(strides: Sequence[int], counts: Sequence[int]) -> Strides | None:
+    """Return the strides for the instruction; None where the rows are consecutive."""
+    consecutive, step = True, 1
+    for stride, count in zip(strides, counts, strict=True):
+        consecutive = consecutive and (stride == step or count == 1)
+        step *= count
+    if consecutive:
+        return None
+    a, b, c = (*strides, 0, 0)[:3]
+    return a, b, c
+
+
+def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[int],
+          post: Post = Post.NONE, param: int = 0, reduce: Reduce = Reduce.NONE,
+          reduce_op: ReduceOp = ReduceOp.SUM_I, source: str = "") -> Op:
+    """Return one instruction.
+
+    Parameters
+    ----------
+    op, post, param, reduce, reduce_op
+        As `celosia.codegen.nodes.vector` has them.
+    dst, sources
+        The rows; a stride for each of ``counts``. With ``reduce`` rows the first stride of ``dst``
+        is 0.
+    counts
+        Sizes of the walk, innermost first: at most three. With ``reduce`` rows the first is what is
+        joined.
+    source
+        What the operation comes from.
+    """
+    groups = reduce == Reduce.ROWS
+    moving = [ref for ref in sources if isinstance(ref, Ref) and _moves(ref, counts)]
+    sizes, (target, *steps) = _merged(counts, [dst, *moving], groups)
+    assert len(moving) <= 2, (op, sources, counts)
+    assert len(sizes) <= 3, sizes
+    n0, n1, n2 = (*sizes, 1, 1)[:3]
+    assert max(n0, n1) <= _MOST, sizes
+    assert n2 <= _MOST_N2, sizes
+    fields: dict[str, Strides] = {}
+    triple = _triple(target[1:], sizes[1:]) if groups else _triple(target, sizes)
+    if triple is not None:
+        fields["xdst"] = (0, *triple[:2]) if groups else triple
+    words = []
+    for name, taken in zip("abc", sources, strict=False):
+        if isinstance(taken, Immediate):
+            words.append((taken.kind, taken.word & 0xFFFFFFFF))
+            continue
+        kind = taken.kind.name + ("" if taken.lane is None else "_LANE")
+        word = taken.row | (taken.lane or 0) << LANE_BITS_LSB
+        if any(taken is ref for ref in moving):
+            triple = _triple(steps.pop(0), sizes)
+            if triple is not None:
+                fields[f"x{name}"] = triple
+        else:
+            kind += "_ROW"
+        words.append((Src[kind], word))
+    return vector(op, dst.kind, dst.row, n0, tuple(words), post, param, source, n1=n1, n2=n2,
+                  reduce=reduce, reduce_op=reduce_op if reduce else ReduceOp.SUM_I, **fields)

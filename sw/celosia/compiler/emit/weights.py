@@ -1,0 +1,126 @@
+"""Weights of a product: tiles of D rows, their loads, and where they lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from celosia.arch.config import TpuConfig
+from celosia.codegen.nodes import Op, ceil_div
+from celosia.compiler.emit.operand_loads import Dim, loads, on_chip
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import Access
+
+__all__ = ["Part", "Weights"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the weights: first and last + 1 of panels of columns and of depth, and of batches."""
+
+    panels: tuple[int, int]
+    depth: tuple[int, int]
+    batches: tuple[int, int]
+
+
+class Weights:
+    """Weights of taps or batches, each of ``depth`` rows and ``columns`` columns.
+
+    A part lies panel after panel of columns, each with the rows of one batch or tap after another.
+    Stored transposed, with the depth along lanes, it lies batch after batch, each panel after panel
+    of the depth, with a row for each column.
+
+    Parameters
+    ----------
+    outer
+        Count and stride of what is outside of depth and columns: batches, or lines and columns of
+        taps.
+    depth, columns
+        Count and stride.
+    natural
+        Whether columns lie along lanes.
+    batched
+        Whether a part is of some batches; else of everything in ``outer``.
+    """
+
+    def __init__(self, config: TpuConfig, access: Access, outer: tuple[tuple[int, int], ...],
+                 depth: tuple[int, int], columns: tuple[int, int], natural: bool, batched: bool,
+                 source: str):
+        self.access, self.outer, self.batched = access, outer, batched
+        self.depth, self.columns, self.natural = depth, columns, natural
+        self.dim, self.source = config.dim, source
+        self.panels = ceil_div(columns[0], config.dim)
+        self.resident = on_chip(access, config.dim, "the right operand", source)
+        if self.resident is not None and not (natural and depth[1] == self.resident[2]):
+            raise CompileError(f"{source}: the right operand on chip must have its rows one after "
+                               "another, not transposed")
+
+    def _outer(self, part: Part) -> list[tuple[int, int]]:
+        if self.batched:
+            return [(part.batches[1] - part.batches[0], self.outer[0][1])]
+        return [*self.outer]
+
+    def _size(self, part: Part) -> tuple[int, int, int]:
+        """Batches or taps, elements of depth, columns."""
+        k0, k1 = part.depth
+        n0, n1 = part.panels
+        return (math.prod(count for count, _ in self._outer(part)),
+                min(self.depth[0], k1 * self.dim) - k0 * self.dim,
+                min(self.columns[0], n1 * self.dim) - n0 * self.dim)
+
+    def rows(self, part: Part) -> int:
+        """Rows of the unified buffer that a part takes."""
+        if self.resident is not None:
+            return 0
+        outer, depth, columns = self._size(part)
+        if self.natural:
+            return outer * depth * (part.panels[1] - part.panels[0])
+        return outer * (part.depth[1] - part.depth[0]) * columns
+
+    def loads(self, part: Part, row: int, k0: int, k1: int) -> list[list[Op]]:
+        """Load panels [k0, k1) of the depth of a part that lies from ``row`` on.
+
+        Returns
+        -------
+        list of list of Op
+            A list for each panel of columns, or one for all.
+        """
+        if self.resident is not None:
+            return []
+        size, dim = self._outer(part), self.dim
+        outer, depth, columns = self._size(part)
+        n0 = part.panels[0]
+        rows = min(self.depth[0], k1 * dim) - k0 * dim
+        first = (k0 * dim * self.depth[1] + n0 * dim * self.columns[1]
+                 + (part.batches[0] * self.outer[0][1] if self.batched else 0))
+        step = depth if self.natural else (part.depth[1] - part.depth[0]) * columns
+        dims = []
+        for count, stride in reversed(size):
+            dims.insert(0, Dim(count, stride, step))
+            step *= count
+        if not self.natural:
+            dims.append(Dim(columns, self.columns[1], 1))
+            return [loads(self.access, first, dims, rows,
+                          row + (k0 - part.depth[0]) * columns, columns, self.source, dim)]
+        dims.append(Dim(rows, self.depth[1], 1))
+        return [loads(self.access, first + n * dim * self.columns[1], dims,
+                      min(dim, columns - n * dim),
+                      row + (k0 - part.depth[0]) * dim + n * outer * depth, 0, self.source, dim)
+                for n in range(part.panels[1] - n0)]
+
+    def tile(self, part: Part, row: int, outer: int, n: int, k: int) -> tuple[int, int]:
+        """First row and number of rows of the tile of a batch or tap, of panels n and k."""
+        count, depth, columns = self._size(part)
+        dim = self.dim
+        if self.resident is not None:
+            first, panel, width = self.resident
+            outer += part.batches[0] if self.batched else 0
+            for size, stride in reversed(self.outer):
+                first += outer % size * (stride // width)
+                outer //= size
+            return first + n * panel + k * dim, min(dim, self.depth[0] - k * dim)
+        k, n = k - part.depth[0], n - part.panels[0]
+        if self.natural:
+            return (row + n * count * depth + outer * depth + k * dim, min(dim, depth - k * dim))
+        block = (part.depth[1] - part.depth[0]) * columns
+        return row + outer * block + k * columns + n * dim, min(dim, columns - n * dim)

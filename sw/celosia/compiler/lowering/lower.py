@@ -1,0 +1,252 @@
+"""Lowering: a canonical graph becomes a list of work on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.compiler.errors import CompileError
+from celosia.compiler.fusion import Group, is_fused
+from celosia.compiler.lowered import (
+    Access,
+    Case,
+    Fill,
+    GatherRows,
+    Move,
+    ScatterRows,
+    Tensor,
+    While,
+    Work,
+    storage,
+)
+from celosia.compiler.lowering.clusters import cluster
+from celosia.compiler.lowering.coalesce import coalesce
+from celosia.compiler.lowering.forward import forward
+from celosia.compiler.lowering.scope import Scope, source_text
+from celosia.compiler.lowering.tensors import Tensors, whole, word_of
+from celosia.compiler.movement import byte_offset, concatenate, pad
+from celosia.compiler.passes.loops import trips
+from celosia.compiler.placement import place
+from celosia.compiler.views import View
+from celosia.graph import Graph, Node, Value
+
+__all__ = ["Lowered", "lower"]
+
+_BYTES = {0: 1, 1: 2, 2: 4}
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A graph as work.
+
+    Attributes
+    ----------
+    works
+        In the order in which they run.
+    tensors
+        All that there are, without homes.
+    constants
+        Contents of some.
+    inputs, outputs
+        The tensors of parameters and results; a result may be a parameter or another result.
+    """
+
+    works: list[Work]
+    tensors: list[Tensor]
+    constants: Mapping[Tensor, NDArray]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+
+class _Lowering:
+    def __init__(self, config: TpuConfig):
+        self.config = config
+        self.tensors = Tensors(config)
+
+    def region(self, graph: Graph, given: Mapping[Value, Access]) -> Scope:
+        """Lower one graph; its outputs can be had from the scope."""
+        offsets: dict[Node, Value] = {}
+        known: dict[tuple, Value] = {}
+        for node in graph.nodes:
+            if node.op not in ("dynamic_slice", "dynamic_update_slice"):
+                continue
+            x = node.operands[0]
+            starts = node.operands[1 if node.op == "dynamic_slice" else 2:]
+            sizes = (node.attrs["sizes"] if node.op == "dynamic_slice"
+                     else node.operands[1].shape)
+            size = _BYTES[int(storage(self.config, x.dtype))]
+            key = (starts, sizes, x.shape, size)
+            if key not in known:
+                known[key] = byte_offset(list(starts), sizes, x.shape, size)
+            offsets[node] = known[key]
+        if offsets:
+            graph = Graph(graph.name, graph.params, (*graph.outputs, *known.values()))
+        scope = Scope(self.tensors, graph, offsets, given)
+        for unit in scope.units():
+            if isinstance(unit, Group):
+                made = cluster(scope, unit)
+                if made.writes:
+                    scope.works.append(made)
+            else:
+                self.node(scope, unit)
+        return scope
+
+    def node(self, scope: Scope, node: Node) -> None:
+        """Lower work of its own."""
+        if all(type.size == 0 for type in node.types):
+            for value in node.results:
+                scope.result(value)
+        elif is_fused(node):  # nothing is reduced or summed up
+            word = 0
+            if node.op == "reduce":
+                word = word_of(node.operands[1].node.attrs["value"].numpy.reshape(-1)[0],
+                               node.result.dtype)
+            dst = whole(scope.result(node.result))
+            scope.works.append(Fill(dst, word, source_text(node)))
+        else:
+            method = getattr(self, f"_{node.op}", None)
+            if method is None:
+                found = place(node)
+                raise CompileError(f"{node.source}: {node.op} would run on the host: "
+                                   f"{found.reason}")
+            method(scope, node)
+
+    def _concatenate(self, scope: Scope, node: Node) -> None:
+        parts = [scope.get(value) for value in node.operands if value.type.size]
+        dst = whole(scope.result(node.result))
+        scope.works += concatenate(parts, node.attrs["dim"], dst, source_text(node))
+
+    def _pad(self, scope: Scope, node: Node) -> None:
+        x, value = node.operands
+        attrs, text = node.attrs, source_text(node)
+        access = scope.get(x)
+        base = scope.roots.base(value)[0].node
+        if base.op == "constant" and value.dtype is base.types[0].dtype:
+            word = word_of(base.attrs["value"].numpy.reshape(-1)[0], value.dtype)
+            dst = whole(scope.result(node.result))
+            scope.works += pad(access, word, attrs["low"], attrs["high"], attrs["interior"], dst,
+                               text)
+            return
+        every = scope.get(value)
+        dst = whole(scope.result(node.result))
+        scope.works.append(Move(Access(every.tensor, every.view.broadcast(node.result.shape, ()),
+                                       every.base), dst, text))
+        if x.type.size:
+            start = attrs["low"]
+            step = tuple(inner + 1 for inner in attrs["interior"])
+            limit = tuple(a + (n - 1) * s + 1 for a, n, s in zip(start, x.shape, step, strict=True))
+            scope.works.append(Move(access, Access(dst.tensor, dst.view.slice(start, limit, step)),
+                                    text))
+
+    def _dynamic_update_slice(self, scope: Scope, node: Node) -> None:
+        x, update = node.operands[:2]
+        text = source_text(node)
+        old, new = scope.get(x), scope.get(update)
+        base = scope.base(scope.offsets[node], node) if update.type.size else None
+        dst = whole(scope.result(node.result))
+        scope.works.append(Move(old, dst, text))
+        if update.type.size:
+            view = View(0, update.shape, dst.view.strides)
+            scope.works.append(Move(new, Access(dst.tensor, view, base), text))
+
+    def _gather(self, scope: Scope, node: Node) -> None:
+        table, indices = map(scope.plain, node.operands)
+        dst = whole(scope.result(node.result))
+        scope.works.append(GatherRows(table, indices, dst, source_text(node)))
+
+    def _scatter(self, scope: Scope, node: Node) -> None:
+        found = place(node)
+        if found.where != "chip":
+            raise CompileError(f"{node.source}: {node.op} would run on the host: {found.reason}")
+        table, indices, updates = node.operands
+        old, text = scope.get(table), source_text(node)
+        where, new = scope.plain(indices), scope.plain(updates)
+        dst = whole(scope.result(node.result))
+        scope.works.append(Move(old, dst, text))
+        if updates.type.size:
+            scope.works.append(ScatterRows(dst, where, new, text))
+
+    def _while(self, scope: Scope, node: Node) -> None:
+        cond, body = node.regions
+        text = source_text(node)
+        carried: dict[int, Tensor] = {}
+        inside: list[Access] = []
+        for i, value in enumerate(node.operands):
+            access = scope.get(value)
+            if body.outputs[i] == body.params[i] or value.type.size == 0:
+                if access.base is not None:
+                    access = scope.plain(value)
+                inside.append(access)
+                continue
+            carried[i] = tensor = self.tensors.new(value.type, "carried")
+            scope.works.append(scope.fill_or_move(value, whole(tensor), node))
+            inside.append(whole(tensor))
+        count = trips(node)
+        predicate, conditions = None, ()
+        if count is None:
+            test = self.region(cond, dict(zip(cond.params, inside, strict=True)))
+            predicate, conditions = test.plain(test.graph.outputs[0]), tuple(test.works)
+        run = self.region(body, dict(zip(body.params, inside, strict=True)))
+        self.carry(run, carried, body, node)
+        scope.works.append(While(conditions, predicate, tuple(run.works), count, text))
+        for i, value in enumerate(node.results):
+            scope.values[value] = inside[i]
+
+    def carry(self, run: Scope, carried: dict[int, Tensor], body: Graph, node: Node) -> None:
+        """Bring what a turn of a loop has made to where the next one finds it."""
+        moves: list[Work] = []
+        for i, tensor in carried.items():
+            work = run.fill_or_move(body.outputs[i], whole(tensor), node)
+            if isinstance(work, Move) and work.src.tensor in carried.values():
+                # It would be written over before it is read.
+                work = Move(run.copied(work.src, node), work.dst, work.source)
+            moves.append(work)
+        run.works += moves
+
+    def _case(self, scope: Scope, node: Node) -> None:
+        index = scope.plain(node.operands[0])
+        given = [scope.get(value) for value in node.operands[1:]]
+        results = [scope.result(value, "case") for value in node.results]
+        branches = []
+        for region in node.regions:
+            run = self.region(region, dict(zip(region.params, given, strict=True)))
+            for i, tensor in enumerate(results):
+                if tensor.nbytes:
+                    run.works.append(run.fill_or_move(region.outputs[i], whole(tensor), node))
+            branches.append(tuple(run.works))
+        scope.works.append(Case(index, tuple(branches), source_text(node)))
+
+
+def lower(config: TpuConfig, graph: Graph) -> Lowered:
+    """Return the work of a canonical graph.
+
+    Raises
+    ------
+    CompileError
+        If the chip lacks what a node needs.
+    """
+    lowering = _Lowering(config)
+    given: dict[Value, Access] = {}
+    inputs: list[Tensor] = []
+    for i, value in enumerate(graph.params):
+        tensor = lowering.tensors.new(value.type, value.node.attrs["name"] or f"arg{i}")
+        inputs.append(tensor)
+        given[value] = whole(tensor)
+    scope = lowering.region(graph, given)
+    outputs: list[Tensor] = []
+    for value in graph.outputs:
+        access = scope.get(value)
+        tensor = access.tensor
+        same = access.base is None and access.view.offset == 0 and access.view.is_contiguous
+        if not (same and tensor.dtype is value.dtype and tensor not in lowering.tensors.constants
+                and access.view.size * tensor.element_bytes == tensor.nbytes):
+            tensor = scope.result(value, "result")
+            scope.works.append(Move(access, whole(tensor), "result"))
+        outputs.append(tensor)
+    fixed = {*inputs, *outputs, *lowering.tensors.constants}
+    works = forward(coalesce(scope.works, fixed), fixed)
+    return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
+                   tuple(outputs))

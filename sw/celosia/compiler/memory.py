@@ -1,0 +1,132 @@
+"""Where tensors lie: how long each is needed, and which share bytes of external memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import External, Tensor, While, Work
+from celosia.compiler.lowering.coalesce import accesses, inner
+
+__all__ = ["Life", "lives", "plan_arena"]
+
+#: Bytes that every tensor begins at a multiple of: a row of 16 words is one burst then.
+ALIGNMENT = 64
+
+
+@dataclass
+class Life:
+    """From the first to the last piece of work that touches a tensor, counted over all nesting."""
+
+    first: int
+    last: int
+
+
+class _Lives:
+    def __init__(self) -> None:
+        self.found: dict[Tensor, Life] = {}
+        self.now = 0
+
+    def touch(self, tensor: Tensor) -> None:
+        life = self.found.setdefault(tensor, Life(self.now, self.now))
+        life.last = self.now
+
+    def works(self, works: Iterable[Work]) -> None:
+        for work in works:
+            self.now += 1
+            start = self.now
+            parts = inner(work)
+            for part in parts:
+                self.works(part)
+            if not parts:
+                for access, _ in accesses(work):
+                    self.touch(access.tensor)
+                continue
+            self.now += 1
+            # What comes from outside of a loop is needed until it ends; so is what a loop keeps.
+            for access, _ in accesses(work):
+                if not isinstance(work, While) or self.found.get(
+                        access.tensor, Life(start, 0)).first < start or _is_kept(
+                            work, access.tensor):
+                    self.touch(access.tensor)
+                    if isinstance(work, While):
+                        life = self.found[access.tensor]
+                        life.first = min(life.first, start)
+
+
+def _is_kept(work: While, tensor: Tensor) -> bool:
+    """Whether a turn of a loop may find in a tensor what the one before has left there."""
+    for part in (*work.cond, *work.body):
+        for access, written in accesses(part):
+            if access.tensor is tensor:
+                whole = access.view.size * tensor.element_bytes == tensor.nbytes
+                return not (written and access.base is None and whole)
+    return True  # the predicate
+
+
+def lives(works: Sequence[Work]) -> dict[Tensor, Life]:
+    """Return the life of each tensor that some work touches."""
+    found = _Lives()
+    found.works(works)
+    return found.found
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> int:
+    """Give a home in external memory to every tensor that has none; return the arena's bytes.
+
+    Tensors whose lives do not overlap share bytes; those of ``fixed`` (inputs, outputs, constants)
+    come first and share with none. Large tensors choose first.
+
+    Raises
+    ------
+    CompileError
+        If the arena would be larger than ``limit`` bytes; the message names the largest tensors
+        that are needed at the same time.
+    """
+    end = 0
+    for tensor in dict.fromkeys(fixed):
+        if tensor.home is None:
+            tensor.home = External(end)
+            end += _aligned(max(tensor.nbytes, 4))
+    base = end
+    found = lives(works)
+    placed: list[tuple[int, int, Life, Tensor]] = []
+    free = sorted((tensor for tensor in found if tensor.home is None),
+                  key=lambda tensor: (-tensor.nbytes, found[tensor].first))
+    for tensor in free:
+        life, size = found[tensor], _aligned(max(tensor.nbytes, 4))
+        at = base
+        for begin, stop, other, _ in placed:
+            if begin < at + size and at < stop and (
+                    life.first <= other.last and other.first <= life.last):
+                at = stop
+        tensor.home = External(at)
+        placed.append((at, at + size, life, tensor))
+        placed.sort(key=lambda item: item[0])
+        end = max(end, at + size)
+    if end > limit:
+        raise CompileError(_too_large(end, limit, base, found, fixed))
+    return end
+
+
+def _too_large(end: int, limit: int, base: int, found: dict[Tensor, Life],
+               fixed: Sequence[Tensor]) -> str:
+    fullest, most = 0, 0
+    for life in found.values():
+        now = sum(tensor.nbytes for tensor, other in found.items()
+                  if tensor not in fixed and other.first <= life.first <= other.last)
+        if now > most:
+            fullest, most = life.first, now
+    alive = sorted((tensor for tensor, life in found.items()
+                    if tensor in fixed or life.first <= fullest <= life.last),
+                   key=lambda tensor: -tensor.nbytes)
+    largest = ", ".join(f"{tensor.name} {tensor.dtype}{list(tensor.shape)} {tensor.nbytes}"
+                        for tensor in alive[:5])
+    return (f"the program must fit {limit} bytes of external memory, not need {end}: {base} for "
+            f"arguments, results and constants, {end - base} for what lies between; the largest "
+            f"that are needed at once, in bytes: {largest}")

@@ -1,0 +1,36 @@
+"""Conversions to bf16 go before views, to where the elements are made: there they cost nothing.
+
+The heads of an attention are transposed before they are rounded for the array; a product that
+rounds what it stores writes half the bytes, and the copy for the transpose moves half as many.
+"""
+
+from __future__ import annotations
+
+from celosia.compiler.builder import replace_nodes
+from celosia.graph import DType, Graph, Node, Value
+
+__all__ = ["rounding"]
+
+_VIEWS = frozenset({"reshape", "transpose", "reverse"})
+
+
+def _earlier(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
+    if (now.op != "convert" or now.result.dtype is not DType.BF16
+            or now.operands[0].node.op not in _VIEWS):
+        return None
+    views: list[Node] = []
+    value = now.operands[0]
+    while value.node.op in _VIEWS:
+        views.append(value.node)
+        value = value.node.operands[0]
+    if value.node.op in ("parameter", "constant"):
+        return None  # loads round
+    value = Node("convert", (value,), now.attrs, (), now.source).result
+    for view in reversed(views):
+        value = Node(view.op, (value,), view.attrs, (), view.source).result
+    return (value,)
+
+
+def rounding(graph: Graph) -> Graph:
+    """Return the graph with its conversions to bf16 before views."""
+    return replace_nodes(graph, _earlier)

@@ -1,0 +1,37 @@
+"""Selection: the elementwise operations of a cluster as few vector instructions.
+
+`select` makes the `celosia.compiler.lowered.Code` of a cluster: `translate.py` makes terms of the
+nodes (`terms.py`), rules make them shorter (`always.py`, `rules.py`, `products.py`, `sums.py`),
+`cover.py` makes steps of terms. `evaluate` runs code on NumPy arrays, bit for bit as the chip does.
+
+Without `Options.fast` each operation is what docs/isa.md and docs/numerics.md say. With it:
+
+=============  =====  ==========================================================================
+operation      steps  error
+=============  =====  ==========================================================================
+divide         2      2 ULP; 0 where the divisor is beyond 2**126. By what has less elements: 1
+sqrt           2      3 ULP; in sqrt(x) + c (1 more step instead of 2) NaN where x is infinite, and
+                      2**-64 where x is below 2**-100
+exp            1      that of x off by 1.5 ULP, and 2 ULP: 2**-24 * (2 + 1.5 abs(x)) of the result
+expm1, log1p   2      2**-21 of 1 and of the result
+log            2      2 ULP
+tanh           3      2**-21 absolute
+erf, 1 - erf   10     2**-21 absolute (also for erfc)
+1/(1+exp(-x))  2      2**-22 absolute; relative as exp
+power          1..5   integers and halves up to 8 and powers of a constant; others are exact
+to bf16        3      exact below 2**111; 5 steps without `fast`
+=============  =====  ==========================================================================
+
+A step costs a cycle a row where it does not go into another one. Sums and products are of the same
+numbers, otherwise rounded: products are reordered (intermediate results may overflow or underflow
+where others did, or did not), sums take products in (one rounding), constants and what is the same
+in all rows are multiplied out, common factors of sums are taken out. So a result is that of
+operands which are off by a few ULP. A difference from the largest element is made before anything
+else, so rows of softmax that are masked as a whole are uniform. (x > 0 ? x : k * x) is a maximum.
+Zeros may have the other sign.
+"""
+
+from celosia.compiler.selection.evaluate import evaluate, from_words, to_words
+from celosia.compiler.selection.select import Options, select
+
+__all__ = ["Options", "evaluate", "from_words", "select", "to_words"]

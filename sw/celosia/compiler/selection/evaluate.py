@@ -1,0 +1,136 @@
+"""Runs the code of a cluster on NumPy arrays, bit for bit as the chip does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch import numerics
+from celosia.arch.vector import Reduce, ReduceOp
+from celosia.compiler.lowered import Code, Extent
+from celosia.graph import DType, Value
+from celosia.kernels.trace import Index, Operand, Step, Tile, Word
+from celosia.model.lanes import JOINS, first, join_lanes, join_rows, second
+
+__all__ = ["NEUTRAL", "evaluate", "from_words", "to_words"]
+
+U32 = NDArray[np.uint32]
+
+#: What lanes beyond the last column hold where lanes are joined.
+NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
+           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
+           ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
+
+
+def to_words(array: NDArray, dtype: DType) -> U32:
+    """Return elements as they are on chip."""
+    if dtype is DType.BOOL:
+        return np.where(array, np.uint32(0xFFFFFFFF), np.uint32(0))
+    if dtype.is_float:
+        return np.ascontiguousarray(array.astype(np.float32)).view(np.uint32)
+    return array.astype(np.int64).astype(np.uint32)
+
+
+def from_words(words: U32, dtype: DType) -> NDArray:
+    """Return words as a store leaves them: bf16 rounded, i8 saturated, bools bytes."""
+    words = np.ascontiguousarray(words, np.uint32)
+    if dtype is DType.BF16:
+        return np.asarray(numerics.f32_to_bf16(words)).view(dtype.numpy)
+    if dtype is DType.F32:
+        return words.view(np.float32)
+    if dtype is DType.BOOL:
+        return words != 0
+    if dtype is DType.I8:
+        return numerics.saturate_i8(words.view(np.int32))
+    return words.view(np.int32).astype(dtype.numpy)
+
+
+def evaluate(code: Code, space: tuple[int, ...], arrays: Mapping[Value, NDArray], dim: int = 16,
+             kept: int | None = None) -> dict[Value, U32]:
+    """Run the code of a cluster.
+
+    Lanes are joined panel by panel first (panel 0 with 1, that with 2, ..), lanes beyond the last
+    column holding `NEUTRAL`, then as `celosia.arch.numerics.lane_tree` does; rows one after
+    another.
+
+    Parameters
+    ----------
+    space, kept
+        Of the `Cluster`.
+    arrays
+        What is read, and the product's result: elements as the graph has them, in any shape.
+    dim
+        Lanes of the chip.
+
+    Returns
+    -------
+    dict
+        Words of what is written: [rows, columns] for FULL, [rows] for COLUMN, [columns] for ROW, []
+        for SCALAR; what is joined over rows has as many rows as are kept.
+    """
+    rows, lanes = math.prod(space[:-1]), space[-1] if space else 1
+    groups = rows if kept is None else math.prod(space[:kept])
+    run = _Run(code, rows, lanes, dim)
+    for value, tile in code.inputs.items():
+        words = to_words(np.asarray(arrays[value]), value.dtype)
+        run.tiles[tile.number] = words.reshape(run.shape(tile))
+    with np.errstate(all="ignore"):
+        for step in code.steps:
+            run.step(step)
+        found = {}
+        for value, tile in code.outputs.items():
+            words = run.tiles[tile.number]
+            if value in code.joins:
+                count, width = words.shape
+                words = join_rows(code.joins[value], words.reshape(groups, count // groups, width))
+            found[value] = _squeezed(words, code.extents[tile.number])
+    return found
+
+
+def _squeezed(words: U32, extent: Extent) -> U32:
+    if extent is Extent.FULL:
+        return words
+    if extent is Extent.COLUMN:
+        return words[:, 0]
+    return words[0] if extent is Extent.ROW else words[0, 0]
+
+
+class _Run:
+    def __init__(self, code: Code, rows: int, lanes: int, dim: int):
+        self.code, self.rows, self.lanes, self.dim = code, rows, lanes, dim
+        self.tiles: dict[int, U32] = {}
+
+    def shape(self, tile: Tile) -> tuple[int, int]:
+        extent = self.code.extents[tile.number]
+        return (self.rows if extent in (Extent.FULL, Extent.COLUMN) else 1,
+                self.lanes if extent in (Extent.FULL, Extent.ROW) else 1)
+
+    def step(self, step: Step) -> None:
+        words = first(step.op, [self._of(operand) for operand in step.operands], step.param)
+        words = second(step.post, words, step.param)
+        if step.reduce != Reduce.NONE:
+            words = self._joined(step.reduce_op, words)
+        self.tiles[step.result.number] = np.broadcast_to(words, self.shape(step.result)).copy()
+
+    def _of(self, operand: Operand) -> U32:
+        if isinstance(operand, Tile):
+            return self.tiles[operand.number]
+        if isinstance(operand, Word):
+            return np.full((1, 1), operand.bits, np.uint32)
+        assert isinstance(operand, Index)
+        assert not operand.of_row
+        return (np.arange(self.lanes)[np.newaxis] + operand.base).astype(np.uint32)
+
+    def _joined(self, op: ReduceOp, words: U32) -> U32:
+        count = len(words)
+        words = np.broadcast_to(words, (count, self.lanes))
+        panels = -(-self.lanes // self.dim)
+        padded = np.full((count, panels * self.dim), NEUTRAL[op], np.uint32)
+        padded[:, :self.lanes] = words
+        total = padded[:, :self.dim]
+        for panel in range(1, panels):
+            total = np.asarray(JOINS[op](total, padded[:, panel * self.dim:(panel + 1) * self.dim]))
+        return join_lanes(op, np.ascontiguousarray(total))[:, np.newaxis]

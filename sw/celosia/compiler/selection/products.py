@@ -1,0 +1,129 @@
+"""Products in one order: factors of one element first, and those last that are no streams.
+
+So what is the same in all rows is multiplied once, and the product with it comes last, where a sum
+can take it in.
+"""
+
+from __future__ import annotations
+
+from celosia.arch.vector import Post
+from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.lowered import Extent
+from celosia.compiler.selection.fast import is_normal
+from celosia.compiler.selection.terms import Pool, Term
+
+__all__ = ["factors_of", "product", "scaled"]
+
+
+def product(pool: Pool, term: Term, uses: dict[Term, int]) -> Term | None:
+    """Return an fp32 product with its factors in order; None where it is."""
+    factors, constant = factors_of(term, uses)
+    if constant is None:
+        return None
+    groups: dict[Extent, list[Term]] = {extent: [] for extent in Extent}
+    for factor in factors:
+        groups[factor.extent].append(factor)
+    small = None
+    if abs(constant) != 1:
+        small = pool.fp32(constant)
+    small = _times(pool, _together(pool, groups[Extent.SCALAR]), small)
+    if groups[Extent.COLUMN] and groups[Extent.FULL] and small is not None and (
+            pool.panels > 1 or any(_is_free(each, uses) for each in groups[Extent.COLUMN])):
+        groups[Extent.COLUMN].append(small)
+        small = None
+    small = _times(pool, _together(pool, groups[Extent.ROW]), small)
+    if small is None and constant == -1 and not (groups[Extent.FULL] or groups[Extent.COLUMN]):
+        return None
+    if not groups[Extent.FULL]:
+        found = _times(pool, _together(pool, groups[Extent.COLUMN]), small)
+    else:
+        # What is one element a row goes in before the last factor, which a sum may take.
+        found = _times(pool, _together(pool, groups[Extent.FULL]),
+                       _together(pool, groups[Extent.COLUMN]))
+        found = _times(pool, found, small)
+    if found is None:
+        return pool.fp32(constant)
+    if constant == -1:
+        found = pool.op(Op.FNEG, found)
+    return None if found is term else found
+
+
+def scaled(pool: Pool, x: Term, t: Term, uses: dict[Term, int]) -> Term | None:
+    """Return x * t for no more instructions than x takes; None where that is not so.
+
+    ``t`` is the same in all rows, and x is used once. Sums with what is the same in all rows, and
+    polynomials, are multiplied term by term.
+    """
+    if x.is_op(Op.FFMA) and not x.args[2].is_stream:
+        a, b, c = x.args
+        if not b.is_stream:
+            return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, t), pool.op(Op.FMUL, c, t))
+        for each, other in ((a, b), (b, a)):
+            inner = scaled(pool, each, t, uses) if uses.get(each, 1) == 1 else None
+            if inner is not None:
+                return pool.op(Op.FFMA, other, inner, pool.op(Op.FMUL, c, t))
+        return None
+    if x.is_op(Op.FADD):
+        for a, s in (x.args, x.args[::-1]):
+            if not s.is_stream:
+                return pool.op(Op.FFMA, a, t, pool.op(Op.FMUL, s, t))
+    if x.is_op(Op.FSUB):
+        a, s = x.args
+        # Not a difference from the largest, say: what is left of large numbers would be rounding.
+        if a.is_word:
+            return pool.op(Op.FFMA, s, pool.op(Op.FNEG, t), pool.op(Op.FMUL, a, t))
+    return None
+
+
+def _is_free(factor: Term, uses: dict[Term, int]) -> bool:
+    """Whether a factor of one element a row can take another: 1 / x is 1 / (x / s) for s."""
+    return factor.is_op(Post.RECIP) and uses.get(factor, 1) == 1
+
+
+def _times(pool: Pool, a: Term | None, b: Term | None) -> Term | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return pool.op(Op.FMUL, a, b)
+
+
+def _together(pool: Pool, factors: list[Term]) -> Term | None:
+    """Return the product of factors of one extent; two equal ones are a square."""
+    found = None
+    counts: dict[Term, int] = {}
+    for factor in factors:
+        counts[factor] = counts.get(factor, 0) + 1
+    singles = [factor for factor, count in counts.items() if count % 2]
+    pairs = [factor for factor, count in counts.items() for _ in range(count // 2)]
+    if pairs:
+        root = None
+        for factor in pairs:
+            root = _times(pool, root, factor)
+        assert root is not None
+        singles.append(pool.post(Post.SQUARE, root))
+    for factor in singles:
+        found = _times(pool, found, factor)
+    return found
+
+
+def factors_of(term: Term, uses: dict[Term, int]) -> tuple[list[Term], float | None]:
+    """Return what a product is of, and the number that the constants among it make.
+
+    The number is None where an fp32 would not hold it.
+    """
+    factors, constant, waiting = [], 1.0, list(term.args)
+    while waiting:
+        factor = waiting.pop(0)
+        if factor.is_word:
+            if not is_normal(factor.number):
+                return [], None
+            constant *= factor.number
+        elif factor.is_op(Op.FNEG):
+            constant = -constant
+            waiting.insert(0, factor.args[0])
+        elif factor.is_op(Op.FMUL) and (uses.get(factor, 1) == 1
+                                        or not factor.is_stream and term.is_stream
+                                        and any(arg.is_word for arg in factor.args)):
+            waiting[:0] = factor.args
+        else:
+            factors.append(factor)
+    return factors, constant if is_normal(constant) else None

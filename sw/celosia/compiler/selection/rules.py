@@ -1,0 +1,331 @@
+"""Rules that make terms shorter and round otherwise.
+
+`fast` puts products in order, multiplies constants out and takes common factors out of sums;
+`fuse`, after that, takes products into sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from celosia.arch.vector import Post, ReduceOp
+from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.lowered import Extent
+from celosia.compiler.selection.fast import is_normal
+from celosia.compiler.selection.products import product, scaled
+from celosia.compiler.selection.sums import chained, common, total
+from celosia.compiler.selection.terms import Pool, Term, Uses, merges, single, streams
+from celosia.kernels.trace import STREAMS
+
+__all__ = ["fast", "fuse"]
+
+#: Beyond this a constant may be there to round what it is added to.
+_SMALL = 1024.0
+#: Keeps x * rsqrt(x + _TINY) from being 0 * inf.
+_TINY = 2.0**-126
+
+
+def fast(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Return a shorter term that rounds otherwise; None: no rule."""
+    rule = _FAST.get(term.code) if isinstance(term.code, Op) else None
+    if rule is not None:
+        return rule(pool, term, uses)
+    if term.is_op(Post.RECIP):
+        return _reciprocal(pool, term, uses)
+    return total(pool, term, uses) if term.code is ReduceOp.SUM_F else None
+
+
+def _small(*terms: Term) -> bool:
+    return not any(term.is_stream for term in terms)
+
+
+def _minus(pool: Pool, term: Term) -> Term:
+    return pool.op(Op.FNEG, term)
+
+
+def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b = term.args
+    for x, y in ((a, b), (b, a)):
+        if y.is_word and y.extra == 0 and isinstance(x.code, (Op, Post)):
+            return x
+        if y.is_word and x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
+            total = y.number + x.args[2].number
+            if max(abs(y.number), abs(x.args[2].number)) <= _SMALL:
+                return pool.op(Op.FFMA, *x.args[:2], pool.fp32(total))
+    if a is b and a.is_stream:
+        return pool.op(Op.FMUL, a, pool.fp32(2.0))
+    for rule in (_decayed, common, _collected, chained, _root):
+        found = rule(pool, term, uses)
+        if found is not None:
+            return found
+    return None
+
+
+def _fused(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Take a product, or a square, into a sum; of two the one of more elements."""
+    order = sorted((term.args, term.args[::-1]), key=lambda pair: not pair[0].is_stream)
+    order.sort(key=lambda pair: pair[0].extent is not Extent.FULL)
+    for x, rest in order:
+        if not single(x, uses):
+            continue
+        if x.is_op(Op.FMUL) and streams((*x.args, rest)) <= STREAMS:
+            return pool.op(Op.FFMA, *_ordered(*x.args), rest)
+        if x.is_op(Post.SQUARE) and not merges(x.args[0], uses):
+            [root] = x.args
+            if streams((root, root, rest)) <= STREAMS:
+                return pool.op(Op.FFMA, root, root, rest)
+    return None
+
+
+def _ordered(a: Term, b: Term) -> tuple[Term, Term]:
+    """Put the factor first that is a stream."""
+    return (b, a) if b.is_stream and not a.is_stream else (a, b)
+
+
+def _collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """(x + s) + t is x + (s + t) where s and t are less than x; constants stay."""
+    for x, t in (term.args, term.args[::-1]):
+        if x.extent is not Extent.FULL or t.extent is Extent.FULL or t.is_word:
+            continue
+        found = _parted(pool, x, uses)
+        if found is not None:
+            rest, s = found
+            return pool.op(Op.FADD, rest, pool.op(Op.FADD, s, t))
+    return None
+
+
+def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term] | None:
+    """Return two terms whose sum is x, the second of less elements; None: x is no such sum."""
+    if not (x.is_op(Op.FADD) and single(x, uses)) or not depth:
+        return None
+    for a, s in (x.args, x.args[::-1]):
+        if a.extent is Extent.FULL and s.extent is not Extent.FULL and not s.is_word:
+            return a, s
+    for a, b in (x.args, x.args[::-1]):
+        found = _parted(pool, b, uses, depth - 1)
+        if found is not None:
+            return pool.op(Op.FADD, a, found[0]), found[1]
+    return None
+
+
+def _root(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """sqrt(v) + c is v * rsqrt(v) + c, where v itself is needed, too."""
+    for x, rest in (term.args, term.args[::-1]):
+        if not (x.is_op(Post.RECIP) and x.args[0].is_op(Post.RSQRT) and _small(rest)
+                and single(x, uses) and single(x.args[0], uses)):
+            continue
+        [v] = x.args[0].args
+        if v.is_stream and not merges(v, uses):
+            near = pool.op(Op.FADD, v, pool.fp32(_TINY))
+            return pool.op(Op.FFMA, v, pool.post(Post.RSQRT, near), rest)
+    return None
+
+
+def _difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b = term.args
+    if b.is_word:
+        return pool.op(Op.FADD, a, _minus(pool, b))
+    if a.is_op(Op.FNEG) and single(a, uses) and a.extent is term.extent:
+        return _minus(pool, pool.op(Op.FADD, a.args[0], b))
+    if a.is_word and b.is_op(Op.FFMA) and b.args[1].is_word and b.args[2].is_word:
+        x, factor, shift = b.args
+        if max(abs(a.number), abs(shift.number)) <= _SMALL:
+            return pool.op(Op.FFMA, x, _minus(pool, factor),
+                           pool.fp32(a.number - shift.number))
+    return _decayed(pool, term, uses) or common(pool, term, uses)
+
+
+def _decayed(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """P - (x + p * s) is p * (1 - s) - x for s that is the same in all rows: weights that decay."""
+    code = term.code
+    assert isinstance(code, Op)
+    pairs = (term.args,) if code is Op.FSUB else (term.args, term.args[::-1])
+    for p, rest in pairs:
+        if not (rest.is_op(Op.FADD) and single(rest, uses) and p.is_stream):
+            continue
+        for x, y in (rest.args, rest.args[::-1]):
+            if not (y.is_op(Op.FMUL) and single(y, uses) and p in y.args):
+                continue
+            [s] = [arg for arg in y.args if arg is not p] or [p]
+            if _small(s):
+                return pool.op(code, pool.op(Op.FMUL, p, pool.op(code, pool.fp32(1.0), s)), x)
+    return None
+
+
+def fuse(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Return a sum or a difference with a product taken in; None: there is none to take in."""
+    if term.is_op(Op.FADD):
+        return _fused(pool, term, uses)
+    if not term.is_op(Op.FSUB):
+        return None
+    a, b = term.args
+    if b.is_op(Op.FMUL) and single(b, uses):
+        x, y = _ordered(*b.args)
+        if _small(y) and streams((x, a)) <= STREAMS:
+            return pool.op(Op.FFMA, x, _minus(pool, y), a)
+        if _small(a):
+            return _minus(pool, pool.op(Op.FFMA, x, y, _minus(pool, a)))
+    if b.is_op(Post.SQUARE) and single(b, uses) and _small(a) and not merges(b.args[0], uses):
+        return _minus(pool, pool.op(Op.FFMA, b.args[0], b.args[0], _minus(pool, a)))
+    if a.is_op(Op.FMUL) and single(a, uses):
+        x, y = _ordered(*a.args)
+        if _small(b):
+            return pool.op(Op.FFMA, x, y, _minus(pool, b))
+        if _small(y) and streams((x, b)) <= STREAMS:
+            return _minus(pool, pool.op(Op.FFMA, x, _minus(pool, y), b))
+    return None
+
+
+def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b, c = term.args
+    if b.is_word and abs(b.number) == 1 and not (c.is_word and c.extra == 0):
+        return pool.op(Op.FADD, a, c) if b.number > 0 else pool.op(Op.FSUB, c, a)
+    if a.is_op(Op.FNEG) and (b.is_word or b.is_op(Op.FNEG) or not b.is_stream):
+        return pool.op(Op.FFMA, a.args[0], _minus(pool, b), c)
+    if b.is_op(Op.FNEG) and a.is_op(Op.FNEG):
+        return pool.op(Op.FFMA, a.args[0], b.args[0], c)
+    if c.is_word and b.is_word and a.is_op(Op.FFMA) and a.args[1].is_word and a.args[2].is_word:
+        x, factor, inner = a.args
+        shift = inner.number * b.number + c.number
+        if max(abs(inner.number), abs(c.number)) <= _SMALL and is_normal(factor.number * b.number):
+            return pool.op(Op.FFMA, x, pool.op(Op.FMUL, factor, b), pool.fp32(shift))
+    if c.is_word and c.extra == 0 and b.is_word and b.number == 1:
+        return a
+    if a.is_op(Op.FMUL) and single(a, uses) and _small(a.args[1], b) and a.is_stream:
+        return pool.op(Op.FFMA, a.args[0], pool.op(Op.FMUL, a.args[1], b), c)
+    if c.is_word and b.is_word and a.is_op(Op.FADD) and single(a, uses) and a.args[1].is_word:
+        shift = a.args[1].number * b.number + c.number
+        if max(abs(a.args[1].number), abs(c.number)) <= _SMALL:
+            return pool.op(Op.FFMA, a.args[0], b, pool.fp32(shift))
+    return None
+
+
+def _opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    [x] = term.args
+    if not single(x, uses):
+        return None
+    if x.is_op(Op.FSUB):
+        return pool.op(Op.FSUB, x.args[1], x.args[0])
+    if x.is_op(Op.FFMA) and _small(*x.args[1:]):
+        a, b, c = x.args
+        return pool.op(Op.FFMA, a, _minus(pool, b), _minus(pool, c))
+    if x.is_op(Op.FADD) and x.args[1].is_word:
+        return pool.op(Op.FSUB, _minus(pool, x.args[1]), x.args[0])
+    if x.is_op(Op.FMUL):
+        for inner, other in (x.args, x.args[::-1]):
+            less = scaled(pool, inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
+            if less is not None:
+                return pool.op(Op.FMUL, other, less)
+    return None
+
+
+def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b = term.args
+    found = _distributed(pool, term, uses)
+    if found is not None:
+        return found
+    for x, y in ((a, b), (b, a)):
+        if y.is_word and y.number == 1 and isinstance(x.code, (Op, Post)):
+            return x
+        # The number 1 where a mask holds, else 0.
+        if x.is_op(Op.SELECT) and single(x, uses) and x.args[1].is_word and x.args[2].is_word:
+            mask, one, zero = x.args
+            if one.number == 1 and zero.extra == 0:
+                return pool.op(Op.AND, mask, y)
+        if y.is_word and x.is_op(Post.SQUARE) and single(x, uses) and y.number > 0:
+            [root] = x.args
+            scale = y.number**0.5
+            if not merges(root, uses) and is_normal(scale):
+                return pool.post(Post.SQUARE, pool.op(Op.FMUL, root, pool.fp32(scale)))
+        if y.is_word and x.is_op(Post.RECIP) and single(x, uses) and is_normal(y.number):
+            [below] = x.args
+            if not merges(below, uses) and is_normal(1 / y.number):
+                return pool.post(Post.RECIP,
+                                 pool.op(Op.FMUL, below, pool.fp32(1 / y.number)))
+    return product(pool, term, uses)
+
+
+def _distributed(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """(x + s) * t is x * t + s * t where s and t are the same in all rows."""
+    for x, t in (term.args, term.args[::-1]):
+        if not (_small(t) and x.is_stream and single(x, uses)):
+            continue
+        found = scaled(pool, x, t, uses) or _scaled_sum(pool, x, t, uses)
+        if found is not None:
+            return found
+        # Of a product one factor will do.
+        if x.is_op(Op.FMUL):
+            for inner, other in (x.args, x.args[::-1]):
+                found = scaled(pool, inner, t, uses) if single(inner, uses) else None
+                if found is not None:
+                    return pool.op(Op.FMUL, other, found)
+        # x + c * x * a is x * (1 + c * a).
+        if x.is_op(Op.FFMA) and x.args[0].is_op(Op.FMUL) and _small(x.args[1]):
+            inner, factor, common = x.args
+            if common in inner.args and single(inner, uses):
+                [rest] = [arg for arg in inner.args if arg is not common] or [common]
+                return pool.op(Op.FMUL, common,
+                               pool.op(Op.FFMA, rest, pool.op(Op.FMUL, factor, t), t))
+    return None
+
+
+def _scaled_sum(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
+    """Return a sum of two streams times ``t``, where one of the products costs less."""
+    if not x.is_op(Op.FADD, Op.FSUB):
+        return None
+    code = x.code
+    assert isinstance(code, Op)
+    a, b = x.args
+    # What is left of large numbers would be rounding, and exp makes much of it.
+    if code is Op.FSUB and (a.extent is not b.extent or t.is_word and abs(t.number) > 1):
+        return None
+    for each, other in ((a, b), (b, a)):
+        factors = each.args if each.is_op(Op.FMUL) and single(each, uses) else ()
+        if other.is_stream and any(arg.extent is not Extent.FULL for arg in factors):
+            return pool.op(code, pool.op(Op.FMUL, a, t), pool.op(Op.FMUL, b, t))
+    return None
+
+
+def _reciprocal(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    [x] = term.args
+    if x.is_op(Post.RECIP):
+        return x.args[0]
+    if x.is_op(Op.FNEG):
+        return _minus(pool, pool.post(Post.RECIP, x.args[0]))
+    if x.is_op(Op.FMUL) and single(x, uses) and x.is_stream:
+        a, b = _ordered(*x.args)
+        if _small(b) and not b.is_word:
+            return pool.op(Op.FMUL, pool.post(Post.RECIP, a), pool.post(Post.RECIP, b))
+    return None
+
+
+def _choice(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    mask, a, b = term.args
+    # Where x is NaN, what is computed of it is.
+    if mask.is_op(Op.FNE) and mask.args[0] is mask.args[1]:
+        [x, _] = mask.args
+        if _spreads(a, x) and _spreads(b, x):
+            return b
+    # x where x > 0, else k * x: the larger of them for k from 0 to 1.
+    if mask.is_op(Op.FGT, Op.FGE) and mask.args[0] is a and mask.args[1].is_word and (
+            mask.args[1].number == 0 and b.is_op(Op.FMUL) and b.args[0] is a
+            and b.args[1].is_word and 0 < b.args[1].number < 1):
+        return pool.op(Op.FMAX, a, b)
+    return None
+
+
+def _spreads(term: Term, x: Term, depth: int = 12) -> bool:
+    """Whether a term is NaN where x is, as far as is plain to see."""
+    if term is x:
+        return True
+    arithmetic = (isinstance(term.code, Op) and term.code in _ARITHMETIC) or (
+        isinstance(term.code, Post) and term.code not in _INTEGER_POSTS)
+    return depth > 0 and arithmetic and any(_spreads(arg, x, depth - 1) for arg in term.args)
+
+
+_ARITHMETIC = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FFMA, Op.FMAX, Op.FMIN, Op.FABS, Op.FNEG})
+_INTEGER_POSTS = frozenset({Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC, Post.RELU_I, Post.CLAMP_I})
+_FAST: dict[Op, Callable[[Pool, Term, Uses], Term | None]] = {
+    Op.FADD: _sum, Op.FSUB: _difference, Op.FMUL: _scaled, Op.FFMA: _fma, Op.FNEG: _opposite,
+    Op.SELECT: _choice,
+}

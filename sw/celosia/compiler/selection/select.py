@@ -1,0 +1,110 @@
+"""The elementwise operations of a cluster as vector instructions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from celosia.arch.config import TpuConfig
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import Cluster, Code, Extent
+from celosia.compiler.selection.always import always
+from celosia.compiler.selection.cover import cover, needs_bf16
+from celosia.compiler.selection.fast import FAST, to_bf16
+from celosia.compiler.selection.rules import fast, fuse
+from celosia.compiler.selection.terms import Pool, Term, walk
+from celosia.compiler.selection.translate import translate
+from celosia.graph import Value
+
+__all__ = ["Options", "select"]
+
+#: Rules run over all terms again until nothing changes, or so often.
+_ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Options:
+    """How instructions are selected.
+
+    Attributes
+    ----------
+    fast
+        Shorter functions and merged operations, within the errors of the package's table; without
+        it functions are those of `celosia.kernels` and operations stay as they are.
+    excess
+        An fp32 that is of no other use than to be rounded to bf16 is used as it is in the same
+        cluster (as XLA does by default): bf16 operations in a row round at the end only.
+    """
+
+    fast: bool = True
+    excess: bool = False
+
+
+def select(config: TpuConfig, cluster: Cluster, options: Options | None = None) -> Code:
+    """Return the vector instructions of a cluster.
+
+    Raises
+    ------
+    CompileError
+        If an operation is none of a cluster, or has floating point on a chip without.
+    """
+    options = options or Options()
+    columns = cluster.space[-1] if cluster.space else 1
+    pool = Pool(-(-columns // config.dim))
+    found = (translate(pool, cluster, FAST, to_bf16, options.excess) if options.fast else
+             translate(pool, cluster, {}, excess=options.excess))
+    outputs = {}
+    for write in cluster.writes:
+        if write.value not in found.stored:
+            raise CompileError(f"{cluster.source}: a cluster must write what it reads or makes, "
+                               f"not {write.value!r}")
+        outputs[write.value] = found.stored[write.value], write.extent
+    # What is rounded for another purpose need not be kept as it was.
+    needed = set(walk(term for term, _ in outputs.values()))
+    for write in cluster.writes:
+        if found.terms[write.value] in needed:
+            outputs[write.value] = found.terms[write.value], write.extent
+    outputs = _shortened(pool, outputs, options)
+    joins = {value: op for value, op in found.joins.items() if value in outputs}
+    reads = [(read.value, read.extent) for read in cluster.reads]
+    if cluster.result is not None:
+        reads.append((cluster.result, Extent.FULL))
+    code = cover(pool, outputs, joins, reads, cluster.result)
+    if not config.bf16:
+        _refuse_floats(config, cluster, code)
+    return code
+
+
+def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
+               options: Options) -> dict[Value, tuple[Term, Extent]]:
+    def exactly(term: Term, uses: dict[Term, int]) -> Term | None:
+        return always(pool, term, uses)
+
+    def quickly(term: Term, uses: dict[Term, int]) -> Term | None:
+        return always(pool, term, uses) or fast(pool, term, uses)
+
+    def fusing(term: Term, uses: dict[Term, int]) -> Term | None:
+        return quickly(term, uses) or fuse(pool, term, uses)
+
+    terms = [term for term, _ in outputs.values()]
+    # Products are put in order before sums take them in.
+    for rule in (quickly, fusing) if options.fast else (exactly,):
+        for _ in range(_ROUNDS):
+            before, terms = terms, pool.rebuilt(terms, rule)
+            if all(a is b for a, b in zip(before, terms, strict=True)):
+                break
+    return {value: (term, extent)
+            for (value, (_, extent)), term in zip(outputs.items(), terms, strict=True)}
+
+
+def _refuse_floats(config: TpuConfig, cluster: Cluster, code: Code) -> None:
+    if not any(map(needs_bf16, code.steps)):
+        return
+    for node in cluster.nodes:
+        if any(value.dtype.is_float for value in (*node.operands, *node.results)):
+            break
+    else:
+        node = cluster.nodes[0]
+    names = Counter(step.op.name.lower() for step in code.steps if needs_bf16(step))
+    raise CompileError(f"{node.source}: {node.op} must be of integers on {config.name}, a chip "
+                       f"without bf16; it takes {', '.join(names)}")

@@ -1,0 +1,313 @@
+"""From the nodes of a cluster to terms: the operations as the vector unit has them, exactly.
+
+All elements are words on chip: bools are masks (0 or -1), bf16 is the fp32 of the same number,
+short integers are int32. What an fp32 is rounded to bf16 for decides how: a store rounds by itself,
+so a value that is only written stays as it is (`Translation.stored`); another is rounded by
+integer instructions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.vector import FLOAT_OPS, Post, ReduceOp, VectorOp
+from celosia.compiler.errors import CompileError
+from celosia.compiler.levels import KERNELS
+from celosia.compiler.lowered import Cluster, Extent
+from celosia.compiler.selection.bounds import bounds
+from celosia.compiler.selection.exact import exact
+from celosia.compiler.selection.terms import Pool, Term
+from celosia.graph import DType, Node, Value
+
+__all__ = ["SHAPES", "Translation", "rounded", "translate"]
+
+Op = VectorOp
+Rule = Callable[[Pool, Node, list[Term]], Term]
+
+#: Operations that change the shape alone.
+SHAPES = frozenset({"reshape", "broadcast", "bitcast", "barrier"})
+_FLOAT = {"add": Op.FADD, "subtract": Op.FSUB, "multiply": Op.FMUL, "maximum": Op.FMAX,
+          "minimum": Op.FMIN}
+_INTEGER = {"add": Op.IADD, "subtract": Op.ISUB, "multiply": Op.IMUL, "maximum": Op.IMAX,
+            "minimum": Op.IMIN}
+_DIRECT = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR, "not": Op.NOT, "shift_left": Op.SHL,
+           "shift_right": Op.SHR, "shift_right_signed": Op.SAR, "abs": Op.FABS, "negate": Op.FNEG,
+           "is_finite": Op.ISFINITE, "select": Op.SELECT}
+_COMPARE_F = {"eq": Op.FEQ, "ne": Op.FNE, "lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE}
+_COMPARE_I = {"eq": Op.IEQ, "ne": Op.INE, "lt": Op.ILT, "le": Op.ILE, "gt": Op.IGT, "ge": Op.IGE}
+_JOINS_F = {"add": ReduceOp.SUM_F, "maximum": ReduceOp.MAX_F, "minimum": ReduceOp.MIN_F}
+_JOINS_I = {"add": ReduceOp.SUM_I, "maximum": ReduceOp.MAX_I, "minimum": ReduceOp.MIN_I,
+            "and": ReduceOp.AND, "or": ReduceOp.OR}
+_SHORT = {DType.I8: (24, Op.SAR), DType.I16: (16, Op.SAR), DType.U8: (24, Op.SHR),
+          DType.U16: (16, Op.SHR)}
+#: Second stages and operations whose fp32 results have one NaN and no subnormals.
+_TIDY_POSTS = frozenset(Post) - {Post.NONE, Post.RELU_I, Post.CLAMP_I}
+_TIDY_OPS = FLOAT_OPS - {Op.FABS, Op.FNEG}
+
+
+@dataclass
+class Translation:
+    """What the values of a cluster are.
+
+    Attributes
+    ----------
+    terms
+        Of each value, as further operations need it.
+    stored
+        Likewise, as it is written: what a store rounds by itself is not rounded.
+    joins
+        Of values that are joined over rows: the operation; their terms are before that.
+    """
+
+    terms: dict[Value, Term] = field(default_factory=dict)
+    stored: dict[Value, Term] = field(default_factory=dict)
+    joins: dict[Value, ReduceOp] = field(default_factory=dict)
+
+
+def rounded(pool: Pool, x: Term) -> Term:
+    """Return an fp32 rounded to bf16, to nearest even, as a store does: five instructions.
+
+    Half of the last place is added, less one bit where the last place is even, and the lower half
+    is cut off; infinities stay, and large numbers become them. To what arithmetic has not made, -0
+    is added first, for its NaN may be one that the sum carries into the sign.
+    """
+    if not ((isinstance(x.code, VectorOp) and x.code in _TIDY_OPS)
+            or (isinstance(x.code, Post) and x.code in _TIDY_POSTS)):
+        x = pool.op(Op.FADD, x, pool.fp32(-0.0))
+    odd = pool.op(Op.AND, pool.op(Op.SHR, x, pool.word(16)), pool.word(1))
+    half = pool.op(Op.IADD, x, pool.word(0x7FFF))
+    return pool.op(Op.AND, pool.op(Op.IADD, half, odd), pool.word(0xFFFF0000))
+
+
+def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
+              to_bf16: Callable[[Pool, Term], Term] = rounded, excess: bool = False) -> Translation:
+    """Return the terms of a cluster; ``rules`` take the place of what is exact, by operation.
+
+    With ``excess`` an fp32 that is of no other use than to be rounded to bf16 is not rounded.
+
+    Raises
+    ------
+    CompileError
+        If a node is none of a cluster.
+    """
+    return _Translator(pool, cluster, rules, to_bf16, excess).run()
+
+
+class _Translator:
+    def __init__(self, pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
+                 to_bf16: Callable[[Pool, Term], Term], excess: bool):
+        self.pool, self.cluster, self.rules, self.to_bf16 = pool, cluster, rules, to_bf16
+        self.excess = excess
+        self.found = Translation()
+        #: What a value is by its shape; its term may be less, where it was broadcast.
+        self.shapes: dict[Value, Extent] = {}
+        self.size = math.prod(cluster.space)
+        used = (value for node in cluster.nodes for value in node.operands)
+        self.users = Counter((*used, *(write.value for write in cluster.writes)))
+        self.lanes = cluster.space[-1] if cluster.space else 1
+
+    def run(self) -> Translation:
+        inputs = [(read.value, read.extent) for read in self.cluster.reads]
+        if self.cluster.result is not None:
+            inputs.append((self.cluster.result, Extent.FULL))
+        for value, extent in inputs:
+            self._put(value, self.pool.read(value, extent), extent)
+        for node in self.cluster.nodes:
+            self._node(node)
+        return self.found
+
+    def _put(self, value: Value, term: Term, shape: Extent, stored: Term | None = None) -> None:
+        self.found.terms[value] = term
+        self.found.stored[value] = stored or term
+        self.shapes[value] = Extent.FULL if value.type.size == self.size else shape
+
+    def _error(self, node: Node, text: str) -> CompileError:
+        return CompileError(f"{node.source}: {node.op} {text}")
+
+    def _of(self, node: Node, value: Value) -> Term:
+        if value not in self.found.terms and value.node.op == "constant":
+            self._node(value.node)
+        if value not in self.found.terms:
+            raise self._error(node, "must have operands that its cluster reads or makes, not "
+                                    f"{value!r}")
+        if value in self.found.joins:
+            raise self._error(node, "must not use what its cluster joins over rows")
+        return self.found.terms[value]
+
+    def _node(self, node: Node) -> None:
+        if all(value in self.found.terms for value in node.results):
+            return
+        if node.op in SHAPES:
+            for value, operand in zip(node.results, node.operands, strict=True):
+                self._alias(node, value, operand)
+        elif node.op == "constant":
+            self._put(node.result, self._constant(node), Extent.SCALAR)
+        elif node.op == "iota":
+            self._put(node.result, self._iota(node), Extent.ROW)
+        elif node.op == "reduce":
+            self._reduce(node)
+        elif node.op == "convert":
+            self._convert(node)
+        else:
+            self._elementwise(node)
+
+    def _alias(self, node: Node, value: Value, operand: Value) -> None:
+        if operand in self.found.joins:
+            self.found.joins[value] = self.found.joins[operand]
+        else:
+            self._of(node, operand)
+        self._put(value, self.found.terms[operand], self.shapes[operand],
+                  self.found.stored[operand])
+
+    def _constant(self, node: Node) -> Term:
+        array = node.attrs["value"]
+        if not array.is_splat:
+            counted = self._counted(array.numpy)
+            if counted is not None:
+                return counted
+            raise self._error(node, f"must be of equal elements, not {array.type}; others are read")
+        number = array.numpy.reshape(-1)[0]
+        dtype = array.type.dtype
+        if dtype is DType.BOOL:
+            return self.pool.word(-int(number))
+        if dtype.is_float:
+            return self.pool.fp32(float(number))
+        return self.pool.word(int(number))
+
+    def _counted(self, array: NDArray) -> Term | None:
+        """Return the number of the column, from some first one, if a constant is that."""
+        row = array.reshape(-1)
+        first = float(row[0]) if row.size == self.lanes == array.shape[-1] else math.nan
+        if array.dtype == np.bool_ or not first.is_integer() or abs(first) > 1 << 20 or not (
+                row.astype(np.float64) == first + np.arange(row.size)).all():
+            return None
+        lane = self.pool.lane(int(first))
+        return self.pool.op(Op.I2F, lane) if DType.of(array.dtype).is_float else lane
+
+    def _iota(self, node: Node) -> Term:
+        shape, dim = node.types[0].shape, node.attrs["dim"]
+        if shape[dim] != self.lanes or math.prod(shape[dim:]) != self.lanes:
+            raise self._error(node, f"must count the columns of {self.cluster.space}, not "
+                                    f"dimension {dim} of {shape}; others are read")
+        lane = self.pool.lane()
+        if not node.types[0].dtype.is_float:
+            return lane
+        lane = self.pool.op(Op.I2F, lane)
+        return self.to_bf16(self.pool, lane) if node.types[0].dtype is DType.BF16 else lane
+
+    def _elementwise(self, node: Node) -> None:
+        value = node.result
+        terms = [self._of(node, operand) for operand in node.operands]
+        shape = Extent.SCALAR
+        for operand in node.operands:
+            # The predicate of a select may be a scalar.
+            if operand.shape == value.shape and self.shapes[operand] is not Extent.SCALAR:
+                shape = self.shapes[operand]
+        stored = None
+        if node.op == "select" and value.dtype is DType.BF16:
+            stored = self.pool.op(Op.SELECT, terms[0],
+                                  *(self.found.stored[each] for each in node.operands[1:]))
+        self._put(value, self._term(node, terms), shape, stored)
+
+    def _term(self, node: Node, terms: list[Term]) -> Term:
+        if node.op in self.rules:
+            return self.rules[node.op](self.pool, node, terms)
+        is_float = node.operands[0].dtype.is_float
+        if node.op in KERNELS:
+            return exact(self.pool, node.op, *terms)
+        if node.op in _FLOAT:
+            return self.pool.op((_FLOAT if is_float else _INTEGER)[node.op], *terms)
+        if node.op in _DIRECT:
+            return self.pool.op(_DIRECT[node.op], *terms)
+        if node.op == "compare":
+            table = _COMPARE_F if is_float else _COMPARE_I
+            return self.pool.op(table[node.attrs["direction"]], *terms)
+        if node.op == "requantise":
+            zero_point, low, high = (node.attrs[name] & 0xFF for name in ("zero_point", "low",
+                                                                          "high"))
+            return self.pool.op(Op.REQUANT, *terms, param=zero_point | low << 8 | high << 16)
+        if node.op == "rsqrt":
+            return self.pool.post(Post.RSQRT, terms[0])
+        if node.op in ("floor", "round"):
+            return self._whole(terms[0], Post.F2I_FLOOR if node.op == "floor" else Post.F2I)
+        raise self._error(node, "has no vector instructions")
+
+    def _whole(self, x: Term, post: Post) -> Term:
+        """Return the integer next to a number.
+
+        What an int32 cannot hold is one already; how far it is beyond is added. A zero of either
+        sign is +0.
+        """
+        pool = self.pool
+        whole = pool.op(Op.I2F, pool.post(post, x))
+        inside = pool.post(Post.CLAMP_F, x, 0xCF00 | 0x4F00 << 16)  # -2**31, 2**31
+        return pool.op(Op.FADD, whole, pool.op(Op.FSUB, x, inside))
+
+    def _convert(self, node: Node) -> None:
+        [operand], value = node.operands, node.result
+        of, to = operand.dtype, value.dtype
+        if operand in self.found.joins and (of, to) == (DType.F32, DType.BF16):
+            self._alias(node, value, operand)
+            return
+        x = self._of(node, operand)
+        stored, pool = None, self.pool
+        if (of, to) == (DType.F32, DType.BF16):
+            stored = self.found.stored[operand]
+            if not (self.excess and self.users[operand] == 1):
+                x = self.to_bf16(pool, x)
+        elif (of, to) == (DType.F32, DType.I32):
+            x = pool.post(Post.F2I_TRUNC, x)
+        elif (of, to) == (DType.I32, DType.F32):
+            x = pool.op(Op.I2F, x)
+        elif of is DType.I32 and to in _SHORT:
+            low, high = bounds(operand)
+            info = np.iinfo(to.numpy)
+            if low < info.min or high > info.max:
+                shift, back = _SHORT[to]
+                x = pool.op(back, pool.op(Op.SHL, x, pool.word(shift)), pool.word(shift))
+        elif not ((of, to) == (DType.BF16, DType.F32) or (of in _SHORT and to is DType.I32)
+                  or of is to):
+            raise self._error(node, f"must be one of the canonical level, not from {of} to {to}")
+        self._put(value, x, self.shapes[operand], stored)
+
+    def _reduce(self, node: Node) -> None:
+        x, value = node.operands[0], node.result
+        term, shape = self._of(node, x), self.shapes[x]
+        dims = node.attrs["dims"]
+        lanes = [dim for dim in dims if shape is Extent.ROW or (
+            shape is Extent.FULL and math.prod(x.shape[dim:]) <= self.lanes)]
+        rows = len(lanes) < len(dims)
+        if lanes:
+            extent = math.prod(x.shape[dim] for dim in lanes)
+            if extent != self.lanes:
+                raise self._error(node, f"must take all {self.lanes} columns, not {extent}")
+            shape = Extent.COLUMN if shape is Extent.FULL else Extent.SCALAR
+            term = self._lanes(node, term, extent)
+        is_float = x.dtype.is_float
+        self._put(value, term, shape)
+        if rows:
+            self.found.joins[value] = self._op(node, is_float)
+
+    def _op(self, node: Node, is_float: bool) -> ReduceOp:
+        table = _JOINS_F if is_float else _JOINS_I
+        if node.attrs["reducer"] not in table:
+            raise self._error(node, f"must be one of {', '.join(table)}, not "
+                                    f"{node.attrs['reducer']}")
+        return table[node.attrs["reducer"]]
+
+    def _lanes(self, node: Node, term: Term, extent: int) -> Term:
+        code = self._op(node, node.operands[0].dtype.is_float)
+        if term.extent in (Extent.FULL, Extent.ROW):
+            return self.pool.join(code, term)
+        # The same element in all lanes.
+        if code is ReduceOp.SUM_F:
+            return self.pool.op(Op.FMUL, term, self.pool.fp32(float(extent)))
+        if code is ReduceOp.SUM_I:
+            return self.pool.op(Op.IMUL, term, self.pool.word(extent))
+        return term

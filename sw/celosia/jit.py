@@ -1,0 +1,313 @@
+"""``celosia.jit``: functions of JAX that run on the chip."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.compiled import Compiled, Executable
+from celosia.compiler import api
+from celosia.driver import Device, DeviceError, OutOfDeviceMemory, open
+from celosia.driver.errors import needs
+from celosia.graph import TensorType
+
+__all__ = ["Jitted", "jit"]
+
+#: Settings of JAX that change what a function is lowered to.
+_MODES = ("jax_enable_x64", "jax_default_matmul_precision")
+
+
+@dataclass
+class _Entry:
+    """What is known of arguments of one kind: program, results, and the program on the device."""
+
+    compiled: Compiled
+    tree: Any
+    results: tuple[Any, ...]
+    executable: Executable | None = None
+
+
+class Jitted:
+    """A function of JAX that is compiled for each kind of arguments and runs on a device.
+
+    Called as the function is, with arrays in any pytrees; results are NumPy arrays in the pytree
+    that the function returns. The device is opened by the first call and stays open; a context
+    manager closes it. Made by `celosia.jit`.
+
+    Attributes
+    ----------
+    name
+        What the program is called.
+    config
+        The chip.
+    counters
+        Performance counters of the last run; see `celosia.arch.registers.counter_names`.
+    """
+
+    def __init__(self, function: Callable[..., Any], config: TpuConfig,
+                 make: Callable[[], Device], *, owner: bool, strict: bool,
+                 static_argnums: Sequence[int], static_argnames: Sequence[str], cache: bool):
+        functools.update_wrapper(self, function)
+        self.name: str = getattr(function, "__name__", "function")
+        self.config = config
+        self.counters: dict[str, int] = {}
+        self._function, self._make, self._owner = function, make, owner
+        self._strict, self._cache = strict, cache
+        self._numbers, self._names = _static(function, static_argnums, static_argnames)
+        self._device: Device | None = None
+        self._entries: dict[Any, _Entry] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the device, if it was opened here; the next call opens another one."""
+        for entry in self._entries.values():
+            self._unload(entry)
+        if self._device is not None and self._owner:
+            self._device.close()
+        self._device = None
+
+    @property
+    def device(self) -> Device:
+        """The device, opened if it is not."""
+        if self._device is None or self._device.closed:
+            self._device = self._make()
+        return self._device
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of the last run."""
+        return self.counters["cycles"]
+
+    def lower(self, *args: Any, **kwargs: Any) -> Compiled:
+        """Return the program for arguments of this kind, without running it; it can report.
+
+        Arguments may be `jax.ShapeDtypeStruct` instead of arrays.
+        """
+        leaves, key = self._key(args, kwargs)
+        return self._entry(args, kwargs, leaves, key).compiled
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function on the chip.
+
+        Raises
+        ------
+        FrontendError, CompileError
+            If it cannot be compiled, as of `celosia.compile`.
+        DeviceError
+            If the run fails, as of `celosia.Device.run`; the function can be called again.
+        """
+        leaves, key = self._key(args, kwargs)
+        entry = self._entry(args, kwargs, leaves, key)
+        executable = self._loaded(entry)
+        arrays = [_array(leaf, each.type) for leaf, each
+                  in zip(leaves, entry.compiled.inputs, strict=True)]
+        results = executable(*arrays)
+        self.counters = dict(executable.counters)
+        return entry.tree.unflatten(map(_result, results, entry.results))
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
+        """Return the arrays among the arguments, and all else that makes another program."""
+        import jax
+        numbers = {number % len(args) for number in self._numbers
+                   if -len(args) <= number < len(args)}
+        static = ([(number, args[number]) for number in sorted(numbers)],
+                  sorted((name, kwargs[name]) for name in kwargs.keys() & self._names))
+        dynamic = [arg for number, arg in enumerate(args) if number not in numbers]
+        named = {name: value for name, value in kwargs.items() if name not in self._names}
+        leaves, tree = jax.tree_util.tree_flatten((dynamic, named))
+        modes = tuple(getattr(jax.config, mode) for mode in _MODES)
+        key = (tree, tuple(map(_kind, leaves)), tuple(static[0]), tuple(static[1]), modes)
+        try:
+            hash(key)
+        except TypeError as error:
+            raise ValueError(f"static arguments of {self.name} must be hashable: "
+                             f"{error}") from None
+        return leaves, key
+
+    def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any],
+               key: Any) -> _Entry:
+        if key not in self._entries:
+            self._entries[key] = self._compile(args, kwargs, leaves)
+        return self._entries[key]
+
+    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any],
+                 leaves: list[Any]) -> _Entry:
+        import jax
+        traced = jax.jit(self._function, static_argnums=self._numbers,
+                         static_argnames=tuple(self._names), keep_unused=True
+                         ).trace(*args, **kwargs)
+        module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
+        code = io.BytesIO()
+        assert module is not None
+        module.operation.write_bytecode(code)
+        compiled = api.compile(code.getvalue(), self.config, strict=self._strict,
+                               name=self.name, filename=self.name, cache=self._cache)
+        assert len(compiled.inputs) == len(leaves), (compiled, leaves)
+        results, tree = jax.tree_util.tree_flatten(traced.out_info)
+        return _Entry(compiled, tree, tuple(results))
+
+    def _loaded(self, entry: _Entry) -> Executable:
+        """Return the program on the device; others make room for it if they must."""
+        device = self.device
+        if entry.executable is None or not entry.executable.usable:
+            try:
+                entry.executable = entry.compiled.load(device)
+            except OutOfDeviceMemory:
+                for other in self._entries.values():
+                    self._unload(other)
+                entry.executable = entry.compiled.load(device)
+        return entry.executable
+
+    def _unload(self, entry: _Entry) -> None:
+        executable, entry.executable = entry.executable, None
+        if executable is not None and executable.usable:
+            executable.free()
+
+
+def _static(function: Callable[..., Any], numbers: Sequence[int],
+            names: Sequence[str]) -> tuple[tuple[int, ...], frozenset[str]]:
+    """Return static arguments by number and by name: whoever passes one may do either."""
+    try:
+        known = [name for name, each in inspect.signature(function).parameters.items()
+                 if each.kind in (each.POSITIONAL_OR_KEYWORD, each.POSITIONAL_ONLY)]
+    except (TypeError, ValueError):
+        known = []
+    more = {known[number] for number in numbers if -len(known) <= number < len(known)}
+    places = {known.index(name) for name in names if name in known}
+    return tuple(sorted({*numbers, *places})), frozenset({*names, *more})
+
+
+def _kind(leaf: Any) -> Any:
+    """Return what JAX makes a program of: type and shape; the type of Python's numbers."""
+    if isinstance(leaf, (bool, int, float, complex)):
+        return type(leaf)
+    try:
+        return leaf.dtype, leaf.shape, getattr(leaf, "weak_type", False)
+    except AttributeError:
+        raise ValueError(f"arguments must be arrays or numbers, or static, not {leaf!r}") from None
+
+
+def _array(leaf: Any, type: TensorType) -> NDArray[Any]:
+    """Return an argument as the program takes it: 64 bits cut to 32, as JAX does."""
+    wanted = type.dtype.numpy
+    if isinstance(leaf, (bool, int, float)):
+        return np.array(leaf, wanted)
+    if isinstance(leaf, np.ndarray) and leaf.dtype == wanted:
+        return leaf
+    import jax
+    import jax.core
+    import jax.numpy as jnp
+    if isinstance(leaf, jax.core.Tracer):
+        raise ValueError("a function of celosia.jit must be called with arrays, not inside a "
+                         "transformation of JAX: put jax.grad and the like inside it")
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        leaf = jax.random.key_data(leaf)
+    return np.asarray(leaf).astype(wanted, copy=False)
+
+
+def _result(array: NDArray[Any], info: Any) -> Any:
+    """Return a result as the function has it: an array, or a key of `jax.random`."""
+    if array.dtype == info.dtype:
+        return array
+    import jax
+    return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=info.dtype._impl)
+
+
+@overload
+def jit(function: Callable[..., Any], config: str | TpuConfig | None = None,
+        backend: str = "model", *, strict: bool = False,
+        static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
+        donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
+        cache: bool = True, **options: Any) -> Jitted: ...
+
+
+@overload
+def jit(function: None = None, config: str | TpuConfig | None = None, backend: str = "model", *,
+        strict: bool = False, static_argnums: int | Iterable[int] = (),
+        static_argnames: str | Iterable[str] = (), donate_argnums: Any = None,
+        donate_argnames: Any = None, device: Device | None = None, cache: bool = True,
+        **options: Any) -> Callable[[Callable[..., Any]], Jitted]: ...
+
+
+def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | None = None,
+        backend: str = "model", *, strict: bool = False,
+        static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
+        donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
+        cache: bool = True, **options: Any) -> Any:
+    """Make a function of JAX run on the chip; also a decorator, with arguments or without.
+
+    Parameters
+    ----------
+    function
+        What `jax.jit` takes.
+    config
+        The chip: the name of a preset, or a configuration; None: "core", or the device's.
+    backend, options
+        What to run on, as of `celosia.open`: "model", "rtl", "cocotb", "serial".
+    strict
+        Refuse functions of which a part would run on the host.
+    static_argnums, static_argnames
+        As of `jax.jit`: arguments that the program is made for.
+    donate_argnums, donate_argnames
+        Taken for the sake of `jax.jit`'s callers; arguments are on the host and stay valid.
+    device
+        A device that is open already, in place of ``config`` and ``backend``; it stays open.
+    cache
+        As of `celosia.compile`.
+
+    Raises
+    ------
+    ValueError
+        If the configuration is none, or given with a device of another one.
+    DeviceError
+        If jax is not installed.
+
+    Examples
+    --------
+    >>> @celosia.jit
+    ... def step(w, x): return jax.nn.relu(x @ w)
+    >>> print(step.lower(w, x).report())
+    >>> y = step(w, x)
+    """
+    if function is None:
+        return functools.partial(
+            jit, config=config, backend=backend, strict=strict, static_argnums=static_argnums,
+            static_argnames=static_argnames, device=device, cache=cache, **options)
+    try:
+        import jax  # noqa: F401  said here and not by the first call
+    except ModuleNotFoundError as error:
+        raise needs("celosia.jit", error, "jax") from error
+    if not callable(function):
+        raise ValueError(f"function must be callable, not {function!r}")
+    made = (device.config if device and config is None
+            else api.chosen("core" if config is None else config))
+    if device and device.config.fingerprint != made.fingerprint:
+        raise ValueError(f"config must be that of the device, {device.config.name}, "
+                         f"not {made.name}")
+
+    def make() -> Device:
+        if device is None:
+            return open(backend, config=made, **options)
+        if device.closed:
+            raise DeviceError("the device that celosia.jit was given must be open, it is closed")
+        return device
+
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return Jitted(function, made, make, owner=device is None, strict=strict,
+                  static_argnums=numbers, static_argnames=names, cache=cache)

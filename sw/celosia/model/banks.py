@@ -1,0 +1,153 @@
+"""Cycles that streams lose where they meet in a bank of an on-chip memory."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from celosia.arch.config import BANKS
+from celosia.model.streams import Stream
+
+__all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
+
+#: On-chip rows of a transfer: groups of an external row, strides mod BANKS, cycles of a row.
+Walk = tuple[int, int, int, int]
+
+#: Of the two readers of the vector unit (hw/celosia_hw/memory/reader.py): rows between a grant and
+#: its use, and rows that a reader may be ahead.
+_LATENCY, _DEPTH = 2, 6
+#: Rows that are played; a longer walk goes on as it was.
+_PLAYED = 256
+#: Cycles from one addition to an accumulator row to the next one to the same row.
+_REPEAT = 4
+
+
+def lost_by_pair(p: Stream, q: Stream) -> tuple[int, int]:
+    """Cycles that two streams of one memory lose to each other, read in step by the vector unit.
+
+    Of two rows in one bank the first stream gets its own; the second one waits. Where both step to
+    another bank with each row, the second falls behind by a row, once. Where they cannot get out of
+    each other's way (strides of 0 or multiples of the banks), they lose many.
+
+    Parameters
+    ----------
+    p, q
+        Streams of the same shape.
+
+    Returns
+    -------
+    tuple
+        Cycles that the first rows come later, and cycles that all rows take longer.
+    """
+    if p.length == 1:
+        return int((p.base - q.base) % BANKS == 0), 0
+    strides = p.strides, q.strides
+    if all(_linear(stream) for stream in (p, q)):
+        return int((p.base - q.base) % BANKS == 0), 0
+    return _played(p.counts, *((tuple(s % BANKS for s in stride)) for stride in strides),
+                   (q.base - p.base) % BANKS)
+
+
+def _linear(stream: Stream) -> bool:
+    n0, n1, n2 = stream.counts
+    s0, s1, s2 = stream.strides
+    return s0 == 1 and (n1 == 1 or s1 == n0) and (n2 == 1 or s2 == n0 * n1)
+
+
+def lost_by_repeats(acc: Stream) -> int:
+    """Cycles that an accumulating matmul waits where the same row comes again at once."""
+    n0, n1, _ = acc.counts
+    s0, s1, _ = acc.strides
+    if n0 > 1 and s0 == 0:
+        return acc.length * (_REPEAT - 1)
+    if n0 < _REPEAT and n1 > 1 and s1 == 0:
+        return acc.length // n0 * (_REPEAT - n0)
+    return 0
+
+
+def constant_bank(stream: Stream) -> int | None:
+    """Return the bank in which all rows of a stream lie; None where there are several."""
+    if any(count > 1 and stride % BANKS
+           for count, stride in zip(stream.counts, stream.strides, strict=True)):
+        return None
+    return stream.base % BANKS
+
+
+def walked(chip: Stream, cycles: int) -> Walk:
+    """Return what :func:`lost_beside` wants to know of a transfer.
+
+    Parameters
+    ----------
+    chip
+        On-chip rows of the transfer.
+    cycles
+        That it needs for each row: its next row comes so long after this one.
+    """
+    inner, outer = chip.strides
+    return min(chip.counts[0], _PLAYED), inner % BANKS, outer % BANKS, cycles
+
+
+@lru_cache(maxsize=1 << 12)
+def lost_beside(walk: Walk, step: int) -> float:
+    """Cycles that a transfer loses in a cycle beside another stream, which has the first right.
+
+    Parameters
+    ----------
+    walk
+        The transfer, by :func:`walked`.
+    step
+        Rows from one row of the other stream, a row a cycle, to the next.
+    """
+    groups, inner, outer, cycles = walk
+    other = due = written = lost = 0
+    for cycle in range(_PLAYED):
+        row, group = divmod(written, groups)
+        if cycle >= due:
+            if (row * outer + group * inner) % BANKS == other % BANKS:
+                lost += 1
+            else:
+                written += 1
+                due = cycle + cycles
+        other += step
+    return lost / _PLAYED
+
+
+@lru_cache(maxsize=1 << 12)
+def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
+            apart: int) -> tuple[int, int]:
+    """Play the two readers, cycle by cycle."""
+    rows = counts[0] * counts[1] * counts[2]
+    played = min(rows, _PLAYED)
+    banks = _banks(counts, p, 0, played), _banks(counts, q, apart, played)
+    asked, came = [0, 0], ([0] * played, [0] * played)
+    resting = [False, False]
+    cycle = used = 0
+    while used < played:
+        taken = -1
+        for i in (0, 1):
+            at = asked[i]
+            credits = _DEPTH - (at - used)
+            now_resting = resting[i]
+            resting[i] = credits == 0 or (credits == 1 and now_resting)
+            if at < played and credits > now_resting and banks[i][at] != taken:
+                taken = banks[i][at]
+                came[i][at] = cycle + _LATENCY
+                asked[i] += 1
+        if (used < asked[0] and used < asked[1]
+                and came[0][used] <= cycle and came[1][used] <= cycle):
+            used += 1
+        cycle += 1
+    lost = cycle - _LATENCY - played
+    return 0, lost * rows // played
+
+
+def _banks(counts: tuple[int, ...], strides: tuple[int, ...], base: int, limit: int) -> list[int]:
+    n0, n1, n2 = counts
+    s0, s1, s2 = strides
+    found: list[int] = []
+    for i2 in range(n2):
+        for i1 in range(n1):
+            start = base + i1 * s1 + i2 * s2
+            found += [(start + i0 * s0) % BANKS for i0 in range(min(n0, limit))]
+            if len(found) >= limit:
+                return found[:limit]
+    return found

@@ -1,0 +1,128 @@
+"""What is compiled once stays; what is damaged is compiled again."""
+
+import os
+from multiprocessing.pool import ThreadPool
+
+import pytest
+
+import celosia
+from celosia.compiler import cache
+from celosia.graph import parse
+
+GRAPH = 'graph pass(\n  %0: f32[4,16] "{name}"\n) {{\n  return %0\n}}\n'
+
+
+def graph(name="x"):
+    return parse(GRAPH.format(name=name))
+
+
+@pytest.fixture
+def folder(copying, tmp_path):
+    return tmp_path / "cache" / "compiled"
+
+
+def test_memory_then_disk(copying, folder):
+    first = celosia.compile(graph())
+    assert len(copying.calls) == 1
+    again = celosia.compile(graph())
+    assert again is not first  # each has a device of its own
+    assert again.program == first.program
+    cache.clear()
+    assert celosia.compile(graph()).program == first.program
+    assert len(copying.calls) == 1
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_names_are_the_callers(copying):
+    celosia.compile(graph("x"))
+    other = celosia.compile(graph("y"), name="other")
+    assert len(copying.calls) == 1
+    with pytest.raises(ValueError, match="argument 0 of other, y, must be"):
+        other(1)
+
+
+def test_key(copying, monkeypatch):
+    def key(text=GRAPH, config="core", options=None):
+        return cache.key_of(parse(text.format(name="x")), celosia.preset(config), options or {})
+
+    keys = [key(), key(GRAPH.replace("4", "5")), key(config="edge"), key(options={"a": 1}),
+            key(options={"a": 2})]
+    monkeypatch.setattr(cache, "_sources", lambda: "other")
+    keys.append(key())
+    monkeypatch.setattr(cache, "version", lambda name: "0.0.0")
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
+
+
+def test_sources_are_those_of_the_package(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.py").write_text("1")
+    monkeypatch.setattr(celosia, "__file__", str(tmp_path / "__init__.py"))
+    hashes = [cache._sources.__wrapped__()]
+    (tmp_path / "a" / "x.py").write_text("2")
+    hashes.append(cache._sources.__wrapped__())
+    (tmp_path / "a" / "x.py").rename(tmp_path / "a" / "y.py")
+    hashes.append(cache._sources.__wrapped__())
+    assert len(set(hashes)) == 3
+
+
+@pytest.mark.parametrize("damage", [
+    lambda data: data[:-1], lambda data: b"", lambda data: data[:50] + b"?" + data[51:]])
+def test_damaged_entries_are_made_again(copying, folder, damage):
+    celosia.compile(graph())
+    (path,) = folder.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    cache.clear()
+    celosia.compile(graph())
+    assert len(copying.calls) == 2
+    assert path.read_bytes() == whole
+
+
+def test_without_the_cache(copying, folder):
+    for _ in range(2):
+        celosia.compile(graph(), cache=False)
+    assert len(copying.calls) == 2
+    assert not folder.exists()
+
+
+def test_folder_that_cannot_be_used(copying, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "file"))
+    for _ in range(2):
+        celosia.compile(graph())
+    assert len(copying.calls) == 1
+
+
+def test_failures_are_not_kept(copying, folder, monkeypatch):
+    monkeypatch.setattr(copying, "build", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        celosia.compile(graph())
+    monkeypatch.undo()
+    assert not folder.exists()
+
+
+def test_oldest_go_first(copying, folder, monkeypatch):
+    monkeypatch.setattr(cache, "_ON_DISK", 2)
+    monkeypatch.setattr(cache, "_IN_MEMORY", 1)
+    for rows in (1, 2, 3):
+        celosia.compile(parse(GRAPH.replace("4", str(rows)).format(name="x")))
+        for i, path in enumerate(sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)):
+            os.utime(path, (i, i))
+    assert len(list(folder.iterdir())) == 2
+    assert len(cache._memory) == 1
+    celosia.compile(parse(GRAPH.replace("4", "2").format(name="x")))
+    assert len(copying.calls) == 3
+
+
+def test_several_writers_and_readers(copying, folder):
+    data = celosia.compile(graph()).to_bytes()
+    (path,) = folder.iterdir()
+
+    def work(number: int) -> bool:
+        cache._write(path, data)
+        return (found := cache._read(path)) is not None and found.to_bytes() == data
+
+    with ThreadPool(8) as pool:
+        assert all(pool.map(work, range(200), chunksize=1))
+    assert [each.name for each in folder.iterdir()] == [path.name]

@@ -1,0 +1,173 @@
+"""`celosia.jit` around functions that only pass arrays on."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import celosia
+from celosia import DeviceError
+from celosia.jit import Jitted
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.fixture(autouse=True)
+def _copying(copying):
+    return copying
+
+
+def test_pytrees(copying):
+    @celosia.jit
+    def f(params, *, extra):
+        return {"b": extra, "all": [params["w"], (params["n"], None)]}
+
+    n = np.array([1, 2], np.int32)
+    assert isinstance(f, Jitted)
+    assert f.__name__ == "f"
+    with f:
+        found = f({"w": X, "n": n}, extra=jnp.float32(3))
+    assert jax.tree_util.tree_structure(found) == jax.tree_util.tree_structure(
+        {"b": 0, "all": [0, (0, None)]})
+    assert isinstance(found["b"], np.ndarray)
+    assert found["b"] == 3
+    np.testing.assert_array_equal(found["all"][0], X, strict=True)
+    np.testing.assert_array_equal(found["all"][1][0], n, strict=True)
+
+
+def test_one_program_for_each_kind_of_arguments(copying):
+    with celosia.jit(lambda x: x) as f:
+        for _ in range(3):
+            f(X)
+            f(X.T)
+            f(X.astype(np.int32))
+        assert len(f._entries) == len(copying.calls) == 3
+        assert f.cycles == f.counters["cycles"] > 0
+
+
+def test_wide_inputs_are_cut_as_jax_does():
+    with celosia.jit(lambda x, n: (x, n)) as f:
+        x, n = f(X.astype(np.float64), np.array([1, -2]))
+        assert (x.dtype, n.dtype) == (np.float32, np.int32)
+        np.testing.assert_array_equal(x, X)
+        x, n = f(1.5, 3)
+        assert (x.dtype, n.dtype, x.shape) == (np.float32, np.int32, ())
+        assert (float(x), int(n)) == (1.5, 3)
+        assert f(True, 2.0)[0].dtype == np.bool_
+        x, n = f(2.5, 4)
+        assert (float(x), int(n)) == (2.5, 4)
+        with pytest.raises(OverflowError):
+            f(1.5, 1 << 40)
+
+
+def test_arguments_without_use_stay_arguments():
+    with celosia.jit(lambda x, y, z: (z, x)) as f:
+        z, x = f(X, X + 1, X + 2)
+        np.testing.assert_array_equal(x, X)
+        np.testing.assert_array_equal(z, X + 2)
+
+
+def test_keys():
+    with celosia.jit(lambda key, x: (x, key)) as f:
+        key = jax.random.key(5)
+        x, back = f(key, X)
+        assert back.dtype == key.dtype
+        np.testing.assert_array_equal(jax.random.key_data(back), jax.random.key_data(key))
+        assert f(back, X)[1] == key
+
+
+def test_static_arguments(copying):
+    def pick(which, x, y, name="x"):
+        return (x, y) if which == name else (y,)
+
+    with celosia.jit(pick, static_argnums=(0,), static_argnames="name") as f:
+        assert len(f("x", X, X + 1)) == 2
+        assert len(f("y", X, X + 1)) == 1
+        assert len(f("y", X, X + 1, name="y")) == 2
+        assert len(f(which="x", x=X, y=X + 1)) == 2
+        assert len(f("x", X, X + 1, "z")) == 1
+        with pytest.raises(ValueError, match=r"static arguments of pick must be hashable"):
+            f([], X, X)
+    with celosia.jit(pick) as f, pytest.raises(
+            ValueError, match="arguments must be arrays or numbers, or static, not 'x'"):
+        f("x", X, X)
+
+
+def test_lower_runs_nothing(copying):
+    f = celosia.jit(lambda x: x)
+    compiled = f.lower(jax.ShapeDtypeStruct((3, 4), np.float32))
+    assert f._device is None
+    assert compiled.inputs[0].label == "x"
+    assert "takes         x f32[3,4]" in compiled.report()
+    with f:
+        f(X)
+        assert len(copying.calls) == 1
+
+
+def test_device_stays_open_until_it_is_closed():
+    f = celosia.jit(lambda x: x)
+    f(X)
+    device = f.device
+    f(X)
+    assert f.device is device
+    assert not device.closed
+    f.close()
+    assert device.closed
+    np.testing.assert_array_equal(f(X), X)  # on another one
+    f.device.close()  # behind its back
+    np.testing.assert_array_equal(f(X), X)
+    f.close()
+    f.close()
+
+
+def test_device_of_the_caller():
+    with celosia.open("model", "edge") as device:
+        before = device.free_bytes
+        with celosia.jit(lambda x: x, device=device) as f:
+            assert f.config.name == "edge"
+            np.testing.assert_array_equal(f(X), X)
+            assert device.free_bytes < before
+        assert not device.closed
+        assert device.free_bytes == before
+        with pytest.raises(ValueError, match="config must be that of the device, edge, not core"):
+            celosia.jit(lambda x: x, "core", device=device)
+        f = celosia.jit(lambda x: x, device=device)
+        f(X)
+    with pytest.raises(DeviceError, match="must be open, it is closed"):
+        f(X)
+
+
+def test_programs_make_room_for_each_other():
+    with celosia.jit(lambda x: x, memory_bytes=1 << 16) as f:
+        for rows in (4, 1500, 1501, 4):
+            x = np.ones((rows, 4), np.float32)
+            np.testing.assert_array_equal(f(x), x)
+        assert sum(entry.executable is not None for entry in f._entries.values()) == 2
+
+
+def test_programs_are_loaded_again_after_a_reset():
+    with celosia.jit(lambda x: x) as f:
+        f(X)
+        f.device.reset()
+        np.testing.assert_array_equal(f(X), X)
+        f.device.reset()
+
+
+def test_not_inside_a_transformation():
+    with celosia.jit(lambda x: x) as f, pytest.raises(
+            ValueError, match="put jax.grad and the like inside it"):
+        jax.jit(lambda x: f(x))(X)
+
+
+def test_decorator_with_arguments():
+    @celosia.jit(config="edge", strict=True, donate_argnums=0)
+    def f(x):
+        return x
+
+    assert f.config.name == "edge"
+    with f:
+        np.testing.assert_array_equal(f(X), X)
+    with pytest.raises(ValueError, match="function must be callable, not 3"):
+        celosia.jit(3)
+    with pytest.raises(ValueError, match="backend must be one of"):
+        celosia.jit(lambda x: x, backend="gpu")(X)

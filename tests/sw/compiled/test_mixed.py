@@ -1,0 +1,136 @@
+"""Programs in steps: what the chip lacks runs on the host, between programs of the chip."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import celosia
+from celosia.compiled import Compiled, Mixed
+from celosia.compiler import cache, canonical
+from celosia.compiler.split import split
+from celosia.graph import check, interpret, parse
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch, tmp_path):
+    cache.clear()
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
+
+
+GRAPH = """graph turns(
+  %0: f32[4,32] "x",
+  %1: f32[4,32] "y",
+  %2: i32[3] "n"
+) {
+  %3 = constant() value=f32[]{3.0}
+  %4 = broadcast(%3) shape=(4,32) dims=() : f32[4,32]
+  %5 = add(%0, %1) : f32[4,32]
+  %6 = remainder(%5, %4) : f32[4,32] @ "a.py":3:1 "rem"
+  %7 = multiply(%6, %4) : f32[4,32]
+  %8 = add(%7, %5) : f32[4,32]
+  %9 = remainder(%8, %0) : f32[4,32] @ "a.py":9:1
+  %10 = subtract(%0, %1) : f32[4,32]
+  return %9, %10, %2, %6, %4
+}
+"""
+
+
+def turns():
+    text = GRAPH.replace("value=f32[]{3.0}", "value=f32[]{3.0} : f32[]")
+    text = text.replace("shape=(4,32)", "shape=[4,32]").replace("dims=()", "dims=[]")
+    return parse(text)
+
+
+ARGS = (RNG.standard_normal((4, 32)).astype(np.float32),
+        RNG.standard_normal((4, 32)).astype(np.float32), np.array([3, 1, 2], np.int32))
+
+
+def test_split_takes_turns():
+    graph = canonical(turns())
+    parts, gives = split(graph)
+    assert [part.where for part in parts] == ["chip", "host", "chip", "host"]
+    values = list(ARGS)
+    for part in parts:
+        check(part.graph)
+        values += interpret(part.graph, [values[number] for number in part.takes])
+    for number, wanted in zip(gives, interpret(graph, ARGS), strict=True):
+        np.testing.assert_array_equal(values[number], wanted, strict=True)
+    assert [len(part.takes) for part in parts] == [2, 2, 3, 2]
+
+
+def test_results_are_those_of_the_interpreter(tmp_path):
+    compiled = celosia.compile(turns())
+    assert isinstance(compiled, Mixed)
+    assert repr(compiled) == "<turns for core and the host: chip, host, chip, host>"
+    compiled.save(tmp_path / "turns.celosia")
+    back = celosia.compiled.load(tmp_path / "turns.celosia")
+    cache.clear()
+    again = celosia.compile(turns())  # from the folder
+    assert back.to_bytes() == compiled.to_bytes() == again.to_bytes()
+    wanted = interpret(turns(), ARGS)
+    for each in (compiled, back, again):
+        for _ in range(2):
+            for found, right in zip(each(*ARGS), wanted, strict=True):
+                np.testing.assert_array_equal(found, right, strict=True)
+
+
+def test_device_is_shared_and_given_back():
+    compiled = celosia.compile(turns())
+    with celosia.open("model", "core") as device:
+        before = device.free_bytes
+        with compiled.load(device) as executable:
+            executable(*ARGS)
+            assert executable.usable
+            assert executable.cycles == compiled.report(json=True)["cycles"] > 0
+            with pytest.raises(ValueError, match="turns must be called, not run"):
+                executable.run(*ARGS)
+            with pytest.raises(ValueError, match=r"argument 2 of turns, n, must be int32\[3\]"):
+                executable(*ARGS[:2], 3)
+        assert device.free_bytes == before
+        assert not executable.usable
+    with celosia.open("model", "core", memory_bytes=1 << 12) as device:
+        before = device.free_bytes
+        with pytest.raises(celosia.OutOfDeviceMemory):
+            celosia.compile(turns()).load(device)
+        assert device.free_bytes == before
+    with celosia.open("model", "v2") as device, pytest.raises(ValueError, match="compiled for"):
+        compiled.load(device)
+    with pytest.raises(ValueError, match="must run on the chip alone to have one program"):
+        compiled.program  # noqa: B018
+    with pytest.raises(AttributeError):
+        compiled.other  # noqa: B018
+
+
+def test_report():
+    compiled = celosia.compile(turns())
+    facts = compiled.report(json=True)
+    assert [step["where"] for step in facts["steps"]] == ["chip", "host", "chip", "host"]
+    (work,) = facts["steps"][1]["works"]
+    assert (work["operations"], work["source"]) == (["remainder"], "a.py:3:1 (rem)")
+    text = compiled.report()
+    assert text.startswith("turns, for core and the host, in 4 steps\ntakes         x f32[4,32], ")
+    assert ("step 2: on the host\n  remainder: a remainder of fp32 needs a division of up to 277 "
+            "bits; a.py:3:1 (rem)\n") in text
+
+
+def test_loop_with_a_sort_in_it_is_on_the_host():
+    def f(x):
+        def body(i, x):
+            return jnp.sort(x * 2.0) - 1.0
+        return jnp.tanh(jax.lax.fori_loop(0, 3, body, x + 1.0))
+
+    x = RNG.standard_normal(8).astype(np.float32)
+    with celosia.jit(f) as on_chip:
+        np.testing.assert_allclose(on_chip(x), f(x), rtol=1e-5)
+        compiled = on_chip.lower(x)
+        assert [isinstance(step.part, Compiled) for step in compiled.steps] == [True, False, True]
+        assert "while: sort in it: the chip compares" in compiled.report()
+
+
+def test_only_the_host():
+    with celosia.jit(lambda x: jnp.sort(x)) as f:
+        np.testing.assert_array_equal(f(np.array([3, 1, 2], np.float32)), [1, 2, 3])
+        assert f.cycles == 0

@@ -1,0 +1,111 @@
+"""What a report says, as data and as text."""
+
+import json
+
+import pytest
+
+import celosia
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.compiled.artifact import Compiled
+from celosia.compiled.parts import WorkInfo
+from celosia.compiler.lowered import OnChip, Tensor
+from celosia.compiler.report import roofline
+from celosia.graph import DType, parse
+
+GRAPH = """graph net(
+  %0: f32[4,16] "x",
+  %1: i8[64] "n"
+) {
+  return %0, %1
+}
+"""
+CHIP_TENSORS = [
+    Tensor("h", (4, 40), DType.F32, DmaFormat.W32, OnChip(Mem.ACC, 100)),
+    Tensor("w", (8,), DType.BF16, DmaFormat.BF16, OnChip(Mem.UB, 16)),
+    Tensor("gone", (8,), DType.BF16, DmaFormat.BF16, None),
+]
+
+
+@pytest.fixture
+def compiled(copying):
+    return celosia.compile(parse(GRAPH), options={"tensors": CHIP_TENSORS})
+
+
+def test_facts(compiled):
+    facts = compiled.report(json=True)
+    assert json.loads(json.dumps(facts)) == facts
+    assert facts["name"] == "net"
+    assert facts["inputs"] == [["x", "f32[4,16]"], ["n", "i8[64]"]]
+    assert facts["cycles"] == compiled.prediction.cycles > 0
+    assert facts["other_cycles"] + sum(work["cycles"] for work in facts["works"]) == \
+        facts["cycles"]
+    assert [work["bytes"] for work in facts["works"]] == [512, 128]
+    assert facts["roofline"] == {"array": 0, "vector": 0, "memory": 20}
+    assert (facts["bound"], facts["ideal_cycles"]) == ("memory", 20)
+    assert facts["works"][0]["cycles"] == compiled.prediction.by_source["copy 0"]
+    assert facts["memory"] == [
+        {"name": "in0", "type": "f32[4,16]", "memory": "external", "first": 0, "size": 256},
+        {"name": "in1", "type": "i8[64]", "memory": "external", "first": 256, "size": 64},
+        {"name": "out0", "type": "f32[4,16]", "memory": "external", "first": 320, "size": 256},
+        {"name": "out1", "type": "i8[64]", "memory": "external", "first": 576, "size": 64},
+        {"name": "w", "type": "bf16[8]", "memory": "ub", "first": 16, "size": 1},
+        {"name": "h", "type": "f32[4,40]", "memory": "acc", "first": 100, "size": 12}]
+
+
+def test_text(compiled):
+    lines = compiled.report().splitlines()
+    cycles = f"{compiled.prediction.cycles:,}"
+    assert lines[0] == "net, for core (16x16 array, 32 bytes a cycle to memory)"
+    assert lines[1] == "takes         x f32[4,16], n i8[64]"
+    assert lines[2] == "gives         out0 f32[4,16], out1 i8[64]"
+    assert lines[3] == "instructions  5 (160 bytes)"
+    assert lines[4] == f"expected      {cycles} cycles, the array used to 0.0%"
+    assert lines[5] == ("at best       20 cycles, bound by the memory (array 0, vector 0, memory "
+                        "20)")
+    head = lines.index(next(line for line in lines if line.startswith("work")))
+    assert lines[head].split() == ["work", "where", "cycles", "share", "at", "best", "bound",
+                                   "array", "bytes", "operations"]
+    assert lines[head + 1].split()[:2] == ["move", "chip"]
+    assert lines[head + 2] == "    copies of streams; copy 0"
+    assert lines[-5:] == [
+        "  0x00000240            64 bytes  out1  i8[64]",
+        "unified buffer, 16,384 rows",
+        "  rows 16..16                    w  bf16[8]",
+        "accumulators, 2,048 rows",
+        "  rows 100..111                  h  f32[4,40]"]
+
+
+def test_roofline():
+    config = celosia.preset("core")
+    works = tuple(WorkInfo("dot", "", ("dot",), "chip", "", *numbers)
+                  for numbers in ((1000, 3, 100), (25, 1, 1)))
+    assert roofline(config, works) == {"array": 5, "vector": 4, "memory": 4}
+    assert roofline(config, ()) == {"array": 0, "vector": 0, "memory": 0}
+
+
+def test_works_of_one_source_share_its_cycles(compiled):
+    works = [WorkInfo("dot", "copy 0", ("dot",), "chip", "", macs=256 * weight)
+             for weight in (9, 29, 1)]
+    shared = Compiled(compiled.program, compiled.config, compiled.inputs, compiled.outputs, works)
+    cycles = [work["cycles"] for work in shared.report(json=True)["works"]]
+    total = compiled.prediction.by_source["copy 0"]
+    assert sum(cycles) == total
+    assert cycles[1] == pytest.approx(total * 30 / 42, abs=1)
+    assert cycles[2] < cycles[0] < cycles[1]
+
+
+def test_long_lines_are_wrapped_between_arguments(copying):
+    params = ",\n".join(f'  %{i}: f32[4,16] "parameter{i}"' for i in range(20))
+    text = f"graph many(\n{params}\n) {{\n  return %0\n}}\n"
+    lines = celosia.compile(parse(text)).report().splitlines()
+    end = next(i for i, line in enumerate(lines) if line.startswith("gives"))
+    assert end > 3
+    assert all(len(line) <= 110 and line.endswith(",") for line in lines[1:end - 1])
+    assert all(line.startswith(" " * 14 + "parameter") for line in lines[2:end])
+
+
+def test_operations_are_counted(compiled):
+    work = WorkInfo("map", "copy 0", ("add", "abs", *("add",) * 8, *"abcdef"), "chip", "")
+    report = Compiled(compiled.program, compiled.config, compiled.inputs, compiled.outputs,
+                      [work]).report()
+    assert "  9 add, abs, a, b, c, d and 2 more\n" in report

@@ -1,0 +1,117 @@
+"""Bodies of clusters with a product, whose sums are there already, and the ranges of blocks."""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from coding import COLUMN, FULL, ROW, SCALAR, Coding
+from moving import CORE
+
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
+from celosia.codegen.blocks import Block, Emitted
+from celosia.codegen.nodes import load
+from celosia.compiler.emit.body import Body, boxes
+from celosia.kernels.trace import lane_index, row_index
+
+
+@pytest.mark.parametrize(("space", "kept", "limit", "ranges"), [
+    ((10,), 0, 4, [(0, 1)]),
+    ((10, 7), 1, 4, [(0, 4), (4, 4), (8, 2)]),
+    ((10, 7), 1, 10, [(0, 10)]),
+    ((3, 4, 7), 2, 4, [(0, 4), (4, 4), (8, 4)]),
+    ((3, 4, 7), 2, 11, [(0, 8), (8, 4)]),
+    ((3, 4, 7), 2, 3, [(0, 2), (2, 2), (4, 2), (6, 2), (8, 2), (10, 2)]),
+    ((4, 5, 7), 1, 7, [(0, 5), (5, 5), (10, 5), (15, 5)]),
+    ((0, 5, 7), 1, 7, []),
+])
+def test_boxes(space, kept, limit, ranges):
+    assert boxes(space, kept, limit) == ranges
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boxes_cover_all_rows_and_no_parts_of_two_groups(seed):
+    rng = np.random.default_rng(seed)
+    space = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
+    kept = int(rng.integers(0, len(space)))
+    limit = int(rng.integers(1, 100))
+    group = prod(space[kept:-1])
+    ranges = boxes(space, kept, limit)
+    assert [row for first, count in ranges for row in range(first, first + count)] == list(
+        range(prod(space[:-1])))
+    for first, count in ranges:
+        assert count <= limit
+        assert (first % group == 0 and count % group == 0
+                or first // group == (first + count - 1) // group)
+
+
+def emitted(c, sums, limit, width):
+    """Blocks of a body, whose first stage brings the sums from a tensor."""
+    read = next(read for read in c.reads if c.inputs[read.value] is sums)
+    cluster = replace(c.cluster, result=read.value,
+                      reads=tuple(other for other in c.reads if other is not read))
+    body = Body(c.config, cluster, c.code)
+    panels = -(-c.space[-1] // c.config.dim)
+    assert not body.whole_rows or width >= panels
+    area = max(body.block_rows(count, min(width, panels - first))
+               for _, count in boxes(c.space, c.kept, limit) for first in range(0, panels, width))
+    places = [(i * (area + limit * width), i * (area + limit * width) + area) for i in range(2)]
+    once = places[-1][1] + limit * width
+    assert once + body.once_rows() <= c.config.acc_rows
+    out = Emitted(before=body.begin(once))
+    turns = [(rows, (first, min(width, panels - first)))
+             for rows in boxes(c.space, c.kept, limit) for first in range(0, panels, width)]
+    for i, (rows, part) in enumerate(turns):
+        at, result = places[i % 2]
+        columns = min(c.space[-1], sum(part) * c.config.dim) - part[0] * c.config.dim
+        pitch = 4 * c.space[-1]
+        product = load(Mem.ACC, DmaFormat.W32, result,
+                       read.access.address() + rows[0] * pitch + part[0] * 4 * c.config.dim,
+                       rows[1], columns, pitch, 1, rows[1])
+        loads, work = body.block(at, rows, part, result)
+        assert all(op.mnemonic == "load" for op in loads)
+        out.blocks.append(Block([[product], loads, work]))
+    out.after = body.end()
+    return out
+
+
+@pytest.mark.parametrize(("space", "limit", "width"), [
+    ((40, 40), 16, 3), ((40, 40), 40, 1), ((3, 30, 70), 30, 2), ((3, 30, 70), 60, 2),
+    ((5, 10), 5, 1), ((2, 3, 20, 16), 20, 1), ((7, 1), 7, 1)], ids=str)
+def test_epilogues(space, limit, width):
+    c = Coding(CORE, space, 0)
+    sums = c.read(FULL)
+    bias, residual = c.read(ROW), c.read(FULL, "bf16")
+    scale, column = c.read(SCALAR), c.read(COLUMN)
+    a = c.step(VectorOp.FADD, sums, bias, post=Post.RELU_F)
+    b = c.step(VectorOp.FFMA, residual, scale, a)
+    c.write(b, dtype="bf16")
+    c.write(c.step(VectorOp.FADD, b, column))
+    c.write(b, join=ReduceOp.SUM_F)
+    c.write(c.step(VectorOp.FMUL, sums, residual), join=ReduceOp.MAX_F)
+    c.write(c.step(VectorOp.SELECT, c.step(VectorOp.ILT, row_index(0), lane_index(3)), a, bias))
+    c.check_emitted(emitted(c, sums, limit, width))
+
+
+def test_softmax_of_a_product():
+    c = Coding(CORE, (3, 20, 40))
+    sums = c.read(FULL)
+    largest = c.step(VectorOp.MOV, sums, reduce=Reduce.LANES, reduce_op=ReduceOp.MAX_F)
+    powers = c.step(VectorOp.FSUB, sums, largest, post=Post.EXP2)
+    total = c.step(VectorOp.MOV, powers, reduce=Reduce.LANES, reduce_op=ReduceOp.SUM_F)
+    c.write(c.step(VectorOp.FMUL, powers, c.step(VectorOp.MOV, total, post=Post.RECIP)))
+    c.check_emitted(emitted(c, sums, 20, 3))
+
+
+def test_sums_are_written_as_they_are_and_their_rows_used_again():
+    c = Coding(CORE, (64, 64))
+    sums = c.read(FULL)
+    c.write(c.step(VectorOp.FMUL, c.step(VectorOp.FADD, sums, 1.0), 2.0))
+    body = Body(CORE, replace(c.cluster, result=c.reads[0].value, reads=()), c.code)
+    assert body.block_rows(64, 4) == 0
+    c.check_emitted(emitted(c, sums, 64, 4))
+    c = Coding(CORE, (64, 64))
+    sums = c.read(FULL)
+    c.write(sums)
+    c.check_emitted(emitted(c, sums, 32, 2))

@@ -1,0 +1,48 @@
+"""How products are cut: the array is busy nearly all of the time."""
+
+import math
+
+import pytest
+from moving import CORE
+from multiplying import Multiplying
+
+from celosia.compiler.emit.tiling import cuts
+
+
+def test_cuts():
+    assert cuts(10, 4) == [(0, 4), (4, 8), (8, 10)]
+    assert cuts(4, 9) == [(0, 4)]
+
+
+@pytest.mark.parametrize(("shape", "stored", "kind", "least"), [
+    ((1, 256, 256, 256), (False, False), "bf16", 0.97),
+    ((1, 256, 512, 256), (False, True), "f32", 0.95),
+    ((1, 256, 256, 256), (True, False), "bf16", 0.93),
+    ((16, 64, 64, 64), (False, True), "bf16", 0.92)], ids=str)
+def test_dots(shape, stored, kind, least):
+    made = Multiplying(CORE, kind, relu=True).dot(*shape, *stored)
+    assert made.utilisation(math.prod(shape)) > least
+
+
+def test_convolutions():
+    made = Multiplying(CORE, "f32", relu=True).convolution((1, 30, 30, 64), (3, 3, 64, 64))
+    assert made.utilisation(28 * 28 * 9 * 64 * 64) > 0.96
+
+
+def test_what_fits_is_loaded_once():
+    made = Multiplying(CORE).dot(1, 300, 128, 128)
+    loads = [op for block in made.emitted.blocks for stage in block.stages for op in stage
+             if op.mnemonic == "load"]
+    rows = sum((op.operands[2] & 0xFFFF) * -(-(op.operands[2] >> 16) // CORE.dim) for op in loads)
+    assert rows == 300 * 8 + 128 * 8
+
+
+def test_few_channels():
+    """A line of taps is one tile: 3 matmuls of 9 lanes, not 9 of 3."""
+    made = Multiplying(CORE, small=True).convolution((2, 30, 30, 3), (3, 3, 3, 32))
+    blocks = made.emitted.blocks
+    for block in blocks:
+        matmuls = [op for stage in block.stages for op in stage if op.mnemonic == "matmul"]
+        assert len(matmuls) % 3 == 0
+        assert len(matmuls) <= 3 * 2
+    assert made.utilisation(2 * 28 * 28 * 27 * 32) > 0.45

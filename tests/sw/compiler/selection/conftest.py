@@ -1,0 +1,6 @@
+"""What the tests here share."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent)]

@@ -1,0 +1,56 @@
+"""Stored programs on the golden model: as the interpreter says, however they are compiled."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import celosia
+from celosia.frontend import import_stablehlo
+from celosia.graph import DType, interpret
+
+PROGRAMS = Path(__file__).parents[1] / "frontend" / "programs"
+NAMES = ("mlp_adam", "cnn_sgd", "lstm_sgd", "transformer_sgd")
+#: Largest difference, relative to the largest element of a result: sums in another order, and what
+#: `celosia.compiler.selection` says of fast functions, through a step of training.
+TOLERANCE = 2e-6
+
+
+def arguments(graph, seed=0):
+    rng = np.random.default_rng(seed)
+    found = []
+    for value in graph.params:
+        if value.dtype is DType.F32:  # second moments are positive
+            found.append(rng.uniform(0.01, 1, value.shape).astype(np.float32))
+        else:
+            found.append(rng.integers(0, 3, value.shape).astype(value.dtype.numpy))
+    return found
+
+
+def results(graph, args, **options):
+    compiled = celosia.compile(graph, "core", strict=True, cache=False, options=options)
+    return compiled(*args)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_is_what_the_interpreter_says(name):
+    graph = import_stablehlo(PROGRAMS / f"{name}.mlir")
+    args = arguments(graph)
+    for wanted, came in zip(interpret(graph, args), results(graph, args), strict=True):
+        scale = np.abs(wanted).max(initial=1e-30)
+        np.testing.assert_allclose(came / scale, wanted / scale, 0, TOLERANCE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_tensors_lie_changes_no_bit(name):
+    graph = import_stablehlo(PROGRAMS / f"{name}.mlir")
+    args = arguments(graph, 1)
+    for here, there in zip(results(graph, args, resident=True),
+                           results(graph, args, resident=False), strict=True):
+        assert here.tobytes() == there.tobytes()
+
+
+def test_little_memory_is_an_error():
+    graph = import_stablehlo(PROGRAMS / "mlp_adam.mlir")
+    with pytest.raises(celosia.CompileError, match="must fit 1000 bytes of external memory"):
+        celosia.compile(graph, "core", cache=False, options={"memory": 1000})

@@ -1,0 +1,115 @@
+"""Which nodes run together."""
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.compiler.fusion import Roots, fuse
+from celosia.compiler.spaces import Space
+from celosia.graph import DType, Graph, TensorType, Value, op, parameter, splat
+
+F32, BF16 = DType.F32, DType.BF16
+
+
+def tensor(*shape: int, dtype: DType = F32) -> Value:
+    return parameter(TensorType(dtype, shape))
+
+
+def names(*outputs: Value) -> list[list[str]]:
+    """Return the operations of each group, in order."""
+    params: dict[Value, None] = {}
+
+    def visit(value: Value) -> None:
+        if value.node.op == "parameter":
+            params.setdefault(value)
+        for operand in value.node.operands:
+            visit(operand)
+
+    for output in outputs:
+        visit(output)
+    graph = Graph("test", params, outputs)
+    return [[node.op for node in group.nodes]
+            for group in fuse(PRESETS["core"], graph, Roots(graph, {}))]
+
+
+def dot(x: Value, y: Value) -> Value:
+    return op("dot", x, y, dtype=F32, batch=[(0, 0)], contract=[(2, 1)])
+
+
+def along_rows(x: Value, like: Value) -> Value:
+    return op("broadcast", x, shape=like.shape, dims=tuple(range(len(like.shape) - 1)))
+
+
+def total(x: Value, *dims: int) -> Value:
+    return op("reduce", x, splat(0, TensorType(x.dtype)), dims=dims, reducer="add")
+
+
+def test_a_product_and_what_follows_it_are_one():
+    y = dot(tensor(1, 8, 4, dtype=BF16), tensor(1, 4, 6, dtype=BF16))
+    bias = op("broadcast", tensor(6), shape=(1, 8, 6), dims=(2,))
+    assert names(op("tanh", op("add", y, bias))) == [["dot", "add", "tanh"]]
+
+
+def test_a_reshape_that_keeps_lanes_does_not_part_them():
+    y = dot(tensor(1, 8, 4, dtype=BF16), tensor(1, 4, 6, dtype=BF16))
+    y = op("negate", op("reshape", y, shape=(2, 4, 6)))
+    assert names(y) == [["dot", "negate"]]
+
+
+def test_a_reshape_of_lanes_and_a_transpose_do():
+    x = op("exp", tensor(8, 6))
+    assert names(op("negate", op("reshape", x, shape=(6, 8)))) == [["exp"], ["negate"]]
+    assert names(op("negate", op("transpose", x, permutation=(1, 0)))) == [["exp"], ["negate"]]
+
+
+def test_what_is_computed_for_each_row_joins_the_rows():
+    x = op("exp", tensor(8, 6))
+    scale = op("log", total(x, 1))
+    assert names(op("multiply", x, along_rows(scale, x))) == [
+        ["exp", "reduce", "log", "multiply"]]
+
+
+def test_what_joins_rows_ends_a_group():
+    x = op("exp", tensor(8, 6))
+    column = op("broadcast", total(x, 0), shape=(8, 6), dims=(1,))
+    assert names(op("multiply", x, column)) == [["exp", "reduce"], ["multiply"]]
+
+
+def test_groups_do_not_wait_for_one_another_in_a_circle():
+    x = op("exp", tensor(8, 8))
+    turned = op("tanh", op("transpose", x, permutation=(1, 0)))
+    y = op("add", x, op("transpose", turned, permutation=(1, 0)))
+    assert names(y) == [["exp"], ["tanh"], ["add"]]
+
+
+def test_a_group_has_one_product():
+    x, w = tensor(1, 8, 4, dtype=BF16), tensor(1, 4, 6, dtype=BF16)
+    assert names(op("add", dot(x, w), dot(tensor(1, 8, 4, dtype=BF16), w))) in (
+        [["dot"], ["dot", "add"]], [["dot", "add"], ["dot"]])
+
+
+def test_the_operand_of_a_product_is_made_before():
+    x = op("convert", op("exp", tensor(1, 8, 8)), dtype=BF16)
+    assert names(dot(x, tensor(1, 8, 8, dtype=BF16))) == [["exp", "convert"], ["dot"]]
+
+
+def test_what_only_products_read_is_rounded_by_loads():
+    x = op("convert", tensor(1, 8, 8), dtype=BF16)
+    assert names(dot(x, x)) == [["dot"]]
+    assert names(dot(x, x), x) == [["convert"], ["dot"]]
+
+
+def test_wide_rows_that_are_joined_leave_their_product():
+    x, w = tensor(1, 64, 64, dtype=BF16), tensor(1, 64, 1024, dtype=BF16)
+    y = op("exp", dot(x, w))
+    groups = names(op("multiply", y, along_rows(total(y, 2), y)))
+    assert groups == [["dot", "exp"], ["reduce", "multiply"]]
+
+
+@pytest.mark.parametrize(("a", "b", "wanted"), [
+    ((12, 8), (2, 6, 8), (2, 6, 8)), ((4, 3, 8), (2, 6, 8), (2, 2, 3, 8)),
+    ((3, 4, 8), (2, 6, 8), None), ((12, 8), (8, 12), None), ((1, 12, 1, 8), (12, 8), (12, 8)),
+    ((), (1, 1), (1,)),
+])
+def test_spaces_are_refined(a, b, wanted):
+    found = Space.of(a).refined(Space.of(b))
+    assert (found and found.dims) == wanted

@@ -1,0 +1,194 @@
+"""Work that stored programs are lowered to: what is copied, what is not, where it lies."""
+
+from pathlib import Path
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.compiler import canonical
+from celosia.compiler.errors import CompileError
+from celosia.compiler.lowered import Cluster, External, Fill, Move, ReadWord, While
+from celosia.compiler.lowering import lower
+from celosia.compiler.lowering.coalesce import accesses, inner
+from celosia.compiler.memory import ALIGNMENT, lives, plan_arena
+from celosia.compiler.residency import plan_on_chip, regions
+from celosia.compiler.show import work_text
+from celosia.frontend import import_stablehlo
+from celosia.graph import DType, Graph, TensorType, op, ops, parameter, parse, splat
+
+CORE = PRESETS["core"]
+PROGRAMS = Path(__file__).parents[1] / "frontend" / "programs"
+NAMES = ("mlp_adam", "cnn_sgd", "lstm_sgd", "transformer_sgd")
+F32, I32 = DType.F32, DType.I32
+
+
+def lowered(name: str):
+    return lower(CORE, canonical(import_stablehlo(PROGRAMS / f"{name}.mlir")))
+
+
+def flat(works):
+    for work in works:
+        yield work
+        for part in inner(work):
+            yield from flat(part)
+
+
+def count(works, kind) -> int:
+    return sum(isinstance(work, kind) for work in flat(works))
+
+
+def planned(name: str):
+    made = lowered(name)
+    fixed = [*made.inputs, *made.outputs, *made.constants]
+    placed = plan_on_chip(CORE, made.works, fixed)
+    return made, fixed, placed, plan_arena(made.works, fixed, 1 << 30)
+
+
+def test_an_mlp_step_is_clusters_alone():
+    works = lowered("mlp_adam").works
+    assert {type(work) for work in flat(works)} == {Cluster}
+    assert len(works) == 10
+
+
+def test_a_scan_changes_its_state_in_place():
+    made = lowered("lstm_sgd")
+    loops = [work for work in made.works if isinstance(work, While)]
+    assert [work.trips for work in loops] == [7, 7]
+    # Stacks of results are written where they lie; what remains copies state of the turn before,
+    # slices for products that need them in another order, and counts.
+    assert [count(work.body, Move) for work in loops] == [4, 3]
+    assert [count(work.body, ReadWord) for work in loops] == [2, 2]
+
+
+def test_heads_are_rounded_before_they_are_moved():
+    from celosia.compiler.passes.rounding import rounding
+    graph = rounding(canonical(import_stablehlo(PROGRAMS / "transformer_sgd.mlir")))
+    works = lower(CORE, graph).works
+    moved = [work for work in flat(works) if isinstance(work, Move)]
+    assert moved
+    assert {work.src.tensor.dtype for work in moved} == {DType.BF16}
+
+
+def test_random_bits_are_one_cluster():
+    """The rounds of threefry are a short loop, which is written out."""
+    assert count(lowered("transformer_sgd").works, While) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tensors_that_live_together_share_no_bytes(name):
+    made, fixed, placed, size = planned(name)
+    alive = lives(made.works)
+    tensors = [tensor for tensor in alive if isinstance(tensor.home, External)]
+    for i, a in enumerate(tensors):
+        assert a.home.offset % ALIGNMENT == 0
+        assert a.home.offset + a.nbytes <= size
+        for b in tensors[:i]:
+            together = (a in fixed or b in fixed or (alive[a].first <= alive[b].last
+                                                     and alive[b].first <= alive[a].last))
+            if together:
+                assert (a.home.offset + a.nbytes <= b.home.offset
+                        or b.home.offset + b.nbytes <= a.home.offset), (a.name, b.name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_work_stays_below_the_tensors_on_chip(name):
+    made, _, placed, _ = planned(name)
+    assert placed
+    found = regions(CORE, made.works, placed, 4)
+    for work in flat(made.works):
+        region = found[id(work)]
+        assert region.acc.start == 4
+        for access, _ in ([] if inner(work) else accesses(work)):
+            if access.tensor in placed:
+                rows = region.acc if access.tensor.home.mem else region.ub
+                assert access.tensor.home.row >= rows.stop
+
+
+def test_memory_is_used_again():
+    f32 = TensorType(F32, (64, 64))
+    x = y = parameter(f32)
+    for _ in range(10):  # each a product of its own, whose operand must be transposed
+        y = op("dot", *(op("convert", op("reshape", each, shape=(1, 64, 64)), dtype=DType.BF16)
+                        for each in (y, x)), dtype=F32, batch=[(0, 0)], contract=[(2, 1)])
+        y = op("reshape", op("transpose", y, permutation=(0, 2, 1)), shape=(64, 64))
+    made = lower(CORE, Graph("chain", [x], [y]))
+    fixed = [*made.inputs, *made.outputs]
+    assert plan_arena(made.works, fixed, 1 << 30) <= 6 * 64 * 64 * 4
+
+
+def test_too_little_memory_names_the_largest_tensors():
+    made = lowered("mlp_adam")
+    fixed = [*made.inputs, *made.outputs, *made.constants]
+    with pytest.raises(CompileError, match=r"must fit 4096 bytes .* not need 8\d\d\d: .*largest "
+                                           r".*f32\[12, 16\] 768"):
+        plan_arena(made.works, fixed, 4096)
+
+
+def test_what_the_chip_lacks_is_named():
+    x = parameter(TensorType(F32, (8,)))
+    sort = ops("sort", x, dim=0)
+    with pytest.raises(CompileError, match="sort would run on the host: the chip compares"):
+        lower(CORE, Graph("sorted", [x], sort))
+
+
+def test_an_output_that_is_an_input_is_not_copied():
+    x = parameter(TensorType(F32, (4,)))
+    made = lower(CORE, Graph("same", [x], [x, op("reshape", x, shape=(2, 2))]))
+    assert made.works == []
+    assert made.outputs == (made.inputs[0], made.inputs[0])
+
+
+def test_a_concatenation_is_written_by_those_that_make_its_parts():
+    x = parameter(TensorType(F32, (4, 6)))
+    y = op("concatenate", op("exp", x), op("reshape", op("negate", op(
+        "transpose", x, permutation=(1, 0))), shape=(4, 6)), dim=1)
+    works = lower(CORE, Graph("joined", [x], [op("negate", y)])).works
+    # The transpose, and what then lies in other rows than the result has.
+    assert count(works, Move) == 2
+    assert all(write.access.view.strides[-2] == 12 for work in works if isinstance(work, Cluster)
+               for write in work.writes if write.value.node.op == "exp")
+
+
+def test_empty_sums_are_zeros():
+    x = parameter(TensorType(F32, (0, 3)))
+    y = op("reduce", x, splat(0, TensorType(F32)), dims=(0,), reducer="add")
+    (work,) = lower(CORE, Graph("empty", [x], [y])).works
+    assert isinstance(work, Fill)
+    assert work.word == 0
+
+
+def test_counts_of_loops_are_known():
+    text = """
+graph count(%0: f32[4]) {
+  %1 = constant() value=i32[]{2} : i32[]
+  %9, %10 = while(%1, %0) : i32[], f32[4] {
+    cond(%2: i32[], %3: f32[4]) {
+      %4 = constant() value=i32[]{100} : i32[]
+      %5 = compare(%2, %4) direction=lt : bool[]
+      return %5
+    }
+    body(%6: i32[], %7: f32[4]) {
+      %8 = constant() value=i32[]{1} : i32[]
+      %11 = add(%6, %8) : i32[]
+      %12 = exp(%7) : f32[4]
+      return %11, %12
+    }
+  }
+  return %10
+}
+"""
+    (loop,) = (work for work in lower(CORE, canonical(parse(text))).works
+               if isinstance(work, While))
+    assert loop.trips == 98
+    other = text.replace("direction=lt", "direction=ne")
+    (loop,) = (work for work in lower(CORE, canonical(parse(other))).works
+               if isinstance(work, While))
+    assert loop.trips is None
+    assert loop.predicate is not None
+
+
+def test_work_as_text():
+    made, fixed, *_ = planned("lstm_sgd")
+    text = "\n".join(map(work_text, made.works))
+    assert "loop, 7 times: while" in text
+    assert "  dot over [1,4,24]" in text

@@ -1,0 +1,45 @@
+"""Cycles lost to bank conflicts, as measured on the RTL of core with 96 rows of ``fadd``."""
+
+import pytest
+
+from celosia.model.banks import lost_by_pair, lost_by_repeats
+from celosia.model.streams import Stream
+
+ROWS = (96, 1, 1)
+
+
+@pytest.mark.parametrize(("counts", "p", "q", "apart", "measured"), [
+    (ROWS, (2, 0, 0), (2, 0, 0), 0, 96),
+    (ROWS, (4, 0, 0), (4, 0, 0), 0, 192),
+    (ROWS, (4, 0, 0), (1, 96, 96), 500, 192),
+    (ROWS, (1, 96, 96), (4, 0, 0), 500, 120),
+    (ROWS, (1, 96, 96), (2, 0, 0), 500, 132),
+    ((16, 6, 1), (0, 1, 0), (1, 16, 96), 256, 181),
+    ((16, 6, 1), (1, 16, 96), (0, 1, 0), 256, 119),
+    ((6, 16, 1), (1, 6, 96), (64, 1, 0), 500, 116),
+    ((6, 16, 1), (16, 1, 0), (16, 1, 0), 500, 160),
+])
+def test_streams_that_meet(counts, p, q, apart, measured):
+    _, lost = lost_by_pair(Stream(0, counts, p), Stream(apart, counts, q))
+    assert 96 + lost == pytest.approx(measured, rel=0.06)
+
+
+def test_streams_that_meet_once():
+    linear = Stream.linear(0, ROWS)
+    assert lost_by_pair(linear, Stream.linear(64, ROWS)) == (1, 0)
+    assert lost_by_pair(linear, Stream.linear(65, ROWS)) == (0, 0)
+
+
+def test_long_walks_go_on_as_they_began():
+    def lost(rows: int) -> int:
+        stride = (rows, 1, 1), (4, 0, 0)
+        return lost_by_pair(Stream(0, *stride), Stream(4, *stride))[1]
+
+    assert lost(8000) == pytest.approx(8000, rel=0.02)
+
+
+def test_additions_to_one_row_wait_for_each_other():
+    assert lost_by_repeats(Stream(0, (16, 1, 1), (0, 0, 0))) == 48
+    assert lost_by_repeats(Stream(0, (2, 8, 1), (1, 0, 0))) == 16
+    assert lost_by_repeats(Stream(0, (4, 4, 1), (1, 0, 0))) == 0
+    assert lost_by_repeats(Stream(0, (16, 1, 1), (1, 0, 0))) == 0
