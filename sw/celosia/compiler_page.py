@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from celosia.arch.config import PRESETS
 from celosia.codegen.blocks import Emitted
-from celosia.compiler import canonical
 from celosia.compiler.build import build, emitted
 from celosia.compiler.fusion import Roots, fuse
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.lowering import lower
 from celosia.compiler.memory import plan_arena
+from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import Options, select
 from celosia.compiler.show import blocks_text, code_text, group_text, tensor_text, work_text
@@ -80,14 +80,16 @@ graph
 
 ### The canonical level
 
-`celosia.compiler.canonical(graph, trace=print)` prints a line for each pass that changed
+`celosia.compiler.pipeline.prepared(graph, trace=print)` prints a line for each pass that changed
 something:
 
 ```
 {trace}
 ```
 
-The precision "default" of the product is now written out: its operands are rounded to bf16, its
+(Two passes come after the canonical level: conversions to bf16 go to where the elements are made,
+and out of loops; here they have nothing to do.) The precision "default" of the product is now
+written out: its operands are rounded to bf16, its
 sums are fp32.
 
 ```
@@ -181,7 +183,7 @@ def page(current: str = "") -> str:
     config = PRESETS[_CHIP]
     graph = _layer()
     lines: list[str] = []
-    level = canonical(graph, trace=lambda line: lines.append(line.rsplit(",", 1)[0]))
+    level = prepared(graph, trace=lambda line: lines.append(line.rsplit(",", 1)[0]))
     groups = fuse(config, level, Roots(level, {}))
     lowered = lower(config, level)
     fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]

@@ -114,6 +114,27 @@ def test_celosia_needs_only_its_dependencies():
     assert not wrong, offenders(*wrong)
 
 
+#: Parts of celosia, and what must not be imported there when they are: what comes after them.
+LAYERS = {
+    "graph": ("codegen", "kernels", "frontend", "compiler", "compiled", "ops", "train", "driver"),
+    "model": ("codegen", "kernels", "frontend", "compiler", "compiled", "ops", "train"),
+    "codegen": ("kernels", "frontend", "compiler", "compiled", "ops", "train"),
+    "kernels": ("frontend", "compiler", "compiled", "ops", "train"),
+    "frontend": ("codegen", "kernels", "compiler", "compiled", "ops", "train", "driver", "model"),
+    "compiled": ("codegen", "kernels", "frontend", "compiler", "ops", "train"),
+    "compiler": ("ops", "train"),
+    "ops": ("train",),
+}
+
+
+@pytest.mark.parametrize("part", LAYERS)
+def test_a_part_does_not_import_what_comes_after_it(part):
+    later = [f"celosia.{name}" for name in LAYERS[part]]
+    wrong = [found for found in IMPORTS if inside(found.module, f"celosia.{part}")
+             and inside(found.target, *later) and not found.lazy]
+    assert not wrong, offenders(*wrong)
+
+
 def test_hardware_imports_the_contract_only():
     wrong = [found for found in IMPORTS if inside(found.module, "celosia_hw")
              and ours(found.target) and not inside(found.target, "celosia_hw", "celosia.arch")]

@@ -41,9 +41,7 @@ from celosia.compiler.lowered import (
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, plan_arena
-from celosia.compiler.passes.invariants import invariants
-from celosia.compiler.passes.rounding import rounding
-from celosia.compiler.pipeline import canonical
+from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.selection import Options as Selection
 from celosia.compiler.selection import select
@@ -278,7 +276,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     """
     chosen = _options(options or {})
     say = trace or (lambda line: None)
-    graph = invariants(rounding(canonical(graph, trace=trace)))
+    graph = prepared(graph, trace=trace)
     lowered = lower(config, graph)
     for i, tensor in enumerate(lowered.outputs):
         if tensor not in lowered.inputs:

@@ -10,17 +10,21 @@ from celosia.compiler.passes.convolutions import convolutions
 from celosia.compiler.passes.dots import dots
 from celosia.compiler.passes.elementwise import elementwise
 from celosia.compiler.passes.indexed import indexed
+from celosia.compiler.passes.invariants import invariants
 from celosia.compiler.passes.loops import loops
 from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.words import words
 from celosia.graph import CORE, Graph, check
 
-__all__ = ["PASSES", "canonical", "count"]
+__all__ = ["PASSES", "canonical", "count", "prepared"]
 
 #: In order: what a pass makes, later ones bring to the canonical level.
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
+#: After them: the same operations in better places.
+LAST: tuple[Callable[[Graph], Graph], ...] = (rounding, invariants)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 
@@ -64,5 +68,16 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
         if graph is before or graph.fingerprint == before.fingerprint:
             graph = before
             break
+    check(graph, CANONICAL)
+    return graph
+
+
+def prepared(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Graph:
+    """Return a graph as it is lowered: canonical, its conversions where they cost least."""
+    graph = canonical(graph, trace=trace)
+    for step in LAST:
+        old, graph = graph, step(graph)
+        if graph is not old and trace is not None:
+            trace(f"{graph.name}: {step.__name__}: {count(old)} -> {count(graph)} nodes")
     check(graph, CANONICAL)
     return graph

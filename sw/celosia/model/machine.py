@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
-from celosia.arch.isa import Mem, Opcode, Unit
+from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
-from celosia.model import dma, vpu
 from celosia.model.checks import ROWS_LIMIT, Stop, check
-from celosia.model.commands import DST_MEM, Command, Dma, Matmul
+from celosia.model.commands import Command, Dma, Matmul
 from celosia.model.control import Control
 from celosia.model.decode import Decoded, decode_checked
+from celosia.model.effects import MOST_COMMANDS, Effects, Recordings
 from celosia.model.memory import Memory
-from celosia.model.mxu import Mxu
 from celosia.model.timing import Timing
 
 __all__ = ["Machine", "RunResult"]
 
 #: Instructions that are read from memory together.
 _FETCHED = 64
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -88,6 +88,7 @@ class Machine:
         self.ub: NDArray = np.zeros((config.ub_rows, config.dim), lane)
         self.acc: NDArray[np.uint32] = np.zeros((config.acc_rows, config.dim), np.uint32)
         self.observer: Callable[[int, Command], None] | None = None
+        self._recordings = Recordings()
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None) -> RunResult:
@@ -117,7 +118,24 @@ class Machine:
         if program % PROGRAM_ALIGN:
             raise ValueError(f"program address must be a multiple of {PROGRAM_ALIGN}, "
                              f"not {program:#x}")
-        return _Run(self, program, length, windows, watchdog).go(max_instructions)
+        size = length * isa.INSTRUCTION_BYTES
+        if self.observer or max_instructions is not None or not (
+                length and self.memory.answers(program, 1, size, 0)):
+            return _Run(self, program, length, windows, watchdog).go(max_instructions)
+        key = program, length, tuple(windows), watchdog
+        code = self.memory.read(program, size).tobytes()
+        known = self._recordings.find(key, code)
+        if known is not None:
+            effects = Effects(self)
+            for command in known.commands:
+                effects.execute(command)
+            effects.flush()
+            return known.result
+        run = _Run(self, program, length, windows, watchdog)
+        result = run.go(None)
+        if result.status == Status.DONE and not run.has_read:
+            self._recordings.keep(key, code, run.commands, result)
+        return result
 
 
 class _Run(Control):
@@ -128,9 +146,10 @@ class _Run(Control):
         super().__init__(machine.config, machine.timing, length, watchdog)
         self.machine, self.program, self.length = machine, program, length
         self.windows = windows
-        self.mxu = Mxu(machine.config)
+        self.effects = Effects(machine)
         self.loaded = False
-        self.bytes_read = self.bytes_written = 0
+        self.commands: list[Command] = []
+        self.has_read = False  # a word of the accumulators
         self.first, self.code = 0, b""  # instructions that have been read: the first, and all
 
     def go(self, limit: int | None) -> RunResult:
@@ -144,17 +163,18 @@ class _Run(Control):
             if not running:
                 return self.result(Status.DONE, Fault.NONE, 0, executed)
             if executed == limit:
-                self.mxu.flush(self.machine.acc)
+                self.effects.flush()
                 raise TimeoutError(f"the program must halt within {limit} instructions, "
                                    f"it is at instruction {self.pc}")
 
     def result(self, status: Status, cause: Fault, addr: int, executed: int) -> RunResult:
-        self.mxu.flush(self.machine.acc)
+        self.effects.flush()
         if status == Status.FAULTED:
             self.clock.halt()
         cycles = self.clock.now
-        counters = {"cycles": cycles, "instructions": executed, "bytes_read": self.bytes_read,
-                    "bytes_written": self.bytes_written}
+        counters = {"cycles": cycles, "instructions": executed,
+                    "bytes_read": self.effects.bytes_read,
+                    "bytes_written": self.effects.bytes_written}
         counters |= {f"{name}_busy": busy
                      for name, busy in zip(UNIT_NAMES, self.clock.busy, strict=True)}
         return RunResult(status, cause, self.pc, addr, executed, cycles, counters)
@@ -180,7 +200,8 @@ class _Run(Control):
             raise Stop(Fault.ACC_RANGE, row)
         if lane >= config.dim:
             raise Stop(Fault.INDEX_RANGE, lane)
-        self.mxu.flush(self.machine.acc)
+        self.effects.flush()
+        self.has_read = True
         return int(self.machine.acc[row, lane])
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
@@ -193,29 +214,13 @@ class _Run(Control):
                 raise Stop(Fault.WATCHDOG)
             raise TimeoutError(f"instruction {self.pc} must walk at most {ROWS_LIMIT} rows, "
                                f"not {command.length}")
-        if not isinstance(command, Matmul):
-            self.mxu.settle(machine.acc, command.acc_spans)
-        bad = None
-        if isinstance(command, Dma):
-            if not machine.memory.answers(command.addr, command.rows, command.row_bytes,
-                                          command.pitch):
-                raise Stop(Fault.BUS_WRITE if command.store else Fault.BUS_READ)
-            chip = machine.ub if command.mem == Mem.UB else machine.acc
-            if command.store:
-                dma.store(command, machine.memory, chip)
-                self.bytes_written += command.rows * command.row_bytes
-            else:
-                dma.load(command, machine.memory, chip)
-                self.bytes_read += command.rows * command.row_bytes
-                if command.mem == Mem.UB:
-                    self.mxu.changed(command.chip.base, command.chip.last)
-        elif isinstance(command, Matmul):
-            self.mxu.execute(command, machine.ub, machine.acc)
-            self.loaded = True
-        else:
-            bad = vpu.execute(command, machine.ub, machine.acc)
-            if DST_MEM[command.kind] == Mem.UB:
-                self.mxu.changed(command.dst.base, command.dst.last)
+        if isinstance(command, Dma) and not machine.memory.answers(
+                command.addr, command.rows, command.row_bytes, command.pitch):
+            raise Stop(Fault.BUS_WRITE if command.store else Fault.BUS_READ)
+        bad = self.effects.execute(command)
+        self.loaded |= isinstance(command, Matmul)
+        if len(self.commands) <= MOST_COMMANDS:
+            self.commands.append(command)
         self.clock.tensor(command)
         if machine.observer is not None:
             machine.observer(self.pc, command)

@@ -1,0 +1,100 @@
+"""Passes about loops and conversions: what is written out, hoisted, or done earlier."""
+
+import numpy as np
+import pytest
+from shared import agree, ops_of
+
+from celosia.compiler.passes.invariants import invariants
+from celosia.compiler.passes.loops import loops, trips
+from celosia.compiler.passes.rounding import rounding
+from celosia.graph import DType, Graph, TensorType, op, parameter, parse
+
+F32, BF16 = DType.F32, DType.BF16
+
+COUNT = """
+graph count(%0: f32[4,4], %1: f32[4,4]) {{
+  %2 = constant() value=i32[]{{{first}}} : i32[]
+  %20, %21, %22 = while(%2, %0, %1) : i32[], f32[4,4], f32[4,4] {{
+    cond(%3: i32[], %4: f32[4,4], %5: f32[4,4]) {{
+      %6 = constant() value=i32[]{{{last}}} : i32[]
+      %7 = compare(%3, %6) direction={direction} : bool[]
+      return %7
+    }}
+    body(%8: i32[], %9: f32[4,4], %10: f32[4,4]) {{
+      %11 = constant() value=i32[]{{{step}}} : i32[]
+      %12 = add(%8, %11) : i32[]
+      {work}
+      return %12, %19, %10
+    }}
+  }}
+  return %21
+}}
+"""
+PRODUCT = """%13 = convert(%9) dtype=bf16 : bf16[4,4]
+      %14 = transpose(%10) permutation=[1,0] : f32[4,4]
+      %15 = convert(%14) dtype=bf16 : bf16[4,4]
+      %19 = dot(%13, %15) dtype=f32 contract=[[1,0]] : f32[4,4]"""
+SUM = "%19 = add(%9, %10) : f32[4,4]"
+
+
+def counting(first=0, last=5, direction="lt", step=1, work=SUM) -> Graph:
+    return parse(COUNT.format(first=first, last=last, direction=direction, step=step, work=work))
+
+
+def loop_of(graph: Graph):
+    (found,) = (node for node in graph.nodes if node.op == "while")
+    return found
+
+
+def inputs():
+    rng = np.random.default_rng(3)
+    return [rng.standard_normal((4, 4)).astype(np.float32) for _ in range(2)]
+
+
+@pytest.mark.parametrize(("changes", "wanted"), [
+    ({}, 5), ({"first": 2}, 3), ({"first": 9}, 0), ({"last": 100}, 100),
+    ({"direction": "ne"}, None), ({"step": 2}, None),
+])
+def test_turns_are_counted(changes, wanted):
+    assert trips(loop_of(counting(**changes))) == wanted
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5, 8])
+def test_a_short_loop_is_written_out(turns):
+    graph = counting(last=turns)
+    found = loops(graph)
+    assert ops_of(found).count("add") == turns
+    agree(graph, found, inputs())
+
+
+@pytest.mark.parametrize("changes", [{"last": 9}, {"direction": "ne"}, {"work": PRODUCT}])
+def test_other_loops_stay(changes):
+    graph = counting(**changes)
+    assert loops(graph) is graph
+
+
+def test_what_a_loop_keeps_is_rounded_before_it():
+    graph = counting(work=PRODUCT)
+    found = invariants(graph)
+    body = loop_of(found).regions[1]
+    assert ops_of(body).count("convert") == 1  # that of the state
+    assert ops_of(found)[:3].count("convert") == 1
+    assert len(loop_of(found).operands) == 4
+    agree(graph, found, inputs())
+    assert invariants(found) is found
+
+
+def test_conversions_go_to_where_the_elements_are_made():
+    x = parameter(TensorType(F32, (4, 6)))
+    y = op("transpose", op("reshape", op("exp", x), shape=(4, 2, 3)), permutation=(1, 0, 2))
+    graph = Graph("heads", [x], [op("convert", y, dtype=BF16)])
+    found = rounding(graph)
+    assert ops_of(found) == ["exp", "convert", "reshape", "transpose"]
+    agree(graph, found, [np.ones((4, 6), np.float32)])
+
+
+def test_conversions_of_parameters_stay():
+    x = parameter(TensorType(F32, (4, 6)))
+    y = op("transpose", x, permutation=(1, 0))
+    graph = Graph("weights", [x], [op("convert", y, dtype=BF16)])
+    assert rounding(graph) is graph

@@ -1,0 +1,104 @@
+"""Runs that are repeated do what they did, on other data, and as long as the code is the same."""
+
+import numpy as np
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import Insn, Reg, encode, insn
+from celosia.arch.faults import Fault
+from celosia.model import Machine
+from celosia.model.machine import _Run
+
+CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
+WINDOWS = [(0x8000, 0xFFFF)]
+
+
+def vector(op: str, dst: int, **operands) -> Insn:
+    return insn("vector", op=op, dst_kind="acc", dst=dst, **operands)
+
+
+#: acc[0] = its words of memory, twice, plus the row before; stored behind them.
+WORK = [
+    insn("load", mem="acc", fmt="w32", row=0, addr=0x8000, shape=4 << 16 | 2, pitch=16),
+    insn("loop", count=2, end=3),
+    vector("iadd", 0, a_kind="acc", a=0, b_kind="acc", b=0, n0=2),
+    vector("iadd", 8, a_kind="acc", a=8, b_kind="acc", b=0, n0=2),
+    insn("store", mem="acc", fmt="w32", row=8, addr=0x8100, shape=4 << 16 | 2, pitch=16),
+]
+
+
+def start(machine: Machine, *insns: Insn):
+    machine.memory.write(0x1000, b"".join(map(encode, [*insns, insn("halt")])))
+    return machine.run(0x1000, len(insns) + 1, WINDOWS)
+
+
+def runs(monkeypatch) -> list[int]:
+    """Count the runs that are interpreted."""
+    found: list[int] = []
+    go = _Run.go
+
+    def counted(self, limit):
+        found.append(self.length)
+        return go(self, limit)
+
+    monkeypatch.setattr(_Run, "go", counted)
+    return found
+
+
+def test_a_repeated_run_works_on_the_data_of_now(monkeypatch):
+    interpreted = runs(monkeypatch)
+    machine, rng = Machine(CONFIG), np.random.default_rng(7)
+    total, results = np.zeros(8, np.int32), []
+    for _ in range(4):
+        data = rng.integers(-1000, 1000, 8, dtype=np.int32)
+        machine.memory.write(0x8000, data.tobytes())
+        results.append(start(machine, *WORK))
+        total += 4 * data
+        stored = machine.memory.read(0x8100, 32).view(np.int32)
+        assert (stored == total).all()
+    assert interpreted == [6]
+    assert results[1:] == results[:1] * 3
+
+
+def test_other_code_at_the_same_place_is_another_run(monkeypatch):
+    interpreted = runs(monkeypatch)
+    machine = Machine(CONFIG)
+    for value in (3, 4, 4):
+        start(machine, vector("mov", 0, a_kind="scalar", a=value, n0=1))
+        assert machine.acc[0].tolist() == [value] * 4
+    assert len(interpreted) == 2
+
+
+def test_what_depends_on_data_is_not_repeated(monkeypatch):
+    interpreted = runs(monkeypatch)
+    machine = Machine(CONFIG)
+    for value in (5, 6):
+        machine.acc[1] = value
+        start(machine, insn("read", rd=1, row=1), vector("mov", 0, a_kind="scalar", a=Reg(1), n0=1))
+        assert machine.acc[0, 0] == value
+    assert len(interpreted) == 2
+
+
+def test_a_bad_index_is_found_in_every_run():
+    machine = Machine(CONFIG)
+    gather = vector("gather", 8, a_kind="acc", a=16, b_kind="acc", b=4, n0=4, param=4)
+    causes = []
+    for index in (3, 9, 2):
+        machine.acc[4] = index
+        causes.append(start(machine, gather).cause)
+    assert causes == [Fault.NONE, Fault.INDEX_RANGE, Fault.NONE]
+
+
+def test_a_faulting_run_faults_again(monkeypatch):
+    interpreted = runs(monkeypatch)
+    machine = Machine(CONFIG)
+    for _ in range(2):
+        assert start(machine, vector("mov", 31, a_kind="scalar", n0=2)).cause == Fault.ACC_RANGE
+    assert len(interpreted) == 2
+
+
+def test_observers_see_every_instruction():
+    machine, seen = Machine(CONFIG), []
+    start(machine, *WORK)
+    machine.observer = lambda pc, command: seen.append(pc)
+    start(machine, *WORK)
+    assert seen == [0, 2, 2, 3, 4]
