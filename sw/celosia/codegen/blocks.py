@@ -54,7 +54,8 @@ class Fetch:
 class Repeat:
     """Run ``cond``, stop where lane 0 of accumulator row ``row`` is 0, run ``body``, and again.
 
-    With ``count`` the body runs that often; there is no ``cond`` then.
+    With ``count`` the body runs that often; there is no ``cond`` then. Each of ``counts`` is a base
+    that the body uses, what it holds in the first turn, and what is added after each.
     """
 
     body: list[Item]
@@ -62,6 +63,7 @@ class Repeat:
     row: int = 0
     count: int | None = None
     source: str = ""
+    counts: tuple[tuple[Base, int, int], ...] = ()
 
 
 @dataclass

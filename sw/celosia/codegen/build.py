@@ -136,18 +136,31 @@ class _Builder:
             return
         write, source = self.assembler, item.source
         self._strides.forget()
+        counts = [(write.hold(base), first, step) for base, first, step in item.counts]
+        held |= {base for base, _, _ in item.counts}
+        for register, first, _ in counts:
+            write.scalar("mov", source, rd=register.number, a=first & 0xFFFFFFFF)
+
+        def step_on() -> None:
+            for register, _, step in counts:
+                write.scalar("add", source, rd=register.number, a=register, b=step & 0xFFFFFFFF)
+
         if depth < LOOP_DEPTH - _INNER_LOOPS:
             start = write.scalar("loop", source, count=item.count, end=0)
             self.items(item.body, depth + 1, held)
+            step_on()
             write.target(start)
         else:
             register = write.take(f"the counter of {source}")
             write.scalar("mov", source, rd=register.number, a=item.count)
             top = write.here
             self.items(item.body, depth, held)
+            step_on()
             write.scalar("sub", source, rd=register.number, a=register, b=1)
             write.scalar("bne", source, a=register, b=0, target=top)
             write.give_back(register)
+        for base, _, _ in item.counts:
+            write.drop(base)
         self._strides.forget()
 
     def _choose(self, item: Choose, depth: int, held: frozenset[Base]) -> None:

@@ -52,7 +52,7 @@ __all__ = ["Built", "Options", "build", "emitted"]
 
 #: Accumulator rows that control flow reads its words from.
 _CONTROL_ROWS = 4
-_BUFFER_DTYPES = {DType.F32: "float32", DType.BF16: "bfloat16", DType.I8: "int8"}
+_BUFFER_DTYPES = {DType.F32: "float32", DType.BF16: "bfloat16"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _Emitter:
                 self.turns *= work.trips or 1
                 body = self.items(work.body)
                 self.turns //= work.trips or 1
-                return [Repeat(body, cond, row, work.trips, work.source)]
+                return [Repeat(body, cond, row, work.trips, work.source, work.counts)]
             case Case():
                 self.note(work)
                 branches = [self.items(branch) for branch in work.branches]

@@ -313,7 +313,13 @@ class ReadWord:
 class While:
     """Run ``cond``, stop where the bool ``predicate`` is false, run ``body``, and again.
 
-    ``trips``: how often the body runs, where that is known; then ``cond`` is not run at all.
+    Attributes
+    ----------
+    trips
+        How often the body runs, where that is known; then ``cond`` is not run at all.
+    counts
+        With ``trips``: registers of the body, what they hold in its first turn, and what is added
+        in each.
     """
 
     cond: tuple[Work, ...]
@@ -321,6 +327,7 @@ class While:
     body: tuple[Work, ...]
     trips: int | None = None
     source: str = ""
+    counts: tuple[tuple[Base, int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Loops, branches and addresses from registers, against the same operations written out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -108,6 +108,29 @@ def test_random_control_does_what_it_comes_down_to(seed):
     maker = Maker(np.random.default_rng(seed))
     items, ops = maker.items(0, {})
     assert run(build(CHIP, items), maker.setup)[0] == run(written_out(ops), maker.setup)[0]
+
+
+@pytest.mark.parametrize("depth", [0, 1, LOOP_DEPTH])
+@pytest.mark.parametrize("step", [64, -32, 0])
+def test_bases_that_count_on(depth, step):
+    rng = np.random.default_rng(depth)
+    bases = [Base("up"), Base("other")]
+    count, firsts = 5, (640, 256)
+    works = [dynamic(np.random.default_rng(i), base, 0, int(rng.integers(1, 4)))[0]
+             for i, base in enumerate(bases)]
+    items = [Repeat(works, count=count, source="scan",
+                    counts=((bases[0], firsts[0], step), (bases[1], firsts[1], 16)))]
+    done = []
+    for turn in range(count):
+        for i, by in enumerate((step, 16)):
+            done += naive([Emitted([], [
+                Block([[op if op.base is None else op.with_varying(
+                    (op.operands[0], op.operands[1] + firsts[i] + turn * by)) for op in stage]
+                       for stage in block.stages]) for block in works[i].blocks], [])])
+    done = [replace(op, base=None, reach=None) for op in done]
+    for _ in range(depth):
+        items, done = [Repeat(items, count=2, source="outer")], done * 2
+    assert run(build(CHIP, items))[0] == run(written_out(done))[0]
 
 
 def test_counted_repetitions_nest_deeper_than_the_loop_stack():

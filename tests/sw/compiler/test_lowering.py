@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import celosia
 from celosia.arch.config import PRESETS
 from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
@@ -14,7 +16,17 @@ from celosia.compiler.memory import ALIGNMENT, lives, plan_arena
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.show import work_text
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, Graph, TensorType, op, ops, parameter, parse, splat
+from celosia.graph import (
+    DType,
+    Graph,
+    TensorType,
+    interpret,
+    op,
+    ops,
+    parameter,
+    parse,
+    splat,
+)
 
 CORE = PRESETS["core"]
 PROGRAMS = Path(__file__).parents[1] / "frontend" / "programs"
@@ -54,10 +66,11 @@ def test_a_scan_changes_its_state_in_place():
     made = lowered("lstm_sgd")
     loops = [work for work in made.works if isinstance(work, While)]
     assert [work.trips for work in loops] == [7, 7]
-    # Stacks of results are written where they lie; what remains copies state of the turn before,
-    # slices for products that need them in another order, and counts.
-    assert [count(work.body, Move) for work in loops] == [4, 3]
-    assert [count(work.body, ReadWord) for work in loops] == [2, 2]
+    # Stacks of results are written where they lie, at addresses that registers count; what remains
+    # copies state of the turn before, and slices for products that need them in another order.
+    assert [count(work.body, Move) for work in loops] == [3, 2]
+    assert [count(work.body, ReadWord) for work in loops] == [0, 0]
+    assert [[step for _, _, step in work.counts] for work in loops] == [[80, 96], [-80, -96]]
 
 
 def test_heads_are_rounded_before_they_are_moved():
@@ -185,6 +198,58 @@ graph count(%0: f32[4]) {
                if isinstance(work, While))
     assert loop.trips is None
     assert loop.predicate is not None
+
+
+SLICES = """
+graph slices(%0: f32[9,4]) {{
+  %1 = constant() value=i32[]{{0}} : i32[]
+  %2 = constant() value=f32[]{{0.0}} : f32[]
+  %3 = broadcast(%2) shape=[1,4] : f32[1,4]
+  %20, %21, %22 = while(%1, %0, %3) : i32[], f32[9,4], f32[1,4] {{
+    cond(%4: i32[], %5: f32[9,4], %6: f32[1,4]) {{
+      %7 = constant() value=i32[]{{9}} : i32[]
+      %8 = compare(%4, %7) direction=lt : bool[]
+      return %8
+    }}
+    body(%9: i32[], %10: f32[9,4], %11: f32[1,4]) {{
+      %12 = constant() value=i32[]{{1}} : i32[]
+      %13 = add(%9, %12) : i32[]
+      %14 = constant() value=i32[]{{0}} : i32[]
+      {start}
+      %16 = dynamic_slice(%10, %15, %14) sizes=[1,4] : f32[1,4]
+      %17 = add(%11, %16) : f32[1,4]
+      return %13, %10, %17
+    }}
+  }}
+  return %22
+}}
+"""
+
+
+@pytest.mark.parametrize(("start", "counted"), [
+    ("%15 = multiply(%9, %12) : i32[]", True),
+    ("%18 = constant() value=i32[]{8} : i32[]\n%15 = subtract(%18, %9) : i32[]", True),
+    ("%18 = constant() value=i32[]{-4} : i32[]\n%15 = add(%18, %9) : i32[]", False),
+    ("%18 = constant() value=i32[]{2} : i32[]\n%15 = multiply(%9, %18) : i32[]", False),
+    ("%15 = multiply(%9, %9) : i32[]", False),
+])
+def test_addresses_that_are_a_line_are_counted(start, counted):
+    """The others are clamped in some turns, or are no line."""
+    graph = parse(SLICES.format(start=start))
+    works = lower(CORE, canonical(graph)).works
+    (loop,) = (work for work in works if isinstance(work, While))
+    assert len(loop.counts) == counted
+    assert count(works, ReadWord) == (not counted)
+    x = np.random.default_rng(0).integers(-9, 9, (9, 4)).astype(np.float32)
+    (came,) = celosia.compile(graph, "core", cache=False)(x)
+    assert (came == interpret(graph, [x])[0]).all()
+
+
+def test_state_that_nobody_wants_is_not_kept():
+    graph = parse(SLICES.format(start="%15 = multiply(%9, %12) : i32[]"))
+    works = lower(CORE, canonical(graph)).works
+    (loop,) = (work for work in works if isinstance(work, While))
+    assert [type(work) for work in loop.body] == [Cluster]  # the sum, and no count
 
 
 def test_work_as_text():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.codegen.nodes import Base
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Group, is_fused
 from celosia.compiler.lowered import (
@@ -24,11 +25,13 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
+from celosia.compiler.lowering.counting import Counter, line
+from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.movement import byte_offset, concatenate, pad
-from celosia.compiler.passes.loops import trips
+from celosia.compiler.passes.loops import counter
 from celosia.compiler.placement import place
 from celosia.compiler.views import View
 from celosia.graph import Graph, Node, Value
@@ -66,8 +69,12 @@ class _Lowering:
         self.config = config
         self.tensors = Tensors(config)
 
-    def region(self, graph: Graph, given: Mapping[Value, Access]) -> Scope:
-        """Lower one graph; its outputs can be had from the scope."""
+    def region(self, graph: Graph, given: Mapping[Value, Access],
+               count: Counter | None = None) -> tuple[Scope, tuple[tuple[Base, int, int], ...]]:
+        """Lower one graph; its outputs can be had from the scope.
+
+        With the counter of the loop whose body it is, return the registers besides that count on.
+        """
         offsets: dict[Node, Value] = {}
         known: dict[tuple, Value] = {}
         for node in graph.nodes:
@@ -82,9 +89,17 @@ class _Lowering:
             if key not in known:
                 known[key] = byte_offset(list(starts), sizes, x.shape, size)
             offsets[node] = known[key]
-        if offsets:
-            graph = Graph(graph.name, graph.params, (*graph.outputs, *known.values()))
-        scope = Scope(self.tensors, graph, offsets, given)
+        counted: dict[Value, Base] = {}
+        lines: list[tuple[Base, int, int]] = []
+        for value in known.values():
+            found = None if count is None else line(value, count)
+            if found is not None:
+                base = counted[value] = Base(f"{graph.name} {value.node.source}")
+                lines.append((base, found.first, found.step))
+        computed = [value for value in known.values() if value not in counted]
+        if computed:
+            graph = Graph(graph.name, graph.params, (*graph.outputs, *computed))
+        scope = Scope(self.tensors, graph, offsets, given, counted)
         for unit in scope.units():
             if isinstance(unit, Group):
                 made = cluster(scope, unit)
@@ -92,7 +107,7 @@ class _Lowering:
                     scope.works.append(made)
             else:
                 self.node(scope, unit)
-        return scope
+        return scope, tuple(lines)
 
     def node(self, scope: Scope, node: Node) -> None:
         """Lower work of its own."""
@@ -184,14 +199,22 @@ class _Lowering:
             carried[i] = tensor = self.tensors.new(value.type, "carried")
             scope.works.append(scope.fill_or_move(value, whole(tensor), node))
             inside.append(whole(tensor))
-        count = trips(node)
+        count = counter(node)
         predicate, conditions = None, ()
         if count is None:
-            test = self.region(cond, dict(zip(cond.params, inside, strict=True)))
+            test, _ = self.region(cond, dict(zip(cond.params, inside, strict=True)))
             predicate, conditions = test.plain(test.graph.outputs[0]), tuple(test.works)
-        run = self.region(body, dict(zip(body.params, inside, strict=True)))
+        counting = None
+        if count is not None:
+            i, first, turns = count
+            if not turns:  # nothing is done
+                scope.values.update(zip(node.results, inside, strict=True))
+                return
+            counting = Counter(body.params[i], first, turns)
+        run, lines = self.region(body, dict(zip(body.params, inside, strict=True)), counting)
         self.carry(run, carried, body, node)
-        scope.works.append(While(conditions, predicate, tuple(run.works), count, text))
+        scope.works.append(While(conditions, predicate, tuple(run.works), count and count[2], text,
+                                 lines))
         for i, value in enumerate(node.results):
             scope.values[value] = inside[i]
 
@@ -212,7 +235,7 @@ class _Lowering:
         results = [scope.result(value, "case") for value in node.results]
         branches = []
         for region in node.regions:
-            run = self.region(region, dict(zip(region.params, given, strict=True)))
+            run, _ = self.region(region, dict(zip(region.params, given, strict=True)))
             for i, tensor in enumerate(results):
                 if tensor.nbytes:
                     run.works.append(run.fill_or_move(region.outputs[i], whole(tensor), node))
@@ -235,7 +258,7 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
         tensor = lowering.tensors.new(value.type, value.node.attrs["name"] or f"arg{i}")
         inputs.append(tensor)
         given[value] = whole(tensor)
-    scope = lowering.region(graph, given)
+    scope, _ = lowering.region(graph, given)
     outputs: list[Tensor] = []
     for value in graph.outputs:
         access = scope.get(value)
@@ -247,6 +270,6 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
             scope.works.append(Move(access, whole(tensor), "result"))
         outputs.append(tensor)
     fixed = {*inputs, *outputs, *lowering.tensors.constants}
-    works = forward(coalesce(scope.works, fixed), fixed)
+    works = without_dead(forward(coalesce(scope.works, fixed), fixed), fixed)
     return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
                    tuple(outputs))

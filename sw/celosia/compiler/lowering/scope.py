@@ -38,6 +38,8 @@ class Scope:
         For each such node the value that holds the offset of its first element in bytes.
     given
         Where the parameters are.
+    counted
+        Registers that hold some of the offsets already.
 
     Attributes
     ----------
@@ -48,20 +50,22 @@ class Scope:
     """
 
     def __init__(self, tensors: Tensors, graph: Graph, offsets: Mapping[Node, Value],
-                 given: Mapping[Value, Access]):
+                 given: Mapping[Value, Access], counted: Mapping[Value, Base]):
         self.tensors, self.graph, self.offsets = tensors, graph, offsets
+        self._bases: dict[Value, Base] = dict(counted)
         self.works: list[Work] = []
         self.values: dict[Value, Access] = dict(given)
-        self.roots = Roots(graph, offsets)
+        self.roots = Roots(graph, {node: value for node, value in offsets.items()
+                                   if value not in self._bases})
         self.groups = fuse(tensors.config, graph, self.roots)
         self.group_of = {node: group for group in self.groups for node in group.nodes}
         self._order = {node: i for i, node in enumerate(graph.nodes)}
-        self._bases: dict[Value, Base] = {}
         self.needed: set[Value] = set()
         self._find_needed()
 
     def _find_needed(self) -> None:
-        wanted = [*self.graph.outputs, *self.offsets.values()]
+        wanted = [*self.graph.outputs,
+                  *(value for value in self.offsets.values() if value not in self._bases)]
         for value in wanted:
             self.needed.add(self.roots.base(value)[0])
         for node, needs in self.roots.needs.items():

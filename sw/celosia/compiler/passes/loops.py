@@ -9,7 +9,7 @@ from __future__ import annotations
 from celosia.compiler.builder import replace_nodes
 from celosia.graph import Graph, Node, Value
 
-__all__ = ["loops", "trips"]
+__all__ = ["counter", "loops", "trips"]
 
 #: Turns, and nodes in all turns, of a loop that is written out.
 _MOST_TURNS = 8
@@ -27,26 +27,36 @@ def _constant(value: Value) -> int | None:
     return int(node.attrs["value"].numpy.reshape(-1)[0])
 
 
-def trips(node: Node) -> int | None:
-    """Return how often a `while` runs that counts from a constant to below another, by ones."""
+def counter(node: Node) -> tuple[int, int, int] | None:
+    """Return how a `while` counts from a constant to below another, by ones.
+
+    That is: which operand it counts with, from which number on, and how often it runs.
+    """
     cond, body = node.regions
     test = cond.outputs[0].node
     if test.op != "compare" or test.attrs["direction"] != "lt":
         return None
-    counter, limit = test.operands
-    if counter not in cond.params:
+    counted, limit = test.operands
+    if counted not in cond.params:
         return None
-    i = cond.params.index(counter)
+    i = cond.params.index(counted)
     first, last, step = _constant(node.operands[i]), _constant(limit), body.outputs[i].node
     if first is None or last is None or step.op != "add":
         return None
     for x, one in (step.operands, step.operands[::-1]):
         if x == body.params[i] and _constant(one) == 1:
-            return max(0, last - first)
+            return i, first, max(0, last - first)
     return None
 
 
-def _turn(body: Graph, given: tuple[Value, ...]) -> tuple[Value, ...]:
+def trips(node: Node) -> int | None:
+    """Return how often a `while` runs that `counter` knows."""
+    found = counter(node)
+    return None if found is None else found[2]
+
+
+def turn(body: Graph, given: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return what the body of a loop makes of the given values, its nodes written out."""
     values: dict[Value, Value] = dict(zip(body.params, given, strict=True))
     for node in body.nodes:
         if node.op == "parameter":
@@ -66,7 +76,7 @@ def _written_out(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None
         return None
     values = now.operands
     for _ in range(count):
-        values = _turn(body, values)
+        values = turn(body, values)
     return values
 
 
