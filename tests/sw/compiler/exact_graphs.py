@@ -3,6 +3,8 @@
 Floats are small multiples of a power of two, so that most operations give the same bits in
 whatever order sums are made; for the rest an error is carried along. What is not exact is never
 compared, rounded to bf16 for a product, or made an integer: there a small error could become any.
+Where functions may be made faster (`celosia.compiler.build.Options.fast`), no product of floats is
+exact: (x + x) * x may become the square of sqrt(2) * x.
 """
 
 import math
@@ -11,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from celosia.graph import DType, Graph, TensorType, constant, op, ops, parameter
+import celosia
+from celosia.graph import DType, Graph, TensorType, constant, op, ops, parameter, to_text
 
 F32, BF16, I32, U32, I8, BOOL = (DType.F32, DType.BF16, DType.I32, DType.U32, DType.I8, DType.BOOL)
 #: Extents around the side of the array of the preset core, 16; most are small.
@@ -46,10 +49,11 @@ class Facts:
 
 
 class Maker:
-    """A graph that grows."""
+    """A graph that grows; ``moves``: elements are any bits and are only moved."""
 
-    def __init__(self, draw):
-        self.draw = draw
+    def __init__(self, draw, moves=False):
+        self.draw, self.moves = draw, moves
+        self.fast = draw(st.booleans())
         self.rng = np.random.default_rng(draw(st.integers(0, 2**32)))
         self.params, self.inputs, self.facts, self.pool = [], [], {}, []
 
@@ -79,6 +83,8 @@ class Maker:
         shape, dtype = type.shape, type.dtype.numpy
         if type.dtype is BOOL:
             return self.rng.random(shape) < 0.5
+        if self.moves and type.dtype is not I32:
+            return np.frombuffer(self.rng.bytes(type.nbytes), dtype).reshape(shape)
         if type.dtype.is_float:
             return np.asarray(self.rng.integers(-32, 33, shape) / 4).astype(dtype)
         if self.draw(st.booleans()):
@@ -126,6 +132,10 @@ class Maker:
                  self.slice, self.pad, self.concatenate, self.reduce, self.reduce, self.dot,
                  self.dot, self.reverse, self.iota, self.gather, self.dynamic, self.update,
                  self.loop, self.branch, self.rows, self.again]
+        if self.moves:
+            kinds = [self.reshape, self.transpose, self.broadcast, self.slice, self.pad,
+                     self.concatenate, self.reverse, self.gather, self.dynamic, self.update,
+                     self.select, self.again, self.turn]
         self.draw(st.sampled_from(kinds))(self.pick())
 
     def binary(self, x):
@@ -152,6 +162,7 @@ class Maker:
         if name == "multiply":
             bound, grain = a.bound * b.bound, a.grain * b.grain
             error = a.error * b.bound + b.error * a.bound + a.error * b.error
+            error += bound / BITS * 4 if self.fast else 0.0
         else:
             bound, grain = a.bound + b.bound, min(a.grain, b.grain)
         return Facts(bound, grain, error + bound / BITS * 2 if error else 0.0)
@@ -178,7 +189,7 @@ class Maker:
         name = self.draw(st.sampled_from(sorted(ROOTS if roots else FUNCTIONS)))
         clamped, facts = self.small(x, *((1.0, 8.0) if roots else (-8.0, 8.0)))
         steep, most = (ROOTS if roots else FUNCTIONS)[name]
-        self.add(op(name, clamped), Facts(most, 0.0, steep * facts.error + most * 1e-6))
+        self.add(op(name, clamped), Facts(most, 0.0, steep * facts.error + most * 4e-6))
 
     def divide(self, x):
         if not x.dtype.is_float:
@@ -416,6 +427,16 @@ class Maker:
         results = ops("while", constant(0, I32), limit, x, regions=(cond, body))
         self.add(results[2], self.fact(x))
 
+    def turn(self, x):
+        """Turn the operand round in a loop."""
+        params = [parameter(TensorType(I32)), parameter(x.type)]
+        cond = Graph("cond", params, [op("compare", params[0], constant(3, I32),
+                                         direction="lt")])
+        i, value = parameter(TensorType(I32)), parameter(x.type)
+        turned = op("reverse", value, dims=range(x.type.rank))
+        body = Graph("body", [i, value], [op("add", i, constant(1, I32)), turned])
+        self.add(ops("while", constant(0, I32), x, regions=(cond, body))[1], self.fact(x))
+
     def branch(self, x):
         branches = []
         for name in ("first", "second"):
@@ -426,24 +447,27 @@ class Maker:
 
 @dataclass(frozen=True)
 class Example:
-    """A graph, inputs, and how far each result may be off; 0: equal.
-
-    The text form is what a failure prints.
-    """
+    """A graph, inputs, and how far each result may be off; 0: equal."""
 
     graph: Graph
     inputs: list
     errors: list
+    fast: bool
 
     def __repr__(self):
-        from celosia.graph import to_text
-        return f"{to_text(self.graph, sources=False)}\n# errors {self.errors}"
+        """What a failure prints: the text of the graph."""
+        return f"{to_text(self.graph, sources=False)}\n# errors {self.errors}, fast {self.fast}"
+
+    def compile(self):
+        """Return the program; nothing may run on the host."""
+        return celosia.compile(self.graph, "core", strict=True, cache=False,
+                               options={"fast": self.fast})
 
 
 @st.composite
-def examples(draw, most=8):
+def examples(draw, most=8, moves=False):
     """Return an `Example`."""
-    made = Maker(draw)
+    made = Maker(draw, moves)
     for _ in range(draw(st.integers(1, 2))):
         made.parameter(TensorType(draw(DTYPES), made.shape()))
     for _ in range(draw(st.integers(1, most))):
@@ -452,7 +476,7 @@ def examples(draw, most=8):
     outputs = [value for value in made.pool if value not in used]
     outputs += draw(st.lists(st.sampled_from(made.pool), max_size=1))
     errors = [made.facts[value].error if value.dtype.is_float else 0.0 for value in outputs]
-    return Example(Graph("random", made.params, outputs), made.inputs, errors)
+    return Example(Graph("random", made.params, outputs), made.inputs, errors, made.fast)
 
 
 def check_results(found, wanted, errors):

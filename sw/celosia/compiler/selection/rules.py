@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from celosia.arch.vector import Post, ReduceOp
@@ -235,7 +236,9 @@ def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
         if y.is_word and x.is_op(Post.SQUARE) and single(x, uses) and y.number > 0:
             [root] = x.args
             scale = y.number**0.5
-            if not merges(root, uses) and is_normal(scale):
+            # Products with numbers of few bits are exact more often than not, and stay so.
+            if not merges(root, uses) and is_normal(scale) and not (
+                    _is_short(y.number) and not _is_short(scale)):
                 return pool.post(Post.SQUARE, pool.op(Op.FMUL, root, pool.fp32(scale)))
         if y.is_word and x.is_op(Post.RECIP) and single(x, uses) and is_normal(y.number):
             [below] = x.args
@@ -243,6 +246,11 @@ def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
                 return pool.post(Post.RECIP,
                                  pool.op(Op.FMUL, below, pool.fp32(1 / y.number)))
     return product(pool, term, uses)
+
+
+def _is_short(number: float) -> bool:
+    """Whether a number has at most 12 significant bits."""
+    return math.frexp(number)[0] * 4096 % 1 == 0
 
 
 def _distributed(pool: Pool, term: Term, uses: Uses) -> Term | None:

@@ -131,7 +131,7 @@ class _Translator:
         return CompileError(f"{node.source}: {node.op} {text}")
 
     def _of(self, node: Node, value: Value) -> Term:
-        if value not in self.found.terms and value.node.op == "constant":
+        if value not in self.found.terms and value.node.op in ("constant", "barrier"):
             self._node(value.node)
         if value not in self.found.terms:
             raise self._error(node, "must have operands that its cluster reads or makes, not "
@@ -140,11 +140,21 @@ class _Translator:
             raise self._error(node, "must not use what its cluster joins over rows")
         return self.found.terms[value]
 
+    def _is_known(self, value: Value) -> bool:
+        node = value.node
+        if value not in self.found.terms and node.op == "barrier":
+            self._node(node)
+        return value in self.found.terms or (
+            node.op == "constant" and node.attrs["value"].is_splat)
+
     def _node(self, node: Node) -> None:
         if all(value in self.found.terms for value in node.results):
             return
         if node.op in SHAPES:
             for value, operand in zip(node.results, node.operands, strict=True):
+                if node.op == "barrier" and (value in self.found.terms
+                                             or not self._is_known(operand)):
+                    continue  # others want what this cluster has not, or not yet
                 self._alias(node, value, operand)
         elif node.op == "constant":
             self._put(node.result, self._constant(node), Extent.SCALAR)
