@@ -87,8 +87,9 @@ something:
 {trace}
 ```
 
-(Two passes come after the canonical level: conversions to bf16 go to where the elements are made,
-and out of loops; here they have nothing to do.) The precision "default" of the product is now
+(Three passes come after the canonical level: a transposed product becomes one of swapped operands,
+conversions to bf16 go to where the elements are made, and out of loops; here they have nothing to
+do.) The precision "default" of the product is now
 written out: its operands are rounded to bf16, its
 sums are fp32.
 

@@ -15,6 +15,7 @@ from celosia.compiler.passes.loops import loops
 from celosia.compiler.passes.reductions import reductions
 from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
+from celosia.compiler.passes.swapped import swapped
 from celosia.compiler.passes.words import words
 from celosia.graph import CORE, Graph, check
 
@@ -24,7 +25,7 @@ __all__ = ["PASSES", "canonical", "count", "prepared"]
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
-LAST: tuple[Callable[[Graph], Graph], ...] = (rounding, invariants)
+LAST: tuple[Callable[[Graph], Graph], ...] = (swapped, rounding, invariants)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 

@@ -1,4 +1,4 @@
-"""Passes about loops and conversions: what is written out, hoisted, or done earlier."""
+"""Passes about loops, conversions and products: written out, hoisted, done earlier, swapped."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from shared import agree, ops_of
 from celosia.compiler.passes.invariants import invariants
 from celosia.compiler.passes.loops import loops, trips
 from celosia.compiler.passes.rounding import rounding
+from celosia.compiler.passes.swapped import swapped
 from celosia.graph import DType, Graph, TensorType, op, parameter, parse
 
 F32, BF16 = DType.F32, DType.BF16
@@ -98,3 +99,34 @@ def test_conversions_of_parameters_stay():
     y = op("transpose", x, permutation=(1, 0))
     graph = Graph("weights", [x], [op("convert", y, dtype=BF16)])
     assert rounding(graph) is graph
+
+
+@pytest.mark.parametrize("contract", [(2, 1), (2, 2), (1, 1), (1, 2)])
+def test_the_transpose_of_a_product_is_a_product(contract):
+    left, right = contract
+    x = parameter(TensorType(BF16, (1, 4, 3) if left == 2 else (1, 3, 4)))
+    y = parameter(TensorType(BF16, (1, 3, 5) if right == 1 else (1, 5, 3)))
+    dot = op("dot", x, y, dtype=F32, batch=[(0, 0)], contract=[contract])
+    z = op("transpose", op("reshape", dot, shape=(4, 5)), permutation=(1, 0))
+    graph = Graph("gradient", [x, y], [z])
+    found = swapped(graph)
+    assert ops_of(found) == ["dot", "reshape"]
+    rng = np.random.default_rng(1)
+    agree(graph, found, [rng.integers(-3, 3, v.shape).astype(BF16.numpy) for v in (x, y)])
+
+
+def test_a_narrow_product_is_transposed_itself():
+    """Its wide operand would have to be."""
+    x, y = (parameter(TensorType(BF16, (1, 128, n))) for n in (4, 512))
+    dot = op("dot", x, y, dtype=F32, batch=[(0, 0)], contract=[(1, 1)])
+    z = op("transpose", op("reshape", dot, shape=(4, 512)), permutation=(1, 0))
+    graph = Graph("gradient", [x, y], [z])
+    assert swapped(graph) is graph
+
+
+def test_a_product_that_others_need_stays():
+    x = parameter(TensorType(BF16, (1, 4, 4)))
+    dot = op("dot", x, x, dtype=F32, batch=[(0, 0)], contract=[(2, 1)])
+    y = op("reshape", dot, shape=(4, 4))
+    graph = Graph("both", [x], [op("add", y, op("transpose", y, permutation=(1, 0)))])
+    assert swapped(graph) is graph
