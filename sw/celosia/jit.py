@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, overload
@@ -55,13 +55,14 @@ class Jitted:
 
     def __init__(self, function: Callable[..., Any], config: TpuConfig,
                  make: Callable[[], Device], *, owner: bool, strict: bool,
-                 static_argnums: Sequence[int], static_argnames: Sequence[str], cache: bool):
+                 static_argnums: Sequence[int], static_argnames: Sequence[str], cache: bool,
+                 options: Mapping[str, object] | None):
         functools.update_wrapper(self, function)
         self.name: str = getattr(function, "__name__", "function")
         self.config = config
         self.counters: dict[str, int] = {}
         self._function, self._make, self._owner = function, make, owner
-        self._strict, self._cache = strict, cache
+        self._strict, self._cache, self._options = strict, cache, options
         self._numbers, self._names = _static(function, static_argnums, static_argnames)
         self._device: Device | None = None
         self._entries: dict[Any, _Entry] = {}
@@ -156,7 +157,8 @@ class Jitted:
         assert module is not None
         module.operation.write_bytecode(code)
         compiled = api.compile(code.getvalue(), self.config, strict=self._strict,
-                               name=self.name, filename=self.name, cache=self._cache)
+                               name=self.name, filename=self.name, cache=self._cache,
+                               options=self._options)
         assert len(compiled.inputs) == len(leaves), (compiled, leaves)
         results, tree = jax.tree_util.tree_flatten(traced.out_info)
         return _Entry(compiled, tree, tuple(results))
@@ -233,7 +235,8 @@ def jit(function: Callable[..., Any], config: str | TpuConfig | None = None,
         backend: str = "model", *, strict: bool = False,
         static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
         donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
-        cache: bool = True, **options: Any) -> Jitted: ...
+        cache: bool = True, options: Mapping[str, object] | None = None,
+        **opening: Any) -> Jitted: ...
 
 
 @overload
@@ -241,14 +244,16 @@ def jit(function: None = None, config: str | TpuConfig | None = None, backend: s
         strict: bool = False, static_argnums: int | Iterable[int] = (),
         static_argnames: str | Iterable[str] = (), donate_argnums: Any = None,
         donate_argnames: Any = None, device: Device | None = None, cache: bool = True,
-        **options: Any) -> Callable[[Callable[..., Any]], Jitted]: ...
+        options: Mapping[str, object] | None = None,
+        **opening: Any) -> Callable[[Callable[..., Any]], Jitted]: ...
 
 
 def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | None = None,
         backend: str = "model", *, strict: bool = False,
         static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
         donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
-        cache: bool = True, **options: Any) -> Any:
+        cache: bool = True, options: Mapping[str, object] | None = None,
+        **opening: Any) -> Any:
     """Make a function of JAX run on the chip; also a decorator, with arguments or without.
 
     Parameters
@@ -257,7 +262,7 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
         What `jax.jit` takes.
     config
         The chip: the name of a preset, or a configuration; None: "core", or the device's.
-    backend, options
+    backend, opening
         What to run on, as of `celosia.open`: "model", "rtl", "cocotb", "serial".
     strict
         Refuse functions of which a part would run on the host.
@@ -267,7 +272,7 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
         Taken for the sake of `jax.jit`'s callers; arguments are on the host and stay valid.
     device
         A device that is open already, in place of ``config`` and ``backend``; it stays open.
-    cache
+    cache, options
         As of `celosia.compile`.
 
     Raises
@@ -287,7 +292,8 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
     if function is None:
         return functools.partial(
             jit, config=config, backend=backend, strict=strict, static_argnums=static_argnums,
-            static_argnames=static_argnames, device=device, cache=cache, **options)
+            static_argnames=static_argnames, device=device, cache=cache,
+            options=options, **opening)
     try:
         import jax  # noqa: F401  said here and not by the first call
     except ModuleNotFoundError as error:
@@ -302,7 +308,7 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
 
     def make() -> Device:
         if device is None:
-            return open(backend, config=made, **options)
+            return open(backend, config=made, **opening)
         if device.closed:
             raise DeviceError("the device that celosia.jit was given must be open, it is closed")
         return device
@@ -310,4 +316,4 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     return Jitted(function, made, make, owner=device is None, strict=strict,
-                  static_argnums=numbers, static_argnames=names, cache=cache)
+                  static_argnums=numbers, static_argnames=names, cache=cache, options=options)

@@ -16,7 +16,9 @@ BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for the chip or a simulator, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.demo")
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
-FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jit": "jax"}
+FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jit": "jax", "celosia.pjrt": "jax",
+              "celosia.serve.app": "starlette", "celosia.serve.metrics": "prometheus_client",
+              "celosia.serve.server": "uvicorn"}
 MOST_LINES = 500
 
 
@@ -116,12 +118,15 @@ def test_celosia_needs_only_its_dependencies():
 
 #: Parts of celosia, and what must not be imported there when they are: what comes after them.
 LAYERS = {
-    "graph": ("codegen", "kernels", "frontend", "compiler", "compiled", "ops", "train", "driver"),
+    "graph": ("codegen", "kernels", "frontend", "compiler", "compiled", "collectives", "ops",
+              "train", "driver"),
     "model": ("codegen", "kernels", "frontend", "compiler", "compiled", "ops", "train"),
     "codegen": ("kernels", "frontend", "compiler", "compiled", "ops", "train"),
     "kernels": ("frontend", "compiler", "compiled", "ops", "train"),
-    "frontend": ("codegen", "kernels", "compiler", "compiled", "ops", "train", "driver", "model"),
-    "compiled": ("codegen", "kernels", "frontend", "compiler", "ops", "train"),
+    "frontend": ("codegen", "kernels", "compiler", "compiled", "collectives", "ops", "train",
+                 "driver", "model"),
+    "compiled": ("codegen", "kernels", "frontend", "compiler", "collectives", "ops", "train"),
+    "collectives": ("codegen", "kernels", "frontend", "compiler", "ops", "train", "pjrt"),
     "compiler": ("ops", "train"),
     "ops": ("train",),
 }

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from celosia.cli import compile, files, info, report, run, verilog
+from celosia.cli import compile, files, info, report, run, serve, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -52,6 +52,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     report.add_parser(commands)
     files.add_parsers(commands)
     run.add_parser(commands)
+    serve.add_parser(commands)
     verilog.add_parser(commands)
     return parser
 

@@ -10,20 +10,20 @@ the pieces of work, so that the end of the one overlaps the beginning of the nex
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import LOOP_DEPTH
+from celosia.arch.isa import INSTRUCTION_BYTES, LOOP_DEPTH, Unit
 from celosia.codegen.blocks import Block, Emitted
 from celosia.codegen.legality import Moving, conflicts, tile_touches
-from celosia.codegen.nodes import Loop, Node, Op
+from celosia.codegen.nodes import ARENA_OPERAND, Loop, Node, Op
 from celosia.codegen.reorder import reorder
 from celosia.codegen.roll import fingerprint, roll
-from celosia.codegen.spans import Cost, Costs
-from celosia.codegen.waits import followers, starts
+from celosia.codegen.spans import EXTERNAL, Cost, Costs
+from celosia.codegen.waits import ends, followers, starts
 
 __all__ = ["pipeline"]
 
@@ -37,6 +37,8 @@ _PLAYED_OPS = 4096
 _STRAIGHT = 8192
 #: Cycles of an operation that hide the instructions of a loop around it.
 _LONG = 32
+#: Likewise where the memory port is busy in so much of the time.
+_SHORT, _BUSY = 15, 0.7
 
 
 @dataclass
@@ -132,6 +134,7 @@ class _Pipeline:
         self._costs = Costs(config)
         self._waiting: list[Op] = []
         self._ids: dict[tuple, int] = {}
+        self._orders: dict[tuple, list[int]] = {}
         self.out: list[Node] = []
 
     def flush(self, *, urgent: bool = False) -> None:
@@ -215,7 +218,13 @@ class _Pipeline:
         turns = min(run.turns, max(3, min(_PLAYED, _PLAYED_OPS // len(pairs))))
         played = [run.straight(first + turn * period, first + (turn + 1) * period)
                   for turn in range(turns)]
-        order = self._order(pairs, played, run.turns)
+        touches = self._touches(pairs)
+        key = self._alike(pairs, touches, run.turns)
+        order = self._orders.get(key) if key is not None else None
+        if order is None:
+            order = self._order(played, touches, run.turns)
+            if key is not None:
+                self._orders[key] = order
         now, then = ([pairs[i][turn] for i in order] for turn in range(2))
         self.out.append(_turns(run.turns, *self._shorter(now, then)))
         self._waiting += run.straight(end, len(run.blocks) + run.stages - 1)
@@ -223,23 +232,55 @@ class _Pipeline:
     def _shorter(self, now: list[Op], then: list[Op]) -> tuple[list[Node], list[Node]]:
         """Return the bodies of two turns, with loops in them where they do not fit the buffer.
 
-        Short operations stay as they are: a loop would have the units wait for the scalar unit.
+        Short operations stay as they are: a loop would have the units wait for the scalar unit;
+        but where the memory port is busy they would wait for their instructions.
         """
-        cycles = sum(self._costs(op).occupied for op in now)
-        if len(now) > self._config.ibuf and cycles >= _LONG * len(now) and self._depth > 2:
+        costs, config = [self._costs(op) for op in now], self._config
+        cycles = sum(cost.occupied for cost in costs)
+        # Instructions come through the port that loads have.
+        loads = sum(cost.occupied for cost in costs if cost.unit == Unit.LOAD)
+        port = loads + len(now) * INSTRUCTION_BYTES // config.bus_bytes
+        long = _LONG if port < _BUSY * (cycles - loads) else _SHORT
+        if len(now) > config.ibuf and cycles >= long * len(now) and self._depth > 2:
             # The outermost loops are this one, and one around it.
             rolled = roll([*now], self._depth - 2), roll([*then], self._depth - 2)
             if [node.shape for node in rolled[0]] == [node.shape for node in rolled[1]]:
                 return rolled
         return [*now], [*then]
 
-    def _order(self, pairs: list[tuple[Op, Op]], played: list[list[Op]], turns: int) -> list[int]:
+    def _alike(self, pairs: list[tuple[Op, Op]], touches: list[list[Moving]],
+               turns: int) -> tuple | None:
+        """What loops share that have the same order: all but where they load from and store to.
+
+        None where that counts, too.
+        """
+        outside = [(touch.written, touch.first + min(0, (turns - 1) * touch.step),
+                    touch.last + max(0, (turns - 1) * touch.step))
+                   for each in touches for touch in each if touch.space == EXTERNAL]
+        stored = [(first, last) for written, first, last in outside if written]
+        if any(op.base is not None for op, _ in pairs) or any(
+                not written and first <= last_stored and first_stored <= last
+                for written, first, last in outside for first_stored, last_stored in stored):
+            return None
+        out: list[Hashable] = [turns]
+        start: int | None = None
+        for op, later in pairs:
+            values, then = op.varying, later.varying
+            if op.mnemonic == "load":
+                values, then = values[:ARENA_OPERAND], then[:ARENA_OPERAND]
+            elif op.mnemonic == "store":
+                start = values[ARENA_OPERAND] if start is None else start
+                values, then = ((row, at - start) for row, at in (values, then))
+            out += (op.mnemonic, op.fields, op.operands[len(op.varying):], tuple(values),
+                    tuple(then))
+        return tuple(out)
+
+    def _order(self, played: list[list[Op]], touches: list[list[Moving]], turns: int) -> list[int]:
         """Order of the operations of a turn, from how a few turns would go one after another."""
-        count = len(pairs)
+        count = len(touches)
         ops = [op for turn in played for op in turn]
         costs: list[Cost] = [self._costs(op) for op in ops]
         waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
-        touches = self._touches(pairs)
         for i, j in conflicts(touches, touches, turns, apart=True):
             if i < j:
                 for turn in range(len(played)):
@@ -247,7 +288,38 @@ class _Pipeline:
                         waiting[turn * count + i].append(turn * count + j)
         begun = starts(costs, waiting)
         middle = max(1, len(played) - 2) * count
-        return sorted(range(count), key=lambda i: (begun[middle + i], i))
+        at = begun[middle:middle + count]
+        inside = [[j - middle for j in waiting[middle + i] if j < middle + count]
+                  for i in range(count)]
+        orders = [sorted(range(count), key=lambda i, keys=keys: (keys[i], i))
+                  for keys in (at, _spread(costs[:count], at, inside))]
+        if orders[0] == orders[1]:
+            return orders[0]
+        return min(orders, key=lambda order: max(ends(
+            costs, waiting, [turn * count + i for turn in range(len(played)) for i in order],
+            self._config.window)))
+
+
+def _spread(costs: Sequence[Cost], begun: list[int], waiting: list[list[int]]) -> list[int]:
+    """Return places in time of the operations of a turn, none before the turn itself.
+
+    The turn begins where the unit begins that has the most to do. What other units could do before,
+    in the turn that went ahead, is spread over it: in front of it, it would fill the scoreboard.
+    """
+    most = [0] * len(Unit)
+    for cost in costs:
+        most[cost.unit] += cost.occupied
+    unit = most.index(max(most))
+    first = min(at for at, cost in zip(begun, costs, strict=True) if cost.unit == unit)
+    free = [first] * len(Unit)
+    out = [*begun]
+    for i in sorted(range(len(costs)), key=lambda i: (begun[i], i)):
+        cost = costs[i]
+        out[i] = max(begun[i], free[cost.unit])
+        free[cost.unit] = out[i] + cost.occupied
+    for i in range(len(costs) - 1, -1, -1):
+        out[i] = min([out[i], *(out[j] - 1 for j in waiting[i])])
+    return out
 
 
 def pipeline(config: TpuConfig, works: Sequence[Emitted], depth: int = LOOP_DEPTH) -> list[Node]:

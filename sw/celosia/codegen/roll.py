@@ -50,21 +50,41 @@ def fingerprint(values: tuple[int, ...]) -> int:
     return out
 
 
+class _Known:
+    """What is known of nodes: a number for their shape, their operands, and these in one number."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple, int] = {}
+        #: By the address of a node, which is kept so that the address stays its own.
+        self._of: dict[int, tuple[int, tuple[int, ...], int, int, Node]] = {}
+
+    def __call__(self, node: Node) -> tuple[int, tuple[int, ...], int, int, Node]:
+        """Return shape, operands, fingerprint and depth of loops (and the node)."""
+        found = self._of.get(id(node))
+        if found is None:
+            values = node.varying
+            found = (self._ids.setdefault(node.shape, len(self._ids)), values,
+                     fingerprint(values), _depth(node), node)
+            self._of[id(node)] = found
+        return found
+
+
 class _Level:
     """Looks for runs among the nodes of one level."""
 
-    def __init__(self, nodes: list[Node], depth: int, longest: int):
+    def __init__(self, nodes: list[Node], depth: int, longest: int, known: _Known):
         self.nodes = nodes
-        ids: dict[tuple, int] = {}
-        self.keys = [ids.setdefault(node.shape, len(ids)) for node in nodes]
-        self.values = [node.varying for node in nodes]
-        self.open = [_depth(node) < depth for node in nodes]
+        each = [known(node) for node in nodes]
+        self.keys = [key for key, _, _, _, _ in each]
+        self.values = [values for _, values, _, _, _ in each]
+        self.marks = [mark for _, _, mark, _, _ in each]
+        self.open = [own < depth for _, _, _, own, _ in each]
         self.periods = self._periods(longest)
 
     def _periods(self, longest: int) -> dict[int, list[int]]:
         """Where bodies may begin that repeat, and the shortest of their periods."""
         keys = np.array(self.keys)
-        marks = np.array([fingerprint(values) for values in self.values], np.uint64)
+        marks = np.array(self.marks, np.uint64)
         tried = np.zeros(len(keys), np.int64)
         out: dict[int, list[int]] = {}
         for period in range(1, min(longest, len(keys) // MIN_COUNT) + 1):
@@ -137,9 +157,10 @@ def roll(nodes: list[Node], depth: int = isa.LOOP_DEPTH) -> list[Node]:
     Operations repeat where they differ in nothing but their rows and addresses, and those by the
     same amount from turn to turn. Loops nest at most ``depth`` deep.
     """
+    known = _Known()
     for longest in PERIODS:
         while True:
-            shorter = _Level(nodes, depth, longest).rolled()
+            shorter = _Level(nodes, depth, longest, known).rolled()
             if len(shorter) == len(nodes):
                 break
             nodes = shorter

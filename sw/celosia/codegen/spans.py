@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
@@ -152,10 +153,15 @@ class Costs:
 
     def _dma(self, op: Op, fields: dict) -> Cost:
         _, _, shape, pitch, steps = op.operands
+        bus = self._config.bus_bytes
         (rows, cols), (row_step, group_step) = _pair(shape), _pair(steps)
         groups = ceil_div(cols, self._config.dim)
         row_bytes = cols * _ELEMENT_BYTES[DmaFormat(fields["fmt"])]
-        occupied = rows * max(groups, ceil_div(row_bytes, self._config.bus_bytes))
+        # Rows begin anywhere in a beat where they are no whole beats apart: an average.
+        part = math.gcd(pitch, bus) if rows > 1 else bus
+        beats = rows * sum(ceil_div(at + row_bytes, bus) for at in range(0, bus, part)) // (
+            bus // part)
+        occupied = max(rows * groups, beats)
         load = op.mnemonic == "load"
         latency = _TIMING.read_latency + LOAD if load else _TIMING.write_latency + STORE
         extent = (rows - 1) * row_step + (groups - 1) * group_step

@@ -41,6 +41,7 @@ from celosia.compiler.lowered import (
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, plan_arena
+from celosia.compiler.passes.long_rows import long_rows
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.selection import Options as Selection
@@ -276,7 +277,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     """
     chosen = _options(options or {})
     say = trace or (lambda line: None)
-    graph = prepared(graph, trace=trace)
+    graph = long_rows(prepared(graph, trace=trace), config)
     lowered = lower(config, graph)
     for i, tensor in enumerate(lowered.outputs):
         if tensor not in lowered.inputs:

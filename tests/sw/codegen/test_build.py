@@ -29,6 +29,14 @@ def test_random_blocks_do_the_same_as_one_after_another(seed):
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_loops_of_the_same_rows_elsewhere_in_memory(seed):
+    """The order that is found for one is that of another, unless what they store is loaded."""
+    works = [map_work(np.random.default_rng(seed), 20, first) for first in (0, 64, HALF - 512, 128)]
+    assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
 @pytest.mark.parametrize("kind", [map_work, product_work])
 @pytest.mark.parametrize("seed", range(6))
 def test_loops_have_one_size(kind, seed):

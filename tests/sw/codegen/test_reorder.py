@@ -11,7 +11,9 @@ from celosia.codegen import nodes
 from celosia.codegen.assemble import assemble
 from celosia.codegen.legality import legal
 from celosia.codegen.reorder import reorder
+from celosia.codegen.spans import Costs
 from celosia.codegen.strides import StrideRegisters
+from celosia.codegen.waits import ends, followers
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
@@ -122,3 +124,15 @@ def test_legal_orders_have_the_same_operations():
     assert legal(CHIP, ops, reorder(CHIP, ops))
     assert not legal(CHIP, ops, ops[:-1])
     assert not legal(CHIP, ops, [*ops[:-1], ops[-1].with_varying((9,))])
+
+
+def test_an_order_ends_later_where_the_scoreboard_is_full():
+    """Loads in front of a matmul hold it up as soon as they fill the window."""
+    loads = [nodes.load(Mem.UB, DmaFormat.W32, 0, 1024, 8, 4, 16) for _ in range(6)]
+    ops = [nodes.matmul(MatmulFormat.BF16, 0, 16, 32, 8, 4), *loads]
+    costs = [*map(Costs(CHIP), ops)]
+    waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
+    first, last = [*range(7)], [*range(1, 7), 0]
+    assert ends(costs, waiting, last, 16)[0] < 100
+    assert ends(costs, waiting, last, 4)[0] > 100
+    assert ends(costs, waiting, first, 4)[0] < 50

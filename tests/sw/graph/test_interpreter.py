@@ -81,6 +81,12 @@ def test_bf16_results_are_rounded_once():
     assert run("reduce", many, np.zeros((), BF16), dims=(0,), reducer="add") == 1000
 
 
+def test_a_reduction_of_nothing_is_its_start():
+    for dims in ((0, 1), (0,), (1, 0, 2)):
+        found = run("reduce", np.zeros((0, 3, 2), np.int32), np.int32(5), dims=dims, reducer="add")
+        np.testing.assert_array_equal(found, np.full((3, 2)[len(dims) - 1:], 5))
+
+
 @pytest.mark.parametrize(("precision", "wanted"), [("default", 1.0), ("high", 1 + 2**-10),
                                                    ("highest", 1 + 2**-10)])
 def test_precision_of_a_dot(precision, wanted):

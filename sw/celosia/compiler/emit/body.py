@@ -51,7 +51,7 @@ class Body:
             or (action.join is not None and action.write is not None
                 and action.write.extent == Extent.COLUMN)
             for action in made.block)
-        self._plans: dict[tuple[int, int], Plan] = {}
+        self._plans: dict[tuple[int, int, bool], Plan] = {}
         # What lies in rows that are kept: values of one row, the mask, results of joins.
         self._single = Frame(self._setting, 0, 1, 0, self._setting.panels)
         kept = {value for action in made.block for value in action.values if value in made.kept}
@@ -66,6 +66,8 @@ class Body:
                                lambda action: self._temporaries(self._single, action),
                                lambda action, value: in_place(self._single, action, value))
         self._once = 0
+        #: Instructions of actions, by all that they depend on.
+        self._made: dict[tuple, list[Op]] = {}
 
     def _needs_mask(self) -> bool:
         """Whether lanes beyond the last column must be told from others."""
@@ -94,14 +96,14 @@ class Body:
             return Accumulator(self._setting, action).temporaries(frame)
         return lane_rows(frame, action) if action.reduce == Reduce.LANES else []
 
-    def _plan(self, count: int, panels: int) -> Plan:
-        if (count, panels) in self._plans:
-            return self._plans[count, panels]
+    def _plan(self, count: int, panels: int, apart: bool) -> Plan:
+        if (count, panels, apart) in self._plans:
+            return self._plans[count, panels, apart]
         made = self._script
         frame = Frame(self._setting, 0, count, 0, panels,
                       once=dict.fromkeys(self._once_plan.where, 0))
         has_sums = made.sums is not None
-        slots = Slots(count * panels if has_sums else 0)
+        slots = Slots(count * panels if has_sums else 0, apart=apart)
         given: dict[int, Slot] = {}
         if made.sums is not None:
             given[made.sums] = Slot(1, 0, count * panels)
@@ -116,7 +118,7 @@ class Body:
         found = plan(made.block, slots, given, (), size,
                      lambda action: self._temporaries(frame, action),
                      lambda action, value: in_place(frame, action, value))
-        self._plans[count, panels] = found
+        self._plans[count, panels, apart] = found
         return found
 
     @property
@@ -129,9 +131,23 @@ class Body:
         """Return the accumulator rows that are kept for the whole cluster."""
         return self._once_plan.rows
 
-    def block_rows(self, rows: int, panels: int) -> int:
-        """Return the accumulator rows of a block, besides the sums of the product."""
-        return self._plan(rows, panels).rows
+    def block_rows(self, rows: int, panels: int, *, apart: bool = False) -> int:
+        """Return the accumulator rows of a block, besides the sums of the product.
+
+        ``apart``: see `block`.
+        """
+        return self._plan(rows, panels, apart).rows
+
+    def shared_rows(self, rows: int, panels: int) -> int:
+        """Return the accumulator rows that blocks share where the sums are kept apart."""
+        return self._plan(rows, panels, True).shared
+
+    @property
+    def sums_share(self) -> float:
+        """Part of the vector work of a block after which the product's sums are no longer read."""
+        uses = [i for i, action in enumerate(self._script.block, 1)
+                if self._script.sums in action.values]
+        return max(uses, default=0) / max(1, len(self._script.block))
 
     def _rows_of_once(self) -> dict[int, int]:
         return {value: self._once + slot.offset for value, slot in self._once_plan.where.items()}
@@ -147,6 +163,7 @@ class Body:
     def begin(self, at: int) -> list[Op]:
         """Return what runs before the first block; ``at`` is the first of the `once_rows`."""
         self._once = at
+        self._made.clear()
         made, setting = self._script, self._setting
         dim, source = setting.config.dim, setting.cluster.source
         once = self._rows_of_once()
@@ -194,7 +211,7 @@ class Body:
                         ref.strides[1], setting.cluster.source)
 
     def block(self, at: int, rows: tuple[int, int], panels: tuple[int, int],
-              sums: int | None = None) -> tuple[list[Op], list[Op]]:
+              sums: int | None = None, shared: int | None = None) -> tuple[list[Op], list[Op]]:
         """Return the loads, and the work with its stores, of a block.
 
         Parameters
@@ -205,13 +222,16 @@ class Body:
             First one, and how many; the rows are one of the ranges of `boxes`.
         sums
             Accumulator row where the product's result lies, panel after panel. The rows may be
-            used for other values.
+            used for other values, but for ``shared``.
+        shared
+            First of the `shared_rows`: all blocks may have the same ones. The rows of the sums are
+            not used for other values then.
         """
         made, setting = self._script, self._setting
         (first, count), (panel, width) = rows, panels
-        found = self._plan(count, width)
-        frame = Frame(setting, first, count, panel, width, found.where, (at, sums or 0),
-                      self._rows_of_once())
+        found = self._plan(count, width, shared is not None)
+        frame = Frame(setting, first, count, panel, width, found.where,
+                      (at, sums or 0, shared or 0), self._rows_of_once())
         loads, work = [], []
         for value in self._loaded:
             loads += self._load(frame, value)
@@ -222,9 +242,21 @@ class Body:
                 work += accumulators[action].block(frame, temporaries)
             elif action.write is not None:
                 work += put(frame, action, self._mask_row)
-            else:
+            elif self._moves(action):
                 work += compute(frame, action, temporaries, self._mask_row)
+            else:
+                key = action, count, panel, width, frame.areas
+                if key not in self._made:
+                    self._made[key] = compute(frame, action, temporaries, self._mask_row)
+                work += self._made[key]
         return loads, work
+
+    def _moves(self, action: Action) -> bool:
+        """Whether instructions of an action depend on the first row of their block."""
+        made = self._script
+        return (action.indexes(True) or action.result in made.homes
+                or any(value in made.homes or (value in made.reads and self._setting.stays(value))
+                       for value in action.values))
 
     def end(self) -> list[Op]:
         """Return what runs after the last block: the stores of what was joined over rows."""

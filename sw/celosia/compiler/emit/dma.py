@@ -11,7 +11,7 @@ from celosia.arch.isa import Mem
 from celosia.codegen.nodes import Op, load, store
 from celosia.compiler.lowered import Access, External
 
-__all__ = ["Dims", "box", "boxes", "merged", "transfer"]
+__all__ = ["Dims", "box", "boxes", "merged", "most_rows", "transfer"]
 
 #: Sizes and strides, outermost first.
 Dims = list[tuple[int, int]]
@@ -40,17 +40,30 @@ def boxes(space: Sequence[int], kept: int, limit: int) -> list[tuple[int, int]]:
     """
     del kept  # a range that is a box never has parts of two groups
     rows = tuple(space[:-1])
+    at, inner, piece = _cut(rows, limit)
+    if not at:
+        return [(0, inner)] if inner else []
+    size = rows[at - 1]
+    return [((outer * size + first) * inner, min(piece, size - first) * inner)
+            for outer in range(math.prod(rows[:at - 1])) for first in range(0, size, piece)]
+
+
+def most_rows(space: Sequence[int], limit: int) -> int:
+    """Return the rows of the largest range of `boxes`."""
+    _, inner, piece = _cut(tuple(space[:-1]), limit)
+    return inner * piece
+
+
+def _cut(rows: tuple[int, ...], limit: int) -> tuple[int, int, int]:
+    """Return after which dimension none is cut, its rows, and what the one before is cut into."""
     inner, at = 1, len(rows)
     while at and inner * rows[at - 1] <= limit:
         at -= 1
         inner *= rows[at]
     if not at:
-        return [(0, inner)] if inner else []
-    size = rows[at - 1]
-    pieces = -(-size // max(1, limit // inner))
-    piece = -(-size // pieces)
-    return [((outer * size + first) * inner, min(piece, size - first) * inner)
-            for outer in range(math.prod(rows[:at - 1])) for first in range(0, size, piece)]
+        return at, inner, 1
+    pieces = -(-rows[at - 1] // max(1, limit // inner))
+    return at, inner, -(-rows[at - 1] // pieces)
 
 
 def merged(dims: Dims) -> Dims:

@@ -144,7 +144,7 @@ class Frame:
     panel: int
     panels: int
     where: Mapping[int, Slot] = field(default_factory=dict)
-    areas: tuple[int, int] = (0, 0)
+    areas: tuple[int, int, int] = (0, 0, 0)
     once: Mapping[int, int] = field(default_factory=dict)
 
     def shape(self, extent: Extent) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from celosia.arch.config import TpuConfig
 from celosia.codegen.blocks import Block, Emitted
 from celosia.compiler.emit.body import Body, boxes
+from celosia.compiler.emit.dma import most_rows
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Cluster, Code, Extent, Read, Region, Write
@@ -55,7 +56,8 @@ def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int,
         share = room // places
 
         def fits(count: int, width: int, share: int = share) -> bool:
-            return body.block_rows(count, width) <= share
+            # What lies on chip is found for boxes only.
+            return body.block_rows(most_rows(cluster.space, count), width) <= share
 
         if body.whole_rows or (least * panels <= target and fits(least, panels)):
             width = panels

@@ -22,21 +22,26 @@ class Plan:
         The slot of each value that has one.
     temporaries
         Of each action.
-    rows
-        Rows of area 0.
+    rows, shared
+        Rows of area 0, and of area 2.
     """
 
     where: Mapping[int, Slot]
     temporaries: tuple[tuple[Slot, ...], ...]
     rows: int
+    shared: int = 0
+
+
+def _stored(action: Action) -> bool:
+    """Whether an action stores values."""
+    return action.write is not None and isinstance(action.write.access.tensor.home, External)
 
 
 def _lives(actions: Sequence[Action], keep: Collection[int]) -> dict[int, int]:
     """Return the last action that needs each value; what stores read is needed to the end."""
     last: dict[int, int] = {}
     for i, action in enumerate(actions):
-        stored = (action.write is not None and action.join is None
-                  and isinstance(action.write.access.tensor.home, External))
+        stored = action.join is None and _stored(action)
         for value in action.values:
             last[value] = max(last.get(value, -1), len(actions) if stored else i)
     last.update(dict.fromkeys(keep, len(actions)))
@@ -72,20 +77,29 @@ def plan(actions: Sequence[Action], slots: Slots, given: Mapping[int, Slot],
         if value not in last:
             slots.give(slot)
     taken: list[tuple[Slot, ...]] = []
+    stored = {value for action in actions if action.join is None and _stored(action)
+              for value in action.values}
+
+    def replaces(value: int, made: int, action: Action) -> bool:
+        """Whether a result may come to lie where an operand lies."""
+        slot = where[value]
+        if slots.apart and (slot.area == 1 or (slot.area == 2 and made in stored)):
+            return False
+        return slot.size == size(made) and in_place(action, value)
+
     for i, action in enumerate(actions):
-        extra = tuple(slots.take(rows) for rows in temporaries(action))
+        extra = tuple(slots.take(rows, stored=_stored(action)) for rows in temporaries(action))
         taken.append(extra)
         dying = [value for value in dict.fromkeys(action.values)
                  if last[value] == i and value in where]
         made = action.result
         if made is not None and size(made):
-            same = next((value for value in dying if where[value].size == size(made)
-                         and in_place(action, value)), None)
+            same = next((value for value in dying if replaces(value, made, action)), None)
             if same is not None:
                 dying.remove(same)
                 where[made] = where[same]
             else:
-                where[made] = slots.take(size(made))
+                where[made] = slots.take(size(made), stored=made in stored)
         for slot in (*extra, *(where[value] for value in dying)):
             slots.give(slot)
-    return Plan(where, tuple(taken), slots.rows)
+    return Plan(where, tuple(taken), slots.rows, slots.shared)

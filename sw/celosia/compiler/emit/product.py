@@ -9,7 +9,7 @@ from typing import Any
 from celosia.arch.config import TpuConfig
 from celosia.codegen import nodes
 from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import Op
+from celosia.codegen.nodes import Op, Strides
 from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operand_loads import Stream
@@ -80,10 +80,12 @@ class _Emitter:
                             act_keys, False)
         self.weights = _Places(self.raws.end, plan.weight_rows, weight_keys, plan.keep_weights)
         self.once = region.acc.start
-        self.sums = self.once + self.body.once_rows()
+        self.shared = self.once + self.body.once_rows()
+        self.sums = self.shared + (plan.shared_rows or 0)
         #: Of each raw place, the rows beyond the depth that are zero and stay so.
         self.cleared: dict[int, tuple[int, int]] = {}
         self.stages = 3 + given.acts.transposed
+        self._matmuls: dict[tuple, tuple[tuple, tuple[int, ...]]] = {}
 
     def turns(self) -> Iterator[_Turn]:
         """Yield the blocks in order."""
@@ -170,33 +172,56 @@ class _Emitter:
         sums = self.sums + output % 2 * (sums_rows + extra)
         matmuls = stages[-2]
         n0, n1 = turn.panels
+        # Rows of each image and tap in the first panel of depth; those of others lie evenly.
+        given, first = self.given, turn.depth[0] if self.given.acts.resident is not None else 0
+        images = range(patch.images[1]) if given.batched else (None,)
+        streams = [(image or 0, [
+            (index if image is None else image, given.acts.stream(patch, area, first, tap, image))
+            for index, tap in enumerate(given.taps)]) for image in images]
         for a, b in slices:
             for n in range(n0, n1):
-                self._panel(turn, patch, area, part, tiles, n, (a, b),
-                            sums + (n - n0) * turn.rows[1], matmuls)
+                self._panel(turn, streams, turn.rows[1] // patch.images[1], area.panel, part,
+                            tiles, n, (a, b), sums + (n - n0) * turn.rows[1], matmuls)
         if turn.chunk < len(self.chunks) - 1:
             return
-        reads, work = self.body.block(sums + sums_rows, turn.rows, (n0, n1 - n0), sums)
+        reads, work = self.body.block(sums + sums_rows, turn.rows, (n0, n1 - n0), sums,
+                                      None if self.plan.shared_rows is None else self.shared)
         stages[-2] = reads + matmuls
         stages[-1] += work
 
-    def _panel(self, turn: _Turn, patch: Patch, area: Area, part: Part, tiles: int, n: int,
-               depth: tuple[int, int], sums: int, out: list[Op]) -> None:
-        """Append the matmuls of one panel of columns over some panels of depth."""
-        given = self.given
-        for image in range(patch.images[1]) if given.batched else (None,):
+    def _panel(self, turn: _Turn, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
+               panel: int, part: Part, tiles: int, n: int, depth: tuple[int, int], sums: int,
+               out: list[Op]) -> None:
+        """Append the matmuls of one panel of columns over some panels of depth.
+
+        Parameters
+        ----------
+        streams
+            Of each image: which tiles, and the rows in the first panel of depth of the block.
+        height, panel
+            Rows of the sums of an image, and from one panel of activations to the next.
+        """
+        weights, source = self.given.weights, self.cluster.source
+        for image, taps in streams:
+            acc = sums + image * height
             for k in range(*depth):
-                for index, tap in enumerate(given.taps):
-                    rows = given.acts.stream(patch, area, k - turn.depth[0], tap, image)
-                    if given.acts.resident is not None:
-                        rows = given.acts.stream(patch, area, k, tap, image)
-                    w, wrows = given.weights.tile(part, tiles, index if image is None else image,
-                                                  n, k)
-                    out.append(nodes.matmul(
-                        given.fmt, sums + (image or 0) * (turn.rows[1] // patch.images[1]),
-                        rows.row, w, rows.counts[0], wrows, k > 0 or index > 0,
-                        not given.weights.natural, self.cluster.source, n1=rows.counts[1],
-                        n2=rows.counts[2], **_strides(rows)))
+                more = (k - turn.depth[0]) * panel
+                for index, (outer, rows) in enumerate(taps):
+                    w, wrows = weights.tile(part, tiles, outer, n, k)
+                    fields, words = self._matmul(rows, wrows, k > 0 or index > 0)
+                    out.append(Op("matmul", fields, (acc, rows.row + more, w, *words), source))
+
+    def _matmul(self, rows: Stream, wrows: int,
+                accumulate: bool) -> tuple[tuple[tuple[str, int | Strides], ...], tuple[int, ...]]:
+        """Return fields and last operands of a matmul."""
+        key = rows.counts, rows.steps, wrows, accumulate
+        found = self._matmuls.get(key)
+        if found is None:
+            op = nodes.matmul(self.given.fmt, 0, 0, 0, rows.counts[0], wrows, accumulate,
+                              not self.given.weights.natural, n1=rows.counts[1],
+                              n2=rows.counts[2], **_strides(rows))
+            self._matmuls[key] = found = op.fields, op.operands[3:]
+        return found
 
 
 def emit_product(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Emitted:

@@ -32,12 +32,19 @@ class Pool:
     end: int = 0
     _free: list[tuple[int, int]] = field(default_factory=list)
 
-    def take(self, size: int) -> int | None:
-        """Return the first of ``size`` rows that are free, or None."""
+    def take_free(self, size: int) -> int | None:
+        """Return the first of ``size`` rows that were in use and are free, or None."""
         for i, (first, last) in enumerate(self._free):
             if last - first >= size:
                 self._free[i] = (first + size, last)
                 return first
+        return None
+
+    def take(self, size: int) -> int | None:
+        """Return the first of ``size`` rows that are free, or None."""
+        found = self.take_free(size)
+        if found is not None:
+            return found
         first = self.end
         if self._free and self._free[-1][1] == self.end:
             first = self._free[-1][0]
@@ -66,19 +73,35 @@ class Slots:
     ----------
     sums
         Rows of area 1; all are in use at first.
+    apart
+        Whether nothing else comes to lie in the rows of the sums, so that the array need not wait
+        for the vector unit; and what only the vector unit sees in area 2, which all blocks share.
     """
 
-    def __init__(self, sums: int = 0):
-        self._pools = (Pool(), Pool(sums, sums))
+    def __init__(self, sums: int = 0, *, apart: bool = False):
+        self._pools = (Pool(), Pool(sums, sums), Pool())
+        self.apart = apart
 
     @property
     def rows(self) -> int:
         """Rows that area 0 must have."""
         return self._pools[0].end
 
-    def take(self, size: int) -> Slot:
-        """Return rows that are free, those of the sums first."""
-        for area in (1, 0):
+    @property
+    def shared(self) -> int:
+        """Rows that area 2 must have."""
+        return self._pools[2].end
+
+    def take(self, size: int, *, stored: bool = False) -> Slot:
+        """Return rows that are free, those of the sums first.
+
+        ``stored``: the store engine reads them.
+        """
+        if self.apart and not stored:
+            first = self._pools[0].take_free(size)
+            if first is not None:
+                return Slot(0, first, size)
+        for area in ((0,) if stored else (2,)) if self.apart else (1, 0):
             first = self._pools[area].take(size)
             if first is not None:
                 return Slot(area, first, size)

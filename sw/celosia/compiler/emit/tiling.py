@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BANKS, TpuConfig
 from celosia.codegen.nodes import ceil_div
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operand_loads import COUNT_LIMIT
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Cluster, Code, Extent, Region
+from celosia.compiler.lowered import Cluster, Code, Extent, External, Region
 
 __all__ = ["Tiling", "choose", "cuts"]
 
@@ -21,6 +21,8 @@ __all__ = ["Tiling", "choose", "cuts"]
 ISSUE = 13
 #: Cycles from an address on the memory port to its data, and through a unit.
 LATENCY = 100
+#: Cycles that a loop of short matmuls costs beside its work.
+LOOP = 20
 #: Cycles that a block costs beside its work.
 BLOCK = 16
 #: Cycles from a row of a vector instruction to its result.
@@ -31,6 +33,12 @@ OPERATION = 0.25
 UNEVEN = 0.15
 #: Cycles that it is worth to load for one cycle less.
 TRAFFIC = 0.02
+#: Loads and stores of whole rows, for each row, from which on it counts how they meet the streams
+#: of other units in the banks of the accumulators; and part of their time that this costs.
+BUSY = 3
+MEETING = 0.4
+#: Vector instructions for each row from which on the array may have to wait for what they leave.
+HEAVY = 3
 #: Parts that the depth is cut into, where all of it does not fit.
 _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 _PANELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
@@ -56,6 +64,9 @@ class Tiling:
         Rows of the unified buffer of one block's activations and weights, at most.
     block_rows
         Rows of the accumulators of a block's sums and of what its vector work needs.
+    shared_rows
+        Rows of the accumulators that the vector work of all blocks shares, which then leaves those
+        of the sums alone (see `Body.block`); None where it uses them.
     cycles
         The estimate.
     """
@@ -69,6 +80,7 @@ class Tiling:
     act_rows: int
     weight_rows: int
     block_rows: tuple[int, int]
+    shared_rows: int | None
     cycles: float
 
 
@@ -83,6 +95,8 @@ class _Search:
         self.config, self.cluster, self.region = config, cluster, region
         self.given, self.body = given, body
         self.dim = config.dim
+        #: Cycles of the best tiling so far.
+        self.most = math.inf
         self.acc = len(region.acc) - body.once_rows()
         self.total = 1
         for size in cluster.space[:-1]:
@@ -92,8 +106,13 @@ class _Search:
         self.steps = len(full), len(code.steps) - len(full)
         kinds = [read.extent for read in cluster.reads]
         self.reads = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        kinds = [read.extent for read in cluster.reads
+                 if isinstance(read.access.tensor.home, External)]
+        self.loaded = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
         kinds = [write.extent for write in cluster.writes]
         self.writes = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        self.share = body.sums_share
+        self.busy = self.reads[0] + self.writes[0] >= BUSY
 
     def _beats(self, columns: int, size: int) -> int:
         """Cycles of a row of so many columns: beats, or rows on chip."""
@@ -112,14 +131,18 @@ class _Search:
         for limit in sorted({x for x in (*limits, top) if 0 < x <= top}, reverse=True):
             if seen and self.total > _MOST_BLOCKS * limit:
                 return
-            found = tuple(self.boxes(limit))
-            key = len(found), max(count for _, count in found)
-            if key not in seen:
-                seen.add(key)
-                yield found
+            for banked in (False, True)[:1 + self.busy]:
+                found = tuple(self.boxes(limit, banked))
+                key = len(found), max((count for _, count in found), default=0)
+                if found and key not in seen:
+                    seen.add(key)
+                    yield found
 
-    def boxes(self, limit: int) -> Iterator[tuple[int, int]]:
-        """Cut the rows into boxes of at most ``limit``: parts of a dimension, all inside it."""
+    def boxes(self, limit: int, banked: bool = False) -> Iterator[tuple[int, int]]:
+        """Cut the rows into boxes of at most ``limit``: parts of a dimension, all inside it.
+
+        ``banked``: only such as meet other streams the least (`_meeting`).
+        """
         rows = self.cluster.space[:-1]
         inner, at = 1, len(rows)
         while at and inner * rows[at - 1] <= limit:
@@ -130,7 +153,11 @@ class _Search:
             return
         size = rows[at - 1]
         piece = ceil_div(size, ceil_div(size, limit // inner))
-        if inner == 1 and piece > self.dim:
+        if banked:
+            piece += (BANKS // 2 - piece) % BANKS
+            if inner > 1 or not 0 < piece <= limit:
+                return
+        elif inner == 1 and piece > self.dim:
             # Aligned in memory, and whole tiles where they are transposed.
             piece = min(ceil_div(piece, self.dim), limit // self.dim) * self.dim
         for outer in range(math.prod(rows[:at - 1])):
@@ -138,19 +165,26 @@ class _Search:
                 yield (outer * size + first) * inner, min(piece, size - first) * inner
 
     def candidates(self) -> Iterator[Tiling]:
+        """Yield tilings; those that must take longer than `most` are left out."""
         acts, weights = self.given.acts, self.given.weights
+        tiles_in_all = weights.panels * acts.panels * len(self.given.taps)
         for found in self.row_cuts():
             rows = max(count for _, count in found)
             patches = [acts.patch(*box) for box in found]
             act_rows = max(map(acts.rows, patches))
             batches = max(patch.images[1] for patch in patches) if self.given.batched else 1
+            # Of a matmul, on the average: a short block takes as long as its tiles take to load.
+            matmul = sum(max(count / batches, self.dim + 1, ISSUE)
+                         for _, count in found) / len(found)
+            # Of all work the array's, of vector work the rows that are loaded, must fit at least.
+            if tiles_in_all * batches * matmul * len(found) > self.most:
+                continue
             for panels in ([weights.panels] if self.body.whole_rows
                            else sorted({min(p, weights.panels) for p in (*_PANELS,
                                                                          weights.panels)})):
-                extra = self.body.block_rows(rows, panels)
                 groups = ceil_div(weights.panels, panels)
-                twice = 2 if len(found) * groups > 1 else 1
-                if twice * (rows * panels + extra) > self.acc:
+                ways = [*self._ways(rows, panels, 2 if len(found) * groups > 1 else 1)]
+                if not ways:
                     continue
                 for depth in sorted({ceil_div(acts.panels, parts) for parts in _DEPTHS},
                                     reverse=True):
@@ -163,12 +197,36 @@ class _Search:
                     any_fits = False
                     for outer, keep_acts, keep_weights in fits:
                         any_fits = True
-                        cycles = self.estimate(found, batches, panels, depth, outer, keep_acts,
-                                               keep_weights)
-                        yield Tiling(found, panels, depth, outer, keep_acts, keep_weights,
-                                     act_rows, tiles, (rows * panels, extra), cycles)
+                        for extra, shared in ways:
+                            cycles = self.estimate(found, batches, matmul, panels, depth, outer,
+                                                   keep_acts, keep_weights, shared is not None)
+                            yield Tiling(found, panels, depth, outer, keep_acts, keep_weights,
+                                         act_rows, tiles, (rows * panels, extra), shared, cycles)
                     if any_fits and chunks == 1:
                         break
+
+    def _meeting(self, rows: int, panels: int) -> float:
+        """Part of the time of loads and stores that they wait for banks.
+
+        Of words, a row takes some beats; other units go on by a bank a cycle. So panels that are
+        two banks apart, with two beats, hardly meet them, others do every few rows.
+        """
+        if not self.busy or ceil_div(4 * self.dim, self.config.bus_bytes) != BANKS // 2:
+            return 0.0
+        return MEETING if rows % BANKS != BANKS // 2 else MEETING / max(1, panels - 0.5)
+
+    def _ways(self, rows: int, panels: int, places: int) -> Iterator[tuple[int, int | None]]:
+        """Yield the rows, beside the sums, of a block's vector work, and those that all share."""
+        if places * rows * (panels + self.loaded[0] * panels + self.loaded[1]) > self.acc:
+            return
+        extra = self.body.block_rows(rows, panels)
+        if places * (rows * panels + extra) <= self.acc:
+            yield extra, None
+        if places > 1 and self.steps[0] >= HEAVY:
+            extra = self.body.block_rows(rows, panels, apart=True)
+            shared = self.body.shared_rows(rows, panels)
+            if places * (rows * panels + extra) + shared <= self.acc:
+                yield extra, shared
 
     def _residency(self, blocks: int, groups: int, chunks: int, acts: int,
                    weights: int) -> Iterator[tuple[bool, bool, bool]]:
@@ -190,8 +248,9 @@ class _Search:
         if acts * act_keys + few_weights + raw <= room:
             yield False, True, False
 
-    def estimate(self, found: tuple[tuple[int, int], ...], batches: int, panels: int, depth: int,
-                 rows_outer: bool, keep_acts: bool, keep_weights: bool) -> float:
+    def estimate(self, found: tuple[tuple[int, int], ...], batches: int, matmul: float,
+                 panels: int, depth: int, rows_outer: bool, keep_acts: bool,
+                 keep_weights: bool, apart: bool) -> float:
         """Estimate cycles: of each block the slowest of its units, and fill and drain."""
         given, dim = self.given, self.dim
         acts, weights = given.acts, given.weights
@@ -200,11 +259,11 @@ class _Search:
         rows, panels_, depth_ = self.total / blocks, weights.panels / groups, acts.panels / chunks
         # A block's units.
         matmuls = panels_ * depth_ * len(given.taps) * batches
-        array = matmuls * max(rows / batches, dim + 1, ISSUE)
+        array = matmuls * matmul
         act_load = weight_load = 0.0
+        kept = acts.rows(acts.patch(*found[0]))
         if acts.resident is None:
             size = acts.access.tensor.element_bytes
-            kept = acts.rows(acts.patch(*found[0]))
             columns = min(acts.depth, depth * dim)
             act_load = (min(acts.depth, dim * depth_) * self._beats(kept, size)
                         if acts.transposed else kept * self._beats(columns, size))
@@ -215,17 +274,24 @@ class _Search:
             weight_load = tiles * (
                 deep * panels_ * self._beats(min(dim, weights.columns[0]), size)
                 if weights.natural else wide * self._beats(round(deep), size))
-        turn = rows * depth_ if acts.transposed else 0.0
+        turn = kept * depth_ if acts.transposed else 0.0
         full = self._beats(min(self.cluster.space[-1], dim), 4)
         vector = rows * (self.steps[0] * panels_ + self.steps[1]) / chunks
+        full *= 1 + self._meeting(found[0][1], panels)
         reads = rows * (self.reads[0] * panels_ * full + self.reads[1]) / chunks
         writes = rows * (self.writes[0] * panels_ * full + self.writes[1]) / chunks
         issued = ISSUE * (matmuls + 2 + (panels_ * (1 + self.steps[0] + self.reads[0])
                                          + self.steps[1] + self.writes[0]) / chunks)
 
+        # A block's sums take the place of those of the block before the last one, which its vector
+        # work must have left; and if that leaves results there, they must be stored.
+        stored = rows * panels_ * full / chunks if self.writes[0] else 0.0
+        held = VECTOR + 2 * dim + (vector * self.share if apart else vector + stored)
+        again = (array + held) / 2 if blocks * groups > 2 else 0.0
+
         def cost(with_acts: bool, with_weights: bool) -> float:
             bus = reads + act_load * with_acts + weight_load * with_weights
-            return BLOCK + max(array, bus, vector + turn * with_acts, writes, issued)
+            return BLOCK + max(array, bus, vector + turn * with_acts, writes, issued, again)
 
         count = blocks * groups * chunks
         own = given.batched
@@ -241,6 +307,9 @@ class _Search:
         cycles = (both * cost(True, True) + (with_acts - both) * cost(True, False)
                   + (with_weights - both) * cost(False, True)
                   + max(0, count - with_acts - with_weights + both) * cost(False, False))
+        if matmul < 2 * ISSUE:
+            # Matmuls that are too short to hide the beginning of a loop, one over each depth.
+            cycles += LOOP * panels_ * count
         if blocks > 1 and groups > 1:
             # Loads that only some blocks have get in the way of others in a loop.
             cycles += UNEVEN * (act_load * (blocks - 1) if rows_outer
@@ -275,9 +344,11 @@ def choose(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
     best: tuple[Operands, Tiling] | None = None
     for form in given:
         search = _Search(config, cluster, code, region, form, body)
+        search.most = math.inf if best is None else best[1].cycles
         for found in search.candidates():
             if best is None or found.cycles < best[1].cycles:
                 best = form, found
+                search.most = found.cycles
     if best is None:
         acts, weights = given[0].acts, given[0].weights
         raise CompileError(

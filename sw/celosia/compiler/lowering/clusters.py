@@ -118,8 +118,9 @@ class _Clusters:
                    if size != 1)
         lanes = extent is Extent.FULL and dims[-1] != 1 and view.strides[-1] != 0
         order = self.order if extent is Extent.FULL else self.order[:-1]
-        # With a single row there is no difference, and FULL is the simplest.
-        full = lanes and not self.group.space.cuts
+        # With a single row there is no difference: FULL is the simplest, but with the sums of a
+        # product factors and terms of columns are to go into one instruction.
+        full = lanes and not self.group.space.cuts and self.group.product is None
         if full or (rows and extent is Extent.FULL and (lanes or dims[-1] == 1)):
             return Read(value, Extent.FULL, Access(access.tensor, view.transpose(order),
                                                    access.base))

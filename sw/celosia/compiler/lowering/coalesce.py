@@ -8,7 +8,7 @@ nothing after it wants the old one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from celosia.compiler.lowered import (
@@ -141,28 +141,40 @@ class _Coalescer:
         self.fixed = fixed
         self.names = _Names({})
 
-    def works(self, works: list[Work], is_body: bool) -> list[Work]:
-        works = [self._nested(work) for work in works]
+    def works(self, works: list[Work], is_body: bool, outside: Collection[Tensor]) -> list[Work]:
+        """Return a list of work without its copies; ``outside``: what other work touches."""
+        works = [self._nested(work, works, outside) for work in works]
         at = 0
         while at < len(works):
             work = works[at]
             if isinstance(work, Move) and _is_whole(work.src) and _is_whole(work.dst) and (
                     work.src.tensor.format == work.dst.tensor.format):
-                found = self._without(works, at, is_body)
+                found = self._without(works, at, is_body, outside)
                 if found is not None:
                     works, at = found, 0
                     continue
             at += 1
         return works
 
-    def _nested(self, work: Work) -> Work:
+    def _nested(self, work: Work, works: Sequence[Work], outside: Collection[Tensor]) -> Work:
+        """Return a piece of work of a list without the copies inside of it."""
+        parts = inner(work)
+        if not parts:
+            return work
+        # Also the work itself: what it reads, and its other parts.
+        others = {access.tensor for other in works if other is not work
+                  for access, _ in accesses(other)}.union(
+                      outside, (access.tensor for access in _own(work)[0]))
+        made = []
+        for i, part in enumerate(parts):
+            beside = {access.tensor for j, other in enumerate(parts) if j != i
+                      for each in other for access, _ in accesses(each)}
+            is_body = isinstance(work, While) and i == 1
+            made.append(tuple(self.works(list(part), is_body, others | beside)))
         if isinstance(work, While):
-            return replace(work, body=tuple(self.works(list(work.body), True)),
-                           cond=tuple(self.works(list(work.cond), False)))
-        if isinstance(work, Case):
-            return replace(work, branches=tuple(tuple(self.works(list(branch), False))
-                                                for branch in work.branches))
-        return work
+            return replace(work, cond=made[0], body=made[1])
+        assert isinstance(work, Case)
+        return replace(work, branches=tuple(made))
 
     def _touch(self, work: Work, tensor: Tensor) -> list[tuple[Access, bool]]:
         return [(access, written) for access, written in accesses(work)
@@ -171,7 +183,8 @@ class _Coalescer:
     def _touched(self, works: list[Work], tensor: Tensor) -> bool:
         return any(self._touch(work, tensor) for work in works)
 
-    def _without(self, works: list[Work], at: int, is_body: bool) -> list[Work] | None:
+    def _without(self, works: list[Work], at: int, is_body: bool,
+                 outside: Collection[Tensor]) -> list[Work] | None:
         """Return the work without the copy at ``at``, or None where it must stay."""
         move = works[at]
         assert isinstance(move, Move)
@@ -180,7 +193,8 @@ class _Coalescer:
         if src is dst:
             return before + after
         local = self._begins_here(before, src)
-        if local and src not in self.fixed and not self._touched(after, src):
+        if local and src not in self.fixed and not self._touched(after, src) and (
+                src not in map(self.names.of, outside)):
             if dst not in self.fixed and not self._touched(before, dst) and (
                     not is_body or not self._is_carried(works, dst)):
                 self.names.names[dst] = src
@@ -242,5 +256,5 @@ def coalesce(works: list[Work], fixed: Collection[Tensor]) -> list[Work]:
         Tensors whose contents are given, or wanted when the program ends.
     """
     coalescer = _Coalescer(fixed)
-    made = coalescer.works(works, False)
+    made = coalescer.works(works, False, ())
     return [coalescer.names.work(work) for work in made]

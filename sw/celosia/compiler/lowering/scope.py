@@ -16,6 +16,9 @@ from celosia.graph import DType, Graph, Node, Source, TensorType, Value
 
 __all__ = ["Scope", "Unit", "source_text"]
 
+#: Addresses of slices that may be kept in registers, of which there are 32, until they are used.
+_MOST_SLICES = 8
+
 #: What is put in order: groups, and nodes that are work of their own.
 Unit = Group | Node
 
@@ -60,6 +63,7 @@ class Scope:
         self.groups = fuse(tensors.config, graph, self.roots)
         self.group_of = {node: group for group in self.groups for node in group.nodes}
         self._order = {node: i for i, node in enumerate(graph.nodes)}
+        self._sliced: set[Value] = set()
         self.needed: set[Value] = set()
         self._find_needed()
 
@@ -131,7 +135,9 @@ class Scope:
         if node.op == "dynamic_slice":
             x = self.plain(node.operands[0])
             view = View(x.view.offset, value.shape, View.contiguous(x.view.shape).strides)
-            return Access(x.tensor, view, self.base(self.offsets[node], node))
+            access = Access(x.tensor, view, self.base(self.offsets[node], node))
+            self._sliced.add(self.offsets[node])
+            return self.copied(access, node) if len(self._sliced) > _MOST_SLICES else access
         if node in self.roots.rounded or node.op == "bitcast":
             return self.get(node.operands[0])
         x = self.get(node.operands[0]) if node.operands else None

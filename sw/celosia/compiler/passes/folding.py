@@ -16,6 +16,7 @@ from celosia.compiler.builder import Builder, replace_nodes
 from celosia.graph import Graph, Node, Value
 from celosia.graph.interpreter.kernels import Tensor
 from celosia.graph.interpreter.run import evaluate
+from celosia.graph.operations.collective import COLLECTIVES
 from celosia.graph.types import Array
 
 __all__ = ["MOST_ELEMENTS", "fold", "merge"]
@@ -30,7 +31,8 @@ _FREE = frozenset({"iota", "broadcast"})
 def fold(node: Node) -> tuple[Value, ...] | None:
     """Return the results of a node if they are constants."""
     b = Builder(node.source)
-    if node.op in _KEPT or max(type.size for type in node.types) > MOST_ELEMENTS:
+    if node.op in _KEPT | COLLECTIVES or max(
+            type.size for type in node.types) > MOST_ELEMENTS:
         return None
     if node.op == "constant":
         array = node.attrs["value"]

@@ -21,7 +21,7 @@ import numpy as np
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
-__all__ = ["LONG", "MOST_TAPS", "is_canonical_reduction", "reductions"]
+__all__ = ["LONG", "MOST_TAPS", "is_canonical_reduction", "joined", "reductions"]
 
 #: From this extent on a window is made of windows half as long.
 LONG = 5
@@ -69,7 +69,7 @@ def _reduce(b: Builder, node: Node) -> tuple[Value, ...] | None:
     neutral = _is_neutral(name, initial)
 
     def make(x: Value, initial: Value) -> Value:
-        found = _joined(b, x, name, dims)
+        found = joined(b, x, name, dims)
         if not neutral:
             found = b(name, found, b.like(initial, found.type))
         return found
@@ -77,7 +77,7 @@ def _reduce(b: Builder, node: Node) -> tuple[Value, ...] | None:
     return (_in_f32(b, x.dtype, make, x, initial),)
 
 
-def _joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
+def joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
     """Return the elements along dimensions as one."""
     kept = [extent for dim, extent in enumerate(x.shape) if extent != 1 or dim not in dims]
     left = [dim for dim in dims if x.shape[dim] != 1]
@@ -93,9 +93,9 @@ def _joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
             x = b.like(b.neutral(name, x.dtype), TensorType(x.dtype, shape))
         while x.shape[dim] > 1:
             half = x.shape[dim] // 2
-            joined = b(name, b.part(x, dim, 0, half), b.part(x, dim, half, 2 * half))
+            pair = b(name, b.part(x, dim, 0, half), b.part(x, dim, half, 2 * half))
             rest = b.part(x, dim, 2 * half, x.shape[dim])
-            x = b.concatenate([joined, rest], dim) if rest.shape[dim] else joined
+            x = b.concatenate([pair, rest], dim) if rest.shape[dim] else pair
         x = b.reshape(x, *x.shape[:dim], *x.shape[dim + 1:])
     return x
 
@@ -106,7 +106,7 @@ def _arg_reduce(b: Builder, node: Node) -> tuple[Value, ...]:
         x, initial = b.convert(x, DType.F32), b.convert(initial, DType.F32)
     dims = node.attrs["dims"]
     name = "maximum" if node.attrs["reducer"] == "argmax" else "minimum"
-    best = _joined(b, x, name, dims)
+    best = joined(b, x, name, dims)
     best = b(name, best, b.like(initial, best.type))
     kept = [dim for dim in range(x.type.rank) if dim not in dims]
 
@@ -118,7 +118,7 @@ def _arg_reduce(b: Builder, node: Node) -> tuple[Value, ...]:
     last = b.neutral("minimum", index.dtype)
     places = b("select", wins(x, b.broadcast(best, x.shape, kept)), index,
                b.like(last, index.type))
-    first = _joined(b, places, "minimum", dims)
+    first = joined(b, places, "minimum", dims)
     other = b("select", wins(b.like(initial, best.type), best),
               b.like(initial_index, first.type), b.like(last, first.type))
     return b.convert(best, node.types[0].dtype), b("minimum", first, other)

@@ -16,22 +16,13 @@ def _reduce(run: Run, x: Tensor, initial: Tensor) -> Tensor:
     def reduce(x: Tensor, initial: Tensor) -> Tensor:
         join = BINARY[run["reducer"]]
         assert isinstance(join, np.ufunc)
+        if not all(x.shape[dim] for dim in run["dims"]):
+            return np.broadcast_to(initial, run.node.types[0].shape)
         for dim in sorted(run["dims"], reverse=True):
-            if x.shape[dim]:
-                x = join.reduce(x, dim, dtype=x.dtype)
-            else:
-                x = np.broadcast_to(initial, x.shape[:dim] + x.shape[dim + 1:])
-                # Not twice, though it would make no difference to a neutral element.
-                initial = _neutral(run["reducer"], initial)
+            x = join.reduce(x, dim, dtype=x.dtype)
         return join(x, initial)
 
     return in_f32(reduce, x, initial)
-
-
-def _neutral(reducer: str, like: Tensor) -> Tensor:
-    if reducer in ("maximum", "minimum", "and", "or"):
-        return like
-    return np.ones_like(like) if reducer == "multiply" else np.zeros_like(like)
 
 
 @kernel("arg_reduce")

@@ -15,10 +15,12 @@ def test_cuts():
 
 
 @pytest.mark.parametrize(("shape", "stored", "kind", "least"), [
-    ((1, 256, 256, 256), (False, False), "bf16", 0.97),
-    ((1, 256, 512, 256), (False, True), "f32", 0.95),
-    ((1, 256, 256, 256), (True, False), "bf16", 0.93),
-    ((16, 64, 64, 64), (False, True), "bf16", 0.92)], ids=str)
+    ((1, 256, 256, 256), (False, False), "bf16", 0.98),
+    ((1, 256, 512, 256), (False, True), "f32", 0.98),
+    ((1, 256, 256, 256), (True, False), "bf16", 0.97),
+    # Transposed operands are loaded a turn ahead: spread over it, they leave room for others.
+    ((1, 1024, 256, 256), (True, False), "f32", 0.98),
+    ((16, 64, 64, 64), (False, True), "bf16", 0.94)], ids=str)
 def test_dots(shape, stored, kind, least):
     made = Multiplying(CORE, kind, relu=True).dot(*shape, *stored)
     assert made.utilisation(math.prod(shape)) > least

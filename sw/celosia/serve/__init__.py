@@ -1,0 +1,14 @@
+"""Predictions over HTTP, in the JSON form of the Open Inference Protocol (KServe v2).
+
+From files to the network: weights (arrays that stay with a program), model (a program, its
+weights, and what requests bring), folder (models in files), tensors and protocol (JSON), runner
+(the device and its thread), batcher (requests that share runs), metrics, service (limits), app
+(routes), server (socket and signals). The command is ``celosia serve``, its page docs/serving.md.
+"""
+
+from celosia.serve.errors import Refusal
+from celosia.serve.folder import load_model, save_model
+from celosia.serve.model import Model, make_model
+from celosia.serve.service import Limits, Service
+
+__all__ = ["Limits", "Model", "Refusal", "Service", "load_model", "make_model", "save_model"]

@@ -1,0 +1,243 @@
+"""Requests that share runs, and limits under load."""
+
+import asyncio
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import celosia
+from celosia.graph import parse
+from celosia.serve import Limits, Service, make_model
+from serving import BATCH, WEIGHTS, serving
+
+#: A row's answer is how far it is from the mean of all rows.
+NORMALISED = """graph net(
+  %0: f32[8,16] "x"
+) {
+  %1 = constant() value=f32[]{0.0} : f32[]
+  %2 = reduce(%0, %1) dims=[0] reducer=add : f32[16]
+  %3 = broadcast(%2) shape=[8,16] dims=[1] : f32[8,16]
+  %4 = subtract(%0, %3) : f32[8,16]
+  return %4
+}"""
+#: The batch is the second axis.
+COLUMNS = """graph columns(
+  %0: f32[16,8] "x",
+  %1: f32[4,16] "w"
+) {
+  %2 = dot(%1, %0) dtype=f32 contract=[[1,0]] : f32[4,8]
+  return %2
+}"""
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 60))
+
+
+def row(number):
+    """A row that no other number has."""
+    return np.array([[(number >> bit) & 1 for bit in range(16)]], np.float32)
+
+
+class Gate:
+    """A device that runs only when it may."""
+
+    def __init__(self, model):
+        self.model, self.open, self.runs = model, threading.Event(), 0
+
+    def __call__(self):
+        device = celosia.open("model", config=self.model.compiled.config)
+        before = device.run
+
+        def run(*args, **options):
+            self.runs += 1
+            assert self.open.wait(30)
+            return before(*args, **options)
+        device.run = run
+        return device
+
+
+def test_many_requests_share_few_runs_and_get_their_own_answers(model):
+    async def talk():
+        async with serving(model, Limits(wait=0.05, queue=1000)) as client:
+            found = await asyncio.gather(*(client.ask(row(n)) for n in range(200)))
+            return found, await client.metrics()
+    found, metrics = run(talk())
+    for number, (status, answer) in enumerate(found):
+        assert status == 200
+        assert answer.tolist() == (row(number) @ WEIGHTS).tolist()
+    assert metrics["celosia_run_seconds_count"] <= 200 / BATCH + 5
+
+
+def test_requests_of_several_sizes_are_split_and_put_together(model):
+    rng = np.random.default_rng(3)
+    arrays = [rng.integers(-50, 50, (size, 16)).astype(np.float32)
+              for size in (5, 5, 5, 20, 1, 9, 8, 3)]
+
+    async def talk():
+        async with serving(model, Limits(wait=0.05)) as client:
+            found = await asyncio.gather(*(client.ask(each) for each in arrays))
+            return found, await client.metrics()
+    found, metrics = run(talk())
+    for array, (status, answer) in zip(arrays, found, strict=True):
+        assert status == 200
+        assert answer.tolist() == (array @ WEIGHTS).tolist()
+    assert metrics["celosia_run_seconds_count"] == 56 / BATCH
+
+
+def test_fewer_rows_a_run(model):
+    async def talk():
+        async with serving(model, Limits(batch=2)) as client:
+            answer = await client.ask(np.concatenate([row(n) for n in range(6)]))
+            return answer, await client.metrics()
+    (status, answer), metrics = run(talk())
+    assert (status, answer.tolist()) == (
+        200, (np.concatenate([row(n) for n in range(6)]) @ WEIGHTS).tolist())
+    assert metrics["celosia_run_seconds_count"] == 3
+    with pytest.raises(ValueError, match="^limit of batch must be at most 8, the batch of product, "
+                                         "not 9$"):
+        Service(model, Gate(model), Limits(batch=9))
+
+
+def test_a_batch_on_another_axis():
+    w = np.random.default_rng(0).integers(-9, 9, (4, 16)).astype(np.float32)
+    model = make_model(celosia.compile(parse(COLUMNS), "core", cache=False), {"w": w}, axis=1)
+    x = np.random.default_rng(1).integers(-9, 9, (16, 11)).astype(np.float32)
+
+    async def talk():
+        async with serving(model, check=True) as client:
+            return await client.ask(x)
+    status, answer = run(talk())
+    assert (status, answer.tolist()) == (200, (w @ x).tolist())
+
+
+def test_a_flood_is_refused_and_the_server_goes_on(model):
+    gate = Gate(model)
+
+    async def talk():
+        async with serving(model, Limits(queue=20, wait=0), gate) as client:
+            tasks = [asyncio.create_task(client.http.post(
+                client.url, json={"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 16],
+                                              "data": row(n).ravel().tolist()}]}))
+                for n in range(500)]
+            await asyncio.wait(tasks[20:], timeout=20)
+            held = await client.metrics()
+            live = (await client.http.get("/v2/health/live")).status_code
+            gate.open.set()
+            responses = await asyncio.gather(*tasks)
+            return responses, held, live, await client.ask(row(5)), await client.metrics()
+    responses, held, live, after, metrics = run(talk())
+    statuses = [each.status_code for each in responses]
+    assert statuses.count(200) == 20
+    assert statuses.count(503) == 480
+    refused = responses[statuses.index(503)]
+    assert refused.headers["retry-after"] == "1"
+    assert refused.json() == {"error": "the server is busy: at most 20 requests may be in it at "
+                                       "once; try again"}
+    for number, response in enumerate(responses):
+        if response.status_code == 200:
+            assert response.json()["outputs"][0]["data"] == (row(number) @ WEIGHTS)[0].tolist()
+    assert held["celosia_requests_open"] == 20
+    assert live == after[0] == 200
+    assert metrics["celosia_requests_open"] == metrics["celosia_rows_waiting"] == 0
+
+
+def test_bodies_together_are_bounded(model):
+    async def half():
+        yield b" " * 600
+        await asyncio.sleep(0.3)
+        yield b" " * 100
+
+    async def talk():
+        async with serving(model, Limits(body=1000, held=2000)) as client:
+            found = await asyncio.gather(*(client.http.post(client.url, content=half())
+                                           for _ in range(5)))
+            return found, await client.ask(row(1)), await client.metrics()
+    found, after, metrics = run(talk())
+    statuses = sorted(each.status_code for each in found)
+    assert statuses.count(503) >= 2
+    assert set(statuses) == {400, 503}
+    assert {each.json()["error"] for each in found if each.status_code == 503} == {
+        "the server is busy: bodies and answers may have at most 2000 bytes together; try again"}
+    assert after[0] == 200
+    assert metrics["celosia_held_bytes"] == 0
+
+
+def test_time_is_up(model):
+    gate = Gate(model)
+
+    async def talk():
+        async with serving(model, Limits(timeout=0.3, wait=0), gate) as client:
+            late = await asyncio.gather(*(client.ask(row(n)) for n in range(30)))
+            gate.open.set()
+            while (await client.metrics())["celosia_rows_waiting"]:
+                await asyncio.sleep(0.01)
+            return late, await client.ask(row(1))
+    late, after = run(talk())
+    assert late == 30 * [(504, ("there was no answer within 0.3 s; the server is busy, or the "
+                                "model too slow"))]
+    assert after[0] == 200
+    assert gate.runs == 2  # nothing ran for those who had gone
+
+
+def test_the_end_waits_for_answers(model):
+    gate = Gate(model)
+
+    async def talk():
+        async with serving(model, make=gate) as client:
+            tasks = [asyncio.create_task(client.ask(row(n))) for n in range(20)]
+            while (await client.metrics())["celosia_rows_waiting"] != 12:
+                await asyncio.sleep(0.01)
+            threading.Timer(0.3, gate.open.set).start()
+        return await asyncio.gather(*tasks), client.service.ended
+    found, ended = run(talk())
+    assert ended
+    for number, (status, answer) in enumerate(found):
+        assert status == 200
+        assert answer.tolist() == (row(number) @ WEIGHTS).tolist()
+
+
+def test_an_end_that_does_not_come_is_given_up(model):
+    gate = Gate(model)
+
+    async def talk():
+        async with serving(model, Limits(timeout=0.2), gate) as client:
+            task = asyncio.create_task(client.ask(row(9)))
+            while not gate.runs:
+                await asyncio.sleep(0.01)
+            start = time.monotonic()
+        took = time.monotonic() - start
+        gate.open.set()
+        return await task, client.service.ended, took
+    (status, _), ended, took = run(talk())
+    assert (status, ended) == (504, False)
+    assert took < 5
+
+
+def test_rows_that_depend_on_each_other_are_no_model():
+    model = make_model(celosia.compile(parse(NORMALISED), "core", cache=False))
+
+    async def start(check):
+        async with serving(model, check=check):
+            pass
+    message = ("every row of output0 of net must depend on its own row of the inputs alone, since "
+               "requests of several clients share a run, but it changes with the other rows (a "
+               "batch normalisation that trains?)")
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        run(start(True))
+    run(start(False))
+
+
+@pytest.mark.parametrize(("limits", "message"), [
+    ({"queue": 0}, "limit of queue must be an integer of at least 1, not 0"),
+    ({"body": 1.5}, "limit of body must be an integer of at least 1, not 1.5"),
+    ({"batch": True}, "limit of batch must be an integer of at least 1, not True"),
+    ({"timeout": 0}, "limit of timeout must be at least 0.001 seconds, not 0"),
+    ({"wait": float("nan")}, "limit of wait must be at least 0 seconds, not nan"),
+])
+def test_limits_that_are_none(limits, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Limits(**limits)
