@@ -26,8 +26,9 @@ Made by `scripts/docs`, which compiles the programs of `sw/celosia/coverage.mlir
 become; edit those, not this page.
 
 {chip} of the {all} operations that training programs of JAX, Keras, Flax and torchax use run on
-the chip. A program with another one is refused before anything runs, with the reasons below.
-Collectives and shardings are those of a single device.
+the chip. The host runs the others, between programs of the chip; `strict=True` refuses them.
+Collectives and shardings are those of a single device here; several exchange arrays by way of the
+host (`celosia.collectives`).
 """
 
 _OTHERS = """\

@@ -18,6 +18,7 @@ from celosia.compiled.parts import Argument, WorkInfo
 from celosia.driver import Device
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.graph import Graph, interpret
+from celosia.graph.interpreter.kernels import Peer
 
 __all__ = ["HostPart", "Mixed", "Step"]
 
@@ -39,6 +40,14 @@ class Step:
 
     part: Compiled | HostPart
     takes: tuple[int, ...]
+
+    @property
+    def where(self) -> str:
+        """Where it runs: "chip", "host" or "link" (see `celosia.compiler.placement.Place`)."""
+        if not isinstance(self.part, HostPart):
+            return "chip"
+        return "link" if self.part.works and all(
+            work.where == "link" for work in self.part.works) else "host"
 
 
 class Mixed(Compiled):
@@ -71,9 +80,9 @@ class Mixed(Compiled):
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        places = ", ".join("chip" if isinstance(step.part, Compiled) else "host"
-                           for step in self.steps)
-        return f"<{self.name} for {self.config.name} and the host: {places}>"
+        places = [step.where for step in self.steps]
+        others = " and ".join(f"the {each}" for each in dict.fromkeys(places) if each != "chip")
+        return f"<{self.name} for {self.config.name} and {others}: {', '.join(places)}>"
 
     def renamed(self, name: str, config: TpuConfig, labels: Iterable[str]) -> Mixed:
         """Return the same program with other names; as of `Compiled`."""
@@ -110,8 +119,18 @@ class MixedExecutable(Executable):
         return not self.device.closed and all(
             part.usable for part, _ in self._steps if isinstance(part, Executable))
 
-    def __call__(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT) -> tuple[NDArray, ...]:
-        """Run on arguments and return the results; as of `Executable`."""
+    def __call__(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT,
+                 peer: Peer | None = None) -> tuple[NDArray, ...]:
+        """Run on arguments and return the results; as of `Executable`.
+
+        Parameters
+        ----------
+        args, timeout
+            As of `Executable.run`.
+        peer
+            The device among others that run the same program, which
+            `celosia.collectives.HostInterconnect` has; for a program with collectives.
+        """
         compiled = self.compiled
         check_count(compiled.name, compiled.inputs, len(args))
         values = [host_array(compiled.name, i, argument, value) for i, (argument, value)
@@ -124,7 +143,7 @@ class MixedExecutable(Executable):
                 values += part(*inputs, timeout=timeout)
                 total.update(part.counters)
             else:
-                values += map(np.asarray, interpret(part.graph, inputs))
+                values += map(np.asarray, interpret(part.graph, inputs, peer=peer))
         self.counters = {"cycles": 0, **total}
         return tuple(np.array(values[number]) for number in self._gives)
 

@@ -13,7 +13,7 @@ from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiler import cache as programs
 from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
-from celosia.compiler.split import host_nodes, place_whole, split
+from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node
 
@@ -72,7 +72,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     options = dict(options or {})
 
     def make() -> Compiled:
-        level = canonical(graph)
+        level = _level(graph)
         check_formats(level, config, name)
         if strict:
             check_places(level, name)
@@ -80,7 +80,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
 
     made = programs.fetch(programs.key_of(graph, config, options), make) if cache else make()
     if strict and isinstance(made, Mixed):
-        check_places(canonical(graph), name)
+        check_places(_level(graph), name)
     return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
 
 
@@ -153,11 +153,18 @@ def check_places(graph: Graph, name: str) -> None:
             f"{name}: strict=True allows no operation on the host, there would be:", *problems)))
 
 
+def _level(graph: Graph) -> Graph:
+    """Return the canonical graph, the loops in which devices meet written out."""
+    level = canonical(graph)
+    written = written_out(level)
+    return level if written is level else canonical(written)
+
+
 def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
           options: Mapping[str, object]) -> Compiled:
     """Compile a canonical graph, in parts where a part is for the host."""
     from celosia.compiler.build import build
-    if not any(True for _ in host_nodes(level)):
+    if on_chip(level):
         return _compiled(build(level, config, options), graph, config, name)
     parts, gives = split(level)
     steps = []
@@ -178,8 +185,7 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
 def _host_work(node: Node) -> WorkInfo:
     moved = sum(value.type.nbytes for value in node.operands) + sum(
         type.nbytes for type in node.types)
-    return WorkInfo(node.op, str(node.source), (node.op,), "host", place_whole(node).reason,
-                    bytes=moved)
+    return WorkInfo(node.op, str(node.source), (node.op,), *place_whole(node), bytes=moved)
 
 
 def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compiled:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from celosia.compiler.levels import CANONICAL, KERNELS
 from celosia.graph import DType, Node
+from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = ["PLACES", "Place", "place"]
 
@@ -17,7 +18,8 @@ class Place(NamedTuple):
     Attributes
     ----------
     where
-        "chip" or "host".
+        "chip", "host", or "link": what chips do together, by what connects them. So far the host
+        does that, too, but it is nothing that a chip lacks.
     reason
         What runs it there, or what the chip lacks.
     """
@@ -49,6 +51,7 @@ PLACES: dict[str, Place] = {
     **_group("addresses from registers of the scalar unit", "dynamic_slice dynamic_update_slice"),
     **_group("branches and loops of the scalar unit", "while case"),
     **_group("nothing to do", "barrier"),
+    **{name: Place("link", "devices exchange it by way of the host") for name in COLLECTIVES},
     "remainder": Place("host", "a remainder of fp32 needs a division of up to 277 bits"),
     "select_and_scatter": Place("host", "its window has too many elements to be written out"),
     "sort": Place("host", "the chip compares, but has no network that sorts"),

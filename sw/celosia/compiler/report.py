@@ -12,7 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.expected import decisions
-from celosia.compiled.mixed import HostPart, Mixed
+from celosia.compiled.mixed import HostPart, Mixed, Step
 from celosia.compiled.parts import Argument, Place, WorkInfo
 
 __all__ = ["facts", "roofline", "text"]
@@ -87,7 +87,7 @@ def facts(compiled: Compiled) -> dict[str, Any]:
     host.
     """
     if isinstance(compiled, Mixed):
-        steps = [{"where": "host", "works": [_work(compiled.config, work, 0)
+        steps = [{"where": step.where, "works": [_work(compiled.config, work, 0)
                                              for work in step.part.works]}
                  if isinstance(step.part, HostPart) else {"where": "chip", **facts(step.part)}
                  for step in compiled.steps]
@@ -133,7 +133,7 @@ def text(compiled: Compiled) -> str:
             f"{compiled.name}, for {config.name} and the host, in {len(compiled.steps)} steps",
             *_rows([("takes", _types(known["inputs"])), ("gives", _types(known["outputs"])),
                     ("expected", f"{known['cycles']:,} cycles of the chip")]),
-            *(f"\nstep {i + 1}: {_step(step.part)}".rstrip()
+            *(f"\nstep {i + 1}: {_step(step)}".rstrip()
               for i, step in enumerate(compiled.steps)))) + "\n"
     limits = ", ".join(f"{name} {cycles:,}" for name, cycles in known["roofline"].items())
     busy = ", ".join(f"{unit} {share:.1%}" for unit, share in known["busy"].items())
@@ -166,11 +166,12 @@ def _rows(rows: list[tuple[str, str]]) -> Iterator[str]:
             yield line.replace(_TOGETHER, " ")
 
 
-def _step(part: Compiled | HostPart) -> str:
-    if not isinstance(part, HostPart):
-        return text(part)
-    return "\n".join(["on the host", *(
-        f"  {work.kind}: {work.reason}; {work.source}" for work in part.works)])
+def _step(step: Step) -> str:
+    if not isinstance(step.part, HostPart):
+        return text(step.part)
+    where = "among devices" if step.where == "link" else "on the host"
+    return "\n".join([where, *(
+        f"  {work.kind}: {work.reason}; {work.source}" for work in step.part.works)])
 
 
 def _names(operations: list[str]) -> str:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from celosia.compiler.builder import replace_nodes
+from celosia.compiler.passes.loops import trips, turn
+from celosia.compiler.pipeline import count
 from celosia.compiler.placement import Place, place
 from celosia.graph import Graph, Node, Value, parameter
 
-__all__ = ["Part", "host_nodes", "place_whole", "split"]
+__all__ = ["Part", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
 
 #: What is made again by each part that needs it, if its operands are.
 _FREE = frozenset({"constant", "iota", "broadcast", "reshape"})
+#: Nodes of all turns of a loop that is written out because devices meet in it.
+MOST_NODES = 4096
+#: Places in the order in which they take turns; a device's number is wanted first.
+_TURNS = ("link", "chip", "host")
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,7 @@ class Part:
     Attributes
     ----------
     where
-        "chip" or "host".
+        "chip", "host" or "link" (see `celosia.compiler.placement.Place`).
     graph
         What it computes.
     takes
@@ -37,21 +44,34 @@ class Part:
 def place_whole(node: Node) -> Place:
     """Return where a node of the canonical level runs with its regions, and why.
 
-    A loop or a branch is in one place: on the host if anything in it must be.
+    A loop or a branch is in one place: on the host if anything in it is not on the chip.
     """
     for region in node.regions:
         for inner in region.nodes:
             found = place_whole(inner)
-            if found.where == "host":
+            if found.where != "chip":
                 return Place("host", f"{inner.op} in it: {found.reason}")
     return place(node)
 
 
+def on_chip(graph: Graph) -> bool:
+    """Return whether the chip alone runs a canonical graph."""
+    return all(place_whole(node).where == "chip" for node in graph.nodes)
+
+
 def host_nodes(graph: Graph) -> Iterator[tuple[Node, str]]:
-    """Yield the nodes of a canonical graph that the chip does not run, and the reason for each."""
+    """Yield the nodes of a canonical graph that the chip does not run, and the reason for each.
+
+    What devices do together is none of them, but for where a loop or a branch has it: the host
+    runs all of that.
+    """
     for node in graph.nodes:
         for region in node.regions:
             yield from host_nodes(region)
+            for inner in region.nodes:
+                if place(inner).where == "link":
+                    yield inner, ("devices meet in a loop that is too long to be written out, or "
+                                  "in a branch, which the host runs therefore")
         found = place(node)
         if found.where == "host":
             yield node, found.reason
@@ -63,7 +83,7 @@ def split(graph: Graph) -> tuple[tuple[Part, ...], tuple[int, ...]]:
     Returns
     -------
     parts
-        Chip and host in turns, as few as their dependencies allow.
+        Links, chip and host in turns, each only where something is left to do.
     gives
         Numbers of the values that are the graph's results.
     """
@@ -81,7 +101,7 @@ def split(graph: Graph) -> tuple[tuple[Part, ...], tuple[int, ...]]:
 
 
 def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
-    """Return when each node runs (even: chip, odd: host), and the nodes that every part makes."""
+    """Return when each node runs (see `_TURNS`), and the nodes that every part makes."""
     stages: dict[Node, int] = {}
     free: set[Node] = set()
     results = {value.node for value in graph.outputs}
@@ -93,8 +113,8 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
             free.add(node)
             continue
         after = max((stages[each] for each in sources if each in stages), default=0)
-        host = place_whole(node).where == "host"
-        stages[node] = after + (after % 2 != host)
+        turn = _TURNS.index(place_whole(node).where)
+        stages[node] = after + (turn - after) % len(_TURNS)
     return stages, free
 
 
@@ -124,10 +144,36 @@ def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value,
         copy(node)
     results = [value for node in nodes for value in node.results
                if value in graph.outputs or _used(graph.users.get(value, ()), inside)]
-    where = "host" if stage % 2 else "chip"
+    where = _TURNS[stage % len(_TURNS)]
     made = Graph(f"{graph.name}_{stage}", takes.values(), [values[value] for value in results])
     return Part(where, made, tuple(numbers[value] for value in takes)), results
 
 
 def _used(users: Iterable[Node], inside: set[Node]) -> bool:
     return any(node not in inside for node in users)
+
+
+def written_out(graph: Graph) -> Graph:
+    """Return a canonical graph with the loops in which devices meet written out, if they are short.
+
+    What devices do together is a step of the program, and so cannot be in a loop of the chip; the
+    host runs the whole loop where it stays.
+    """
+    return replace_nodes(graph, _written_out)
+
+
+def _written_out(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
+    if now.op != "while" or not any(_meets(region) for region in now.regions):
+        return None
+    turns = trips(now)
+    if turns is None or turns * count(now.regions[1]) > MOST_NODES:
+        return None
+    values = now.operands
+    for _ in range(turns):
+        values = turn(now.regions[1], values)
+    return values
+
+
+def _meets(graph: Graph) -> bool:
+    return any(place(node).where == "link" or any(map(_meets, node.regions))
+               for node in graph.nodes)

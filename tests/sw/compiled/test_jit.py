@@ -171,13 +171,3 @@ def test_decorator_with_arguments():
         celosia.jit(3)
     with pytest.raises(ValueError, match="backend must be one of"):
         celosia.jit(lambda x: x, backend="gpu")(X)
-
-
-def test_options_are_those_of_compile():
-    x = np.arange(9, dtype=np.float32)
-    with celosia.jit(lambda x: x / 3, options={"fast": False}) as exact:
-        assert (exact(x) == x / np.float32(3)).all()
-    with (celosia.jit(lambda x: x / 3, options={"fats": False}) as wrong,
-          pytest.raises(ValueError, match="options must be some of fast, memory, resident, "
-                                          "not fats")):
-        wrong(x)

@@ -54,3 +54,14 @@ def test_little_memory_is_an_error():
     graph = import_stablehlo(PROGRAMS / "mlp_adam.mlir")
     with pytest.raises(celosia.CompileError, match="must fit 1000 bytes of external memory"):
         celosia.compile(graph, "core", cache=False, options={"memory": 1000})
+
+
+def test_options_of_jit_are_those_of_compile():
+    pytest.importorskip("jax")
+    x = np.arange(9, dtype=np.float32)
+    with celosia.jit(lambda x: x / 3, options={"fast": False}, cache=False) as exact:
+        assert (exact(x) == x / np.float32(3)).all()
+    with (celosia.jit(lambda x: x / 3, options={"fats": False}, cache=False) as wrong,
+          pytest.raises(ValueError, match="options must be some of fast, memory, resident, "
+                                          "not fats")):
+        wrong(x)

@@ -120,7 +120,8 @@ func.func @main() -> tensor<ui32> {
   return %0 : tensor<ui32>
 }}"""
     assert refused(text).problems == (
-        "<stablehlo>:3:8: stablehlo.partition_id: program must be for 1 device, not 4",)
+        ("<stablehlo>:3:8: stablehlo.partition_id: must be in a manual computation "
+         "(jax.shard_map), where the program is for 4 partitions"),)
 
 
 def test_recursion():

@@ -95,4 +95,6 @@ def test_random_graphs_reach_most_kinds_of_operations():
         walk(case[0])
 
     collect()
-    assert {OPS[name].group for name in seen} == {spec.group for spec in OPS.values()}
+    # Those among devices are for several.
+    groups = {spec.group for spec in OPS.values()} - {"collective"}
+    assert {OPS[name].group for name in seen} == groups

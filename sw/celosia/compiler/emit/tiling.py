@@ -112,6 +112,9 @@ class _Search:
         kinds = [write.extent for write in cluster.writes]
         self.writes = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
         self.share = body.sums_share
+        written = {write.access.tensor for write in cluster.writes
+                   if isinstance(write.access.tensor.home, External)}
+        self.in_place = any(read.access.tensor in written for read in cluster.reads)
         self.busy = self.reads[0] + self.writes[0] >= BUSY
 
     def _beats(self, columns: int, size: int) -> int:
@@ -289,9 +292,14 @@ class _Search:
         held = VECTOR + 2 * dim + (vector * self.share if apart else vector + stored)
         again = (array + held) / 2 if blocks * groups > 2 else 0.0
 
+        # Panels of what is changed in place lie between one another in memory: the scoreboard lets
+        # no load of the next ones pass a store.
+        waits = (reads + vector + writes + LATENCY if self.in_place and groups > 1 else 0.0)
+
         def cost(with_acts: bool, with_weights: bool) -> float:
             bus = reads + act_load * with_acts + weight_load * with_weights
-            return BLOCK + max(array, bus, vector + turn * with_acts, writes, issued, again)
+            return BLOCK + max(array, bus, vector + turn * with_acts, writes, issued, again,
+                               waits)
 
         count = blocks * groups * chunks
         own = given.batched

@@ -1,22 +1,16 @@
-"""Calls, control flow, and what is nothing on one device."""
+"""Calls and control flow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.frames import Region
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, Graph, Value
 
-__all__ = ["IDENTITY_TARGETS", "RETURNS", "callee_of"]
+__all__ = ["RETURNS", "callee_of"]
 
-#: Custom calls that only say how values lie on several devices.
-IDENTITY_TARGETS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                    "annotate_device_placement", "LayoutConstraint")
 #: Operations that end a block.
 RETURNS = ("func.return", "stablehlo.return", "sdy.return")
 #: Operations that stand for a function, and the attribute that names it.
@@ -72,45 +66,3 @@ def _closed(regions: Sequence[Region]) -> tuple[list[Graph], list[Value]]:
     """Return regions that all take what any of them captures, and those values."""
     captured = list(dict.fromkeys(value for region in regions for value in region.captured))
     return [region.close(captured) for region in regions], captured
-
-
-def _alone(here: Here) -> None:
-    if here.importer.devices != 1:
-        raise Unsupported(f"program must be for 1 device, not {here.importer.devices}")
-
-
-@translates("stablehlo.custom_call")
-def _custom_call(here: Here) -> Sequence[Value]:
-    target = here["call_target_name"].value
-    if target not in IDENTITY_TARGETS:
-        raise Unsupported(f"custom call must be one of {', '.join(IDENTITY_TARGETS)}, not "
-                          f"{target}")
-    _alone(here)
-    return here.operands
-
-
-@translates("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
-def _sharding(here: Here) -> Sequence[Value]:
-    _alone(here)
-    return here.operands
-
-
-@translates("stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter",
-            "stablehlo.all_to_all", "stablehlo.collective_permute",
-            "stablehlo.collective_broadcast")
-def _collective(here: Here) -> Sequence[Value]:
-    # Among one device there is nothing to exchange.
-    _alone(here)
-    return here.operands
-
-
-@translates("stablehlo.partition_id", "stablehlo.replica_id")
-def _device_id(here: Here) -> Value:
-    _alone(here)
-    return here.constant(np.array(0, np.uint32))
-
-
-@translates("sdy.manual_computation")
-def _manual_computation(here: Here) -> Sequence[Value]:
-    _alone(here)
-    return here.importer.block(here.op.regions[0].blocks[0], here)

@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.frontend.stablehlo.translation import Constants
 from celosia.graph import Graph, Node, Source, Value, parameter
+from celosia.graph.sharding import Sharding
 
 __all__ = ["Frame", "Region"]
 
@@ -55,11 +56,21 @@ class Frame:
         The frame of the operation around the region; None in a function.
     source
         Where the function is called, for what has no place of its own.
+    manual
+        Whether values are those of one device: in a program for several devices that is so in
+        its manual computations only.
+    shardings
+        How values of MLIR are cut into what stands for them, where they are.
+    returned
+        What the block has returned, as values of MLIR.
     """
 
     def __init__(self, region: Region, parent: Frame | None = None,
-                 source: Source = Source.UNKNOWN):
+                 source: Source = Source.UNKNOWN, manual: bool = True):
         self.region, self.parent = region, parent
+        self.manual = parent.manual if parent is not None else manual
+        self.shardings: dict[Any, Sharding] = {}
+        self.returned: Sequence[Any] = ()
         self.source = parent.source if parent is not None else source
         # None stands for a value whose type has no counterpart.
         self.values: dict[Any, Value | None] = {}
@@ -73,3 +84,8 @@ class Frame:
                 found = self.region.capture(found)
             self.values[value] = found
         return self.values[value]
+
+    def sharding(self, value: Any) -> Sharding | None:
+        """Return how a value of MLIR is cut; None where every device has all of it."""
+        found = self.shardings.get(value)
+        return self.parent.sharding(value) if found is None and self.parent else found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from celosia.frontend.errors import FrontendError, Unsupported
 from celosia.frontend.stablehlo import (
+    collective,
     contract,
     control,
     elementwise,
@@ -20,7 +20,10 @@ from celosia.frontend.stablehlo import (
 )
 from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.frames import Frame, Region
+from celosia.frontend.stablehlo.meshes import Meshes
+from celosia.frontend.stablehlo.partition import Partitioner
 from celosia.frontend.stablehlo.reader import legalise_chlo, read_module, source_of
+from celosia.frontend.stablehlo.spmd import Spmd
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Constants, Here
 from celosia.graph import (
     SOURCED,
@@ -32,12 +35,12 @@ from celosia.graph import (
     check,
     parameter,
 )
+from celosia.graph.sharding import Sharding, UnevenSharding
 
-__all__ = ["Importer", "import_stablehlo"]
+__all__ = ["Importer", "import_spmd", "import_stablehlo"]
 
 #: Modules that fill the table of translators.
-_PARTS = (contract, control, elementwise, indexed, random, reduce, shape)
-_MESH = re.compile(r'"[^"]*"=(\d+)')
+_PARTS = (collective, contract, control, elementwise, indexed, random, reduce, shape)
 
 
 def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None) -> Graph:
@@ -54,13 +57,34 @@ def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None
     -------
     Graph
         Of the public function "main", or of the only public one: calls inlined, checked by
-        `celosia.graph.SOURCED`.
+        `celosia.graph.SOURCED`. Of a program for several devices what each device runs, as of
+        `import_spmd`.
 
     Raises
     ------
     FrontendError
         If it is no StableHLO, or has operations or types without counterpart: one error with
         all of them and their places. Nothing is returned then.
+    """
+    return import_spmd(program, filename=filename).graph
+
+
+def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> Spmd:
+    """Return a StableHLO program that is for several devices, or for one.
+
+    What ``jax.jit`` makes of `jax.shard_map` and `jax.pmap`: manual computations of Shardy are
+    what each device does. Around them operations on whole arrays are the same on all devices, but
+    for elementwise ones, which are cut as their operands are.
+
+    Parameters
+    ----------
+    program, filename
+        As of `import_stablehlo`.
+
+    Raises
+    ------
+    FrontendError
+        As of `import_stablehlo`.
     """
     if isinstance(program, Path):
         filename = filename or str(program)
@@ -86,8 +110,8 @@ class Importer:
 
     Attributes
     ----------
-    devices
-        Devices that the program is for.
+    devices, replicas, partitions
+        Devices that the program is for: one of the latter two is 1.
     constants
         Nodes that do not depend on a parameter.
     problems
@@ -99,45 +123,72 @@ class Importer:
         self.constants = Constants()
         self.problems: dict[str, None] = {}
         self.functions: dict[str, Any] = {}
-        self.devices = 1
-        attributes = module.operation.attributes
-        for name in ("mhlo.num_partitions", "mhlo.num_replicas"):
-            if name in attributes:
-                self.devices *= int(attributes[name].value)
+        self.replicas = self._count(module, "mhlo.num_replicas")
+        self.partitions = self._count(module, "mhlo.num_partitions")
+        meshes = []
         for op in module.body.operations:
             if op.operation.name == "func.func":
                 self.functions[op.attributes["sym_name"].value] = op.operation
             elif op.operation.name == "sdy.mesh":
-                count = 1
-                for extent in _MESH.findall(str(op.operation)):
-                    count *= int(extent)
-                self.devices = max(self.devices, count)
+                meshes.append(op.operation)
             else:
                 self.refuse(op.operation, f"{op.operation.name} must be a function")
+        known = Meshes(meshes)
+        if self.replicas == 1:
+            self.partitions = max(self.partitions, known.devices)
+        elif self.partitions > 1:
+            self.refuse(module.operation, f"program must be for several replicas or partitions, "
+                                          f"not {self.replicas} x {self.partitions}")
+        self.devices = self.replicas * self.partitions
+        self.partitioner = Partitioner(self, known) if self.partitions > 1 else None
         self._types: dict[Any, TensorType] = {}
         self._seen: set[str] = set()
         self._surveyed: set[str] = set()
         self._stack: list[str] = []
 
-    def run(self) -> Graph:
-        """Return the graph; `FrontendError` if anything has no counterpart."""
+    @staticmethod
+    def _count(module: Any, name: str) -> int:
+        attributes = module.operation.attributes
+        return int(attributes[name].value) if name in attributes else 1
+
+    def run(self) -> Spmd:
+        """Return the program; `FrontendError` if anything has no counterpart."""
         main = self._main()
         region = Region(main.attributes["sym_name"].value, self.constants)
-        frame = Frame(region)
+        frame = Frame(region, manual=self.partitioner is None)
         block = main.regions[0].blocks[0]
         donations = self._donations(main, len(block.arguments))
-        for argument, donated in zip(block.arguments, donations, strict=True):
+        for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
             source = source_of(argument.location, self.filename)
             type = self.type_of(argument.type, source)
             if type is not None and type.dtype.is_wide:
                 self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
                 type = None
             frame.values[argument] = None
+            if type is not None and self.partitioner:
+                try:
+                    type = self.partitioner.argument(
+                        argument, type, self._attributes(main, "arg_attrs", i), frame)
+                except (Unsupported, UnevenSharding) as error:
+                    self.problem(source, f"parameter: {error}")
+                    type = None
             if type is not None:
                 value = parameter(type, source.name, donated=donated, source=source)
                 region.params.append(value)
                 frame.values[argument] = value
-        results = self._walk(block, frame)
+        results = list(self._walk(block, frame))
+        cuts: list[Sharding] = []
+        for i, value in enumerate(results):
+            if value is not None and self.partitioner:
+                try:
+                    results[i], cut = self.partitioner.result(
+                        value, frame.sharding(frame.returned[i]),
+                        self._attributes(main, "res_attrs", i))
+                    cuts.append(cut)
+                except (Unsupported, UnevenSharding) as error:
+                    self.problem(value.node.source, f"result: {error}")
+            elif value is not None:
+                cuts.append(Sharding.replicated(value.type.rank, self.devices))
         for value in results:
             if value is not None and value.dtype.is_wide:
                 self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
@@ -151,7 +202,13 @@ class Importer:
         except GraphError as error:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 error.problems) from None
-        return graph
+        whole = (frame.sharding(argument) or Sharding.replicated(value.type.rank, self.devices)
+                 for argument, value in zip(block.arguments, graph.params, strict=True))
+        return Spmd(graph, self.replicas, self.partitions, tuple(whole), tuple(cuts))
+
+    @staticmethod
+    def _attributes(main: Any, name: str, i: int) -> Any:
+        return main.attributes[name][i] if name in main.attributes else None
 
     def _main(self) -> Any:
         if "main" in self.functions:
@@ -174,20 +231,29 @@ class Importer:
 
     def inline(self, name: str, here: Here) -> Sequence[Value]:
         """Return the results of a function for the operands at hand."""
+        return self.function(name, here)[0]
+
+    def function(self, name: str, here: Here) -> tuple[Sequence[Value], Frame]:
+        """Return the results of a function for the operands at hand, and its frame."""
         if name in self._stack:
             raise Unsupported(f"function must not call itself: {name}")
         self._stack.append(name)
         try:
-            frame = Frame(here.frame.region, source=here.source)
+            frame = Frame(here.frame.region, source=here.source, manual=here.frame.manual)
             block = self.functions[name].regions[0].blocks[0]
             frame.values.update(zip(block.arguments, here.operands, strict=True))
-            return self._results(self._walk(block, frame))
+            for argument, operand in zip(block.arguments, here.op.operands, strict=True):
+                cut = here.frame.sharding(operand)
+                if cut is not None:
+                    frame.shardings[argument] = cut
+            return self._results(self._walk(block, frame)), frame
         finally:
             self._stack.pop()
 
-    def block(self, block: Any, here: Here) -> Sequence[Value]:
-        """Return the results of a block that runs once, in place."""
+    def block(self, block: Any, here: Here, *, manual: bool = False) -> Sequence[Value]:
+        """Return the results of a block that runs once, in place; ``manual``: on each device."""
         frame = Frame(here.frame.region, here.frame)
+        frame.manual = frame.manual or manual
         frame.values.update(zip(block.arguments, here.operands, strict=True))
         return self._results(self._walk(block, frame))
 
@@ -240,7 +306,12 @@ class Importer:
         for operation in block.operations:
             op = operation.operation
             if op.name in control.RETURNS:
-                return [frame.find(value) for value in op.operands]
+                frame.returned = list(op.operands)
+                values = [frame.find(value) for value in op.operands]
+                if op.name == "stablehlo.return" and not frame.manual:
+                    assert self.partitioner is not None
+                    return self.partitioner.gathered(op, values, frame)
+                return values
             results = self._translate(op, frame)
             frame.values.update(zip(op.results, results, strict=True))
         return ()
@@ -261,10 +332,14 @@ class Importer:
             self._survey(op)
         else:
             try:
-                return self._results_of(Here(self, frame, op, known, wanted, source))
+                here = Here(self, frame, op, known, wanted, source)
+                if not frame.manual:
+                    assert self.partitioner is not None
+                    return self.partitioner.translate(here)
+                return self.results_of(here)
             except _Reported:
                 pass
-            except Unsupported as error:
+            except (Unsupported, UnevenSharding) as error:
                 self.problem(source, f"{op.name}: {error}")
             except GraphError as error:
                 message = error.problems[0].removeprefix(f"{source}: ")
@@ -273,9 +348,14 @@ class Importer:
         return [None if type is None or type.dtype.is_wide else parameter(type, source=source)
                 for type in types]
 
-    def _results_of(self, here: Here) -> Sequence[Value]:
+    def translated(self, here: Here) -> Sequence[Value]:
+        """Return the results of an operation, of any types."""
         found = TRANSLATORS[here.op.name](here)
-        results = (found,) if isinstance(found, Value) else tuple(found)
+        return (found,) if isinstance(found, Value) else tuple(found)
+
+    def results_of(self, here: Here) -> Sequence[Value]:
+        """Return the results of an operation, which must have the types that it says."""
+        results = self.translated(here)
         for value, type in zip(results, here.types, strict=True):
             if value.type != type:
                 raise Unsupported(f"result must be {type}, not {value.type}")

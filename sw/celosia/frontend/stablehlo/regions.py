@@ -35,6 +35,11 @@ def expressions_of(region: Any) -> tuple[Expression, ...]:
         if name == "constant":
             values[op.results[0]] = ("constant", _number(array_of(op.attributes["value"])))
             continue
+        for value in op.operands:
+            # Portable artifacts have the constants of all regions in the function.
+            owner = getattr(value.owner, "operation", value.owner)
+            if value not in values and getattr(owner, "name", "") == "stablehlo.constant":
+                values[value] = ("constant", _number(array_of(owner.attributes["value"])))
         if any(value not in values for value in op.operands) or len(op.regions):
             raise Unsupported(f"body must be of simple operations on its arguments, not {op.name}")
         operands = [values[value] for value in op.operands]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import ints_of
 from celosia.graph import Graph, Node, Source, TensorType, Value
 from celosia.graph.interpreter import evaluate
+from celosia.graph.operations.collective import COLLECTIVES
 
 if TYPE_CHECKING:
     from celosia.frontend.stablehlo.frames import Frame
@@ -34,10 +35,14 @@ class Here:
         Types that its results must have.
     source
         Where it came from.
+    changes
+        Lists of integers that stand for attributes of the operation.
     """
 
     def __init__(self, importer: Importer, frame: Frame, op: Any, operands: Sequence[Value],
-                 types: Sequence[TensorType], source: Source):
+                 types: Sequence[TensorType], source: Source,
+                 changes: Mapping[str, tuple[int, ...]] | None = None):
+        self.changes = changes or {}
         self.importer, self.frame, self.op = importer, frame, op
         self.operands, self.types, self.source = tuple(operands), tuple(types), source
 
@@ -45,6 +50,11 @@ class Here:
     def type(self) -> TensorType:
         """Type of the first result."""
         return self.types[0]
+
+    def with_(self, operands: Sequence[Value], types: Sequence[TensorType],
+              changes: Mapping[str, tuple[int, ...]] | None = None) -> Here:
+        """Return the same operation on other operands."""
+        return Here(self.importer, self.frame, self.op, operands, types, self.source, changes)
 
     def has(self, name: str) -> bool:
         """Whether the operation has an attribute."""
@@ -60,6 +70,8 @@ class Here:
 
     def ints(self, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
         """Return a list of integers; ``default`` where it is left out."""
+        if name in self.changes:
+            return self.changes[name]
         return ints_of(self[name]) if self.has(name) else tuple(default)
 
     def pairs(self, name: str, count: int) -> tuple[tuple[int, int], ...]:
@@ -117,6 +129,10 @@ class Here:
         return scalar if type.rank == 0 else self.emit("broadcast", scalar, shape=type.shape)
 
 
+#: Operations without operands whose values are not known.
+_OTHERS = COLLECTIVES | {"parameter"}
+
+
 class Constants:
     """Nodes whose values do not depend on a parameter."""
 
@@ -125,7 +141,7 @@ class Constants:
 
     def note(self, node: Node) -> None:
         """Take note of a new node; those of its operands come first."""
-        if node.op != "parameter" and not node.regions and all(
+        if node.op not in _OTHERS and not node.regions and all(
                 value.node in self._values for value in node.operands):
             self._values.setdefault(node)
 

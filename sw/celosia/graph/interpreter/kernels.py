@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 from celosia.graph.node import Graph, Node
 from celosia.graph.types import DType
 
-__all__ = ["KERNELS", "Run", "Tensor", "in_f32", "kernel"]
+__all__ = ["KERNELS", "Peer", "Run", "Tensor", "in_f32", "kernel"]
 
 Tensor = NDArray[Any]
+
+
+class Peer(Protocol):
+    """A device among others that run the same graph."""
+
+    def exchange(self, node: Node, operands: Sequence[Tensor]) -> Tensor:
+        """Return the result of an operation of `celosia.graph.operations.collective` here."""
+        ...
 
 
 class Run(NamedTuple):
@@ -27,11 +35,14 @@ class Run(NamedTuple):
         Runs a region on arrays.
     precision
         Stands for the `precision` of every node, unless None.
+    peer
+        The device, where it is one of several.
     """
 
     node: Node
     graph: Callable[[Graph, Sequence[Tensor]], list[Tensor]]
     precision: str | None = None
+    peer: Peer | None = None
 
     def __getitem__(self, name: str) -> Any:
         """Return an attribute of the node."""

@@ -7,22 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from celosia.graph.interpreter import contract, control, elementwise, indexed, reduce, shape
-from celosia.graph.interpreter.kernels import KERNELS, Run, Tensor
+from celosia.graph.interpreter import (
+    collective,
+    contract,
+    control,
+    elementwise,
+    indexed,
+    reduce,
+    shape,
+)
+from celosia.graph.interpreter.kernels import KERNELS, Peer, Run, Tensor
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.types import DType, TensorType
 
 __all__ = ["evaluate", "interpret"]
 
 #: Modules that fill the table of kernels.
-_PARTS = (contract, control, elementwise, indexed, reduce, shape)
+_PARTS = (collective, contract, control, elementwise, indexed, reduce, shape)
 
 #: Called with each node after it ran, and its results.
 Trace = Callable[[Node, Sequence[Tensor]], None]
 
 
 def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = None,
-              trace: Trace | None = None) -> list[Tensor]:
+              trace: Trace | None = None, peer: Peer | None = None) -> list[Tensor]:
     """Return the outputs of a graph.
 
     This defines what the operations mean: floats as NumPy computes them in fp32, bf16 results
@@ -39,6 +47,8 @@ def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = No
         "highest" to take all dot products and convolutions in fp32, whatever they ask for.
     trace
         Called with each node, also those in regions, and its results.
+    peer
+        The device, if others run the graph at the same time; `celosia.collectives` has them.
 
     Raises
     ------
@@ -56,21 +66,22 @@ def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = No
             raise ValueError(f"input {i}{f' ({name})' if name else ''} of graph {graph.name} must "
                              f"be {value.type}, not {found}")
     with np.errstate(all="ignore"):
-        return _run(graph, arrays, precision, trace)
+        return _run(graph, arrays, precision, trace, peer)
 
 
 def evaluate(node: Node, operands: Sequence[Tensor]) -> list[Tensor]:
     """Return the results of one node for given operands."""
     with np.errstate(all="ignore"):
-        return _node(node, operands, None, None)
+        return _node(node, operands, None, None, None)
 
 
 def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
-         trace: Trace | None) -> list[Tensor]:
+         trace: Trace | None, peer: Peer | None) -> list[Tensor]:
     values: dict[Value, Tensor] = dict(zip(graph.params, inputs, strict=True))
     for node in graph.nodes:
         if node.op != "parameter":
-            results = _node(node, [values[value] for value in node.operands], precision, trace)
+            results = _node(node, [values[value] for value in node.operands], precision, trace,
+                            peer)
             if trace is not None:
                 trace(node, results)
             values.update(zip(node.results, results, strict=True))
@@ -78,8 +89,9 @@ def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
 
 
 def _node(node: Node, operands: Sequence[Tensor], precision: str | None,
-          trace: Trace | None) -> list[Tensor]:
-    run = Run(node, lambda region, inputs: _run(region, inputs, precision, trace), precision)
+          trace: Trace | None, peer: Peer | None) -> list[Tensor]:
+    run = Run(node, lambda region, inputs: _run(region, inputs, precision, trace, peer),
+              precision, peer)
     found = KERNELS[node.op](run, *operands)
     # A NumPy scalar is one array, a list or tuple several.
     results = list(found) if isinstance(found, list | tuple) else [np.asarray(found)]

@@ -1,5 +1,13 @@
 """The operations of the graph, each with its types, in the order of docs/graph.md."""
 
-from celosia.graph.operations import contract, control, elementwise, indexed, reduce, shape
+from celosia.graph.operations import (
+    collective,
+    contract,
+    control,
+    elementwise,
+    indexed,
+    reduce,
+    shape,
+)
 
-__all__ = ["contract", "control", "elementwise", "indexed", "reduce", "shape"]
+__all__ = ["collective", "contract", "control", "elementwise", "indexed", "reduce", "shape"]

@@ -8,7 +8,7 @@ from celosia.graph.operations.shape import require_dims, require_rank
 from celosia.graph.spec import Call, define, require, same
 from celosia.graph.types import DType, TensorType
 
-__all__ = ["ARG_REDUCERS", "REDUCERS"]
+__all__ = ["ARG_REDUCERS", "REDUCERS", "require_reducible"]
 
 #: Reducers of one value: the binary operations of the same name.
 REDUCERS = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
@@ -18,7 +18,8 @@ ARG_REDUCERS = ("argmax", "argmin")
 _BITWISE = ("and", "or", "xor")
 
 
-def _reducible(reducer: str, dtype: DType) -> None:
+def require_reducible(reducer: str, dtype: DType) -> None:
+    """Raise `ValueError` unless a reducer takes elements of a type."""
     if reducer in _BITWISE:
         require(not dtype.is_float, f"operand of reducer {reducer} must not be a float")
     else:
@@ -33,7 +34,7 @@ def _reduce(call: Call) -> TensorType:
     x, initial = call.operands
     require(initial == TensorType(x.dtype), f"initial must be {x.dtype}[], not {initial}")
     require_dims("dims", call["dims"], x.rank)
-    _reducible(call["reducer"], x.dtype)
+    require_reducible(call["reducer"], x.dtype)
     return TensorType(x.dtype, tuple(extent for dim, extent in enumerate(x.shape)
                                      if dim not in call["dims"]))
 
@@ -62,7 +63,7 @@ def _reduce_window(call: Call) -> TensorType:
     """Each window of x, padded and dilated with `initial`, as one, in any order (as `reduce`)."""
     x, initial = call.operands
     require(initial == TensorType(x.dtype), f"initial must be {x.dtype}[], not {initial}")
-    _reducible(call["reducer"], x.dtype)
+    require_reducible(call["reducer"], x.dtype)
     require_rank(call, x.rank, "window", "stride", "padding", "x_dilation", "window_dilation")
     for name in ("window", "stride", "x_dilation", "window_dilation"):
         require(all(value > 0 for value in call[name]),
@@ -81,7 +82,7 @@ def _select_and_scatter(call: Call) -> TensorType:
     """
     x, updates, initial = call.operands
     require(initial == TensorType(x.dtype), f"initial must be {x.dtype}[], not {initial}")
-    _reducible(call["scatter"], x.dtype)
+    require_reducible(call["scatter"], x.dtype)
     require_rank(call, x.rank, "window", "stride", "padding")
     for name in ("window", "stride"):
         require(all(value > 0 for value in call[name]),

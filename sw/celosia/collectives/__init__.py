@@ -1,0 +1,22 @@
+"""Several chips that run one program: what they exchange, and how they meet.
+
+In the order in which one builds on another: `celosia.graph.sharding` (which part of an array a
+device has), group (what the collective operations compute), interconnect (how devices exchange
+arrays: here in the host's memory, later by links between chips), run (a program on all devices at
+once)::
+
+    spmd = import_spmd(module)  # of jax.jit(jax.shard_map(...)), for four devices
+    compiled = celosia.compile(spmd.graph)
+    tiles = [sharding.cut(array) for sharding, array in zip(spmd.arguments, arrays)]
+    executables = [compiled.load(celosia.open("model")) for _ in range(spmd.devices)]
+    results = run_spmd(executables, list(zip(*tiles)))
+    whole = [sharding.join(each) for sharding, each in zip(spmd.results, zip(*results))]
+"""
+
+from celosia.collectives.group import Group
+from celosia.collectives.interconnect import Cancelled, HostInterconnect, Interconnect
+from celosia.collectives.run import interpret_spmd, run_spmd
+from celosia.graph.sharding import Sharding
+
+__all__ = ["Cancelled", "Group", "HostInterconnect", "Interconnect", "Sharding",
+           "interpret_spmd", "run_spmd"]

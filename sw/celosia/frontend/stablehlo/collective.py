@@ -1,0 +1,162 @@
+"""Collectives, numbers of devices, and what only says how values lie on several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.attributes import array_of
+from celosia.frontend.stablehlo.regions import reducer_of
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = ["IDENTITY_TARGETS"]
+
+#: Custom calls that only say how values lie on several devices.
+IDENTITY_TARGETS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                    "annotate_device_placement", "LayoutConstraint")
+#: Those of them that change the shape of values.
+_SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+@translates("stablehlo.custom_call")
+def _custom_call(here: Here) -> Sequence[Value]:
+    target = here["call_target_name"].value
+    if target not in IDENTITY_TARGETS:
+        raise Unsupported(f"custom call must be one of {', '.join(IDENTITY_TARGETS)}, not "
+                          f"{target}")
+    if here.importer.devices > 1 and target in _SHAPING:
+        raise Unsupported(f"program for {here.importer.devices} devices must be of Shardy: "
+                          f"jax.config.update('jax_use_shardy_partitioner', True)")
+    return here.operands
+
+
+@translates("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
+def _sharding(here: Here) -> Sequence[Value]:
+    return here.operands
+
+
+@translates("sdy.manual_computation")
+def _manual_computation(here: Here) -> Sequence[Value]:
+    return here.importer.block(here.op.regions[0].blocks[0], here)
+
+
+def _rows(here: Here, name: str) -> list[list[int]]:
+    array: Any = array_of(here[name]) if here.has(name) else np.empty((0, 0), np.int64)
+    # Rows of unequal length are filled up with -1.
+    return [[int(number) for number in row if number >= 0] for row in array.reshape(
+        array.shape if array.ndim == 2 else (0, 0))]
+
+
+def _channel(here: Here) -> bool:
+    """Return whether the operation goes across partitions."""
+    if not here.has("channel_handle"):
+        return False
+    from jaxlib.mlir.dialects import stablehlo
+    return stablehlo.ChannelHandle(here["channel_handle"]).handle > 0
+
+
+def _kind(here: Here, *, reduces: bool) -> str:
+    """Return what the numbers in the groups of an operation are.
+
+    "replica", "partition", "device", or "both": of replicas, all partitions of which take part.
+    """
+    if not _channel(here):
+        return "replica"
+    if not reduces:
+        return "partition"
+    return "device" if here.has("use_global_device_ids") else "both"
+
+
+def _counted(here: Here, kind: str) -> bool:
+    """Return whether such numbers are those of devices: else all there is of them is 0.
+
+    A program has several replicas or several partitions, not both.
+    """
+    importer = here.importer
+    return kind == "device" or (importer.replicas > 1) == (kind != "partition")
+
+
+def _groups(here: Here, *, reduces: bool = True) -> Groups:
+    if here.importer.devices == 1:
+        return ((0,),)
+    if here.has("replica_groups") and "mesh_axes" in str(here["replica_groups"]):
+        if here.importer.partitioner is None:
+            raise Unsupported(f"replica_groups must be numbers, not {here['replica_groups']}")
+        return here.importer.partitioner.meshes.groups(here["replica_groups"])
+    count, kind = here.importer.devices, _kind(here, reduces=reduces)
+    groups = _rows(here, "replica_groups")
+    if _counted(here, kind):
+        return tuple(map(tuple, groups)) or (tuple(range(count)),)
+    if kind == "both":
+        return (tuple(range(count)),)
+    return tuple((device,) for device in range(count))
+
+
+def _collective(here: Here, name: str, groups: Groups, **attrs: Any) -> Sequence[Value]:
+    """Return an operation on each operand; the operands where devices are alone."""
+    if all(len(group) == 1 for group in groups):
+        return here.operands
+    missing = set(range(here.importer.devices)) - {each for group in groups for each in group}
+    if missing:
+        raise Unsupported(f"replica_groups must have all {here.importer.devices} devices, not "
+                          f"none with {min(missing)}")
+    return [here.emit(name, x, groups=groups, **attrs) for x in here.operands]
+
+
+@translates("stablehlo.all_reduce")
+def _all_reduce(here: Here) -> Sequence[Value]:
+    return _collective(here, "all_reduce", _groups(here), reducer=reducer_of(here.op.regions[0]))
+
+
+@translates("stablehlo.all_gather")
+def _all_gather(here: Here) -> Sequence[Value]:
+    return _collective(here, "all_gather", _groups(here), dim=here.int("all_gather_dim"))
+
+
+@translates("stablehlo.reduce_scatter")
+def _reduce_scatter(here: Here) -> Sequence[Value]:
+    return _collective(here, "reduce_scatter", _groups(here), dim=here.int("scatter_dimension"),
+                       reducer=reducer_of(here.op.regions[0]))
+
+
+@translates("stablehlo.all_to_all")
+def _all_to_all(here: Here) -> Sequence[Value]:
+    return _collective(here, "all_to_all", _groups(here, reduces=False),
+                       split=here.int("split_dimension"), concat=here.int("concat_dimension"))
+
+
+@translates("stablehlo.collective_broadcast")
+def _collective_broadcast(here: Here) -> Sequence[Value]:
+    groups = _groups(here, reduces=False)
+    if all(len(group) == 1 for group in groups):
+        return here.operands
+    found = []
+    for x in here.operands:
+        rows = here.emit("reshape", x, shape=(1, *x.shape))
+        rows = here.emit("all_gather", rows, groups=groups, dim=0)
+        first = here.emit("slice", rows, start=(0,) * rows.type.rank, limit=(1, *x.shape),
+                          stride=(1,) * rows.type.rank)
+        found.append(here.emit("reshape", first, shape=x.shape))
+    return found
+
+
+@translates("stablehlo.collective_permute")
+def _collective_permute(here: Here) -> Sequence[Value]:
+    pairs = tuple((a, b) for a, b in _rows(here, "source_target_pairs"))
+    if here.importer.devices == 1 or not _counted(here, _kind(here, reduces=False)):
+        # Each device is alone.
+        return here.operands if pairs else [here.splat(0, x.type) for x in here.operands]
+    return [here.emit("collective_permute", x, pairs=pairs) for x in here.operands]
+
+
+@translates("stablehlo.partition_id", "stablehlo.replica_id")
+def _device_id(here: Here) -> Value:
+    importer = here.importer
+    count = importer.replicas if "replica" in here.op.name else importer.partitions
+    return here.emit("device_id") if count > 1 else here.constant(np.array(0, np.uint32))
