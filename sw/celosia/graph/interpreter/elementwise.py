@@ -157,8 +157,8 @@ def _clamp(run: Run, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
 
 @kernel("requantise")
 def _requantise(run: Run, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    return requant(x, scale.view(np.uint32), bias, run["zero_point"], run["low"],
-                   run["high"]).astype(np.int8)
+    return np.asarray(requant(x, scale.view(np.uint32), bias, run["zero_point"], run["low"],
+                              run["high"]), np.int8)
 
 
 def convert(x: Tensor, dtype: DType) -> Tensor:

@@ -1,0 +1,91 @@
+"""Arrays of JAX: on the host, on a chip, or not there yet."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.compiled import Compiled, Mixed, Resident
+from celosia.pjrt.events import Event
+from celosia.pjrt.structs import ElementType
+
+if TYPE_CHECKING:
+    from celosia.pjrt.chips import Chip
+
+__all__ = ["Buffer"]
+
+
+class Buffer:
+    """An array of one device.
+
+    ``host`` and ``resident`` belong to the thread of its chip once work with it has been given to
+    the chip; both are None before ``ready``. Where both are there they are equal.
+
+    Attributes
+    ----------
+    chip, shape, dtype
+        Where it is and what.
+    number
+        Of the type of its elements.
+    ready
+        That its contents are there, or will never be.
+    host
+        Contents on the host, never changed.
+    resident
+        Contents in the chip's memory: where a program left them.
+    deleted
+        Whether it must not be used any more; work that was given before may.
+    donated
+        Whether a program that it was given to may write over it.
+    dims
+        What `celosia.pjrt.calls_buffers` keeps of its shape.
+    """
+
+    __slots__ = ("__weakref__", "chip", "deleted", "dims", "donated", "dtype", "host", "nbytes",
+                 "number", "ready", "resident", "shape")
+
+    def __init__(self, chip: Chip, shape: tuple[int, ...], dtype: np.dtype):
+        self.chip, self.shape, self.dtype = chip, shape, dtype
+        self.number = ElementType.NUMBERS[dtype.name]
+        self.nbytes = math.prod(shape) * dtype.itemsize
+        self.ready = Event()
+        self.host: NDArray[Any] | None = None
+        self.resident: Resident | None = None
+        self.deleted = self.donated = False
+        self.dims: Any = None
+
+    @classmethod
+    def of(cls, chip: Chip, array: NDArray[Any]) -> Buffer:
+        """Return a buffer with contents; the array must not change."""
+        made = cls(chip, array.shape, array.dtype)
+        made.host = array
+        made.ready.set()
+        return made
+
+    def argument(self, compiled: Compiled, index: int) -> NDArray[Any] | Resident:
+        """Return what to give to a program: the place on the chip, if it is the right one."""
+        resident = self.resident
+        if resident is not None and not isinstance(compiled, Mixed):
+            owner = resident.handle.owner
+            if owner is not None and owner.program is compiled.program:
+                wanted = compiled.program.buffer(compiled.inputs[index].name).offset
+                if resident.handle.address == owner.arena + wanted:
+                    return resident
+        return self.fetch()
+
+    def fetch(self) -> NDArray[Any]:
+        """Return the contents on the host. By the thread of the chip, when it is ready."""
+        if self.host is None:
+            assert self.resident is not None, "a buffer that is ready has contents"
+            self.host = self.resident.numpy()
+        return self.host
+
+    def leave(self) -> None:
+        """Be on the host only: the place on the chip is about to be used for something else."""
+        if self.resident is not None:
+            if not self.donated:
+                self.fetch()
+            self.resident = None

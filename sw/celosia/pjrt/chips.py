@@ -1,0 +1,238 @@
+"""Devices of JAX: a chip, what is loaded on it, and a thread that gives it work."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+from celosia.collectives import Cancelled, HostInterconnect
+from celosia.collectives.interconnect import Peer
+from celosia.compiled import Compiled, Executable, Resident
+from celosia.compiled.mixed import MixedExecutable
+from celosia.driver import Device, OutOfDeviceMemory, open
+from celosia.pjrt.buffers import Buffer
+from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.programs import Program
+from celosia.pjrt.settings import Settings
+
+__all__ = ["Chip", "Interrupted", "Job"]
+
+#: Results of at most so many bytes go to the host at once: losses and the like.
+_SMALL = 4096
+#: Seconds that closing waits for the thread.
+_PATIENCE = 5.0
+
+
+class Interrupted(BaseException):
+    """Raised in the thread of a chip, to end a run."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of a program on one chip.
+
+    Attributes
+    ----------
+    program
+        What runs.
+    inputs, outputs
+        Arguments, and the results to be.
+    taken
+        Numbers of the arguments that the program may write over.
+    device
+        Number of the chip among those that run it together.
+    interconnect
+        What these exchange arrays by; None: it is alone.
+    """
+
+    program: Program
+    inputs: Sequence[Buffer]
+    outputs: Sequence[Buffer]
+    taken: Sequence[int]
+    device: int = 0
+    interconnect: HostInterconnect | None = None
+
+
+class _Loaded:
+    """A program on a chip, and the buffers that the results of its last run are."""
+
+    def __init__(self, executable: Executable):
+        self.executable = executable
+        self.results: Sequence[weakref.ref[Buffer]] = ()
+
+    def leave(self) -> None:
+        """Bring what is still wanted of the last run to the host."""
+        for result in self.results:
+            if buffer := result():
+                buffer.leave()
+        self.results = ()
+
+
+class Chip:
+    """A device of JAX.
+
+    Work is done in the order in which it is given, by a thread of its own; the chip is opened by
+    the first program.
+
+    Parameters
+    ----------
+    number
+        Which one.
+    settings
+        What it is.
+
+    Attributes
+    ----------
+    runs
+        Programs that were run to their end.
+    peak_bytes
+        Most that was in use of its memory.
+    handle, memory_handle, devices, memories
+        Names of it and its memory across the interface, and lists of one of each.
+    """
+
+    def __init__(self, number: int, settings: Settings):
+        self.number, self.settings = number, settings
+        self.kind = f"celosia {settings.config.name} ({settings.backend})"
+        self.handle = self.memory_handle = 0
+        self.runs = 0
+        self.peak_bytes = 0
+        self.devices: Any = None
+        self.memories: Any = None
+        self._device: Device | None = None
+        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._running = self._closed = False
+
+    # For any thread
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Give the chip work, which must not raise."""
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._closed:
+                    self._thread = threading.Thread(
+                        target=self._serve, name=f"celosia-{self.number}", daemon=True)
+                    self._thread.start()
+        self._work.put(work)
+
+    def interrupt(self) -> None:
+        """End the run that is under way, if there is one; what is computed of it is an error."""
+        with self._lock:
+            if self._running and self._thread is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Interrupted))
+
+    def close(self) -> None:
+        """End all work and close the chip."""
+        self._closed = True
+        self._work.put(None)
+        self.interrupt()
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
+            if self._thread.is_alive():
+                return
+        if self._device is not None:
+            self._device.close()
+
+    @property
+    def bytes_in_use(self) -> int:
+        """Bytes of its memory that programs and arrays have."""
+        device = self._device
+        return 0 if device is None else self.bytes_limit - device.free_bytes
+
+    @property
+    def bytes_limit(self) -> int:
+        """Bytes of its memory; 0 before the first program."""
+        device = self._device
+        return 0 if device is None else device.transport.memory_bytes
+
+    # For its own thread
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                work = self._work.get()
+                if self._closed or work is None:
+                    return
+                work()
+            except Interrupted:
+                pass  # it came when the run had just ended
+
+    def run(self, job: Job) -> PjrtError | None:
+        """Run a program and fill the outputs, but do not say yet that they are ready."""
+        link = job.interconnect
+        try:
+            self._running = True
+            # Whatever happens in here ends the run on all chips.
+            with nullcontext() if link is None else link.device(job.device) as peer:
+                for buffer in job.inputs:
+                    buffer.ready.wait()
+                    if buffer.ready.error is not None:
+                        raise buffer.ready.error
+                self._fill(job, self._results(job, peer))
+            with self._lock:
+                self._running = False
+            for _ in range(3):
+                _breathe()  # an interrupt that came at the last moment is raised here
+        except BaseException as error:
+            self._running = False
+            first = error.first if isinstance(error, Cancelled) else error
+            if isinstance(first, Interrupted):
+                return PjrtError(Code.CANCELLED, f"{job.program.name} was interrupted")
+            return as_error(first or error)
+        self.runs += 1
+        return None
+
+    def _results(self, job: Job, peer: Peer | None) -> Sequence[Any]:
+        compiled = job.program.compiled
+        loaded = self._load(job.program.key, compiled)
+        arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
+        for i in job.taken:
+            job.inputs[i].donated = True
+        loaded.leave()
+        if isinstance(loaded.executable, MixedExecutable):
+            return loaded.executable(*arguments, timeout=None, peer=peer)
+        results = loaded.executable.run(*arguments, timeout=None)
+        loaded.results = [weakref.ref(buffer) for buffer in job.outputs]
+        return results
+
+    def _fill(self, job: Job, results: Sequence[Any]) -> None:
+        for buffer, result in zip(job.outputs, results, strict=True):
+            if isinstance(result, Resident):
+                buffer.resident = result
+                if buffer.nbytes <= _SMALL:
+                    buffer.fetch()
+            else:
+                buffer.host = result
+
+    def _load(self, key: int, compiled: Compiled) -> _Loaded:
+        """Return a program in the chip's memory; others make room for it if they must."""
+        if self._device is None:
+            self._device = open(self.settings.backend, config=self.settings.config)
+        loaded = self._loaded.get(key)
+        while loaded is None:
+            try:
+                loaded = self._loaded[key] = _Loaded(compiled.load(self._device))
+            except OutOfDeviceMemory:
+                if not self._loaded:
+                    raise
+                _, oldest = self._loaded.popitem(last=False)
+                oldest.leave()
+                oldest.executable.free()
+            self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
+        self._loaded.move_to_end(key)
+        return loaded
+
+
+def _breathe() -> None:
+    """Do nothing."""

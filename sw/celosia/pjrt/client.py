@@ -1,0 +1,139 @@
+"""What JAX has a connection to: the chips, and what they have done."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from celosia.collectives import HostInterconnect
+from celosia.pjrt.buffers import Buffer
+from celosia.pjrt.chips import Chip, Job
+from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.events import Event
+from celosia.pjrt.programs import LoadedExecutable, Programs
+from celosia.pjrt.protobuf import CompileOptions
+from celosia.pjrt.settings import Settings
+
+__all__ = ["Client"]
+
+
+class Client:
+    """All chips of this process.
+
+    Parameters
+    ----------
+    settings
+        How many, of which kind.
+
+    Attributes
+    ----------
+    chips
+        In the order of their numbers.
+    programs
+        What was compiled.
+    on_host
+        Operations that the host ran, and how often.
+    host_runs
+        Runs of programs with such operations.
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self.chips = tuple(Chip(number, settings) for number in range(settings.devices))
+        self.programs = Programs(settings)
+        self.on_host: Counter[str] = Counter()
+        self.host_runs = 0
+        self._lock, self._order = threading.Lock(), threading.Lock()
+
+    def chip(self, number: int) -> Chip:
+        """Return a chip by its number; PjrtError if there is none."""
+        if not 0 <= number < len(self.chips):
+            raise PjrtError(Code.INVALID_ARGUMENT, f"device must be one of "
+                                                   f"{len(self.chips)}, not number {number}")
+        return self.chips[number]
+
+    def compile(self, module: bytes, options: CompileOptions) -> LoadedExecutable:
+        """Compile a program; errors as of `celosia.compile`."""
+        devices = options.devices or tuple(
+            tuple(range(first, first + options.replicas))
+            for first in range(0, options.partitions * options.replicas, options.replicas))
+        chips = [[self.chip(number) for number in replicas] for replicas in devices]
+        return LoadedExecutable(self, self.programs.get(module), chips)
+
+    def execute(self, executable: LoadedExecutable, inputs: Sequence[Sequence[Buffer]],
+                kept: Collection[int], chips: Sequence[Chip]
+                ) -> tuple[list[list[Buffer]], list[Event]]:
+        """Give chips a program to run.
+
+        Parameters
+        ----------
+        executable
+            The program.
+        inputs
+            Its arguments, for each chip.
+        kept
+            Numbers of arguments that must not be taken away, though the program may.
+        chips
+            Where.
+
+        Returns
+        -------
+        results
+            For each chip; they are ready later.
+        events
+            That each chip's run has ended.
+        """
+        program = executable.program
+        if executable.deleted:
+            raise PjrtError(Code.INVALID_ARGUMENT, f"{program.name} must not be called after it "
+                                                   f"was deleted")
+        for row in inputs:
+            for i, buffer in enumerate(row):
+                if buffer.deleted:
+                    raise PjrtError(Code.INVALID_ARGUMENT,
+                                    f"argument {i} of {program.name} was deleted or donated")
+        taken = [i for i in program.donated if i not in kept]
+        for row in inputs:
+            for i in taken:
+                row[i].deleted = True
+        outputs = [[Buffer(chip, shape, dtype) for shape, dtype in program.results]
+                   for chip in chips]
+        events = [Event() for _ in chips]
+        link = HostInterconnect(len(chips)) if len(chips) > 1 else None
+        jobs = [Job(program, row, results, taken, i, link)
+                for i, (row, results) in enumerate(zip(inputs, outputs, strict=True))]
+        # Together: chips that wait for each other must do their work in one order.
+        with self._order:
+            for chip, job, event in zip(chips, jobs, events, strict=True):
+                chip.submit(partial(self._run, chip, job, event))
+        return outputs, events
+
+    def _run(self, chip: Chip, job: Job, done: Event) -> None:
+        error = chip.run(job)
+        if job.program.on_host and error is None:
+            with self._lock:
+                self.on_host += job.program.on_host
+                self.host_runs += 1
+        for buffer in job.outputs:
+            buffer.ready.set(error)
+        done.set(error)
+
+    def interrupt(self) -> None:
+        """End the runs that are under way."""
+        for chip in self.chips:
+            chip.interrupt()
+
+    def close(self) -> None:
+        """Close the chips."""
+        for chip in self.chips:
+            chip.close()
+
+    def report(self) -> None:
+        """Say in one line on stderr what ran on the host, if anything did."""
+        if self.on_host:
+            what = ", ".join(f"{name} ({count})" for name, count in self.on_host.most_common())
+            print(f"celosia: {self.host_runs} runs of programs had operations that the chip does "
+                  f"not have, the host ran them: {what}", file=sys.stderr)

@@ -1,0 +1,49 @@
+"""Errors as they go over the PJRT interface: a code and a message."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from celosia.compiler.errors import CompileError
+from celosia.driver import DeviceError, OutOfDeviceMemory
+from celosia.frontend import FrontendError
+
+__all__ = ["Code", "PjrtError", "as_error"]
+
+
+class Code(IntEnum):
+    """What kind of error it is, as abseil counts them."""
+
+    CANCELLED = 1
+    INVALID_ARGUMENT = 3
+    NOT_FOUND = 5
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+
+
+class PjrtError(RuntimeError):
+    """An error with a code; its text is what the user of JAX reads."""
+
+    def __init__(self, code: Code, message: str):
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def as_error(error: BaseException) -> PjrtError:
+    """Return any exception as one that can go over the interface."""
+    if isinstance(error, PjrtError):
+        return error
+    message = str(error) or type(error).__name__
+    if isinstance(error, OutOfDeviceMemory | MemoryError):
+        return PjrtError(Code.RESOURCE_EXHAUSTED, message)
+    if isinstance(error, FrontendError | CompileError):
+        return PjrtError(Code.UNIMPLEMENTED, message)
+    if isinstance(error, KeyboardInterrupt):
+        return PjrtError(Code.CANCELLED, "interrupted")
+    if isinstance(error, DeviceError):
+        return PjrtError(Code.INTERNAL, message)
+    if isinstance(error, ValueError):
+        return PjrtError(Code.INVALID_ARGUMENT, message)
+    return PjrtError(Code.INTERNAL, f"{type(error).__name__}: {message}")

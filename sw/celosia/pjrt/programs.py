@@ -1,0 +1,173 @@
+"""Programs of JAX, compiled."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from celosia.compiled import Compiled, Mixed
+from celosia.compiler import api
+from celosia.frontend.stablehlo.importer import Spmd, import_spmd
+from celosia.frontend.stablehlo.reader import read_module
+from celosia.graph import DType, TensorType
+from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.settings import Settings
+
+if TYPE_CHECKING:
+    from celosia.pjrt.chips import Chip
+    from celosia.pjrt.client import Client
+
+__all__ = ["LoadedExecutable", "Program", "Programs"]
+
+#: Programs that are kept by the bytes of their module.
+_MOST = 1024
+
+
+class Program:
+    """A program that any of the chips can run.
+
+    Attributes
+    ----------
+    name
+        As JAX calls it: "jit_step".
+    key
+        A number that no other program has.
+    fingerprint
+        A hash of its module.
+    compiled
+        The program: what each device runs.
+    spmd
+        How arrays are cut among devices.
+    donated
+        Numbers of the parameters whose memory may be written over.
+    results
+        Shape and elements of each result.
+    on_host
+        Operations of it that the host runs, and how often each occurs.
+    """
+
+    _keys = itertools.count()
+
+    def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd):
+        self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
+        self.spmd = spmd
+        self.donated = tuple(i for i, value in enumerate(spmd.graph.params)
+                             if value.node.attrs["donated"])
+        self.key = next(Program._keys)
+        self.results = [(each.type.shape, each.type.dtype.numpy) for each in compiled.outputs]
+        self.on_host = Counter(
+            operation for work in compiled.works if work.where == "host"
+            for operation in work.operations) if isinstance(compiled, Mixed) else Counter()
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of instructions; 0 if a part of it is the host's."""
+        if isinstance(self.compiled, Mixed):
+            return 0
+        return len(self.compiled.program.code(0))
+
+
+class Programs:
+    """Compiles modules, and knows those that it has compiled. Safe among threads.
+
+    Attributes
+    ----------
+    compiled
+        How many modules were compiled; those that were known do not count.
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self.compiled = 0
+        self._known: OrderedDict[bytes, Program] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, module: bytes) -> Program:
+        """Return the program of a StableHLO module; errors as of `celosia.compile`."""
+        digest = hashlib.sha256(module).digest()
+        with self._lock:
+            program = self._known.get(digest)
+            if program is None:
+                program = self._known[digest] = self._compile(module, digest.hex())
+                self.compiled += 1
+                if len(self._known) > _MOST:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(digest)
+        return program
+
+    def _compile(self, module: bytes, fingerprint: str) -> Program:
+        name = read_module(module, "<jax>").operation.attributes["sym_name"].value
+        spmd = import_spmd(module, filename=name)
+        compiled = api.compile(spmd.graph, self.settings.config, strict=self.settings.strict,
+                               name=name, filename=name)
+        return Program(name, fingerprint, compiled, spmd)
+
+
+class LoadedExecutable:
+    """A program and the chips that run it.
+
+    Attributes
+    ----------
+    client, program
+        Who runs what.
+    devices
+        For each partition the chips of its replicas.
+    deleted
+        Whether its user has given it up.
+    facts
+        What `celosia.pjrt.calls_executables` keeps of it.
+    """
+
+    def __init__(self, client: Client, program: Program, devices: Sequence[Sequence[Chip]]):
+        self.client, self.program = client, program
+        self.devices = tuple(map(tuple, devices))
+        self.deleted = False
+        self.facts: Any = None
+        if len(self.chips) != program.spmd.devices:
+            raise PjrtError(Code.INVALID_ARGUMENT,
+                            f"{program.name} must be given {program.spmd.devices} devices, "
+                            f"not {len(self.chips)}")
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        """All chips that run it."""
+        return tuple(chip for replicas in self.devices for chip in replicas)
+
+    @property
+    def stub(self) -> str:
+        """A module from which JAX reads how arguments and results are cut among devices."""
+        spmd = self.program.spmd
+        outputs = [_mlir_type(value.type) for value in spmd.graph.outputs]
+        arguments = ", ".join(f"%arg{i}: {_mlir_type(value.type)}"
+                              for i, value in enumerate(spmd.graph.params))
+        results = [sharding.hlo for sharding in spmd.results]
+        cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
+        parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
+        lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
+                 for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
+        names = ", ".join(f"%{i}" for i in range(len(outputs)))
+        leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
+        return "\n".join((
+            f"module @{self.program.name} attributes {{",
+            f"  mhlo.num_partitions = {spmd.partitions} : i32,",
+            f"  mhlo.num_replicas = {spmd.replicas} : i32,",
+            f'  mhlo.spmd_output_sharding = "{cut}",',
+            f"  mhlo.spmd_parameters_shardings = [{parameters}]}} {{",
+            f"  func.func @main({arguments}) -> ({', '.join(outputs)}) {{",
+            *lines, leave, "  }", "}"))
+
+
+def _mlir_type(type: TensorType) -> str:
+    extents = "".join(f"{extent}x" for extent in type.shape)
+    name = {"bool": "i1", "bf16": "bf16"}.get(type.dtype.value, type.dtype.value)
+    return f"tensor<{extents}{name.replace('u', 'ui')}>"
+
+
+def _zero(type: TensorType) -> str:
+    if type.dtype is DType.BOOL:
+        return "false"
+    return "0.0" if type.dtype.is_float else "0"

@@ -1,0 +1,123 @@
+"""The two messages of XLA that go over the interface, in the encoding of protocol buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["CompileOptions", "device_assignment"]
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+#: Fields of CompileOptionsProto, of ExecutableBuildOptionsProto in it, and of
+#: DeviceAssignmentProto in that.
+_BUILD_OPTIONS = 3
+_NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT = 4, 5, 9
+_COMPUTATION_DEVICES = 3
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield number and contents of each field of a message."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, kind = key >> 3, key & 7
+        if kind == _VARINT:
+            value, at = _varint(data, at)
+            yield number, value
+            continue
+        if kind == _BYTES:
+            size, at = _varint(data, at)
+        elif kind in (_FIXED64, _FIXED32):
+            size = 8 if kind == _FIXED64 else 4
+        else:
+            raise ValueError(f"wire type of field {number} must be 0, 1, 2 or 5, not {kind}")
+        if at + size > len(data):
+            raise ValueError(f"field {number} must end in the message")
+        yield number, data[at:at + size]
+        at += size
+
+
+def _encoded(value: int) -> bytes:
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*made, value])
+
+
+def device_assignment(devices: Sequence[Sequence[int]]) -> bytes:
+    """Return a DeviceAssignmentProto.
+
+    Parameters
+    ----------
+    devices
+        For each partition the devices of its replicas.
+    """
+    message = b"\x08" + _encoded(len(devices[0])) + b"\x10" + _encoded(len(devices))
+    for replicas in devices:
+        ids = b"".join(map(_encoded, replicas))
+        inner = b"\x0a" + _encoded(len(ids)) + ids
+        message += b"\x1a" + _encoded(len(inner)) + inner
+    return message
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What is wanted of a program, of a serialised CompileOptionsProto.
+
+    Attributes
+    ----------
+    replicas, partitions
+        How many of each.
+    devices
+        For each partition the devices of its replicas; empty: the first ones.
+    """
+
+    replicas: int = 1
+    partitions: int = 1
+    devices: tuple[tuple[int, ...], ...] = ()
+
+    @classmethod
+    def parse(cls, data: bytes) -> CompileOptions:
+        """Read a message; ValueError if it is damaged."""
+        replicas = partitions = 1
+        devices: tuple[tuple[int, ...], ...] = ()
+        try:
+            for number, build in _fields(data):
+                if number != _BUILD_OPTIONS or not isinstance(build, bytes):
+                    continue
+                for inner, value in _fields(build):
+                    if inner == _NUM_REPLICAS and isinstance(value, int):
+                        replicas = value
+                    elif inner == _NUM_PARTITIONS and isinstance(value, int):
+                        partitions = value
+                    elif inner == _DEVICE_ASSIGNMENT and isinstance(value, bytes):
+                        devices = tuple(_computation(each) for field, each in _fields(value)
+                                        if field == _COMPUTATION_DEVICES
+                                        and isinstance(each, bytes))
+        except IndexError:
+            raise ValueError("compile options must be a whole message") from None
+        return cls(replicas, partitions, devices)
+
+
+def _computation(data: bytes) -> tuple[int, ...]:
+    found: list[int] = []
+    for _, value in _fields(data):
+        if isinstance(value, int):
+            found.append(value)
+            continue
+        at = 0
+        while at < len(value):
+            each, at = _varint(value, at)
+            found.append(each)
+    return tuple(found)

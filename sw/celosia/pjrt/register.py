@@ -1,0 +1,101 @@
+"""Registration with JAX."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+from celosia.pjrt.settings import PLATFORM
+
+__all__ = ["NEWEST", "OLDEST", "PRIORITY", "initialize"]
+
+#: Releases of JAX that it was tried with: from the first to before the second.
+OLDEST, NEWEST = (0, 8), (0, 13)
+#: Below the CPU's, 0: another device is there for those who ask for it.
+PRIORITY = -100
+#: Modules that fill the table.
+_CALLS = ("calls_client", "calls_devices", "calls_executables", "calls_buffers")
+_lock = threading.Lock()
+_table: Any = None
+
+
+def initialize() -> None:
+    """Make "celosia" a platform of JAX; called by JAX."""
+    global _table
+    with _lock:
+        if _table is not None:
+            return
+        _table = _register()
+
+
+def _register() -> Any:
+    import jax
+    from jax._src import xla_bridge
+    try:
+        if not OLDEST <= tuple(jax.__version_info__[:2]) < NEWEST:
+            first, after = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
+            raise RuntimeError(f"jax must be at least {first} and before {after} for celosia, not "
+                               f"{jax.__version__}: pip install 'celosia[jax]'")
+        return _register_table()
+    except RuntimeError as error:
+        # To be said to those who ask for the platform, and to nobody else.
+        def refuse(problem: RuntimeError = error) -> Any:
+            raise problem
+
+        xla_bridge.register_backend_factory(PLATFORM, refuse, priority=PRIORITY,
+                                            fail_quietly=True)
+        return error
+
+
+def _register_table() -> Any:
+    from jax._src import xla_bridge
+    from jax._src.interpreters import mlir
+
+    for name in _CALLS:
+        importlib.import_module(f"celosia.pjrt.{name}")
+    from celosia.pjrt import linalg
+    from celosia.pjrt.calls_client import clients
+    from celosia.pjrt.table import make_table, silence
+
+    table = make_table()
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = make(ctypes.addressof(table), b"pjrt_c_api", None)
+    # Else JAX warns that the platform is experimental.
+    getattr(xla_bridge, "_nonexperimental_plugins", set()).add(PLATFORM)
+    xla_bridge.register_plugin(PLATFORM, priority=PRIORITY, c_api=capsule)
+    linalg.register(PLATFORM)
+    donating = getattr(mlir, "_platforms_with_donation", None)
+    if donating is not None and PLATFORM not in donating:
+        donating.append(PLATFORM)
+
+    @atexit.register
+    def leave() -> None:
+        for client in tuple(clients):
+            client.close()
+            client.report()
+        # JAX drops its objects when Python has ended: what they call must be there, and no Python.
+        silence(table)
+
+    _watch_interrupts(clients)
+    return table
+
+
+def _watch_interrupts(clients: Any) -> None:
+    """Let Ctrl-C end the runs that are under way, where Python's own handler is in place."""
+    if threading.current_thread() is not threading.main_thread() or (
+            signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
+        return
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        for client in tuple(clients):
+            client.interrupt()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupted)

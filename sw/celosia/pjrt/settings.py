@@ -1,0 +1,69 @@
+"""What the environment says of the devices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.driver.backends import SIMULATED
+from celosia.pjrt.errors import Code, PjrtError
+
+__all__ = ["MOST_DEVICES", "PLATFORM", "Settings"]
+
+#: What JAX calls the chip.
+PLATFORM = "celosia"
+#: More chips than this in one process are taken for a mistake.
+MOST_DEVICES = 64
+_TRUTH = {"": False, "0": False, "false": False, "no": False,
+          "1": True, "true": True, "yes": True}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many chips there are, of which kind.
+
+    Attributes
+    ----------
+    backend
+        CELOSIA_BACKEND: "model" or "rtl".
+    config
+        CELOSIA_PRESET: the chip; "core".
+    strict
+        CELOSIA_STRICT: whether an operation that the chip does not have is an error.
+    devices
+        CELOSIA_DEVICES: chips; 1.
+    """
+
+    backend: str
+    config: TpuConfig
+    strict: bool
+    devices: int
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """Return what the environment says; PjrtError if it is wrong, with all that is."""
+        problems = []
+
+        def bad(name: str, wanted: str) -> None:
+            problems.append(f"{name} must be {wanted}, not {environment[name]!r}")
+
+        backend = environment.get("CELOSIA_BACKEND") or "model"
+        if backend not in SIMULATED:
+            bad("CELOSIA_BACKEND", f"one of {', '.join(SIMULATED)}")
+        config = None
+        try:
+            config = preset(environment.get("CELOSIA_PRESET") or "core")
+        except ValueError:
+            bad("CELOSIA_PRESET", f"one of {', '.join(PRESETS)}")
+        strict = _TRUTH.get(environment.get("CELOSIA_STRICT", "").lower())
+        if strict is None:
+            bad("CELOSIA_STRICT", "0 or 1")
+        count = environment.get("CELOSIA_DEVICES") or "1"
+        devices = int(count) if count.isascii() and count.isdigit() else 0
+        if not 1 <= devices <= MOST_DEVICES:
+            bad("CELOSIA_DEVICES", f"a number from 1 to {MOST_DEVICES}")
+        if problems or config is None:
+            raise PjrtError(Code.INVALID_ARGUMENT, "; ".join(problems))
+        return cls(backend, config, bool(strict), devices)

@@ -1,0 +1,296 @@
+"""JAX with the chip as its device: programs in processes of their own."""
+
+import pytest
+
+from e2e.pjrt_process import run
+
+pytest.importorskip("jax")
+
+
+def test_what_jax_does():
+    ended = run("""
+        [device] = jax.devices("celosia")
+        assert jax.default_backend() == "celosia"
+        assert device.device_kind == "celosia core (model)", device.device_kind
+
+        # jit, on what was put there
+        x = jax.device_put(np.arange(6, dtype=np.float32).reshape(2, 3), device)
+        f = jax.jit(lambda x: x + 1)
+        y = f(x)
+        assert y.devices() == {device}
+        np.testing.assert_array_equal(np.asarray(y), np.arange(1., 7).reshape(2, 3))
+
+        # grad, vmap, scan
+        loss = lambda w, x: jnp.sum((x @ w) ** 2)
+        g = jax.jit(jax.grad(loss))(jnp.ones((3, 2)), x)
+        np.testing.assert_allclose(g, 2 * np.asarray(x).T @ (np.asarray(x) @ np.ones((3, 2))),
+                                   rtol=1e-2)
+        v = jax.jit(jax.vmap(lambda a, b: a * b.sum()))(x[:, 0], x)
+        np.testing.assert_array_equal(np.asarray(v), [0, 36])
+        total, parts = jax.lax.scan(lambda c, a: (c + a, c * 2), jnp.float32(0), jnp.arange(5.))
+        assert float(total) == 10
+        assert list(np.asarray(parts)) == [0, 0, 2, 6, 12]
+
+        # donation
+        f = jax.jit(lambda x: x * 2, donate_argnums=0)
+        a = jnp.ones((64, 64))
+        b = f(a)
+        assert a.is_deleted()
+        try:
+            a + 1
+        except RuntimeError as error:
+            assert "deleted" in str(error)
+        else:
+            raise AssertionError("a donated array must be gone")
+        for _ in range(3):
+            b = f(b)
+        assert b[0, 0] == 16
+
+        # eager, random, indices
+        assert float(jnp.float32(3) / 2) == 1.5
+        assert list(np.asarray(jnp.arange(10)[jnp.array([1, 3])])) == [1, 3]
+        assert list(np.asarray(jnp.zeros(3).at[1].set(5.))) == [0, 5, 0]
+        bits = jax.random.bits(jax.random.key(0), (3,))
+        assert list(np.asarray(bits)) == [4070199207, 4202968722, 1427181096], bits
+
+        # what is empty, and what a program only passes on
+        assert (jnp.ones((0, 3)) + 1).shape == (0, 3)
+        one, two = jax.jit(lambda x: (x, x))(np.float32(2))
+        assert (float(one), float(two)) == (2, 2)
+
+        # arrays of the host in any order of memory
+        a = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(np.asarray(jnp.asarray(a.T)), a.T)
+        np.testing.assert_array_equal(np.asarray(jnp.asarray(a[::-1, ::2])), a[::-1, ::2])
+        stats = device.memory_stats()
+        assert 0 < stats["bytes_in_use"] <= stats["peak_bytes_in_use"] < stats["bytes_limit"]
+        print("fine")
+        """)
+    assert ended.stdout == "fine\n"
+    assert ended.stderr == ""
+
+
+def test_elements():
+    run("""
+        for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32",
+                     "bfloat16"):
+            x = jnp.arange(6).astype(name).reshape(2, 3)
+            y = jax.jit(lambda x: jnp.where(x > 1, x, x).T)(x)
+            assert y.dtype.name == name
+            np.testing.assert_array_equal(np.asarray(y), np.asarray(x).T)
+        def error(x):
+            try:
+                jax.jit(lambda x: x + x)(x)
+            except jax.errors.JaxRuntimeError as error:
+                return str(error)
+        types = "i1, i8, ui8, i16, ui16, i32, ui32, bf16, f32"
+        found = error(np.ones(3, np.float16))
+        assert f"element type must be one of {types}, not f16" in found, found
+        jax.config.update("jax_enable_x64", True)
+        found = error(np.ones(3))
+        assert f"element type must be one of {types}, not f64" in found, found
+        found = error(np.ones(3, np.int64))
+        assert "elements must have at most 32 bits, not i64[3]" in found, found
+        """)
+
+
+def test_beside_the_cpu():
+    ended = run("""
+        [cpu], [device] = jax.devices(), jax.devices("celosia")
+        assert cpu.platform == "cpu"
+        x = jax.device_put(np.ones((4, 4), np.float32), device)
+        y = jax.jit(lambda x: x @ x + 1)(x)
+        assert y.devices() == {device}
+        assert jax.device_put(y, cpu).devices() == {cpu}
+        assert jax.device_put(jnp.ones(3), device).devices() == {device}
+        with jax.default_device(device):
+            assert (jnp.ones(2) * 3).devices() == {device}
+        assert jnp.ones(2).devices() == {cpu}
+        """, platforms="")
+    assert ended.stderr == ""
+
+
+def test_what_runs_on_the_host_is_reported_once():
+    program = """
+        x = jnp.array([3, 1, 2])
+        for _ in range(2):
+            print(jnp.sort(x))
+        """
+    ended = run(program)
+    assert ended.stdout == "[1 2 3]\n" * 2
+    assert ended.stderr == ("celosia: 2 runs of programs had operations that the chip does not "
+                            "have, the host ran them: sort (2)\n")
+    ended = run(program, code=1, STRICT="1")
+    assert "jit_sort: strict=True allows no operation on the host" in ended.stderr
+    assert "sort: the chip compares, but has no network that sorts" in ended.stderr
+
+
+def test_errors_surface_where_an_array_is_needed_and_leave_the_client_usable():
+    run("""
+        from celosia.driver import Device, RunTimeout
+        f, g = jax.jit(lambda x: x + 1), jax.jit(lambda x: x * 2)
+        x = f(np.ones(3, np.float32)).block_until_ready()
+        ran = Device.run
+        def broken(*args, **kwargs):
+            Device.run = ran
+            raise RunTimeout(1000, 7, "vadd", "here", "jit_f")
+        for need in (lambda y: y.block_until_ready(), np.asarray,
+                     lambda y: np.asarray(jax.device_put(y, jax.devices()[1]))):
+            Device.run = broken
+            y = f(x)       # no error: it runs later
+            z = g(y)
+            for each in (y, z):
+                try:
+                    need(each)
+                except jax.errors.JaxRuntimeError as error:
+                    assert "timeout: the run took more than 1000 cycles" in str(error), error
+                else:
+                    raise AssertionError("there must be an error")
+            assert list(np.asarray(g(f(x)))) == [6, 6, 6]
+        """, DEVICES="2")
+
+
+def test_an_error_on_its_way_through_arrays():
+    # What destroys arrays meanwhile must leave it alone: see celosia.pjrt.native.
+    run("""
+        def nested(x, depth):
+            y = x + 1
+            return f(y) if depth == 0 else nested(y, depth - 1)
+        f = jax.jit(lambda x: jnp.sort(x))
+        for i in range(5):
+            try:
+                nested(jnp.array([3, 1, 2]) + i, 10)
+            except jax.errors.JaxRuntimeError as error:
+                assert "strict=True allows no operation on the host" in str(error)
+            else:
+                raise AssertionError("there must be an error")
+        """, STRICT="1")
+
+
+def test_a_training_loop_compiles_nothing_from_step_to_step():
+    run("""
+        from celosia.pjrt.calls_client import clients
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(64, 16)).astype(np.float32)
+        labels = (x[:, 0] > 0).astype(np.int32)
+        params = {"a": jnp.asarray(rng.normal(size=(16, 32)) * 0.3, np.float32),
+                  "b": jnp.zeros(32), "c": jnp.asarray(rng.normal(size=(32, 2)) * 0.3, np.float32)}
+
+        def loss(params, x, labels):
+            logits = jax.nn.relu(x @ params["a"] + params["b"]) @ params["c"]
+            return -jnp.mean(jnp.sum(jax.nn.log_softmax(logits) * jax.nn.one_hot(labels, 2), 1))
+
+        def step(params, x, labels):
+            value, slope = jax.value_and_grad(loss)(params, x, labels)
+            return jax.tree.map(lambda p, g: p - 0.5 * g, params, slope), value
+
+        for donate in ((), (0,)):
+            train = jax.jit(step, donate_argnums=donate)
+            now, values, kept = jax.tree.map(jnp.copy, params), [], None
+            for i in range(12):
+                now, value = train(now, x, labels)
+                values.append(value)
+                if i == 1:
+                    count = clients[0].programs.compiled
+                    kept = jax.tree.map(jnp.copy, now) if donate else now
+                    before = jax.tree.map(np.asarray, kept)
+                    count = clients[0].programs.compiled
+            assert clients[0].programs.compiled == count
+            values = [float(value) for value in values]
+            assert values[-1] < 0.5 * values[0], values
+            # What is not donated is what it was, though the chip has written over its place.
+            jax.tree.map(np.testing.assert_array_equal, jax.tree.map(np.asarray, kept), before)
+        """)
+
+
+@pytest.mark.parametrize("devices", ["1", "4"])
+def test_threads(devices):
+    run("""
+        import threading
+        functions = [jax.jit(lambda x, i=i: x * 2 + i) for i in range(4)]
+        devices, wrong = jax.devices(), []
+
+        def work(k):
+            x = jax.device_put(np.full(8, k, np.float32), devices[k % len(devices)])
+            for n in range(150):
+                y = functions[(n + k) % 4](x)
+                if n % 5 == 0 and not (np.asarray(y) == k * 2 + (n + k) % 4).all():
+                    wrong.append((k, n, y))
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong, wrong
+        """, DEVICES=devices)
+
+
+def test_several_chips():
+    run("""
+        devices = jax.devices()
+        assert [device.id for device in devices] == [0, 1, 2]
+        f = jax.jit(lambda x: x @ x)
+        arrays = [jax.device_put(np.full((4, 4), i, np.float32), device)
+                  for i, device in enumerate(devices)]
+        for i, (device, y) in enumerate(zip(devices, map(f, arrays))):
+            assert y.devices() == {device}
+            assert (np.asarray(y) == 4 * i * i).all()
+            there = jax.device_put(y, devices[(i + 1) % 3])
+            assert there.devices() == {devices[(i + 1) % 3]}
+            assert (np.asarray(there) == 4 * i * i).all()
+        try:
+            arrays[0] + arrays[1]
+        except ValueError as error:
+            assert "incompatible devices" in str(error)
+        """, DEVICES="3")
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("DEVICES", "1000", "CELOSIA_DEVICES must be a number from 1 to 64, not '1000'")])
+def test_bad_settings(name, value, message):
+    ended = run("jax.devices()", code=1, **{name: value})
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"RuntimeError: Unable to initialize backend 'celosia': "
+                           f"INVALID_ARGUMENT: {message}")
+
+
+_LONG = """
+    import os, signal, threading, time
+    f = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000_000, lambda i, x: x * 1.0001 + 0.5, x))
+    g = jax.jit(lambda x: x + 1)
+    x = jnp.ones((32, 32))
+    assert g(x)[0, 0] == 2
+    """
+
+
+def test_ctrl_c_ends_a_run():
+    run(_LONG + """
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    y = f(x)
+    try:
+        y.block_until_ready()
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("there must be an interrupt")
+    begin = time.monotonic()
+    try:
+        np.asarray(g(y))
+    except jax.errors.JaxRuntimeError as error:
+        assert "was interrupted" in str(error), error
+    else:
+        raise AssertionError("what was interrupted must be an error")
+    assert g(x)[0, 0] == 2
+    assert time.monotonic() - begin < 10
+    """)
+
+
+def test_leaving_while_a_run_is_under_way():
+    ended = run(_LONG + """
+    class Cycle:
+        def __init__(self):
+            self.array, self.me = jnp.ones(4), self
+    cycle, pending = Cycle(), [f(x) for _ in range(3)]
+    """, timeout=30)
+    assert ended.stderr == ""

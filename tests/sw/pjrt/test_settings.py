@@ -1,0 +1,39 @@
+import pytest
+
+from celosia.arch.config import preset
+from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.settings import Settings
+
+
+def test_without_anything_it_is_one_model_of_the_core_preset():
+    assert Settings.read({}) == Settings("model", preset("core"), False, 1)
+
+
+def test_all_of_it():
+    found = Settings.read({"CELOSIA_BACKEND": "rtl", "CELOSIA_PRESET": "nano",
+                           "CELOSIA_STRICT": "1", "CELOSIA_DEVICES": "4"})
+    assert found == Settings("rtl", preset("nano"), True, 4)
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("CELOSIA_BACKEND", "tpu", "CELOSIA_BACKEND must be one of model, rtl, cocotb, not 'tpu'"),
+    ("CELOSIA_PRESET", "big", "CELOSIA_PRESET must be one of nano, edge, core, v2, v1, not 'big'"),
+    ("CELOSIA_STRICT", "perhaps", "CELOSIA_STRICT must be 0 or 1, not 'perhaps'"),
+    ("CELOSIA_DEVICES", "0", "CELOSIA_DEVICES must be a number from 1 to 64, not '0'"),
+    ("CELOSIA_DEVICES", "-1", "CELOSIA_DEVICES must be a number from 1 to 64, not '-1'"),
+    ("CELOSIA_DEVICES", "1000", "CELOSIA_DEVICES must be a number from 1 to 64, not '1000'"),
+    ("CELOSIA_DEVICES", "two", "CELOSIA_DEVICES must be a number from 1 to 64, not 'two'"),
+])
+def test_bad_values(name, value, message):
+    with pytest.raises(PjrtError) as error:
+        Settings.read({name: value})
+    assert str(error.value) == message
+    assert error.value.code == Code.INVALID_ARGUMENT
+
+
+def test_all_bad_values_are_named():
+    with pytest.raises(PjrtError) as error:
+        Settings.read({"CELOSIA_BACKEND": "tpu", "CELOSIA_DEVICES": "many"})
+    assert str(error.value) == (
+        "CELOSIA_BACKEND must be one of model, rtl, cocotb, not 'tpu'; "
+        "CELOSIA_DEVICES must be a number from 1 to 64, not 'many'")
