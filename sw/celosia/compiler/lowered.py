@@ -21,7 +21,7 @@ from celosia.graph import DType, Node, Value
 from celosia.kernels.trace import Step, Tile
 
 __all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "Extent", "External",
-           "Fill", "GatherRows", "Join", "Move", "OnChip", "Read", "ReadWord", "Region",
+           "Fill", "GatherRows", "Move", "OnChip", "Read", "ReadWord", "Region",
            "ScatterRows", "Tensor", "While", "Work", "Write", "storage"]
 
 
@@ -184,14 +184,6 @@ class Convolution:
     w: Access
     stride: tuple[int, int]
     dilation: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Join:
-    """A value of `Code` that is joined over rows before it is written."""
-
-    tile: Tile
-    op: ReduceOp
 
 
 @dataclass(frozen=True)

@@ -87,29 +87,3 @@ class Space:
         if joined and joined[-1] != self.rows:
             return None
         return Space(frozenset(joined), self.lanes)
-
-    def intervals(self, shape: tuple[int, ...], dims: frozenset[int]) -> frozenset[int]:
-        """Return which row dimensions some dimensions of a FULL shape are, as indexes of them.
-
-        The shape must be one that this space refines.
-        """
-        inside = set()
-        step = 1
-        for i in range(len(shape) - 1, -1, -1):
-            if shape[i] == 1:
-                continue
-            if step < self.lanes:  # the lanes
-                step *= shape[i]
-                continue
-            if i in dims:
-                inside.add((step, step * shape[i]))
-            step *= shape[i]
-        found = set()
-        at = self.lanes
-        for index, size in reversed(list(enumerate(self.row_dims))):
-            if any(low <= at and at * size <= high for low, high in inside):
-                found.add(index)
-            at *= size
-        return frozenset(found)
-
-

@@ -45,15 +45,6 @@ class View:
             step *= size
         return True
 
-    @property
-    def first_last(self) -> tuple[int, int]:
-        """Lowest and highest element, from the beginning of the tensor."""
-        low = high = self.offset
-        for size, stride in zip(self.shape, self.strides, strict=True):
-            reach = (size - 1) * stride
-            low, high = low + min(reach, 0), high + max(reach, 0)
-        return low, high
-
     def transpose(self, permutation: Sequence[int]) -> View:
         """Result dimension i is dimension ``permutation[i]``."""
         return View(self.offset, tuple(self.shape[i] for i in permutation),

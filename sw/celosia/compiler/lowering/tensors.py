@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.compiler.lowered import Access, Tensor, storage
 from celosia.compiler.views import View
-from celosia.graph import DType, Node, TensorType
+from celosia.graph import DType, TensorType
 
 __all__ = ["Tensors", "word_of"]
 
@@ -63,8 +63,3 @@ class Tensors:
 def whole(tensor: Tensor) -> Access:
     """Return the access to all of a tensor in order."""
     return Access(tensor, View.contiguous(tensor.shape))
-
-
-def name_of(node: Node) -> str:
-    """Return a short name for what a node makes."""
-    return node.op
