@@ -12,12 +12,15 @@ from celosia.collectives import HostInterconnect
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.chips import Chip, Job
 from celosia.pjrt.errors import Code, PjrtError
-from celosia.pjrt.events import Event
+from celosia.pjrt.events import Event, InFlight
 from celosia.pjrt.programs import LoadedExecutable, Programs
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.settings import Settings
 
 __all__ = ["Client"]
+
+#: Runs that may wait for a chip; each keeps its arguments.
+_MOST_IN_FLIGHT = 32
 
 
 class Client:
@@ -47,6 +50,7 @@ class Client:
         self.on_host: Counter[str] = Counter()
         self.host_runs = 0
         self._lock, self._order = threading.Lock(), threading.Lock()
+        self._in_flight = InFlight(_MOST_IN_FLIGHT)
 
     def chip(self, number: int) -> Chip:
         """Return a chip by its number; PjrtError if there is none."""
@@ -96,6 +100,7 @@ class Client:
                     raise PjrtError(Code.INVALID_ARGUMENT,
                                     f"argument {i} of {program.name} was deleted or donated")
         taken = [i for i in program.donated if i not in kept]
+        self._in_flight.make_room()
         for row in inputs:
             for i in taken:
                 row[i].deleted = True
@@ -109,6 +114,7 @@ class Client:
         with self._order:
             for chip, job, event in zip(chips, jobs, events, strict=True):
                 chip.submit(partial(self._run, chip, job, event))
+        self._in_flight.add(events)
         return outputs, events
 
     def _run(self, chip: Chip, job: Job, done: Event) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from celosia.pjrt.errors import PjrtError
 
-__all__ = ["Event"]
+__all__ = ["Event", "InFlight"]
 
 #: Seconds of sleep between looks.
 _NAP = 0.05
@@ -58,3 +59,30 @@ class Event:
         self.then(lambda _: there.set())
         while not there.wait(_NAP):
             pass
+
+
+class InFlight:
+    """Work that was given and has not ended: there may be so much of it. Safe among threads.
+
+    Who gives work faster than it is done waits here: what the work needs is kept until then.
+    """
+
+    def __init__(self, most: int):
+        self._most = most
+        self._given: deque[Sequence[Event]] = deque()
+        self._lock = threading.Lock()
+
+    def make_room(self) -> None:
+        """Wait until there is less than the most."""
+        while True:
+            with self._lock:
+                if len(self._given) < self._most:
+                    return
+                oldest = self._given.popleft()
+            for event in oldest:
+                event.wait()
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Note work by the events of its ends."""
+        with self._lock:
+            self._given.append(events)

@@ -1,7 +1,7 @@
 import threading
 
 from celosia.pjrt.errors import Code, PjrtError
-from celosia.pjrt.events import Event
+from celosia.pjrt.events import Event, InFlight
 
 
 def test_callbacks_come_when_it_happens_and_at_once_after():
@@ -42,3 +42,24 @@ def test_no_callback_is_lost_among_threads():
         for thread in threads:
             thread.join(10)
         assert seen == [None] * 4
+
+
+def test_no_more_work_than_there_may_be():
+    work, events = InFlight(3), [Event() for _ in range(5)]
+    for event in events[:3]:
+        work.make_room()
+        work.add([event])
+    threading.Timer(0.1, events[0].set).start()
+    work.make_room()
+    assert events[0].done
+    work.add([events[3]])
+    events[1].set()
+    work.make_room()  # does not wait: there is room
+    work.add([events[4]])
+    waiting = threading.Thread(target=work.make_room, daemon=True)
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    events[2].set()
+    waiting.join(5)
+    assert not waiting.is_alive()
