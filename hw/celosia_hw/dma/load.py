@@ -30,7 +30,7 @@ class LoadEngine(wiring.Component):
 
     Bursts are asked for ahead of the data, across commands. Sustained throughput: one on-chip row
     or one beat a cycle, whichever binds; see :class:`~celosia_hw.dma.align.LoadAligner` for the
-    cycles that unaligned rows lose. From command to AR: 3 cycles; from the last beat to ``done``:
+    cycles that unaligned rows lose. From command to AR: 4 cycles; from the last beat to ``done``:
     4 cycles, or 5 where the last unit needs no beat of its own.
 
     A beat with an error response is stored like any other; the command reports it with ``done``.
@@ -88,9 +88,11 @@ class LoadEngine(wiring.Component):
         asked = self.axi.ar.valid & self.axi.ar.ready
         received = self.axi.r.valid & self.axi.r.ready
         ahead = Signal(range(4 * _BEATS_AHEAD))
-        m.d.sync += ahead.eq(ahead + Mux(asked, self.axi.ar.payload.len + 1, 0) - received)
-        m.d.comb += [
+        m.d.sync += [
+            ahead.eq(ahead + Mux(asked, self.axi.ar.payload.len + 1, 0) - received),
             walker.stall.eq(ahead >= _BEATS_AHEAD),
+        ]
+        m.d.comb += [
             self.bytes.eq(Mux(received, config.bus_bytes, 0)),
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]

@@ -23,6 +23,8 @@ __all__ = ["StoreEngine"]
 _COMMANDS_AHEAD = 8
 #: Bursts asked for and not yet answered at which no further burst is made.
 _BURSTS_AHEAD = 128
+#: Commands that may wait for their responses.
+_COMMANDS_UNANSWERED = 16
 #: Bits of a burst's number; numbers in flight are told apart modulo this many.
 _NUMBER_BITS = 8
 
@@ -31,7 +33,7 @@ class StoreEngine(wiring.Component):
     """Executes STORE.
 
     Sustained throughput: one on-chip row or one beat a cycle, whichever binds. The data of a burst
-    are offered only after its address was accepted. ``done`` comes in the cycle after the last
+    are offered only after its address was accepted. ``done`` comes two cycles after the last
     response; the next commands are worked on while responses are outstanding. From command to the
     first beat: 9 cycles.
 
@@ -75,7 +77,8 @@ class StoreEngine(wiring.Component):
         m.submodules.reader = reader = RowReader(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.ends = ends = Queue(_NUMBER_BITS, 1 << _NUMBER_BITS)
+        m.submodules.ends = ends = Queue(
+            _NUMBER_BITS, max(_COMMANDS_UNANSWERED, config.window))
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)
         setup.fork(m, (walker.i, setup.walk), (rows_jobs.i, setup.rows),
                    (lanes_jobs.i, setup.lanes), (align_jobs.i, setup.align))
@@ -88,27 +91,28 @@ class StoreEngine(wiring.Component):
         wiring.connect(m, reader.o, packer.i)
         wiring.connect(m, packer.o, aligner.i)
 
-        # Bursts are numbered; `ends` holds the number of the first burst after each command.
+        # Bursts are numbered; `ends` holds the number of the first burst after each command
+        # that waits for answers. The scoreboard has no more than the window under way.
         asked = Signal(_NUMBER_BITS)
         sent = Signal(_NUMBER_BITS)
         answered = Signal(_NUMBER_BITS)
         error = Signal()
-        beat, answer = Signal(), Signal()
+        beat, answer, send, finished = Signal(), Signal(), Signal(), Signal()
         w = self.axi.w
+        m.d.sync += walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD)
         m.d.comb += [
-            walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD),
-            w.valid.eq(aligner.o.valid & (asked != sent)),
-            aligner.o.ready.eq(w.ready & (asked != sent)),
+            send.eq((asked != sent) & ends.i.ready),
+            w.valid.eq(aligner.o.valid & send), aligner.o.ready.eq(w.ready & send),
             w.payload.eq(aligner.o.payload),
             beat.eq(w.valid & w.ready),
             self.bytes.eq(Mux(beat, config.bus_bytes, 0)),
             ends.i.valid.eq(beat & aligner.job_last),
             ends.i.payload.eq(sent + 1),
             self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),
-            self.port.done.eq(ends.o.valid & (ends.o.payload == answered)),
-            self.port.error.eq(self.port.done & error),
-            ends.o.ready.eq(self.port.done),
+            finished.eq(ends.o.valid & (ends.o.payload == answered)),
+            ends.o.ready.eq(finished),
         ]
+        m.d.sync += [self.port.done.eq(finished), self.port.error.eq(finished & error)]
         with m.If(self.axi.aw.valid & self.axi.aw.ready):
             m.d.sync += asked.eq(asked + 1)
         with m.If(beat & w.payload.last):
@@ -117,7 +121,7 @@ class StoreEngine(wiring.Component):
             m.d.sync += answered.eq(answered + 1)
         with m.If(answer & (self.axi.b.payload != OKAY)):
             m.d.sync += error.eq(1)
-        with m.Elif(self.port.done):
+        with m.Elif(finished):
             m.d.sync += error.eq(0)
 
         commands = Signal(_NUMBER_BITS + 1)

@@ -17,8 +17,9 @@ class BurstWalker(wiring.Component):
 
     A burst begins at the bus-aligned address at or below its first byte and ends with the row or
     before the next multiple of :func:`~celosia_hw.dma.jobs.block_bytes`, so none crosses a page.
-    Rows never share a burst. One burst a cycle, also from one job to the next; the first one is
-    offered two cycles after its job is.
+    Rows never share a burst. One burst a cycle, also from one job to the next where jobs have two
+    bursts or more; the first one is offered three cycles after its job is. ``i.ready`` comes out of
+    a flip-flop.
 
     Parameters
     ----------
@@ -60,6 +61,10 @@ class BurstWalker(wiring.Component):
         end = last[beat_bits:]
         job = self.i.payload
         assert len(job.span) == SPAN_BITS
+        # The next job waits in registers, the address of its first row's last byte among them.
+        waits, take = Signal(), Signal()
+        waiting = Signal(walk_layout(), reset_less=True)
+        waiting_last = Signal(EXT_ADDRESS_BITS, reset_less=True)
 
         ends = Signal()  # the burst ends with the row
         go = Signal()
@@ -67,7 +72,8 @@ class BurstWalker(wiring.Component):
         m.d.comb += [
             ends.eq(beat[block_bits:] == end[block_bits:]),
             go.eq(active & ~self.stall & (~self.o.valid | self.o.ready)),
-            self.i.ready.eq(~active | (go & ends & (rows == 0))),
+            self.i.ready.eq(~waits),
+            take.eq(waits & (~active | (go & ends & (rows == 0)))),
             self.o.payload.id.eq(self._id),
         ]
         with m.If(go):
@@ -80,17 +86,18 @@ class BurstWalker(wiring.Component):
             with m.If(ends):
                 m.d.sync += [
                     rows.eq(rows - 1), first.eq(next_row), last.eq(last + pitch),
-                    beat.eq(next_row[beat_bits:]),
+                    beat.eq(next_row[beat_bits:]), active.eq(rows != 0),
                 ]
             with m.Else():
                 m.d.sync += beat.eq(Cat(Const(0, block_bits), beat[block_bits:] + 1))
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
-        with m.If(self.i.ready):
-            m.d.sync += active.eq(self.i.valid)
-        with m.If(self.i.ready & self.i.valid):
+        with m.If(take):
             m.d.sync += [
-                first.eq(job.addr), beat.eq(job.addr[beat_bits:]), last.eq(job.addr + job.span),
-                pitch.eq(job.pitch), rows.eq(job.rows),
+                active.eq(1), first.eq(waiting.addr), beat.eq(waiting.addr[beat_bits:]),
+                last.eq(waiting_last), pitch.eq(waiting.pitch), rows.eq(waiting.rows),
+                waits.eq(0),
             ]
+        with m.If(self.i.ready & self.i.valid):
+            m.d.sync += [waits.eq(1), waiting.eq(job), waiting_last.eq(job.addr + job.span)]
         return m

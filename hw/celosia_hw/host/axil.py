@@ -12,7 +12,7 @@ from celosia_hw.bus.axi import OKAY, SLVERR, AxiLiteSignature
 __all__ = ["READ_CYCLES", "AxiLiteResponder"]
 
 #: Cycles from ``read`` to the cycle in which ``read_data`` and ``read_error`` are taken.
-READ_CYCLES = 3
+READ_CYCLES = 9
 
 
 class AxiLiteResponder(wiring.Component):
@@ -22,7 +22,7 @@ class AxiLiteResponder(wiring.Component):
     the data of a write come in any order. Writes that do not set all four strobes, and accesses
     that are not on a word, are answered SLVERR and do not reach the register file.
 
-    Latency: a write takes effect the cycle after the later of address and data has come; a read
+    Latency: a write takes effect two cycles after the later of address and data has come; a read
     is answered READ_CYCLES + 2 cycles after its address.
 
     Members
@@ -31,6 +31,7 @@ class AxiLiteResponder(wiring.Component):
     write : Out(1)
         High for one cycle: write ``write_data`` to the word at ``write_word``.
     write_word, write_data : Out
+        There since the cycle before ``write``, so that they can be decoded in registers.
     write_error : In(1)
         In the cycle of ``write``: the write is refused and must do nothing.
     read : Out(1)
@@ -74,9 +75,9 @@ class AxiLiteResponder(wiring.Component):
         m.d.comb += [
             aw.ready.eq(~has_address), w.ready.eq(~has_data),
             whole.eq((address[:2] == 0) & strobes.all()),
-            execute.eq(has_address & has_data & ~b.valid),
             self.write.eq(execute & whole), self.write_word.eq(address[2:]),
         ]
+        m.d.sync += execute.eq(has_address & has_data & ~b.valid & ~execute)
         with m.If(aw.valid & aw.ready):
             m.d.sync += [has_address.eq(1), address.eq(aw.payload)]
         with m.If(w.valid & w.ready):
@@ -103,7 +104,9 @@ class AxiLiteResponder(wiring.Component):
         with m.If(steps[-1]):
             refused = Signal()
             m.d.comb += refused.eq((address[:2] != 0) | self.read_error)
-            m.d.sync += [r.valid.eq(1), r.payload.data.eq(Mux(refused, 0, self.read_data)),
+            m.d.sync += [r.valid.eq(1), r.payload.data.eq(self.read_data),
                          r.payload.resp.eq(Mux(refused, SLVERR, OKAY))]
+            with m.If(refused):
+                m.d.sync += r.payload.data.eq(0)
         with m.Elif(r.ready):
             m.d.sync += r.valid.eq(0)

@@ -1,19 +1,27 @@
 """Performance counters, kept in a RAM."""
 
-from amaranth.hdl import Array, Module, Mux, Signal, ValueLike
+from itertools import pairwise
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, exact_log2
+from amaranth.utils import exact_log2
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia_hw.commands import Activity
+from celosia_hw.memory.ram import Ram
 
-__all__ = ["READ_LATENCY", "PerfCounters", "events_layout"]
+__all__ = ["PAUSE", "READ_LATENCY", "PerfCounters", "events_layout"]
 
+#: Cycles for which a read keeps the sweep from going on.
+PAUSE = 5
 #: Cycles from ``read`` to the value.
-READ_LATENCY = 3
+READ_LATENCY = 7
+#: Bits of a narrow counter; it counts to 2**_BITS - 2.
+_BITS = 7
+#: Narrow counters that one step of the choice of one of them goes over.
+_GROUP = 8
 
 
 def events_layout() -> data.StructLayout:
@@ -30,13 +38,33 @@ def events_layout() -> data.StructLayout:
     })
 
 
+def _next(state: Value) -> Value:
+    """State of a narrow counter after ``state``; the first one is 0."""
+    return Cat(~(state[_BITS - 1] ^ state[_BITS - 2]), state[:-1])
+
+
+def _numbers(m: Module, state: Signal) -> Signal:
+    """Return how many states of a narrow counter come before ``state``."""
+    number, value, mask = Signal(_BITS), 0, (1 << _BITS) - 1
+    with m.Switch(state):
+        for i in range(mask):
+            with m.Case(value):
+                m.d.comb += number.eq(i)
+            value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
+    assert value == 0
+    return number
+
+
 class PerfCounters(wiring.Component):
     """One counter of COUNTER_BITS for each name of ``registers.counter_names()``.
 
     Every cycle with ``run`` counts, so the six states of a unit sum to ``cycles``. Events are
     counted in narrow counters; a sweep that moves on by one counter a cycle adds them to the RAM.
-    That is a fifth of the logic of wide counters. A read pauses the sweep for two cycles; the
-    narrow counters have room for that as long as it is not more than every other cycle.
+    A narrow counter is a shift register with feedback, which costs a fifth of an adder's logic
+    (:func:`_next`); one table, through which the sweep goes, has the numbers of its states.
+
+    A read pauses the sweep for PAUSE cycles, in which sums that are under way reach the RAM. The
+    narrow counters have room for that.
 
     A read adds up what the RAM and the narrow counter hold, so it is exact: it holds every event
     up to the cycle before ``read``.
@@ -49,8 +77,8 @@ class PerfCounters(wiring.Component):
         Set all counters to 0; not together with ``run``.
     events : In(events_layout())
     read : In(1)
-        Read counter ``index``, which stays for two cycles. Reads are at least READ_LATENCY + 1
-        cycles apart.
+        Read counter ``index``, which stays for two cycles. Reads are at least 2 * PAUSE cycles
+        apart.
     index : In
         Position in ``counter_names()``. Beyond the last, the value has no meaning.
     value : Out(COUNTER_BITS)
@@ -67,7 +95,8 @@ class PerfCounters(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         self._names = registers.counter_names()
-        self._totals = Memory(shape=registers.COUNTER_BITS, depth=len(self._names), init=[])
+        # As deep as block RAMs are: a RAM of logic would be as large as all else here.
+        self._totals = Ram(registers.COUNTER_BITS, 256)
         super().__init__({
             "run": In(1), "clear": In(1), "events": In(events_layout()),
             "read": In(1), "index": In(range(len(self._names))),
@@ -90,57 +119,82 @@ class PerfCounters(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         bits, count = registers.COUNTER_BITS, len(self._names)
-        m.submodules.totals = self._totals
-        source, sink = self._totals.read_port(), self._totals.write_port()
+        m.submodules.totals = totals = self._totals
 
-        run = Signal()
+        run, clear = Signal(), Signal()
         events = Signal(events_layout(), reset_less=True)
-        m.d.sync += run.eq(self.run)
-        with m.If(self.run):
-            m.d.sync += events.eq(self.events)
+        m.d.sync += [run.eq(self.run), clear.eq(self.clear), events.eq(self.events)]
 
         position = Signal(range(count))  # of the sweep
         fresh = Signal(init=1)  # totals from ``position`` on are stale: to be taken as 0
-        sweep, sample = Signal(), Signal()  # sample: the second cycle of a read
-        m.d.sync += sample.eq(self.read)
-        m.d.comb += [
-            sweep.eq(run & ~self.read & ~sample),
-            source.addr.eq(Mux(sample, self.index, position)), source.en.eq(sweep | sample),
-        ]
-        with m.If(self.clear):
+        # The cycles of a read: the second is that in which its narrow counter is looked at, in the
+        # last but one the sum is made.
+        steps = Signal(READ_LATENCY)
+        sweep, sample = Signal(), steps[1]
+        m.d.comb += [steps[0].eq(self.read), sweep.eq(run & ~steps[:PAUSE].any())]
+        m.d.sync += steps[1:].eq(steps)
+        with m.If(clear):
             m.d.sync += [position.eq(0), fresh.eq(1)]
         with m.Elif(sweep):
             m.d.sync += position.eq(position + 1)
             with m.If(position == count - 1):
                 m.d.sync += [position.eq(0), fresh.eq(0)]
 
-        # Between two visits lie at most 2 * count cycles.
-        narrow = [Signal(bits_for(2 * count), name=f"narrow_{name}") for name in self._names]
-        visited = Signal(count)
-        m.d.comb += visited.eq(sweep << position)
+        # Between two visits lie at most 2 * count cycles, and a pause.
+        assert 2 * count + PAUSE <= (1 << _BITS) - 2
         ticks = self._ticks(events)
-        for i, (name, counter) in enumerate(zip(self._names, narrow, strict=True)):
+        narrow = []  # each with its tick of this cycle
+        for i, name in enumerate(self._names):
+            counter = Signal(_BITS, name=f"narrow_{name}")
             tick = Signal(name=f"tick_{name}")
             m.d.comb += tick.eq(run & ticks[name])
-            with m.If(self.clear):
+            with m.If(clear | (sweep & (position == i))):
                 m.d.sync += counter.eq(0)
-            with m.Elif(tick | visited[i]):
-                m.d.sync += counter.eq(Mux(visited[i], 0, counter) + tick)
+            with m.Elif(tick):
+                m.d.sync += counter.eq(_next(counter))
+            narrow.append(Cat(counter, tick))
 
-        part = Signal.like(narrow[0], reset_less=True)
+        # First cycle: one of each group of narrow counters. A sample stays as long as the sweep is
+        # paused.
+        at = Signal.like(position)
+        m.d.comb += at.eq(Mux(sample, self.index, position))
+        groups = [Signal(_BITS + 1, name=f"group{i}", reset_less=True)
+                  for i in range(0, count, _GROUP)]
+        place = Signal.like(position, reset_less=True)
         stale = Signal(reset_less=True)
-        total = Signal(bits)
         with m.If(sweep | sample):
-            m.d.sync += [part.eq(Array(narrow)[source.addr]),
-                         stale.eq(fresh & (source.addr >= position))]
-        m.d.comb += [total.eq(Mux(stale, 0, source.data) + part), sink.data.eq(total)]
-        m.d.sync += [sink.en.eq(sweep), sink.addr.eq(position)]
-
-        answer, in_bytes = Signal(), Signal(reset_less=True)
-        first_byte, last_byte = map(self._names.index, ("bytes_read", "bytes_written"))
-        m.d.sync += [answer.eq(sample),
-                     in_bytes.eq((self.index >= first_byte) & (self.index <= last_byte))]
-        with m.If(answer):
-            shift = exact_log2(self._config.bus_bytes)
-            m.d.sync += self.value.eq(Mux(in_bytes, total << shift, total))
+            m.d.sync += [
+                place.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
+                *(group.eq(Array(narrow[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
+                  for k, group in enumerate(groups))]
+        # Second: one of the groups. Third: its number, and the total from the RAM. Then their sum.
+        # A sample's tick is of a cycle that it does not hold.
+        shift = exact_log2(self._config.bus_bytes)
+        beats = [self._names.index(name) for name in ("bytes_read", "bytes_written")]
+        state = Signal(_BITS, reset_less=True)
+        one, in_bytes, forget = (Signal(name=name, reset_less=True)
+                                 for name in ("one", "in_bytes", "forget"))
+        part = Signal(_BITS + 1 + shift, reset_less=True)
+        old, total = Signal(bits, reset_less=True), Signal(bits, reset_less=True)
+        valid = Signal(4)  # a sum of the sweep is in this stage
+        places = [place, *(Signal.like(place, name=f"place{k}", reset_less=True)
+                           for k in range(3))]
+        m.d.sync += [
+            valid.eq(Cat(sweep, valid)), *(b.eq(a) for a, b in pairwise(places)),
+            Cat(state, one).eq(Array(groups)[place // _GROUP]),
+            in_bytes.eq(Cat(place == i for i in beats).any()), forget.eq(stale),
+            old.eq(totals.read_data), total.eq(old + part),
+        ]
+        number = Signal(_BITS + 1)
+        m.d.comb += [
+            totals.read_addr.eq(place), totals.read_en.eq(1),
+            number.eq(_numbers(m, state) + (one & valid[1])),
+            totals.write_addr.eq(places[3]), totals.write_data.eq(total),
+            totals.write_en.eq(valid[3]),
+        ]
+        m.d.sync += part.eq(Mux(in_bytes, number << shift, number))
+        with m.If(forget):
+            m.d.sync += old.eq(0)
+        with m.If(steps[-1]):
+            m.d.sync += self.value.eq(old + part)
         return m

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -21,6 +22,11 @@ __all__ = ["HostInterface", "constants", "window_layout"]
 FIXED_IN_A_RUN = ("PROGRAM", "LENGTH", "WATCHDOG",
                   *(f"WINDOW{i}_{end}" for i in range(registers.NUM_WINDOWS)
                     for end in ("BASE", "LAST")))
+
+
+def _slot(word: Any) -> Any:
+    """Where a register of FIXED_IN_A_RUN is kept for reading, by the number of its word."""
+    return word & 7 | (word >> 5 & 1) << 3
 
 
 def window_layout() -> data.StructLayout:
@@ -139,86 +145,150 @@ class HostInterface(wiring.Component):
             m.d.comb += [self.windows[i].base.eq(stored[f"WINDOW{i}_BASE"]),
                          self.windows[i].last.eq(stored[f"WINDOW{i}_LAST"])]
 
-        readable: dict[str, object] = {
-            **constants(self._config), **stored,
-            "CONTROL": 0, "STATUS": control.status,
+        selected = self._elaborate_writes(m, responder, control, stored, irq_enable, irq_status)
+        variable: dict[str, Value] = {
+            "STATUS": control.status.as_value(),
             "IRQ_ENABLE": irq_enable, "IRQ_STATUS": irq_status,
             "FAULT_CAUSE": control.last_fault.cause, "FAULT_PC": control.last_fault.pc,
             "FAULT_ADDR": control.last_fault.addr, "PC": self.pc,
         }
-        self._elaborate_writes(m, responder, control, stored, irq_enable, irq_status)
-        self._elaborate_reads(m, responder, counters, readable)
+        self._elaborate_reads(m, responder, counters, stored, selected, variable)
         return m
 
     def _elaborate_writes(self, m: Module, responder, control, stored, irq_enable,
-                          irq_status) -> None:
-        """Decode writes; an end of a run that comes with a write to IRQ_STATUS is not lost."""
+                          irq_status) -> dict[str, Signal]:
+        """Carry out writes; return the signals that say that a register is written.
+
+        An end of a run that comes with a write to IRQ_STATUS is not lost.
+        """
         value = responder.write_data
         align = exact_log2(registers.PROGRAM_ALIGN)
-        with m.Switch(responder.write_word):
-            for register in registers.REGISTERS:
-                if register.access is Access.RO:
-                    continue
-                with m.Case(register.offset >> 2):
-                    if register.name in FIXED_IN_A_RUN:
-                        m.d.comb += responder.write_error.eq(control.running)
-                        with m.If(responder.write & ~control.running):
-                            m.d.sync += stored[register.name].eq(value)
-                    elif register.name == "CONTROL":
-                        start = (value & Control.START) != 0
-                        reset = (value & Control.RESET) != 0
-                        ready = control.can_start & (stored["PROGRAM"][:align] == 0)
-                        m.d.comb += [
-                            responder.write_error.eq(start & ~reset & ~ready),
-                            control.start.eq(responder.write & start & ready),
-                            control.reset.eq(responder.write & reset),
-                        ]
-                    elif register.name == "IRQ_ENABLE":
-                        with m.If(responder.write):
-                            m.d.sync += irq_enable.eq(value[0])
-                    elif register.name == "IRQ_STATUS":
-                        with m.If(responder.write & value[0]):
-                            m.d.sync += irq_status.eq(0)
-                    else:
-                        raise NotImplementedError(f"register {register.name} cannot be written")
-            with m.Default():
-                m.d.comb += responder.write_error.eq(1)
+        ready = Signal()
+        start = value[exact_log2(Control.START)]
+        reset = value[exact_log2(Control.RESET)]
+        here = {}  # in the cycle of ``write``: the register is at ``write_word``
+        for register in registers.REGISTERS:
+            if register.access is not Access.RO:
+                here[register.name] = Signal(name=f"at_{register.name.lower()}", reset_less=True)
+                m.d.sync += here[register.name].eq(
+                    responder.write_word == register.offset >> 2)
+        fixed = Signal(reset_less=True)
+        m.d.sync += fixed.eq(Cat(
+            responder.write_word == registers.BY_NAME[name].offset >> 2
+            for name in FIXED_IN_A_RUN).any())
+        written = {}
+        for name in FIXED_IN_A_RUN:
+            written[name] = Signal(name=f"write_{name.lower()}")
+            m.d.comb += written[name].eq(responder.write & here[name] & ~control.running)
+            with m.If(written[name]):
+                m.d.sync += stored[name].eq(value)
+        m.d.sync += ready.eq(control.can_start & (stored["PROGRAM"][:align] == 0))
+        to_control = responder.write & here["CONTROL"]
+        m.d.comb += [
+            control.start.eq(to_control & start & ready),
+            control.reset.eq(to_control & reset),
+            responder.write_error.eq(
+                ~((fixed & ~control.running) | here["IRQ_ENABLE"] | here["IRQ_STATUS"]
+                  | (here["CONTROL"] & (~start | reset | ready)))),
+        ]
+        with m.If(responder.write & here["IRQ_ENABLE"]):
+            m.d.sync += irq_enable.eq(value[0])
         with m.If(control.reset):
             m.d.sync += irq_status.eq(0)
         with m.Elif(control.ended):
             m.d.sync += irq_status.eq(1)
+        with m.Elif(responder.write & here["IRQ_STATUS"] & value[0]):
+            m.d.sync += irq_status.eq(0)
+        return written
 
-    def _elaborate_reads(self, m: Module, responder, counters, readable) -> None:
-        """Answer every read after READ_CYCLES: the time that a counter takes."""
-        assert READ_CYCLES == READ_LATENCY
-        first = min(registers.COUNTERS.values())
-        assert list(registers.COUNTERS.values()) == [
-            first + 8 * i for i in range(len(registers.COUNTERS))]
-        word = responder.read_word - (first >> 2)
-        low, high = Signal(), Signal()
-        upper = Signal(registers.COUNTER_BITS - 32, reset_less=True)
-        plain = Signal(32, reset_less=True)
+    def _elaborate_reads(self, m: Module, responder, counters, stored, written,
+                         variable: dict[str, Value]) -> None:
+        """Answer every read after READ_CYCLES: the time that a counter takes, and a cycle each
+        to decode the address and to choose.
+
+        The address stays, so nothing here is told when a read begins, but the counters.
+        """
+        assert READ_CYCLES == READ_LATENCY + 2
+        word = responder.read_word
+        m.d.comb += responder.read_data.eq(
+            self._constant(m, word) | self._stored(m, responder, stored, written)
+            | self._variable(m, word, variable) | self._counter(m, responder, counters))
         missing = Signal(reset_less=True)
-        m.d.comb += [counters.index.eq(word[1:]), counters.read.eq(low)]
-        answer_low, answer_high = Signal(), Signal()
-        with m.If(responder.read):
-            m.d.sync += [missing.eq(0), plain.eq(0)]
-            with m.Switch(responder.read_word):
-                for name, value in readable.items():
-                    with m.Case(registers.BY_NAME[name].offset >> 2):
-                        m.d.sync += plain.eq(value)
-                with m.Case(*(offset >> 2 for offset in registers.COUNTERS.values())):
-                    m.d.comb += low.eq(1)
-                with m.Case(*((offset >> 2) + 1 for offset in registers.COUNTERS.values())):
-                    m.d.comb += high.eq(1)
-                with m.Default():
-                    m.d.sync += missing.eq(1)
-            m.d.sync += [answer_low.eq(low), answer_high.eq(high)]
         m.d.comb += responder.read_error.eq(missing)
-        with m.If(answer_low):
-            m.d.comb += responder.read_data.eq(counters.value)
-            m.d.sync += upper.eq(counters.value >> 32)
-        with m.Elif(answer_high):
-            m.d.comb += responder.read_data.eq(upper)
-        with m.Else():
-            m.d.comb += responder.read_data.eq(plain)
+        with m.Switch(word):
+            with m.Case(*(register.offset >> 2 for register in registers.REGISTERS)):
+                m.d.sync += missing.eq(0)
+            with m.Default():
+                m.d.sync += missing.eq(1)
+
+    def _constant(self, m: Module, word: Value) -> Signal:
+        """Return the constant at ``word``, or 0."""
+        result = Signal(32, name="constant", reset_less=True)
+        with m.Switch(word):
+            for name, value in constants(self._config).items():
+                with m.Case(registers.BY_NAME[name].offset >> 2):
+                    m.d.sync += result.eq(value)
+            with m.Default():
+                m.d.sync += result.eq(0)
+        return result
+
+    def _stored(self, m: Module, responder, stored, written) -> Signal:
+        """Return the register of FIXED_IN_A_RUN at ``read_word``, or 0.
+
+        They are read out of a RAM of their own: it costs less than choosing one of them. What was
+        not written since the reset is not in it.
+        """
+        assert len({_slot(registers.BY_NAME[name].offset >> 2) for name in stored}) == len(stored)
+        m.submodules.copy = copy = Memory(shape=32, depth=16, init=[])
+        source, sink = copy.read_port(domain="comb"), copy.write_port()
+        result = Signal(32, name="stored", reset_less=True)
+        there, first = Signal(reset_less=True), Signal(reset_less=True)
+        m.d.comb += [
+            source.addr.eq(_slot(responder.read_word)), sink.addr.eq(_slot(responder.write_word)),
+            sink.data.eq(responder.write_data), sink.en.eq(Cat(written.values()).any()),
+        ]
+        m.d.sync += [there.eq(0), first.eq(0)]
+        for name in stored:
+            register = registers.BY_NAME[name]
+            assert register.init in (0, 1)
+            ever = Signal(name=f"ever_{name.lower()}")
+            with m.If(written[name]):
+                m.d.sync += ever.eq(1)
+            with m.If(responder.read_word == register.offset >> 2):
+                m.d.sync += [there.eq(ever), first.eq(~ever & register.init)]
+        m.d.sync += result.eq(source.data)
+        with m.If(~there):
+            m.d.sync += result.eq(first)
+        return result
+
+    def _variable(self, m: Module, word: Value, variable: dict[str, Value]) -> Signal:
+        """Return the register of ``variable`` at ``word``, or 0."""
+        result = Signal(32, name="variable", reset_less=True)
+        with m.Switch(word):
+            for name, value in variable.items():
+                with m.Case(registers.BY_NAME[name].offset >> 2):
+                    m.d.sync += result.eq(value)
+            with m.Default():
+                m.d.sync += result.eq(0)
+        return result
+
+    def _counter(self, m: Module, responder, counters) -> Signal:
+        """Return the word of a counter at ``read_word``, or 0. A LO is read from the counters."""
+        first = min(registers.COUNTERS.values()) >> 2
+        count = len(registers.COUNTERS)
+        assert list(registers.COUNTERS.values()) == [4 * first + 8 * i for i in range(count)]
+        # The index is the address: no subtraction.
+        assert first % (2 << len(counters.index)) == 0
+        word = responder.read_word
+        result = Signal(32, name="counted", reset_less=True)
+        here, begin = Signal(reset_less=True), Signal()
+        m.d.sync += [
+            begin.eq(responder.read),
+            here.eq((word >= first) & (word < first + 2 * count)),
+            result.eq(Mux(word[0], counters.value >> 32, counters.value)),
+        ]
+        m.d.comb += [counters.read.eq(begin & here & ~word[0]),
+                     counters.index.eq(word[1:])]
+        with m.If(~here):
+            m.d.sync += result.eq(0)
+        return result

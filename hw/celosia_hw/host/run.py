@@ -107,13 +107,14 @@ class RunControl(wiring.Component):
         left = Signal(32, reset_less=True)  # cycles until the watchdog expires
         limited = Signal(reset_less=True)
         expired = Signal()
+        final = Signal(reset_less=True)  # one cycle is left
         wait = Signal(range(max(SETTLE_CYCLES, RESET_CYCLES) + 1))
         settled = Signal()
         m.d.comb += [
             self.can_start.eq((self.status == Status.IDLE) | (self.status == Status.DONE)),
             self.started.eq(self.start & self.can_start & ~self.reset),
             self.running.eq(self.status == Status.RUNNING),
-            expired.eq(limited & (left == 1)),
+            expired.eq(limited & final),
             self.ended.eq(self.running & (self.fault_valid | self.halted | expired) & ~self.reset),
         ]
         with m.If(self.reset & (self.status != Status.RESETTING)):
@@ -125,9 +126,10 @@ class RunControl(wiring.Component):
             m.d.sync += [
                 self.status.eq(Status.RUNNING), self.last_fault.eq(0),
                 left.eq(self.watchdog), limited.eq(self.watchdog != 0),
+                final.eq(self.watchdog == 1),
             ]
         with m.Elif(self.running):
-            m.d.sync += left.eq(left - 1)
+            m.d.sync += [left.eq(left - 1), final.eq(left == 2)]
             with m.If(self.fault_valid):
                 m.d.sync += [self.status.eq(Status.FAULTED), self.abort.eq(1),
                              self.last_fault.eq(self.fault)]

@@ -25,7 +25,10 @@ class BlockSignature(wiring.Signature):
     Members
     -------
     busy : Out(1)
-        There is a block.
+        There are blocks left.
+    valid : Out(1)
+        The next of them is there: all that follows; ``lane`` of the first block from the cycle
+        after ``start`` on.
     address : Out
         Of the beat of the bus that has its first byte.
     lane : Out
@@ -35,12 +38,12 @@ class BlockSignature(wiring.Signature):
     beats : Out
         Beats of the bus that it touches, less 1.
     next : In(1)
-        Go to the next block, or to the end.
+        Go to the next block, or to the end; only with ``valid``.
     """
 
     def __init__(self, config: TpuConfig):
         super().__init__({
-            "busy": Out(1), "address": Out(EXT_ADDRESS_BITS),
+            "busy": Out(1), "valid": Out(1), "address": Out(EXT_ADDRESS_BITS),
             "lane": Out(exact_log2(config.bus_bytes)),
             "bytes": Out(range(block_bytes(config) + 1)), "beats": Out(8), "next": In(1),
         })
@@ -54,8 +57,8 @@ class BlockWalker(wiring.Component):
     Members
     -------
     start : In(1)
-        Take ``address`` and ``count`` (1 to MAX_PAYLOAD); the first block is there in the next
-        cycle.
+        Take ``address`` and ``count`` (1 to MAX_PAYLOAD). The first block is there three cycles
+        later, each other one two cycles after ``next``.
     o_read, o_write : Out(BlockSignature)
         The same block.
     """
@@ -76,26 +79,34 @@ class BlockWalker(wiring.Component):
 
     def elaborate(self, platform: Any):  # noqa: D102
         m = Module()
-        first = Signal(EXT_ADDRESS_BITS)
-        left = Signal(range(MAX_PAYLOAD + 1))
         bits = exact_log2(self._block)
-        offset = first[:bits]
-        room = Signal(range(self._block + 1))  # to the end of the block
-        size = Signal.like(room)
-        last = Signal(bits)
-        m.d.comb += [
-            room.eq(self._block - offset), size.eq(Mux(left < room, left, room)),
-            last.eq(offset + size - 1),
-        ]
+        number = Signal(EXT_ADDRESS_BITS - bits)  # of the block
+        offset = Signal(bits)  # of the first byte in it
+        less = Signal(range(MAX_PAYLOAD))  # bytes of the span, less 1
+        end = Signal(bits)  # of the span's last byte in its block
+        more = Signal(range(MAX_PAYLOAD // self._block + 2))  # blocks after this one
+        busy, summed, valid = Signal(), Signal(), Signal()
+        size = Signal.like(self.o_read.bytes)
+        beats = Signal.like(self.o_read.beats)
+        last = Signal(bits)  # of this block's last byte
+        m.d.comb += last.eq(Mux(more == 0, end, self._block - 1))
         for o in (self.o_read, self.o_write):
             m.d.comb += [
-                o.busy.eq(left != 0), o.bytes.eq(size),
-                o.lane.eq(first[:self._beat_bits]),
-                o.address.eq(Cat(Const(0, self._beat_bits), first[self._beat_bits:])),
-                o.beats.eq((last >> self._beat_bits) - (offset >> self._beat_bits)),
+                o.busy.eq(busy), o.valid.eq(valid), o.bytes.eq(size), o.beats.eq(beats),
+                o.lane.eq(offset[:self._beat_bits]),
+                o.address.eq(Cat(Const(0, self._beat_bits), offset[self._beat_bits:], number)),
             ]
         with m.If(self.start):
-            m.d.sync += [first.eq(self.address), left.eq(self.count)]
+            m.d.sync += [Cat(offset, number).eq(self.address), less.eq(self.count - 1),
+                         busy.eq(1), summed.eq(0), valid.eq(0)]
+        with m.Elif(~summed):
+            m.d.sync += [Cat(end, more).eq(offset + less), summed.eq(1)]
+        with m.Elif(~valid):
+            m.d.sync += [
+                size.eq(last - offset + 1), valid.eq(busy),
+                beats.eq((last >> self._beat_bits) - (offset >> self._beat_bits)),
+            ]
         with m.Elif(self.o_read.next | self.o_write.next):
-            m.d.sync += [offset.eq(0), first[bits:].eq(first[bits:] + 1), left.eq(left - size)]
+            m.d.sync += [offset.eq(0), number.eq(number + 1), more.eq(more - 1),
+                         busy.eq(more != 0), valid.eq(0)]
         return m

@@ -107,22 +107,23 @@ class LinkBridge(wiring.Component):
         slot = sequence[:exact_log2(WINDOW)]
         writes, sound = Signal(), Signal()
         payload, memory = Signal.like(self.length), Signal()
+        m.d.sync += payload.eq(self.length - _HEADER_BYTES)
         m.d.comb += [
             writes.eq((kind == Kind.WRITE_REGISTER) | (kind == Kind.WRITE_MEMORY)),
-            payload.eq(self.length - _HEADER_BYTES),
             memory.eq((count != 0) & (count <= MAX_PAYLOAD)),
         ]
+        m.d.sync += sound.eq(0)
         with m.Switch(kind):
             with m.Case(Kind.POLL):
-                m.d.comb += sound.eq((count == 0) & (payload == 0))
+                m.d.sync += sound.eq((count == 0) & (payload == 0))
             with m.Case(Kind.READ_REGISTER):
-                m.d.comb += sound.eq((count == WORD_BYTES) & (payload == 0))
+                m.d.sync += sound.eq((count == WORD_BYTES) & (payload == 0))
             with m.Case(Kind.WRITE_REGISTER):
-                m.d.comb += sound.eq((count == WORD_BYTES) & (payload == count))
+                m.d.sync += sound.eq((count == WORD_BYTES) & (payload == count))
             with m.Case(Kind.READ_MEMORY):
-                m.d.comb += sound.eq(memory & (payload == 0))
+                m.d.sync += sound.eq(memory & (payload == 0))
             with m.Case(Kind.WRITE_MEMORY):
-                m.d.comb += sound.eq(memory & (payload == count))
+                m.d.sync += sound.eq(memory & (payload == count))
 
         session, is_open = Signal(32), Signal()
         expected, age = Signal(8), Signal(8)
@@ -134,9 +135,8 @@ class LinkBridge(wiring.Component):
         silent, refused = Signal(), Signal()  # no reply; a reply that refuses
         word, cycles = Signal(8 * WORD_BYTES), Signal(8 * WORD_BYTES)
         response = Signal(2)
-        m.d.sync += cycles.eq(cycles + 1)
+        m.d.sync += [cycles.eq(cycles + 1), age.eq(expected - sequence)]
         m.d.comb += [
-            age.eq(expected - sequence),
             registers.address.eq(fields["address"]), registers.write_data.eq(word),
             walker.address.eq(fields["address"]), walker.count.eq(count),
             walker.start.eq(reader.start | writer.start),
@@ -166,10 +166,12 @@ class LinkBridge(wiring.Component):
                     m.d.sync += [header.eq(Cat(header[8:], self.i.payload.data)),
                                  taken.eq(taken + 1), more.eq(~self.i.payload.last)]
                     with m.If(taken == _HEADER_BYTES - 1):
-                        m.next = "DECIDE"
+                        m.next = "CHECK"
                 with m.Elif(again & self.empty):
                     ask_again()
                     m.next = "REPLY"
+            with m.State("CHECK"):  # ``age`` and ``sound`` are a cycle late
+                m.next = "DECIDE"
             with m.State("DECIDE"):
                 m.d.sync += [replies.kind.eq(kind), replies.sequence.eq(sequence)]
                 m.next = "DRAIN"

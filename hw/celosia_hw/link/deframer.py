@@ -47,21 +47,26 @@ class Deframer(wiring.Component):
 
     def elaborate(self, platform: Any):  # noqa: D102
         m = Module()
-        escaped = Signal()
+        # What the byte is, and the byte without stuffing, come out of registers.
+        came, is_flag, is_escape, escaped = Signal(), Signal(), Signal(), Signal()
+        byte = Signal(8)
         count = Signal(range(_SHORTEST + 1))  # bytes of this frame, up to the shortest
         flag, good = Signal(), Signal()
         crc: Any = CRC32_ISO_HDLC(8).create()
         m.submodules.crc = crc
+        m.d.sync += came.eq(self.valid)
+        with m.If(self.valid):
+            m.d.sync += [
+                is_flag.eq(self.data == FLAG), is_escape.eq(self.data == ESCAPE),
+                escaped.eq(is_escape), byte.eq(Mux(is_escape, self.data ^ ESCAPE_XOR, self.data)),
+            ]
         m.d.comb += [
-            flag.eq(self.valid & (self.data == FLAG)),
-            self.byte.eq(Mux(escaped, self.data ^ ESCAPE_XOR, self.data)),
-            self.push.eq(self.valid & (self.data != FLAG) & (self.data != ESCAPE)),
-            crc.data.eq(self.byte), crc.valid.eq(self.push), crc.start.eq(flag),
+            flag.eq(came & is_flag), self.byte.eq(byte),
+            self.push.eq(came & ~is_flag & ~is_escape),
+            crc.data.eq(byte), crc.valid.eq(self.push), crc.start.eq(flag),
             good.eq(crc.match_detected & (count == _SHORTEST) & ~escaped),
             self.keep.eq(flag & good), self.drop.eq(flag & (count != 0) & ~good),
         ]
-        with m.If(self.valid):
-            m.d.sync += escaped.eq(self.data == ESCAPE)
         with m.If(flag):
             m.d.sync += count.eq(0)
         with m.Elif(self.push & (count != _SHORTEST)):

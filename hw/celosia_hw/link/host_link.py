@@ -12,10 +12,11 @@ from celosia_hw.bus.axi import AxiLiteSignature, AxiReadSignature, AxiWriteSigna
 from celosia_hw.emit import verilog
 from celosia_hw.link.bridge import LinkBridge
 from celosia_hw.link.deframer import Deframer
-from celosia_hw.link.framer import Framer
+from celosia_hw.link.framer import Framer, body_layout
 from celosia_hw.link.requests import RequestStore
 from celosia_hw.link.uart_rx import UartReceiver
 from celosia_hw.link.uart_tx import UartTransmitter
+from celosia_hw.queue import Queue
 
 __all__ = ["MODULE_NAME", "HostLink", "link_verilog"]
 
@@ -62,6 +63,8 @@ class HostLink(wiring.Component):
         m.submodules.deframer = deframer = Deframer()
         m.submodules.requests = requests = RequestStore(self._link)
         m.submodules.bridge = bridge = LinkBridge(self._config, self._link)
+        # Of two, so that no path leads from the wire's side back into the bridge.
+        m.submodules.replies = replies = Queue(body_layout(), 2)
         m.submodules.framer = framer = Framer()
         m.submodules.transmitter = transmitter = UartTransmitter(self._link)
         m.d.comb += [
@@ -73,7 +76,8 @@ class HostLink(wiring.Component):
             bridge.empty.eq(requests.empty), bridge.irq.eq(self.irq),
         ]
         wiring.connect(m, requests.o, bridge.i)
-        wiring.connect(m, bridge.o, framer.i)
+        wiring.connect(m, bridge.o, replies.i)
+        wiring.connect(m, replies.o, framer.i)
         wiring.connect(m, framer.o, transmitter.i)
         for name in ("axil", "read", "write"):
             wiring.connect(m, getattr(bridge, name), wiring.flipped(getattr(self, name)))

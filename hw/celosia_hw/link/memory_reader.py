@@ -63,16 +63,18 @@ class MemoryReader(wiring.Component):
         blocks, ar, r = self.blocks, self.axi.ar, self.axi.r
         asked = Signal(range(2 * block_beats + 1))  # beats that are in the queue or will be
         ask, gone = Signal(), Signal()
-        begun = Signal()  # the first block is there
+        room = Signal()  # for a block; the walker takes longer to the next one than this lags
+        begun = Signal()  # the place of the first byte is there
         lane = Signal(exact_log2(bus_bytes))
         lanes = Array(beats.r_data[8 * i:8 * (i + 1)] for i in range(bus_bytes))
         left = Signal(range(MAX_PAYLOAD + 1))  # bytes that have not been taken
+        some, final = Signal(), Signal()  # there are any; there is one
         m.d.comb += [
-            ask.eq(blocks.busy & (left != 0) & (asked <= block_beats) & (~ar.valid | ar.ready)),
+            ask.eq(blocks.valid & some & room & (~ar.valid | ar.ready)),
             blocks.next.eq(ask),
             r.ready.eq(1), beats.w_data.eq(r.payload.data), beats.w_en.eq(r.valid),
         ]
-        m.d.sync += begun.eq(self.start)
+        m.d.sync += [begun.eq(self.start), room.eq(asked <= block_beats)]
         m.d.sync += asked.eq(asked + Mux(ask, blocks.beats + 1, 0) - gone)
         with m.If(ask):
             m.d.sync += [ar.valid.eq(1), ar.payload.addr.eq(blocks.address),
@@ -85,15 +87,16 @@ class MemoryReader(wiring.Component):
             m.d.sync += self.response.eq(r.payload.resp)
 
         m.d.comb += [
-            self.o.valid.eq(beats.r_rdy & (left != 0)),
+            self.o.valid.eq(beats.r_rdy & some),
             self.o.payload.eq(lanes[lane]),
-            gone.eq(self.o.valid & self.o.ready & ((lane == bus_bytes - 1) | (left == 1))),
+            gone.eq(self.o.valid & self.o.ready & ((lane == bus_bytes - 1) | final)),
             beats.r_en.eq(gone),
         ]
         with m.If(self.start):
-            m.d.sync += left.eq(self.count)
+            m.d.sync += [left.eq(self.count), some.eq(1), final.eq(self.count == 1)]
         with m.Elif(begun):
             m.d.sync += lane.eq(blocks.lane)
         with m.Elif(self.o.valid & self.o.ready):
-            m.d.sync += [lane.eq(lane + 1), left.eq(left - 1)]
+            m.d.sync += [lane.eq(lane + 1), left.eq(left - 1), some.eq(~final),
+                         final.eq(left == 2)]
         return m

@@ -67,12 +67,12 @@ class MemoryWriter(wiring.Component):
                     m.next = "BURST"
             with m.State("BURST"):
                 m.d.sync += [lane.eq(blocks.lane), left.eq(blocks.bytes),
-                             w.payload.strb.eq(0), aw.valid.eq(blocks.busy),
+                             w.payload.strb.eq(0), aw.valid.eq(blocks.valid),
                              aw.payload.addr.eq(blocks.address),
                              aw.payload.len.eq(blocks.beats)]
-                with m.If(blocks.busy):
+                with m.If(blocks.valid):
                     m.next = "BYTES"
-                with m.Else():
+                with m.Elif(~blocks.busy):
                     m.d.sync += self.done.eq(1)
                     m.next = "IDLE"
             with m.State("BYTES"):

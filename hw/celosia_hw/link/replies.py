@@ -88,6 +88,8 @@ class ReplyWriter(wiring.Component):
         taken = Signal()
         place = Signal(range(MAX_PAYLOAD))  # in the payload
         length = Signal(range(MAX_PAYLOAD + 1))
+        end, none = Signal.like(place), Signal()  # of the payload; when it is begun
+        m.d.sync += [end.eq(length - 1), none.eq(self.refused | (length == 0))]
         m.d.comb += [taken.eq(valid & self.o.ready), self.busy.eq(1)]
         with m.Switch(self.kind):
             with m.Case(Kind.HELLO):
@@ -111,7 +113,7 @@ class ReplyWriter(wiring.Component):
                 m.d.sync += place.eq(0)
                 with m.If(taken):
                     m.next = "PAYLOAD"
-                    with m.If(self.refused | (length == 0)):
+                    with m.If(none):
                         m.next = "STATUS"
             with m.State("PAYLOAD"):
                 with m.If(self.kind == Kind.READ_MEMORY):
@@ -123,7 +125,7 @@ class ReplyWriter(wiring.Component):
                     m.d.comb += [valid.eq(1), data.eq(_bytes(self.word)[place[:2]])]
                 with m.If(taken):
                     m.d.sync += place.eq(place + 1)
-                    with m.If(place == length - 1):
+                    with m.If(place == end):
                         m.next = "STATUS"
             with m.State("STATUS"):
                 m.d.comb += [valid.eq(1), data.eq(self.status), self.o.payload.last.eq(1)]

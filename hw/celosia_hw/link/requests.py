@@ -89,18 +89,24 @@ class RequestStore(wiring.Component):
             m.d.sync += end.eq(begin)
 
         left = Signal(self._bits + 1)  # bytes of the frame that have not been fetched
-        fetch = Signal()
+        fetch, move = Signal(), Signal()
+        held, held_last = Signal(), Signal()  # the RAM offers a byte; it is the frame's last
         m.d.comb += [
-            fetch.eq((left != 0) & (~self.o.valid | self.o.ready)),
+            move.eq(held & (~self.o.valid | self.o.ready)),
+            fetch.eq((left != 0) & (~held | move)),
             ram.read_en.eq(fetch), ram.read_addr.eq(read[:self._bits]),
-            self.o.payload.data.eq(ram.read_data),
             # The next frame begins when the last byte of this one is gone.
-            lengths.r_en.eq((left == 0) & ~self.o.valid),
+            lengths.r_en.eq((left == 0) & ~held & ~self.o.valid),
             self.empty.eq(lengths.r_en & (lengths.level == 0)),
         ]
         with m.If(fetch):
-            m.d.sync += [left.eq(left - 1), read.eq(read + 1), self.o.valid.eq(1),
-                         self.o.payload.last.eq(left == 1)]
+            m.d.sync += [left.eq(left - 1), read.eq(read + 1), held.eq(1), held_last.eq(left == 1)]
+        with m.Elif(move):
+            m.d.sync += held.eq(0)
+        # Out of a register: a block RAM is slow.
+        with m.If(move):
+            m.d.sync += [self.o.valid.eq(1), self.o.payload.data.eq(ram.read_data),
+                         self.o.payload.last.eq(held_last)]
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
         with m.If(lengths.r_en & lengths.r_rdy):

@@ -54,7 +54,7 @@ class UartReceiver(wiring.Component):
         time = Signal(range(period + unit))
         sample = Signal()
         bits = Signal(4)
-        m.d.comb += sample.eq(time + unit >= period)
+        m.d.comb += sample.eq(time >= period - unit)
         m.d.sync += self.valid.eq(0)
 
         with m.FSM():

@@ -39,7 +39,7 @@ class UartTransmitter(wiring.Component):
         left = Signal(range(11))
         edge = Signal()
         m.d.comb += [
-            self.line.eq(bits[0]), edge.eq(time + unit >= period),
+            self.line.eq(bits[0]), edge.eq(time >= period - unit),
             self.i.ready.eq((left == 0) | ((left == 1) & edge)),
         ]
         with m.If(left != 0):

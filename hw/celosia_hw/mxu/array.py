@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.grid import Grid
-from celosia_hw.mxu.pe import ProcessingElement
+from celosia_hw.mxu.pe import ELEMENT_CYCLES, ProcessingElement, sum_bits
 from celosia_hw.mxu.skew import Deskew, Skew
 
 __all__ = ["SystolicArray"]
@@ -16,7 +16,7 @@ __all__ = ["SystolicArray"]
 class SystolicArray(wiring.Component):
     """D x D weight-stationary array: a row of activations in, a row of sums out, every cycle.
 
-    The row on ``i_acts`` in cycle t is on ``o_sums`` in t + 2D. Lane n of it is the sum over k
+    The row on ``i_acts`` in cycle t is on ``o_sums`` in t + 2D + 1. Lane n of it is the sum over k
     ascending, starting with zero, of activation k times W[k][n].
 
     A weight tile is D stored rows in any order, one a cycle, with or without gaps. ``i_swap`` puts
@@ -28,19 +28,16 @@ class SystolicArray(wiring.Component):
     -------
     i_acts : In(D * lane_bits)
         Activation k in lane k.
-    i_valid : In(1)
-        There are activations; else what comes out 2D cycles later means nothing.
     i_bf16 : In(1)
         Format of the activations; ignored on a chip with one format.
     i_swap : In(1)
-        Use the tile that was loaded last; with or without ``i_valid``.
+        Use the tile that was loaded last.
     i_weights, i_weights_row, i_weights_valid, i_transpose : In
         A stored row and its number: row k of the tile W, or with ``i_transpose`` column k.
-    o_sums : Out(D * 32)
+    o_sums : Out(D * sum_bits)
     """
 
     i_acts: Signal
-    i_valid: Signal
     i_bf16: Signal
     i_swap: Signal
     i_weights: Signal
@@ -52,15 +49,16 @@ class SystolicArray(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "i_acts": In(config.ub_row_bits), "i_valid": In(1), "i_bf16": In(1), "i_swap": In(1),
+            "i_acts": In(config.ub_row_bits), "i_bf16": In(1), "i_swap": In(1),
             "i_weights": In(config.ub_row_bits), "i_weights_row": In(ceil_log2(config.dim)),
-            "i_weights_valid": In(1), "i_transpose": In(1), "o_sums": Out(config.acc_row_bits),
+            "i_weights_valid": In(1), "i_transpose": In(1),
+            "o_sums": Out(config.dim * sum_bits(config)),
         })
 
     @staticmethod
     def latency(config: TpuConfig) -> int:
         """Cycles from a row of activations to its sums."""
-        return 2 * config.dim
+        return 2 * config.dim + ELEMENT_CYCLES - 2
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -71,7 +69,7 @@ class SystolicArray(wiring.Component):
         m.submodules.weights = weights = Skew(dim, lane)
         m.submodules.take_top = take_top = Skew(dim, 1, reset=True)
         m.submodules.take_left = take_left = Skew(dim, 1, reset=True)
-        m.submodules.deskew = deskew = Deskew(dim, 32)
+        m.submodules.deskew = deskew = Deskew(dim, sum_bits(config))
         m.submodules.elements = elements = Grid(
             lambda: ProcessingElement(config), module="celosia_pe", rows=dim, cols=dim,
             right=ProcessingElement.right(config), down=ProcessingElement.down(config))
@@ -86,9 +84,9 @@ class SystolicArray(wiring.Component):
                 m.d.comb += take_top.i.eq(row_select)
 
         inputs = {
-            "act": acts.o, "valid": self._chain(m, self.i_valid, "valid"),
-            "swap": self._chain(m, self.i_swap, "swap"), "left": weights.o, "top": weights.o,
-            "take_top": take_top.o, "take_left": take_left.o, "sum": Const(0, dim * 32),
+            "act": acts.o, "swap": self._chain(m, self.i_swap, "swap"),
+            "left": weights.o, "top": weights.o, "take_top": take_top.o,
+            "take_left": take_left.o, "sum": Const(0, len(self.o_sums)),
         }
         if config.int8 and config.bf16:
             inputs["bf16"] = self._chain(m, self.i_bf16, "bf16")

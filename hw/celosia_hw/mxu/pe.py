@@ -1,14 +1,26 @@
 """Processing element of the systolic array."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
 from celosia_hw.fp.add import f32_add
 
-__all__ = ["ProcessingElement", "bf16_product"]
+__all__ = ["ELEMENT_CYCLES", "ProcessingElement", "bf16_product", "sum_bits"]
+
+#: Cycles from an activation at an element to the sum that it is in: operands, product, sum.
+ELEMENT_CYCLES = 3
+
+
+def sum_bits(config: TpuConfig) -> int:
+    """Bits of a sum inside the array: sums of ``dim`` int8 products need less than 32.
+
+    The largest is dim * 2**14, the product of two times -128.
+    """
+    return 32 if config.bf16 else 16 + ceil_log2(config.dim)
 
 
 def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
@@ -49,10 +61,14 @@ class ProcessingElement(wiring.Component):
     """Multiplies activations by its weight and adds the products to the sums that pass it.
 
     What arrives from the left leaves to the right one cycle later, what arrives from above leaves
-    below one cycle later. A sum leaves with the product of the activation of the cycle before added
-    to it: an activation of cycle t is in the sum that leaves in t + 2. Throughput: one a cycle.
-    int32 sums wrap; fp32 sums are rounded at each element. Two weights are held: the one in use and
-    the next one. A reset clears the control, not the data.
+    below one cycle later. A sum leaves with the product of the activation of two cycles before
+    added to it: an activation of cycle t is in the sum that leaves in t + 3. Throughput: one a
+    cycle. Sums are of :func:`sum_bits` bits; int32 sums wrap; fp32 sums are rounded at each
+    element. Two weights are held: the one in use and the next one. A reset clears the control, not
+    the data.
+
+    Both operands and the product are registers with nothing between them and the multiplier: those
+    that the DSP block of an FPGA has at its ports.
 
     Parameters
     ----------
@@ -63,10 +79,8 @@ class ProcessingElement(wiring.Component):
     -------
     act_i, act_o
         Activation, one lane; to the right.
-    valid_i, valid_o
-        There is an activation in this cycle; to the right.
     swap_i, swap_o
-        From this activation on, use the next weight. May come without an activation; to the right.
+        From this activation on, use the next weight; to the right.
     bf16_i, bf16_o
         Format of the activation; to the right. Only on chips with both formats.
     left_i, left_o
@@ -78,7 +92,7 @@ class ProcessingElement(wiring.Component):
     take_top_i, take_top_o
         Keep what arrives from above as the next weight; to the right.
     sum_i, sum_o
-        Sum, 32 bits; down.
+        Sum; down.
     """
 
     def __init__(self, config: TpuConfig):
@@ -93,13 +107,13 @@ class ProcessingElement(wiring.Component):
     def right(config: TpuConfig) -> dict[str, int]:
         """Names and widths of what passes to the right."""
         both = {"bf16": 1} if config.int8 and config.bf16 else {}
-        return {"act": config.lane_bits, "valid": 1, "swap": 1, **both,
+        return {"act": config.lane_bits, "swap": 1, **both,
                 "left": config.lane_bits, "take_top": 1}
 
     @staticmethod
     def down(config: TpuConfig) -> dict[str, int]:
         """Names and widths of what passes down."""
-        return {"sum": 32, "top": config.lane_bits, "take_left": 1}
+        return {"sum": sum_bits(config), "top": config.lane_bits, "take_left": 1}
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -118,34 +132,32 @@ class ProcessingElement(wiring.Component):
 
         following = Signal(self._config.lane_bits, reset_less=True)
         current = Signal(self._config.lane_bits, reset_less=True)
-        weight = Signal(self._config.lane_bits)
-        m.d.comb += weight.eq(Mux(port["swap_i"], following, current))
         with m.If(port["take_top_i"] | port["take_left_i"]):
             m.d.sync += following.eq(Mux(port["take_top_i"], port["top_i"], port["left_i"]))
         with m.If(port["swap_i"]):
             m.d.sync += current.eq(following)
 
-        product = Signal(32, reset_less=True)
-        next_product, next_sum = self._arithmetic(m, port, weight, product, held)
-        with m.If(port["valid_i"]):
-            m.d.sync += product.eq(next_product)
-        with m.If(held["valid"]):
-            m.d.sync += held["sum"].eq(next_sum)
+        m.d.sync += held["sum"].eq(self._sum(m, held, current, port["sum_i"]))
         return m
 
-    def _arithmetic(self, m: Module, port: dict[str, Signal], weight: Signal, product: Signal,
-                    held: dict[str, Signal]) -> tuple[Value, Value]:
+    def _sum(self, m: Module, held: dict[str, Signal], weight: Signal, total: Signal) -> Value:
+        """Return ``total`` and the product of two cycles ago: of ``weight`` and the activation."""
         config = self._config
-        a, b, total = port["act_i"], weight, port["sum_i"]
+        a, b = held["act"], weight
         if not config.bf16:
-            return a.as_signed() * b.as_signed(), (product + total)[:32]
+            product = Signal(signed(16), reset_less=True)
+            m.d.sync += product.eq(a.as_signed() * b.as_signed())
+            return product + total
+        product = Signal(32, reset_less=True)
         if not config.int8:
             significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
-            return bf16_product(m, a, b, significand), f32_add(m, total, product, name="add")
+            m.d.sync += product.eq(bf16_product(m, a, b, significand))
+            return f32_add(m, total, product, name="add")
         # One 9-bit signed multiplier serves both: an int8, or a significand and its leading one.
-        x, y = (Mux(port["bf16_i"], Cat(x[:7], Const(1, 2)), Cat(x[:8], x[7])).as_signed()
-                for x in (a, b))
+        bf16, in_bf16 = held["bf16"], Signal(reset_less=True)  # of the operands, of the product
+        x, y = (Mux(bf16, Cat(x[:7], Const(1, 2)), Cat(x[:8], x[7])).as_signed() for x in (a, b))
         exact = Signal(18)
         m.d.comb += exact.eq(x * y)
-        return (Mux(port["bf16_i"], bf16_product(m, a, b, exact[:16]), exact.as_signed()),
-                Mux(held["bf16"], f32_add(m, total, product, name="add"), (product + total)[:32]))
+        m.d.sync += [in_bf16.eq(bf16),
+                     product.eq(Mux(bf16, bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
+        return Mux(in_bf16, f32_add(m, total, product, name="add"), (product + total)[:32])

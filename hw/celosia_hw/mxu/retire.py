@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -17,6 +17,7 @@ from celosia_hw.memory.ports import (
     row_bits,
 )
 from celosia_hw.mxu.array import SystolicArray
+from celosia_hw.mxu.pe import sum_bits
 
 __all__ = ["RMW_CYCLES", "AccumulatorLane", "Retire", "retire_layout"]
 
@@ -44,35 +45,37 @@ class AccumulatorLane(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "valid": In(1), "accumulate": In(1), "bf16": In(1), "sum": In(32), "acc": In(32),
-            "o": Out(32)})
+            "valid": In(1), "accumulate": In(1), "bf16": In(1), "sum": In(sum_bits(config)),
+            "acc": In(32), "o": Out(32)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         result = Signal(32, reset_less=True)
+        addend = Signal(signed(32))
+        m.d.comb += addend.eq(self.sum.as_signed())
         if self._config.bf16:
-            total = f32_add(m, self.acc, self.sum, name="add")
+            total = f32_add(m, self.acc, addend, name="add")
             if self._config.int8:
-                total = Mux(self.bf16, total, (self.acc + self.sum)[:32])
+                total = Mux(self.bf16, total, (self.acc + addend)[:32])
         else:
-            total = (self.acc + self.sum)[:32]
+            total = (self.acc + addend)[:32]
         m.d.comb += self.o.eq(result)
         with m.If(self.valid):
-            m.d.sync += result.eq(Mux(self.accumulate, total, self.sum))
+            m.d.sync += result.eq(Mux(self.accumulate, total, addend))
         return m
 
 
 class Retire(wiring.Component):
     """Follows each row through the array and writes its sums.
 
-    A row that starts in cycle t is written in t + READ_LATENCY + 2D + 1. The accumulator ports must
+    A row that starts in cycle t is written in t + READ_LATENCY + 2D + 2. The accumulator ports must
     always be ready.
 
     Members
     -------
     i_valid, i : In
         A row starts; its activations are at the array READ_LATENCY cycles later.
-    i_sums : In(D * 32)
+    i_sums : In(D * sum_bits)
         Out of the array.
     read, write : Out
         Ports of the accumulators.
@@ -93,7 +96,8 @@ class Retire(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "i_valid": In(1), "i": In(retire_layout(config)), "i_sums": In(config.acc_row_bits),
+            "i_valid": In(1), "i": In(retire_layout(config)),
+            "i_sums": In(config.dim * sum_bits(config)),
             "read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
             "write": Out(WritePortSignature(row_bits(config), config.acc_row_bits)),
             "done": Out(1), "busy": Out(1),
@@ -105,13 +109,17 @@ class Retire(wiring.Component):
         layout = retire_layout(config)
         delay = SystolicArray.latency(config)  # to the cycle of the read
 
-        # A ring of as many entries as the delay: an entry is read in the cycle before it is due.
-        m.submodules.ring = ring = Memory(shape=layout, depth=delay, init=[])
+        # A ring of as many entries as it delays by, all but the cycle before it: an entry is read
+        # in the cycle before it is due.
+        depth = delay - 1
+        assert depth & (depth - 1) == 0
+        newest = Signal(layout, reset_less=True)
+        m.submodules.ring = ring = Memory(shape=layout, depth=depth, init=[])
         write, read = ring.write_port(), ring.read_port()
-        position = Signal(range(delay))
-        m.d.sync += position.eq(position + 1)
+        position = Signal(range(depth))
+        m.d.sync += [position.eq(position + 1), newest.eq(self.i)]
         m.d.comb += [
-            write.addr.eq(position), write.data.eq(self.i), write.en.eq(1),
+            write.addr.eq(position), write.data.eq(newest), write.en.eq(1),
             read.addr.eq(position + 1), read.en.eq(1),
         ]
         line = Signal(delay)

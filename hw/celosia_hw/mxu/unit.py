@@ -29,7 +29,7 @@ class MatrixUnit(wiring.Component):
     The loader fetches the next tile while the streamer sends the rows of the present one; a run of
     commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The
     first row of a command with ``wload`` starts D cycles after its tile's first read at the
-    earliest; a row is written READ_LATENCY + 2D + 1 cycles after its read is granted.
+    earliest; a row is written READ_LATENCY + 2D + 2 cycles after its read is granted.
 
     Members
     -------
@@ -94,7 +94,6 @@ class MatrixUnit(wiring.Component):
         m.d.comb += [
             loader.swap.eq(streamer.swap), streamer.loaded.eq(loader.loaded),
             array.i_acts.eq(self.acts.data),
-            array.i_valid.eq(delayed(streamer.o_valid, "valid")),
             array.i_swap.eq(delayed(streamer.swap, "swap")),
             array.i_weights.eq(loader.o_row), array.i_weights_valid.eq(loader.o_valid),
             array.i_weights_row.eq(loader.o_index), array.i_transpose.eq(loader.o_transpose),

@@ -303,7 +303,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          Operand("n2", OperandType.VALUE, "rows of the outermost dimension, 1..65535", default=1),
          Operand("wrows", OperandType.VALUE, "stored weight rows, 1..D", default=None)),
         faults=("ILLEGAL_FIELD", "ILLEGAL_COUNT", "ACC_RANGE", "UB_RANGE"),
-        cycles="max(rows, D) in a run of matmuls; D more to load the first tile, 2D + 3 to drain",
+        cycles="max(rows, D) in a run of matmuls; D more to load the first tile, 2D + 4 to drain",
         notes="Where wload is 0, w, xw, wrows and transpose must be 0, and an earlier matmul of "
               "the same program must have loaded a tile (else ILLEGAL_FIELD)."),
     Instruction(
