@@ -63,4 +63,5 @@ def test_a_chip_with_bf16_has_floating_point():
 
 
 def test_the_presets_of_integers_are_those_without_bf16():
-    assert [name for name, config in PRESETS.items() if not config.bf16] == ["nano", "edge", "v1"]
+    integers = [name for name, config in PRESETS.items() if not config.bf16]
+    assert integers == ["pico", "nano", "edge", "v1"]

@@ -129,6 +129,8 @@ class TpuConfig:
 PRESETS: dict[str, TpuConfig] = {
     config.name: config
     for config in (
+        TpuConfig("pico", dim=2, int8=True, bf16=False, ub_rows=1024, acc_rows=512,
+                  bus_bytes=4, window=2, ibuf=16),
         TpuConfig("nano", dim=4, int8=True, bf16=False, ub_rows=2048, acc_rows=512,
                   bus_bytes=4, window=4, ibuf=32),
         TpuConfig("edge", dim=8, int8=True, bf16=False, ub_rows=8192, acc_rows=1024,

@@ -53,11 +53,11 @@ def test_fingerprint_tells_every_field_but_the_name():
 
 
 def test_presets_are_named_after_themselves():
-    assert list(PRESETS) == ["nano", "edge", "core", "v2", "v1"]
+    assert list(PRESETS) == ["pico", "nano", "edge", "core", "v2", "v1"]
     assert all(preset(name).name == name for name in PRESETS)
 
 
 def test_unknown_preset():
-    with pytest.raises(ValueError, match="^preset must be one of nano, edge, core, v2, v1, "
+    with pytest.raises(ValueError, match="^preset must be one of pico, nano, edge, core, v2, v1, "
                                          "not 'huge'$"):
         preset("huge")

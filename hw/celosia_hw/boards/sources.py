@@ -1,0 +1,106 @@
+"""What the FPGA tools want for a chip on a board: Verilog, constraints, clocks."""
+
+from dataclasses import dataclass, replace
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.link import LinkConfig
+from celosia_hw.boards.board import Board
+from celosia_hw.boards.constraints import CONSTRAINTS_FILES, constraints, vivado_script
+from celosia_hw.boards.platform_pins import board_pins
+from celosia_hw.boards.pll import pll
+from celosia_hw.boards.sdram_pads import pad_cycles
+from celosia_hw.boards.sdram_timing import SdramTiming
+from celosia_hw.boards.system import SystemConfig, system_verilog
+from celosia_hw.boards.tops import top_module
+
+__all__ = ["Sources", "sources"]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Inputs of the tools for one bitstream.
+
+    Parameters
+    ----------
+    board, config
+        What it is of.
+    verilog
+        Everything; the module ``top``, whose ports are pins.
+    constraints, constraints_file
+        Text of the constraints, and the name of their file.
+    clocks
+        Frequencies in Hz by net of ``top``: the oscillator's and that of the system.
+    freq_hz
+        System clock, as near to the wish as the clock generator comes.
+    baud
+        Of the host link.
+    memory_bytes
+        External memory.
+    script
+        Tcl for Vivado (``xilinx7``), else empty.
+    """
+
+    board: Board
+    config: TpuConfig
+    verilog: str
+    constraints: str
+    constraints_file: str
+    clocks: dict[str, int]
+    freq_hz: int
+    baud: int
+    memory_bytes: int
+    script: str = ""
+
+
+def _check_memory(board: Board, config: TpuConfig) -> None:
+    """Check that the block RAM holds what is to be in it."""
+    if board.memory == "sdram":
+        return
+    inside = config.ub_bytes + config.acc_bytes
+    wanted = inside + (0 if board.family == "ice40" else board.memory_bytes)
+    # A byte has a ninth bit in the larger blocks, which nothing here uses.
+    size = board.capacity.block_ram_bits // (9 if board.capacity.block_ram_bits % 9 == 0 else 8)
+    if wanted > board.capacity.block_rams * size:
+        raise ValueError(
+            f"config must be a chip whose memories and external memory fit in the "
+            f"{board.capacity.block_rams * size} bytes of block RAM of {board.title}, not "
+            f"{config.name!r}, which wants {wanted}")
+
+
+def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
+            baud: int | None = None, simulation: bool = False) -> Sources:
+    """Return what the tools want for ``config`` on ``board``.
+
+    Parameters
+    ----------
+    freq_hz
+        System clock; ``board.freq_hz`` if None.
+    baud
+        Of the host link; ``board.baud`` if None.
+    simulation
+        Write the Verilog in the form that simulates fast, not for synthesis.
+
+    Raises
+    ------
+    ValueError
+        If the clock generator does not reach the frequency, the link not the baud, or the chip does
+        not fit the memories of the board.
+    ImportError
+        If amaranth-boards is not installed.
+    """
+    setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
+    actual = round(setting.freq_hz)
+    _check_memory(board, config)
+    pins = board_pins(board)
+    link = LinkConfig(actual, board.baud if baud is None else baud, board.memory_bytes)
+    system = SystemConfig(link, memory=board.memory, spram=board.family == "ice40")
+    if board.memory == "sdram":
+        timing = SdramTiming()
+        system = replace(system, sdram=timing, pad_cycles=pad_cycles(timing, actual))
+    verilog = "\n".join([system_verilog(config, system, simulation=simulation),
+                         top_module(board.family, board.series, setting, pins)])
+    return Sources(
+        board, config, verilog, constraints(board.family, pins),
+        CONSTRAINTS_FILES[board.family], {"clk": board.clock_hz, "clk_sys": actual}, actual,
+        link.baud, board.memory_bytes,
+        vivado_script(board) if board.family == "xilinx7" else "")

@@ -1,0 +1,82 @@
+"""The sources of boards; that the tools take them, and that they work, is tested elsewhere."""
+
+import dataclasses
+import re
+
+import pytest
+
+from celosia.arch.config import preset
+from celosia_hw.boards import BOARDS, board
+from celosia_hw.boards import sources as module
+from celosia_hw.boards.sources import sources
+
+pytest.importorskip("amaranth_boards", reason="pins come from the extra [fpga]")
+
+PINS = {
+    "ulx3s": 'LOCATE COMP "sdram_dq[15]" SITE "J17";',
+    "icebreaker": "set_io -pullup yes rx 6",
+    "tangnano9k": 'IO_LOC "tx" 17;',
+    "tangprimer20k": 'IO_LOC "clk" H11;',
+    "arty_a7": "set_property PACKAGE_PIN D10 [get_ports {tx}]",
+}
+
+
+@pytest.fixture
+def tops(monkeypatch):
+    """Leave the system out: it takes its time."""
+    seen = []
+    monkeypatch.setattr(module, "system_verilog",
+                        lambda config, system, **_: seen.append(system) or "// system")
+    return seen
+
+
+@pytest.mark.parametrize("name", list(BOARDS))
+def test_every_port_of_the_top_has_its_pin(tops, name):
+    item = board(name)
+    found = sources(item, preset(item.preset))
+    header = found.verilog[found.verilog.index("module top("):].split(");")[0]
+    ports = re.findall(r"(?:input|output|inout) wire (?:\[(\d+):0\] )?(\w+)", header)
+    assert {name for _, name in ports} >= {"clk", "rx", "tx", "led_heartbeat", "led_fault"}
+    for top, port in ports:
+        for bit in range(int(top or 0) + 1):
+            pin = rf"{port}\[{bit}\]" if top else port
+            assert re.search(rf'(?:^|[ "{{]){pin}(?:[ "}}]|$)', found.constraints, re.M), pin
+    assert PINS[name] in found.constraints.splitlines()
+    assert found.constraints_file == {"ecp5": "top.lpf", "ice40": "top.pcf", "gowin": "top.cst",
+                                      "xilinx7": "top.xdc"}[item.family]
+    assert found.clocks == {"clk": item.clock_hz, "clk_sys": found.freq_hz}
+    assert abs(found.freq_hz - item.freq_hz) < 0.003 * item.freq_hz
+    assert found.baud == item.baud
+    (system,) = tops
+    assert system.link.clock_hz == found.freq_hz
+    assert system.link.memory_bytes == item.memory_bytes == found.memory_bytes
+    assert bool(found.script) == (item.family == "xilinx7")
+
+
+def test_a_wish_for_clock_and_baud(tops):
+    found = sources(board("ulx3s"), preset("nano"), 92_000_000, baud=1_000_000)
+    assert (found.freq_hz, found.baud) == (91_666_667, 1_000_000)
+    assert tops[0].pad_cycles == 2
+
+
+def test_a_slow_sdram_answers_an_edge_earlier(tops):
+    sources(board("ulx3s"), preset("nano"), 25_000_000)
+    assert tops[0].pad_cycles == 1
+
+
+BIG = dataclasses.replace(preset("nano"), ub_rows=32768)
+
+
+@pytest.mark.parametrize(("name", "config", "options", "message"), [
+    ("tangnano9k", BIG, {}, (
+        "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
+        "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 147456")),
+    ("icebreaker", preset("pico"), {"baud": 8_000_000},
+     "LinkConfig.baud must be from 1 to a quarter of the clock, 6000000, not 8000000"),
+    *(("ulx3s", preset("nano"), {"freq_hz": hz}, (
+        "clock_hz of an SDRAM at these pads must be from 87719298 to 126050420, or at most "
+        f"42016807, not {hz}")) for hz in (150_000_000, 75_000_000)),
+])
+def test_what_a_board_cannot_take(name, config, options, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        sources(board(name), config, **options)
