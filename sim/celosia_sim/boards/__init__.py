@@ -1,0 +1,1 @@
+"""What is on a board beside the FPGA, and the cells inside it, as simulation models."""
