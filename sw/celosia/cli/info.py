@@ -4,8 +4,11 @@ import argparse
 import dataclasses
 import importlib.util
 import json
+from typing import Any
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.cli.port import DEFAULT_BAUD, clock_hz, port_options
+from celosia.driver import open
 
 __all__ = ["add_parser"]
 
@@ -14,6 +17,7 @@ examples:
   celosia info              all presets
   celosia info core         one preset
   celosia info --json       the same for a program to read
+  celosia info --port /dev/ttyUSB0    the chip of a board, and its clock
 """
 #: Package that each backend needs.
 _NEEDS = {"model": "celosia", "rtl": "celosia_sim", "cocotb": "cocotb"}
@@ -27,6 +31,11 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("preset", nargs="?", metavar="PRESET",
                         help=f"one of {', '.join(PRESETS)} (default: all)")
+    parser.add_argument("--port", metavar="PORT",
+                        help="show the board at this serial port, such as /dev/ttyUSB0")
+    parser.add_argument("--baud", type=int, metavar="BAUD",
+                        help="bits a second at --port, those of the bitstream "
+                             f"(default: {DEFAULT_BAUD})")
     parser.add_argument("--json", action="store_true", help="write JSON")
     parser.set_defaults(run=_run)
 
@@ -46,7 +55,26 @@ def _size(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
+def _board(args: argparse.Namespace, options: dict[str, Any]) -> int:
+    """Show the chip of a board."""
+    config = preset(args.preset) if args.preset else None
+    with open("serial", config=config, **options) as device:
+        found, memory, clock = device.config, device.transport.memory_bytes, clock_hz(device)
+    if args.json:
+        print(json.dumps({**_facts(found), "port": args.port, "memory_bytes": memory,
+                          "clock_hz": clock}, indent=2))
+        return 0
+    print(f"board        {args.port}, {options['baud']:,} baud")
+    print(f"chip         {found.name}, {found.dim}x{found.dim} array, {' '.join(found.formats)}, "
+          f"fingerprint {found.fingerprint:#010x}")
+    print(f"memory       {_size(memory)}")
+    print(f"clock        {f'about {clock / 1e6:.1f} MHz' if clock else 'not counted'}")
+    return 0
+
+
 def _run(args: argparse.Namespace) -> int:
+    if options := port_options(args):
+        return _board(args, options)
     configs = [preset(args.preset)] if args.preset else list(PRESETS.values())
     if args.json:
         print(json.dumps([_facts(config) for config in configs], indent=2))

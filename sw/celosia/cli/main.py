@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from celosia.cli import compile, files, info, report, run, serve, verilog
+from celosia.cli import compile, files, fpga, info, report, run, serve, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -20,6 +20,7 @@ start here:
   celosia info                          the chips that there are
   celosia run FILE.s --random 0         an assembly program on the golden model
   celosia compile FILE.mlir             a program of JAX or another framework for the chip
+  celosia fpga build --board ulx3s      a bitstream for a board
 
 `celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
 """
@@ -54,6 +55,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     run.add_parser(commands)
     serve.add_parser(commands)
     verilog.add_parser(commands)
+    fpga.add_parser(commands)
     return parser
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from celosia.arch.config import PRESETS, preset
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.cli.files import read_program
-from celosia.driver import Device, RunResult, open
-from celosia.driver.backends import SIMULATED
+from celosia.cli.port import add_port, chosen_backend, open_chosen
+from celosia.driver import Device, RunResult
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
@@ -26,6 +26,7 @@ examples:
   celosia run add.s --input x=x.npy --save y=y.npy
   celosia run add.bin --backend rtl --random 0   the Verilog, under Verilator
   celosia run f.celosia --random 0               what celosia compile wrote
+  celosia run add.s --random 0 --port /dev/ttyUSB0    a board
 """
 
 
@@ -38,8 +39,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("program", metavar="FILE",
                         help="program file, compiled program or assembly text; - for standard "
                              "input")
-    parser.add_argument("--backend", choices=SIMULATED, default="model",
-                        help="model: the golden model (default); rtl: Verilator; cocotb")
+    add_port(parser, "model", "model: the golden model (default); rtl: Verilator; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: the program's)")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy",
@@ -94,6 +94,7 @@ def _random(buffer: Buffer, rng: np.random.Generator) -> NDArray:
 
 
 def _run(args: argparse.Namespace) -> int:
+    backend = chosen_backend(args)
     chosen = preset(args.preset) if args.preset else None
     program = read_program(args.program, chosen)
     config = chosen or next(
@@ -116,14 +117,14 @@ def _run(args: argparse.Namespace) -> int:
                 inputs[buffer.name] = _random(buffer, rng)
     for name in (*args.dump, *saves):
         program.buffer(name)
-    with open(args.backend, config=config, **_options(args)) as device:
+    with open_chosen(args, config, **_options(args, backend)) as device:
         result = _on(device, program, inputs, args, [*args.dump, *saves])
     for name, path in saves.items():
         with Path(path).open("wb") as file:  # given the name, NumPy would add .npy to it
             np.save(file, result[name])
     if args.json:
         print(json.dumps({
-            "program": program.name, "preset": config.name, "backend": args.backend,
+            "program": program.name, "preset": config.name, "backend": backend,
             "status": "done", "counters": dict(result.counters),
             "buffers": {name: result[name].astype(
                 np.float64 if "float" in program.buffer(name).dtype else np.int64).tolist()
@@ -131,26 +132,25 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     print(f"program       {program.name or args.program}, {len(program.insns)} instructions, "
           f"for {config.name}")
-    print(f"backend       {args.backend}")
+    print(f"backend       {backend}{f' at {args.port}' if args.port else ''}")
     print("status        done")
-    _show_counters(result.counters, estimate=args.backend == "model")
+    _show_counters(result.counters, estimate=backend == "model")
     for name in args.dump:
         buffer = program.buffer(name)
         print(f"\n{name}: {buffer.dtype}{list(buffer.shape)}\n{result[name]}")
     return 0
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _options(args: argparse.Namespace, backend: str) -> dict[str, Any]:
     """Return the options of the transport."""
     if args.trace is None:
         return {}
-    if args.backend == "model":
-        raise ValueError(f"--trace must be used with --backend rtl or cocotb, "
-                         f"not {args.backend!r}")
+    if backend in ("model", "serial"):
+        raise ValueError(f"--trace must be used with --backend rtl or cocotb, not {backend!r}")
     try:
         from celosia_sim.rtl import SimOptions
     except ModuleNotFoundError as error:
-        raise needs(f"backend {args.backend!r}", error, "sim") from error
+        raise needs(f"backend {backend!r}", error, "sim") from error
     return {"options": SimOptions(trace=args.trace)}
 
 

@@ -13,6 +13,8 @@ examples:
   celosia verilog --preset nano -o nano.v
   celosia verilog --preset core > core.v
   celosia verilog --preset v1 --simulation -o v1.sv
+  celosia verilog --preset edge --folder edge/     a file a module, with an instance to copy,
+                                                   ports and registers as JSON, a README
 """
 
 
@@ -20,12 +22,18 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command."""
     parser = commands.add_parser(
         "verilog", help="write a chip as Verilog", epilog=_EPILOG,
-        description="Write a chip as one Verilog file; the module is called celosia.",
+        description="Write a chip as one Verilog file, or as a folder for a design of your own; "
+                    "the module is called celosia.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: %(default)s)")
-    parser.add_argument("-o", "--output", metavar="FILE",
-                        help="file (default: standard output)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", "--out", metavar="FILE",
+                       help="file (default: standard output)")
+    where.add_argument("--folder", type=Path, metavar="DIR",
+                       help="folder: Verilog, a file a module; an instance, JSON, a README")
+    parser.add_argument("--one-file", action="store_true",
+                        help="with --folder: all modules in one file")
     parser.add_argument("--simulation", action="store_true",
                         help="the form that simulates fast, loops over arrays, in place of the one "
                              "for synthesis, generated instances")
@@ -33,10 +41,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _run(args: argparse.Namespace) -> int:
+    if args.one_file and not args.folder:
+        raise ValueError("--one-file must be used with --folder")
+    if args.simulation and args.folder:
+        raise ValueError("--simulation must be used without --folder, which is for synthesis")
     try:
         from celosia_hw.top import chip_verilog
     except ModuleNotFoundError as error:
         raise needs("verilog", error, "hw") from error
+    if args.folder:
+        from celosia_hw.package import write_folder
+        command = (f"celosia verilog --preset {args.preset} --folder {args.folder}"
+                   f"{' --one-file' if args.one_file else ''}")
+        files = write_folder(preset(args.preset), args.folder, command, one_file=args.one_file)
+        print(f"{args.folder}: {len(files)} files; {args.folder / 'README.md'} explains them")
+        return 0
     text = chip_verilog(preset(args.preset), simulation=args.simulation)
     if args.output:
         Path(args.output).write_text(text, encoding="utf-8")

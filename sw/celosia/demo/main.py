@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia import ops
-from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.arch.config import PRESETS, TpuConfig
+from celosia.cli.port import add_port, chosen_backend, chosen_config, clock_hz, open_chosen
 from celosia.codegen.nodes import ceil_div
 from celosia.demo.data import Digits, digits, mnist
 from celosia.demo.host import accuracy, forward, train
 from celosia.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.demo.show import picture, side_by_side
-from celosia.driver import RunResult
+from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
-from celosia.driver.backends import SIMULATED
 from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 
@@ -35,6 +35,7 @@ examples:
   celosia demo                       int8 on the simulated chip `core`
   celosia demo --format bf16
   celosia demo --preset nano --images 50
+  celosia demo --port /dev/ttyUSB0   on a board
   celosia demo --mnist DIR           MNIST from its four IDX files in DIR
   celosia demo --train               training on the chip; writes training.png
   celosia demo --train --mnist DIR   an epoch; its first steps on the RTL, the rest on the model
@@ -44,11 +45,10 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
-    parser.add_argument("--backend", choices=SIMULATED, default="rtl",
-                        help="rtl: the Verilog under Verilator (default); model: the golden model; "
-                             "cocotb")
-    parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
-                        help=f"chip: {', '.join(PRESETS)} (default: core)")
+    add_port(parser, "rtl", "rtl: the Verilog under Verilator (default); model: the golden "
+                            "model; cocotb")
+    parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help=f"chip: {', '.join(PRESETS)} (default: core, or the board's)")
     parser.add_argument("--format", choices=list(OUTPUTS),
                         help="of the network on the chip (default: the chip's first; with --train "
                              "bf16)")
@@ -105,10 +105,23 @@ def _same(a: NDArray, b: NDArray) -> bool:
                           np.ascontiguousarray(b).view(np.uint8))
 
 
-def _run(config: TpuConfig, backend: str, network: _Network) -> tuple[RunResult, list[str], bool]:
-    """Run on the chip and on the model; return the run, what was compared, whether it agrees."""
-    with open_device(backend, config=config) as device:
-        result = device.run(network.program, {"x": network.x})
+def _on_chip(device: Device, network: _Network) -> RunResult:
+    try:
+        return device.run(network.program, {"x": network.x})
+    except OutOfDeviceMemory as error:
+        raise OutOfDeviceMemory(f"{error}; --images {len(network.x) // 2} or fewer need "
+                                f"less") from error
+
+
+def _run(config: TpuConfig, args: argparse.Namespace,
+         network: _Network) -> tuple[RunResult, list[str], bool, float | None]:
+    """Run on the chip and on the model; return the run, what was compared, whether it agrees, and
+    the clock of a board.
+    """
+    backend = chosen_backend(args)
+    with open_chosen(args, config) as device:
+        clock = clock_hz(device)
+        result = _on_chip(device, network)
         agrees = _same(result["y"], network.wanted)
         compared = ["NumPy"]
         if backend != "model":
@@ -118,7 +131,7 @@ def _run(config: TpuConfig, backend: str, network: _Network) -> tuple[RunResult,
             agrees = agrees and _same(result["y"], wanted["y"]) and state is not False
             compared.append("the golden model" + ("" if state is None else
                                                   ", every row of the on-chip memories included"))
-    return result, compared, agrees
+    return result, compared, agrees, clock
 
 
 def _choose(read: NDArray, labels: NDArray, count: int) -> list[int]:
@@ -154,7 +167,7 @@ def main(args: argparse.Namespace) -> int:
     celosia.driver.DeviceError
         If a package is missing, or the run fails.
     """
-    config = preset(args.preset)
+    config = chosen_config(args)
     fmt = args.format or config.formats[0]
     for name in ("hidden", "images", "batch", "steps", "chip_steps"):
         value = getattr(args, name)
@@ -178,20 +191,24 @@ def main(args: argparse.Namespace) -> int:
     print(f"compiled for {config.name} ({config.dim}x{config.dim} array) in {fmt}: "
           f"{len(network.program.insns):,} instructions")
     begin = time.perf_counter()
-    result, compared, agrees = _run(config, args.backend, network)
+    result, compared, agrees, clock = _run(config, args, network)
     seconds = time.perf_counter() - begin
     scores = np.asarray(result["y"], np.float64)
     _show_digits(data, images, scores.argmax(axis=1), labels)
     cycles = result.cycles
-    estimate = " (an estimate)" if args.backend == "model" else ""
+    backend = chosen_backend(args)
+    estimate = " (an estimate)" if backend == "model" else ""
     print(f"images        {len(images):,} that the network has not seen, in one run")
     print(f"accuracy      {accuracy(scores, labels):.2%} on the chip in {fmt}, "
           f"{accuracy(forward(layers, images), labels):.2%} on the host in float32")
     print(f"cycles        {cycles:,}{estimate}; MXU utilisation "
           f"{network.tiles * len(images) / cycles:.1%}")
-    print(f"speed         {len(images) * CLOCK_HZ / cycles:,.0f} images/s at "
-          f"{CLOCK_HZ / 1e6:.0f} MHz")
-    print(f"simulation    {seconds:.1f} s with its checks, backend {args.backend}")
+    hertz = clock or CLOCK_HZ
+    print(f"speed         {len(images) * hertz / cycles:,.0f} images/s at "
+          f"{hertz / 1e6:.0f} MHz{', the clock of the board' if clock else ''}")
+    print(f"run           {seconds:.1f} s with transfers and checks, board at {args.port}"
+          if args.port else
+          f"simulation    {seconds:.1f} s with its checks, backend {backend}")
     print(f"bit for bit   {'equal to' if agrees else 'DIFFERENT from'} "
           f"{' and '.join(compared)}")
     return 0 if agrees else 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
-from celosia.arch.config import preset
+from celosia.cli.port import chosen_backend, chosen_config, open_chosen
 from celosia.demo.curve import can_draw, draw
 from celosia.demo.data import Digits
 from celosia.driver import open as open_device
@@ -98,8 +98,8 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
     Parameters
     ----------
     args
-        Of ``celosia demo``: backend, preset, mnist, hidden, images, batch, steps, chip_steps,
-        picture.
+        Of ``celosia demo``: backend, port, baud, preset, mnist, hidden, images, batch, steps,
+        chip_steps, picture.
     data
         Images.
 
@@ -111,11 +111,11 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
         If a package is missing, or a run fails.
     """
     can_draw()  # or else not begin
-    config = preset(args.preset)
+    config, backend = chosen_config(args), chosen_backend(args)
     large = args.mnist is not None
     net = Classifier(data.train_x.shape[1], args.hidden or (512 if large else 128), 10, args.batch)
     steps = args.steps or (len(data.train_x) // net.batch if large else _DIGITS_STEPS)
-    chip_steps = 0 if args.backend == "model" else args.chip_steps or (
+    chip_steps = 0 if backend == "model" else args.chip_steps or (
         _MNIST_CHIP_STEPS if large else steps)
     parameters = initial_parameters(net)
     host, live = HostTrainer(parameters), _Live()
@@ -131,7 +131,7 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
         model = Trainer(stack.enter_context(open_device("model", config=config)), net, parameters)
         chip = None
         if chip_steps:
-            device = stack.enter_context(open_device(args.backend, config=config))
+            device = stack.enter_context(open_chosen(args, config))
             chip = Trainer(device, net, parameters)
         print(f"training {net} on {len(data.train_x):,} of {data.name}, batch {net.batch}, Adam: "
               f"bf16 operands, fp32 sums and state")
@@ -150,7 +150,8 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
 
 def _summary(args: argparse.Namespace, data: Digits, curves: _Curves,
              trained: dict[str, NDArray], host: HostTrainer, seconds: float) -> None:
-    estimate = " (an estimate)" if args.backend == "model" else ""
+    backend = chosen_backend(args)
+    estimate = " (an estimate)" if backend == "model" else ""
     cycles = curves.cycles[-1]
     print()
     print(f"loss          {curves.chip[-1]:.4f} on the chip, {curves.host[-1]:.4f} on the host in "
@@ -169,4 +170,4 @@ def _summary(args: argparse.Namespace, data: Digits, curves: _Curves,
         count = len(curves.same)
         print(f"bit for bit   {count} step{'s' * (count > 1)} {verdict} the golden model: loss, "
               f"parameters, state and every row of the on-chip memories")
-    print(f"simulation    {seconds:.1f} s, backend {args.backend}")
+    print(f"simulation    {seconds:.1f} s, backend {backend}")

