@@ -27,7 +27,8 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
     synth, place, pack = tools.calls()
     assert synth[:4] == ["yosys", "-q", "-l", "synthesis.log"]
     assert re.fullmatch(r"read_verilog -sv top\.v; hierarchy -top top; .*flatten.*; "
-                        r"synth_ecp5 -top top; write_json netlist\.json", synth[5])
+                        r"scratchpad -set abc9\.D \d+; synth_ecp5 -nowidelut -top top; "
+                        r"write_json netlist\.json", synth[5])
     assert place == [
         "nextpnr-ecp5", "--json", "netlist.json", "--top", "top", "--seed", "1", "--freq",
         "50.000000", "--timing-allow-fail", "--report", "timing-1.json", "--25k", "--package",
@@ -165,7 +166,7 @@ def test_quick_synthesis_is_another_netlist(tools, out):
     build(sources(), out, synth_only=True)
     quick, slow = tools.calls()
     assert "scratchpad -set abc9.script" in quick[5]
-    assert "scratchpad" not in slow[5]
+    assert "abc9.script" not in slow[5]
 
 
 @pytest.mark.parametrize(("tool", "log"), [("yosys", "synthesis.log"),
