@@ -15,6 +15,9 @@ __all__ = ["STRICTEST", "SimulatedBoard", "main"]
 
 #: An SDRAM that forbids what any of those forbids that boards carry.
 STRICTEST = strictest(*PARTS.values())
+#: Clock cycles that a board has run before a host can see its port: more than its reset is long,
+#: as what comes in the reset is lost.
+_POWER_UP = 4096
 
 
 class SimulatedBoard:
@@ -42,6 +45,7 @@ class SimulatedBoard:
     def __init__(self, built: BuiltBoard, *, part: SdramPart = STRICTEST,
                  pad_delays: tuple[int, int] = PAD_DELAYS, skew: float = 0.0):
         self.pins = BoardLibrary(built, part, pad_delays=pad_delays, skew=skew)
+        self.pins.run(_POWER_UP)
         self._port = BoardPort(self.pins)
         self._told = 0
         self.port = self._port.name

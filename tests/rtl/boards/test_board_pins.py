@@ -1,10 +1,12 @@
 """Boards at their pins: the driver on the serial line, an SDRAM by its data sheet behind."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import celosia
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import BY_NAME
 from celosia.asm import assemble
@@ -240,6 +242,19 @@ def test_unplugged_twice_and_closed(ulx3s):
     with pytest.raises(RuntimeError,
                        match="^the simulated board must be open for now, but it was closed$"):
         _ = board.pins.now
+
+
+def test_a_board_hears_the_first_request(ulx3s):
+    board = SimulatedBoard(ulx3s)
+    with ThreadPoolExecutor() as pool:
+        # The port takes the request before the board runs.
+        host = pool.submit(celosia.open, "serial", port=board.port, timeout=30.0, attempts=1)
+        wait([host], timeout=0.2)
+        while not host.done():
+            board.step()
+        with host.result() as device:
+            assert device.config == ulx3s.config
+    board.unplug()
 
 
 def test_wrong_baud_is_not_heard(ulx3s, pins):
