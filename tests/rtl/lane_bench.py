@@ -20,7 +20,7 @@ from celosia_hw.vpu.lane import Lane
 DIM = 16
 BOTH = TpuConfig("both", dim=DIM, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
 INT8 = TpuConfig("int8", dim=DIM, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=16)
-SHARED = ("active", "p_lane", "q_lane", "scalars", "indexes", "hold", "select", "control")
+SHARED = ("active", "p_lane", "q_lane", "indexes", "hold", "select", "control")
 
 _FIELDS = {"op": 6, "post": 4, "dst": 3, "param": 32, "reduce": 1, "reduce_op": 3}
 _SHIM = """

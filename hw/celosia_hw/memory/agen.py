@@ -1,6 +1,6 @@
 """The strided address generator that drives every stream of rows."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,54 +36,78 @@ class AddressGenerator(wiring.Component):
     -------
     counts, stream : In
         Shape of the walk, read in the cycle of ``start``.
+    ones : In(3)
+        Dimensions that have one row, whatever ``counts`` says; read in the cycle of ``start``.
+    still : In(1)
+        The rows of a line are all the first of them, and where they are consecutive the next line
+        is the next row; read in the cycle of ``start``.
     start, step : In(1)
     row : Out(row_bits)
+    line : Out(1)
+        This row is the last of its line, which is what the innermost dimension makes.
     last : Out(1)
     """
 
     counts: data.View
     stream: data.View
+    ones: Signal
+    still: Signal
     start: Signal
     step: Signal
     row: Signal
+    line: Signal
     last: Signal
 
     def __init__(self, config: TpuConfig):
         self._bits = row_bits(config)
         super().__init__({
             "counts": In(counts_layout()), "stream": In(stream_layout(config)),
-            "start": In(1), "step": In(1), "row": Out(self._bits), "last": Out(1),
+            "ones": In(3), "still": In(1), "start": In(1), "step": In(1),
+            "row": Out(self._bits), "line": Out(1), "last": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        shape = Signal.like(self.stream)
-        counts = Signal.like(self.counts)
-        left = [Signal(COUNT_BITS, name=f"left{i}") for i in range(3)]  # steps left, 0 at the last
-        starts = [Signal(self._bits, name=f"start{i}") for i in range(2)]  # of this row, this plane
-        ends = [Signal(name=f"end{i}") for i in range(3)]
-        m.d.comb += [end.eq(count == 0) for end, count in zip(ends, left, strict=True)]
-        m.d.comb += self.last.eq(ends[0] & ends[1] & ends[2])
-        next_line = (starts[0] + shape.s1)[:self._bits]
-        next_plane = (starts[1] + shape.s2)[:self._bits]
-        step = Mux(shape.linear, 1, shape.s0)
+        ends = [Signal(name=f"end{i}") for i in range(3)]  # the last of this line, plane, walk
+        step = self.step
+        m.d.comb += [self.line.eq(ends[0]), self.last.eq(ends[0] & ends[1] & ends[2])]
+        steps = step, step & ends[0], step & ends[0] & ends[1]
+        for i, (end, go) in enumerate(zip(ends, steps, strict=True)):
+            self._count(m, i, self.counts[f"n{i}"], end, go)
+
+        # One adder: the next row is a stride behind this row, or behind the first row of this line
+        # or plane.
+        linear, rises = Signal(reset_less=True), Signal(reset_less=True)
+        strides = [Signal(self._bits, name=f"s{i}", reset_less=True) for i in range(3)]
+        firsts = [Signal(self._bits, name=f"first{i}", reset_less=True) for i in range(2)]
         with m.If(self.start):
             m.d.sync += [
-                shape.eq(self.stream), counts.eq(self.counts), self.row.eq(self.stream.base),
-                *(start.eq(self.stream.base) for start in starts),
-                left[0].eq(self.counts.n0 - 1), left[1].eq(self.counts.n1 - 1),
-                left[2].eq(self.counts.n2 - 1),
+                linear.eq(self.stream.linear), rises.eq(self.stream.linear & self.still),
+                strides[0].eq(Mux(self.still, 0, Mux(self.stream.linear, 1, self.stream.s0))),
+                strides[1].eq(self.stream.s1), strides[2].eq(self.stream.s2),
             ]
-        with m.Elif(self.step):
-            with m.If(~ends[0]):
-                m.d.sync += [left[0].eq(left[0] - 1), self.row.eq(self.row + step)]
-            with m.Else():
-                m.d.sync += left[0].eq(counts.n0 - 1)
-                with m.If(~ends[1]):
-                    m.d.sync += [left[1].eq(left[1] - 1), starts[0].eq(next_line),
-                                 self.row.eq(Mux(shape.linear, self.row + 1, next_line))]
-                with m.Else():
-                    m.d.sync += [left[1].eq(counts.n1 - 1), left[2].eq(left[2] - 1),
-                                 starts[0].eq(next_plane), starts[1].eq(next_plane),
-                                 self.row.eq(Mux(shape.linear, self.row + 1, next_plane))]
+        turn = ends[0] & ~linear
+        before = Mux(turn, Mux(ends[1], firsts[1], firsts[0]), self.row)
+        inside = strides[0] | (rises & ends[0])
+        stride = Mux(turn, Mux(ends[1], strides[2], strides[1]), inside)
+        row = Mux(self.start, self.stream.base, before + stride)
+        for register, go in zip((self.row, *firsts), steps, strict=True):
+            with m.If(self.start | go):
+                m.d.sync += register.eq(row)
         return m
+
+    def _count(self, m: Module, index: int, count: Signal, end: Signal, go: Value) -> None:
+        """Count ``count`` rows with ``go``, over and over; ``end`` marks the last.
+
+        ``end`` comes out of a flip-flop, and nothing is to be loaded when a count begins anew.
+        """
+        whole = Signal(COUNT_BITS, name=f"n{index}", reset_less=True)
+        left = Signal(COUNT_BITS, name=f"left{index}", reset_less=True)
+        single, anew = Signal(name=f"single{index}"), Signal(name=f"anew{index}")
+        now = Signal(COUNT_BITS, name=f"now{index}")
+        m.d.comb += now.eq(Mux(anew, whole, left))
+        with m.If(go):
+            m.d.sync += [left.eq(now - 1), anew.eq(end), end.eq(Mux(end, single, now == 2))]
+        with m.If(self.start):
+            one = self.ones[index] | (count == 1)
+            m.d.sync += [whole.eq(count), single.eq(one), end.eq(one), anew.eq(1)]

@@ -21,10 +21,11 @@ class BankedMemory(wiring.Component):
     ports that ask for different banks are granted together. ``ready`` depends combinationally on
     the requests of the ports of lower index and never on the port's own ``valid``.
 
-    A read granted in cycle t gives its row during t + READ_LATENCY; a write granted in cycle t is
-    seen by reads granted from t + 1 on (a read in cycle t gives the old row). Throughput: a row
-    a cycle on each port while no port of lower index asks for the same bank. Rows are zero when
-    the chip powers up and outlive a reset.
+    A read granted in cycle t gives its row during t + READ_LATENCY, and zeros in all cycles in
+    which no row is due; a write granted in cycle t is seen by reads granted from t + 1 on. What a
+    read gives in cycle t of the row that is written in cycle t is undefined: the scoreboard and the
+    units keep the two apart. Throughput: a row a cycle on each port while no port of lower index
+    asks for the same bank. Rows are zero when the chip powers up and outlive a reset.
 
     Row r is word r // BANKS of the RAM ``bank{r % BANKS}``.
 
@@ -74,31 +75,38 @@ class BankedMemory(wiring.Component):
                 m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
         m.d.comb += self.conflicts.eq(Cat(port.valid & ~port.ready for port in ports))
 
-        rows_read = []
+        rams = []
         for bank in range(BANKS):
             ram = Ram(self._width, self._rows // BANKS)
             m.submodules[f"bank{bank}"] = ram
-            rows_read.append(ram.read_data)
+            rams.append(ram)
             for group, enable, address in ((self.read, ram.read_en, ram.read_addr),
                                            (self.write, ram.write_en, ram.write_addr)):
                 asked = [port.valid & (port.addr[:BANK_BITS] == bank) for port in group]
                 m.d.comb += enable.eq(Cat(asked).any())
-                for port, here in reversed(list(zip(group, asked, strict=True))):
+                chosen = group[-1]  # whoever it is while nobody asks
+                m.d.comb += address.eq(chosen.addr[BANK_BITS:])
+                if group is self.write:
+                    m.d.comb += ram.write_data.eq(chosen.data)
+                for port, here in reversed(list(zip(group[:-1], asked[:-1], strict=True))):
                     with m.If(here):
                         m.d.comb += address.eq(port.addr[BANK_BITS:])
                         if group is self.write:
                             m.d.comb += ram.write_data.eq(port.data)
 
+        # Two banks and their selects fill a 4-input table in front of a register; a third table
+        # for the four of them, behind the registers, goes into what uses the row.
         for index, port in enumerate(self.read):
-            granted = Signal(name=f"granted{index}")
-            source = Signal(BANK_BITS, name=f"source{index}", reset_less=True)
-            row = Signal(self._width, name=f"row{index}", reset_less=True)
-            m.d.sync += granted.eq(port.valid & port.ready)
-            m.d.sync += source.eq(port.addr[:BANK_BITS])
-            with m.If(granted):
-                with m.Switch(source):
-                    for bank, data in enumerate(rows_read):
-                        with m.Case(bank):
-                            m.d.sync += row.eq(data)
-            m.d.comb += port.data.eq(row)
+            granted = port.valid & port.ready
+            halves = []
+            for first in range(0, BANKS, 2):
+                half = Signal(self._width, name=f"row{index}_{first}", reset_less=True)
+                terms = []
+                for bank in (first, first + 1):
+                    source = Signal(name=f"source{index}_{bank}")
+                    m.d.sync += source.eq(granted & (port.addr[:BANK_BITS] == bank))
+                    terms.append(rams[bank].read_data & source.replicate(self._width))
+                m.d.sync += half.eq(terms[0] | terms[1])
+                halves.append(half)
+            m.d.comb += port.data.eq(halves[0] | halves[1])
         return m

@@ -25,8 +25,9 @@ class ReadPortSignature(wiring.Signature):
 
     A request is granted in a cycle with ``valid & ready``. ``valid`` must not depend on
     ``ready``; a request once made may be withdrawn. Data cannot be held back: the requester has
-    room for it before it asks. A read granted in the cycle in which the same row is written, or
-    earlier, returns the old row; later, the new one.
+    room for it before it asks. In cycles in which none is due, ``data`` is zero. A read granted
+    before the cycle in which the same row is written returns the old row; later, the new one; in
+    that cycle, anything.
     """
 
     def __init__(self, row_bits: int, width: int):

@@ -11,7 +11,9 @@ from celosia_hw.emit import Emission
 __all__ = ["Ram"]
 
 #: The form that synthesis tools infer as block RAM. Written by hand, because Amaranth writes every
-#: row's initial value: hundreds of megabytes for the largest chips.
+#: row's initial value: hundreds of megabytes for the largest chips. Without ``no_rw_check`` yosys
+#: adds a register and a bypass as wide as the word, so that a word can be read as it was while it
+#: is written; block RAMs of many chips cannot do that. In simulation such a read gives wrong bits.
 _VERILOG = """\
 module celosia_ram(clk, write_en, write_addr, write_data, read_en, read_addr, read_data);
   parameter WIDTH = 8;
@@ -21,12 +23,15 @@ module celosia_ram(clk, write_en, write_addr, write_data, read_en, read_addr, re
   input [ADDRESS-1:0] write_addr, read_addr;
   input [WIDTH-1:0] write_data;
   output reg [WIDTH-1:0] read_data;
-  reg [WIDTH-1:0] words [0:DEPTH-1];
+  (* no_rw_check *) reg [WIDTH-1:0] words [0:DEPTH-1];
   integer row;
   initial for (row = 0; row < DEPTH; row = row + 1) words[row] = {WIDTH{1'b0}};
   always @(posedge clk) begin
     if (write_en) words[write_addr] <= write_data;
     if (read_en) read_data <= words[read_addr];
+`ifdef VERILATOR
+    if (read_en && write_en && read_addr == write_addr) read_data <= ~words[read_addr];
+`endif
   end
 endmodule
 """
@@ -35,8 +40,8 @@ endmodule
 class Ram(wiring.Component):
     """``depth`` words of ``width`` bits, zero at power-up; not reset.
 
-    ``read_data`` is the word at ``read_addr`` of the last cycle with ``read_en``; a word that is
-    written in that cycle is read as it was.
+    ``read_data`` is the word at ``read_addr`` of the last cycle with ``read_en``; undefined if that
+    word was written in that cycle.
 
     Members
     -------

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import data, enum, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
@@ -30,9 +30,13 @@ def words_layout(config: TpuConfig) -> data.ArrayLayout:
 
 
 def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """What to read: the kind of the rows, the walk over them, and a tag that its rows get."""
+    """What to read: the kind of the rows, the walk over them, and a tag that its rows get.
+
+    ``ones``: dimensions that have one row, whatever ``counts`` says.
+    """
     return data.StructLayout({
-        "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(), "tag": tag,
+        "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(), "ones": 3,
+        "tag": tag,
     })
 
 
@@ -51,7 +55,7 @@ class RowReader(wiring.Component):
     Throughput: a row a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: rows that are on their way
     have room). Latency: the first row is asked for in the cycle after the command was taken; a row
-    granted in cycle t is offered from t + 2 on.
+    granted in cycle t is offered from t + READ_LATENCY on.
 
     Parameters
     ----------
@@ -99,7 +103,11 @@ class RowReader(wiring.Component):
         m = Module()
         m.submodules.agen = agen = AddressGenerator(config)
         layout = row_layout(config, self._tag)
-        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=self.DEPTH)
+        # Places follow one another over a power of two, at least one of which is free: so the queue
+        # is empty just where they meet, and it needs no level beside the credits.
+        m.submodules.queue = queue = Memory(shape=layout, depth=1 << self.DEPTH.bit_length(),
+                                            init=[])
+        write, read = queue.write_port(), queue.read_port(domain="comb")
         active = Signal()
         kind, tag = Signal(RowKind), Signal(self._tag, reset_less=True)
         credits = Signal(range(self.DEPTH + 1), init=self.DEPTH)
@@ -111,6 +119,7 @@ class RowReader(wiring.Component):
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(self.i.payload.stream),
             agen.counts.eq(self.i.payload.counts),
+            agen.ones.eq(self.i.payload.ones),
             agen.step.eq(granted),
             ask.eq(active & (credits > resting)),
             self.acc.addr.eq(agen.row),
@@ -137,30 +146,34 @@ class RowReader(wiring.Component):
             m.d.sync += resting.eq(0)
 
         arriving = [Signal(name=f"arriving{i}") for i in (1, 2)]
-        kinds = [Signal(RowKind, name=f"kind{i}", reset_less=True) for i in (1, 2)]
+        halves = [Signal(name=f"bf16_{i}", reset_less=True) for i in (1, 2)]
         tags = [Signal(self._tag, name=f"tag{i}", reset_less=True) for i in (1, 2)]
         lasts = [Signal(name=f"last{i}", reset_less=True) for i in (1, 2)]
         m.d.sync += [arriving[0].eq(granted), arriving[1].eq(arriving[0]),
-                     kinds[0].eq(kind), kinds[1].eq(kinds[0]), tags[0].eq(tag),
-                     tags[1].eq(tags[0]), lasts[0].eq(agen.last), lasts[1].eq(lasts[0])]
-        arrived = data.View(layout, queue.w_data)
-        words = arrived.words
+                     halves[0].eq(kind == RowKind.UB_BF16), halves[1].eq(halves[0]),
+                     tags[0].eq(tag), tags[1].eq(tags[0]),
+                     lasts[0].eq(agen.last), lasts[1].eq(lasts[0])]
+        arrived = write.data
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
+        acc = data.View(words_layout(config), self.acc.data)
+        m.d.comb += [arrived.tag.eq(tags[1]), arrived.last.eq(lasts[1])]
+        for i in range(config.dim):
+            word = lanes[i][:8].as_signed()
+            if config.bf16:
+                word = Mux(halves[1], lanes[i] << 16, word)
+            # Where a memory gives no row, its data is zero.
+            m.d.comb += arrived.words[i].eq(acc[i] | word)
+
+        waiting = Signal()
         m.d.comb += [
-            queue.w_en.eq(arriving[1] & (queue.r_rdy | ~self.o.ready)),
-            arrived.tag.eq(tags[1]), arrived.last.eq(lasts[1]),
-            self.o.valid.eq(queue.r_rdy | arriving[1]),
-            self.o.payload.as_value().eq(Mux(queue.r_rdy, queue.r_data, queue.w_data)),
-            queue.r_en.eq(self.o.ready),
+            waiting.eq(write.addr != read.addr),
+            write.en.eq(arriving[1] & (waiting | ~self.o.ready)),
+            self.o.valid.eq(waiting | arriving[1]),
+            self.o.payload.as_value().eq(
+                Mux(waiting, read.data.as_value(), arrived.as_value())),
         ]
-        with m.If(kinds[1] == RowKind.ACC):
-            m.d.comb += words.as_value().eq(self.acc.data)
-        with m.Elif(kinds[1] != RowKind.ZERO):
-            for i in range(config.dim):
-                small = lanes[i][:8].as_signed()
-                if config.bf16:
-                    wide = lanes[i] << 16
-                    m.d.comb += words[i].eq(Mux(kinds[1] == RowKind.UB_I8, small, wide))
-                else:
-                    m.d.comb += words[i].eq(small)
+        with m.If(write.en):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(waiting & self.o.ready):
+            m.d.sync += read.addr.eq(read.addr + 1)
         return m

@@ -2,12 +2,12 @@
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.memory.reader import words_layout
+from celosia_hw.queue import Queue
 
 __all__ = ["RowWriter", "write_layout"]
 
@@ -35,7 +35,7 @@ class RowWriter(wiring.Component):
     ----------
     config
     depth
-        Rows that the writer holds.
+        Rows that the writer holds: a power of two, at least 2.
 
     Members
     -------
@@ -74,17 +74,16 @@ class RowWriter(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         m = Module()
-        layout = write_layout(config)
-        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=self._depth)
-        head = data.View(layout, Signal(layout.size, name="head"))
+        m.submodules.queue = queue = Queue(write_layout(config), self._depth)
+        head = Signal(write_layout(config))
         waiting = Signal()  # the head has not been queued, or waits there
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
         m.d.comb += [
-            queue.w_data.eq(self.i.payload.as_value()),
-            queue.w_en.eq(self.i.valid & (queue.r_rdy | ~self.written)),
-            self.i.ready.eq(queue.w_rdy),
-            head.as_value().eq(Mux(queue.r_rdy, queue.r_data, self.i.payload.as_value())),
-            waiting.eq(queue.r_rdy | self.i.valid),
+            queue.i.payload.eq(self.i.payload),
+            queue.i.valid.eq(self.i.valid & (queue.o.valid | ~self.written)),
+            self.i.ready.eq(queue.i.ready),
+            head.eq(Mux(queue.o.valid, queue.o.payload.as_value(), self.i.payload.as_value())),
+            waiting.eq(queue.o.valid | self.i.valid),
             self.acc.valid.eq(waiting & head.acc & ~head.skip),
             self.acc.addr.eq(head.row),
             self.acc.data.eq(head.words.as_value()),
@@ -93,7 +92,7 @@ class RowWriter(wiring.Component):
             *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.dim)),
             self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
                             | (waiting & head.skip)),
-            queue.r_en.eq(self.written),
+            queue.o.ready.eq(self.written),
             self.refused.eq(waiting & ~self.written),
         ]
         m.d.sync += [self.done.eq(self.written & head.last), self.error.eq(head.error)]

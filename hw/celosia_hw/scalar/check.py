@@ -1,25 +1,26 @@
-"""The checker: a tensor instruction's streams become checked spans and a command."""
+"""The checker: a tensor instruction's streams become checked spans and the parts of a command."""
 
-from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, enum, stream, wiring
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.faults import Fault
-from celosia.arch.isa import Mem, Opcode, Unit
+from celosia.arch.isa import Mem, Opcode
 from celosia.arch.registers import NUM_WINDOWS
-from celosia_hw.commands import LAYOUTS
+from celosia.arch.vector import LANE_BITS_LSB
 from celosia_hw.host.interface import window_layout
-from celosia_hw.memory.agen import stream_layout
-from celosia_hw.scalar.encoding import PC_BITS, header_layout, packed_layout, word_layout
-from celosia_hw.scalar.scoreboard import TENSOR_UNITS, span_layout, ticket_layout
-from celosia_hw.scalar.streams import STREAMS, StreamTable, stride_layout
+from celosia_hw.scalar.dispatch import part_layout
+from celosia_hw.scalar.encoding import PC_BITS, header_layout, packed_layout, reaches, word_layout
+from celosia_hw.scalar.scoreboard import span_layout, ticket_layout
+from celosia_hw.scalar.streams import STREAMS, StreamTable, shape_layout, stride_layout
+from celosia_hw.scalar.sums import StreamSum
 
 __all__ = ["Checker", "resolved_layout"]
-
-#: Bits of an exact last address: a 34-bit base and products of 16 by 32 bits.
-EXACT_BITS = 50
 
 
 def resolved_layout() -> data.StructLayout:
@@ -29,35 +30,36 @@ def resolved_layout() -> data.StructLayout:
 
 class _State(enum.Enum):
     IDLE = 0
-    COUNTS = 1
-    LINES = 2
-    PLANES = 3
-    TOTAL = 4
-    SPANS = 5
-    SETTLE = 6
-    OVERLAP = 7
-    ENTER = 8
-    FAULT = 9
+    WALK = 1
+    SETTLE = 2
+    WINDOWS = 3
+    JUDGE = 4
+    TELL = 5
+    FAULT = 6
 
 
 class Checker(wiring.Component):
     """Makes the spans of an instruction's streams, checks them, enters it in the scoreboard.
 
-    A stream takes a cycle through the one multiplier for each of its dimensions longer than 1, at
-    least one; an instruction on consecutive rows takes 7 cycles and one for each stream, 3 more
-    where n1 or n2 is not 1. After a fault the checker takes nothing until a reset.
+    The streams go through one datapath, a term of (count - 1) * stride a cycle: pick a stream,
+    choose its term, multiply, add, compare. The ticket of a matmul on consecutive rows is offered 8
+    cycles after it was taken, of a vector instruction 7, and one more for each of b and c that is
+    in memory; terms of further dimensions longer than 1 take a cycle each. DMA takes 11 and one
+    more for each window before the first that it fits. The next instruction is taken as the ticket
+    leaves. After a fault the checker takes nothing until a reset.
 
     Members
     -------
     i : In(stream of resolved_layout())
         Tensor instructions that have passed the decoder.
     stride_write : In(1), stride_index : In(3), stride : In(stride_layout())
-        Set a stride register; only while ``idle``.
-    clear : In(1)
-        Begin a run: all stride registers are 0.
+        Set a stride register, 1 to 7; only while ``idle``.
     windows : In
         DMA windows.
-    ticket, command_* : Out
+    word : Out(word_layout()), word_valid : Out(1)
+    part : Out, part_index : Out(2), part_valid : Out(1)
+        To the dispatcher.
+    ticket : Out
         To the scoreboard.
     idle : Out(1)
         Nothing is being checked.
@@ -69,8 +71,12 @@ class Checker(wiring.Component):
     stride_write: Signal
     stride_index: Signal
     stride: data.View
-    clear: Signal
     windows: data.View
+    word: data.View
+    word_valid: Signal
+    part: data.View
+    part_index: Signal
+    part_valid: Signal
     ticket: stream.Interface
     idle: Signal
     fault: Signal
@@ -82,221 +88,216 @@ class Checker(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(resolved_layout())),
             "stride_write": In(1), "stride_index": In(3), "stride": In(stride_layout()),
-            "clear": In(1), "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
+            "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
+            "word": Out(word_layout()), "word_valid": Out(1),
+            "part": Out(part_layout(config)), "part_index": Out(2), "part_valid": Out(1),
             "ticket": Out(stream.Signature(ticket_layout(config))),
-            **{f"command_{unit.name.lower()}": Out(LAYOUTS[unit](config))
-               for unit in TENSOR_UNITS},
             "idle": Out(1), "fault": Out(4), "fault_pc": Out(PC_BITS), "fault_addr": Out(32),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        config = self._config
         state = Signal(_State)
         held = Signal(resolved_layout(), reset_less=True)
-        strides = [Signal(stride_layout(), name=f"x{i}") for i in range(isa.NUM_STRIDES)]
-        for i, stride in enumerate(strides[1:], 1):
-            with m.If(self.clear):
-                m.d.sync += stride.eq(0)
-            with m.Elif(self.stride_write & (self.stride_index == i)):
-                m.d.sync += stride.eq(self.stride)
-        m.submodules.table = table = StreamTable(self._config)
+        cause = Signal(4, reset_less=True)
+        m.submodules.table = table = StreamTable(config)
+        m.submodules.sum = total = StreamSum(config)
         m.d.comb += [
-            table.word.eq(held.word),
-            *(port.eq(stride) for port, stride
-              in zip(table.strides, strides, strict=True)),  # type: ignore[attr-defined]
-            self.idle.eq(state == _State.IDLE), self.i.ready.eq(state == _State.IDLE),
-            self.fault_pc.eq(held.pc),
+            table.word.eq(held.word), self.word.eq(held.word),
+            self.word_valid.eq(state == _State.WALK), self.idle.eq(state == _State.IDLE),
+            self.fault_pc.eq(held.pc), self.fault_addr.eq(total.address),
+            self.fault.eq(Mux(state == _State.FAULT, cause, Fault.NONE)),
         ]
+        # x0 is strides of consecutive rows, and cannot be set.
+        rows: list[Any] = [{"s0": 1, "s1": 0, "s2": 0}]
+        m.submodules.strides = strides = memory.Memory(
+            shape=stride_layout(), depth=isa.NUM_STRIDES, init=rows)
+        put, get = strides.write_port(), strides.read_port(domain="comb")
 
-        # The walk over streams and dimensions; what it issues takes two more cycles to add up.
-        index, dimension = Signal(range(STREAMS)), Signal(2)
-        shape = table.shape
-        m.d.comb += table.index.eq(index)
-        consecutive = shape.linear & shape.counted & ~table.flat
-        more = [~consecutive & ((shape.n1 != 1) | (shape.n2 != 1)),
-                ~consecutive & (shape.n2 != 1)]
-        last_dimension = Mux(dimension == 0, ~more[0], Mux(dimension == 1, ~more[1], 1))
-        issue = Signal()
-        m.d.comb += issue.eq((state == _State.SPANS) & shape.used)
-        product, total = Signal(48, reset_less=True), Signal(48, reset_less=True)
-        address = Signal(EXACT_BITS, reset_less=True)
-        step_layout = data.StructLayout({
-            "valid": 1, "first": 1, "last": 1, "external": 1, "mem": 1, "index": 2, "base": 34})
-        multiplied, added = Signal(step_layout), Signal(step_layout)
-        factor, step = Signal(COUNT_BITS), Signal(32)
-        with m.Switch(state):
-            with m.Case(_State.LINES):
-                m.d.comb += [factor.eq(table.n0), step.eq(table.n1)]
-            with m.Case(_State.PLANES):
-                m.d.comb += [factor.eq(table.n2), step.eq(product)]
-            with m.Default():
-                with m.Switch(dimension):
-                    with m.Case(0):
-                        m.d.comb += [factor.eq(shape.n0 - 1), step.eq(shape.s0)]
-                    with m.Case(1):
-                        m.d.comb += [factor.eq(shape.n1 - 1), step.eq(shape.s1)]
-                    with m.Default():
-                        m.d.comb += [factor.eq(shape.n2 - 1), step.eq(shape.s2)]
-        with m.If(~self.idle):
-            m.d.sync += product.eq(Mux(issue & consecutive, total, factor * step))
+        # Picked: a stream. It stays while its terms go into the sum.
+        index = Signal(range(STREAMS))
+        picked, valid = Signal(shape_layout(), reset_less=True), Signal()
+        which = Signal.like(index, reset_less=True)
+        flat, plane = Signal(reset_less=True), Signal(reset_less=True)  # n1 == n2 == 1; n2 == 1
+        lane = Signal()  # tell the lane of the operand, rather than check its stream
+        m.d.comb += [
+            table.index.eq(index), get.addr.eq(picked.x),
+            put.addr.eq(self.stride_index), put.data.eq(self.stride), put.en.eq(self.stride_write),
+            self.part_valid.eq(valid), self.part_index.eq(which),
+            self.part.value.eq(picked.value), self.part.linear.eq(picked.x == 0),
+            *(self.part[name].eq(get.data[name]) for name in ("s0", "s1", "s2")),
+        ]
         m.d.sync += [
-            multiplied.valid.eq(issue), multiplied.first.eq(dimension == 0),
-            multiplied.last.eq(last_dimension), multiplied.external.eq(shape.external),
-            multiplied.mem.eq(shape.mem), multiplied.index.eq(index),
-            multiplied.base.eq(shape.base), added.eq(multiplied),
+            plane.eq(table.n2 == 1), flat.eq((table.n1 == 1) & (table.n2 == 1)),
         ]
-        with m.If(multiplied.valid):
-            m.d.sync += address.eq(Mux(multiplied.first, multiplied.base, address) + product)
+        final = index == Mux(table.vector, STREAMS - 1, STREAMS - 2)
+        advance = Signal()
+        telling = state == _State.TELL
+        with m.If(advance):
+            m.d.sync += [picked.eq(table.shape), which.eq(index),
+                         valid.eq((state == _State.WALK) | (telling & ~valid))]
+        m.d.comb += advance.eq(~valid | total.final)
 
-        spans = [Signal(span_layout(self._config), name=f"span{i}", reset_less=True)
+        self._terms(m, held, table, picked, which, get.data, flat, plane, lane, total)
+        m.d.comb += [total.valid.eq(valid & (picked.used | telling)), total.index.eq(which),
+                     total.whole.eq(telling)]
+
+        # What the sums of whole streams tell: spans, rows outside the memory, overlaps.
+        spans = [Signal(span_layout(config), name=f"span{i}", reset_less=True)
                  for i in range(STREAMS)]
-        streams = [Signal(stream_layout(self._config), name=f"stream{i}", reset_less=True)
-                   for i in range(STREAMS)]
-        starts = [Signal(32, name=f"start{i}", reset_less=True) for i in range(STREAMS)]
-        steps = [Signal(COUNT_BITS, name=f"step{i}", reset_less=True) for i in range(STREAMS)]
-        rowwise = Signal(STREAMS, reset_less=True)
-        with m.If(state == _State.SPANS):
-            for i in range(STREAMS):
-                with m.If(index == i):
-                    m.d.sync += [
-                        spans[i].used.eq(shape.used & ~shape.external),
-                        spans[i].mem.eq(shape.mem), spans[i].low.eq(shape.base),
-                        rowwise[i].eq(shape.stream), steps[i].eq(shape.s0),
-                        starts[i].eq(shape.base), streams[i].base.eq(shape.base),
-                        streams[i].linear.eq(shape.linear), streams[i].s0.eq(shape.s0),
-                        streams[i].s1.eq(shape.s1), streams[i].s2.eq(shape.s2),
-                    ]
-        last_byte = Signal(32, reset_less=True)
-        rows = Mux(added.mem == Mem.ACC, self._config.acc_rows, self._config.ub_rows)
-        out_of_rows = Mux(added.mem == Mem.ACC, Fault.ACC_RANGE, Fault.UB_RANGE)
-        first_byte = held.word.operands[1]
-        inside = Signal(NUM_WINDOWS)
-        m.d.comb += [inside[i].eq((self.windows[i].base <= first_byte)
-                                  & (address <= self.windows[i].last)) for i in range(NUM_WINDOWS)]
-        with m.If(added.valid & added.last):
-            for i in range(STREAMS):
-                with m.If(added.index == i):
-                    m.d.sync += spans[i].high.eq(address)
-            with m.If(added.external):
-                m.d.sync += last_byte.eq(address)
-                with m.If((self.fault == Fault.NONE) & ~inside.any()):
-                    m.d.sync += [self.fault.eq(Fault.WINDOW), self.fault_addr.eq(first_byte)]
-            with m.Elif((self.fault == Fault.NONE) & (address >= rows)):
-                m.d.sync += [self.fault.eq(out_of_rows), self.fault_addr.eq(address)]
+        out, done = total.o, total.o_valid
+        first_step, same_step = Signal(COUNT_BITS, reset_less=True), Signal()
+        with m.If(valid & (which == 0)):
+            m.d.sync += first_step.eq(get.data.s0)
+        m.d.comb += [
+            same_step.eq((get.data.s0 == first_step) & get.data.s0.any() & flat & table.paired),
+            total.stream.eq(picked.stream), total.same_step.eq(same_step),
+        ]
+        outside = total.over | Mux(out.mem == Mem.ACC, reaches(total.address, config.acc_rows),
+                                   reaches(total.address, config.ub_rows))
+        last = total.address
+        target = spans[0]
+        overlapping = Signal()
+        leaves = done & ~out.external & outside
+        m.d.comb += total.freeze.eq(leaves | (cause != Fault.NONE))
+        with m.If(done):
+            for i, span in enumerate(spans):
+                with m.If(out.index == i):
+                    m.d.sync += [span.used.eq(~out.external), span.mem.eq(out.mem),
+                                 span.low.eq(out.base), span.high.eq(last)]
+            with m.If(leaves & (cause == Fault.NONE)):
+                m.d.sync += cause.eq(Mux(out.mem == Mem.ACC, Fault.ACC_RANGE, Fault.UB_RANGE))
+            with m.If(out.stream & (out.mem == target.mem) & (out.base <= target.high)
+                      & (target.low <= last[:len(target.low)])
+                      & ~(out.same_step & (out.base == target.low))):
+                m.d.sync += overlapping.eq(1)
 
-        overlaps = Signal(STREAMS - 1)
-        for i, span in enumerate(spans[1:], 1):
-            target = spans[0]
-            same = ((starts[0] == starts[i]) & (steps[0] == steps[i]) & (steps[0] != 0)
-                    & table.flat & table.paired)
-            m.d.comb += overlaps[i - 1].eq(
-                span.used & rowwise[i] & (span.mem == target.mem) & (span.low <= target.high)
-                & (target.low <= span.high) & ~same)
+        # The windows, one after another.
+        window, number = Signal(window_layout(), reset_less=True), Signal(range(NUM_WINDOWS))
+        coming = Signal.like(number)
+        m.d.comb += coming.eq(Mux(state == _State.WINDOWS, number + 1, 0))
+        m.d.sync += [window.eq(Array(self.windows[i] for i in range(NUM_WINDOWS))[coming]),
+                     number.eq(coming)]
+        inside, first_byte = Signal(), held.word.operands[1]
+        bad = Signal(3 + 2, reset_less=True)
+        bad_lanes, bad_count, misaligned = bad[:3], bad[3], bad[4]
+        m.d.sync += bad.eq(Cat(table.bad_lanes, table.bad_count, table.misaligned))
+
+        def tell(fault, operand):
+            m.d.sync += [cause.eq(fault), index.eq(operand), state.eq(_State.TELL)]
 
         with m.Switch(state):
             with m.Case(_State.IDLE):
-                with m.If(self.i.valid):
-                    m.d.sync += [held.eq(self.i.payload), state.eq(_State.COUNTS)]
-            with m.Case(_State.COUNTS):
-                m.d.sync += [index.eq(0), dimension.eq(0)]
-                with m.If(table.bad_count):
-                    m.d.sync += [self.fault.eq(Fault.ILLEGAL_COUNT), self.fault_addr.eq(0),
-                                 state.eq(_State.FAULT)]
-                with m.Elif(table.misaligned):
-                    m.d.sync += [self.fault.eq(Fault.MISALIGNED), state.eq(_State.FAULT),
-                                 self.fault_addr.eq(first_byte)]
-                with m.Elif(table.bad_lanes.any()):
-                    m.d.sync += [self.fault.eq(Fault.INDEX_RANGE), state.eq(_State.FAULT)]
-                    for i in reversed(range(STREAMS - 1)):
-                        with m.If(table.bad_lanes[i]):
-                            m.d.sync += self.fault_addr.eq(table.lanes[i])
-                with m.Else():
-                    m.d.sync += state.eq(Mux(table.flat, _State.SPANS, _State.LINES))
-            with m.Case(_State.LINES):
-                m.d.sync += state.eq(_State.PLANES)
-            with m.Case(_State.PLANES):
-                m.d.sync += state.eq(_State.TOTAL)
-            with m.Case(_State.TOTAL):
-                m.d.sync += [total.eq(product - 1), state.eq(_State.SPANS)]
-            with m.Case(_State.SPANS):
-                with m.If(shape.used & ~last_dimension):
-                    m.d.sync += dimension.eq(Mux((dimension == 0) & (shape.n1 != 1), 1, 2))
-                with m.Else():
-                    m.d.sync += [dimension.eq(0), index.eq(index + 1)]
-                    with m.If(index == STREAMS - 1):
+                m.d.comb += self.i.ready.eq(1)
+            with m.Case(_State.WALK):
+                with m.If(advance):
+                    m.d.sync += index.eq(index + 1)
+                    with m.If(final):
                         m.d.sync += state.eq(_State.SETTLE)
             with m.Case(_State.SETTLE):
-                with m.If(~multiplied.valid & ~added.valid):
-                    m.d.sync += state.eq(Mux(self.fault == Fault.NONE, _State.OVERLAP,
-                                             _State.FAULT))
-            with m.Case(_State.OVERLAP):
-                with m.If(overlaps.any()):
-                    m.d.sync += [self.fault.eq(Fault.OVERLAP), state.eq(_State.FAULT),
-                                 self.fault_addr.eq(starts[0])]
+                with m.If(~valid & ~total.busy):
+                    m.d.sync += state.eq(Mux(table.vector | table.matmul, _State.JUDGE,
+                                             _State.WINDOWS))
+            with m.Case(_State.WINDOWS):
+                m.d.sync += inside.eq(inside | ((window.base <= first_byte) & ~total.over
+                                                & (total.address <= window.last)))
+                with m.If(inside | (number == NUM_WINDOWS - 1)):
+                    m.d.sync += state.eq(_State.JUDGE)
+            with m.Case(_State.JUDGE):
+                with m.If(bad_count):
+                    m.d.comb += total.clear.eq(1)
+                    m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
+                with m.Elif(misaligned):
+                    tell(Fault.MISALIGNED, 1)
+                with m.Elif(bad_lanes.any()):
+                    m.d.sync += lane.eq(1)
+                    tell(Fault.INDEX_RANGE, Mux(bad_lanes[0], 1, Mux(bad_lanes[1], 2, 3)))
+                with m.Elif(cause != Fault.NONE):
+                    m.d.sync += state.eq(_State.FAULT)
+                with m.Elif(~inside & ~table.vector & ~table.matmul):
+                    tell(Fault.WINDOW, 1)
+                with m.Elif(overlapping):
+                    tell(Fault.OVERLAP, 0)
                 with m.Else():
-                    m.d.sync += state.eq(_State.ENTER)
-            with m.Case(_State.ENTER):
-                with m.If(self.ticket.ready):
-                    m.d.sync += state.eq(_State.IDLE)
-        m.d.comb += self.ticket.valid.eq(state == _State.ENTER)
-        self._ticket(m, held, spans, last_byte)
-        self._commands(m, held, streams, table)
+                    m.d.comb += [self.ticket.valid.eq(1), self.i.ready.eq(self.ticket.ready)]
+                    with m.If(self.ticket.ready):
+                        m.d.sync += state.eq(_State.IDLE)
+            with m.Case(_State.TELL):  # the operand itself goes through the sum
+                with m.If(done):
+                    m.d.sync += state.eq(_State.FAULT)
+        with m.If(self.i.valid & self.i.ready):
+            m.d.sync += [
+                held.eq(self.i.payload), state.eq(_State.WALK), index.eq(0), cause.eq(Fault.NONE),
+                overlapping.eq(0), inside.eq(0), lane.eq(0), *(span.used.eq(0) for span in spans),
+            ]
+
+        ticket = self.ticket.payload
+        m.d.comb += [
+            ticket.pc.eq(held.pc), ticket.low.eq(first_byte), ticket.high.eq(total.address),
+            ticket.unit.eq(Cat(table.vector | held.word.opcode[0], table.matmul | table.vector)),
+            ticket.first.eq(spans[0]),
+            *(ticket.reads[i].eq(span) for i, span in enumerate(spans[1:])),
+        ]
         return m
 
-    def _ticket(self, m: Module, held, spans, last_byte) -> None:
-        """Say what the instruction reads and writes."""
-        ticket, opcode = self.ticket.payload, held.word.opcode
-        units = {Opcode.LOAD: Unit.LOAD, Opcode.STORE: Unit.STORE, Opcode.MATMUL: Unit.MXU,
-                 Opcode.VECTOR: Unit.VPU}
-        m.d.comb += [ticket.pc.eq(held.pc), ticket.low.eq(held.word.operands[1]),
-                     ticket.high.eq(last_byte)]
-        with m.Switch(opcode):
-            for code, unit in units.items():
-                with m.Case(int(code)):
-                    m.d.comb += ticket.unit.eq(unit)
-        with m.If(opcode == Opcode.STORE):
-            m.d.comb += ticket.reads[0].eq(spans[0])
+    def _terms(self, m: Module, held, table, picked, which, strides, flat, plane, lane,
+               total) -> None:
+        """Say which (count - 1) * stride, and which first address, go into the sum next."""
+        values, dim = held.word.operands, self._config.dim
+        dma = data.View(header_layout(Opcode.LOAD), held.word.as_value()[:isa.HEADER_BITS])
+        steps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
+        size = Signal(3)
+        m.d.comb += size.eq(1 << dma.fmt)
+        term = Signal(2)
+        with m.If(total.valid):
+            m.d.sync += term.eq(Mux(total.final, 0, term + 1))
+        linear = picked.x == 0
+        count, step, zero, final = Signal(COUNT_BITS), Signal(32), Signal(), Signal()
+        with m.Switch(term):
+            with m.Case(0):
+                m.d.comb += count.eq(Mux(picked.table, values[5], table.n0))
+            with m.Case(1):
+                m.d.comb += count.eq(table.n1)
+            with m.Default():
+                m.d.comb += count.eq(table.n2)
+        groups_of_columns = Signal()
+        m.d.comb += [
+            total.step.eq(step), total.zero.eq(zero), total.final.eq(final | total.whole),
+            total.factor.eq(Mux(groups_of_columns, (count - 1)[:COUNT_BITS] >> exact_log2(dim),
+                                count - 1)),
+            total.external.eq(picked.external), total.mem.eq(picked.mem),
+            total.first.eq(term == 0),
+        ]
+        with m.If(table.vector | table.matmul):
+            m.d.comb += zero.eq(picked.single | total.whole | (picked.groups & (term == 0)))
+            with m.Switch(term):
+                with m.Case(0):
+                    m.d.comb += [step.eq(strides.s0),
+                                 final.eq(picked.single | picked.table | flat)]
+                with m.Case(1):
+                    m.d.comb += [
+                        step.eq(Mux(linear, Mux(picked.groups, 1, table.n0), strides.s1)),
+                        final.eq(plane)]
+                with m.Case(2):
+                    # n0 * n1 * n2 - 1 is (n0 - 1) + (n1 - 1) * n0 + (n2 - 1) * n0, and the second
+                    # of these, which has just been made, times n2 - 1.
+                    m.d.comb += [
+                        step.eq(Mux(linear, Mux(picked.groups, table.n1, table.n0), strides.s2)),
+                        final.eq(~linear | picked.groups)]
+                with m.Default():
+                    m.d.comb += [step.eq(total.product), final.eq(1)]
         with m.Else():
-            m.d.comb += ticket.write.eq(spans[0])
-            m.d.comb += [ticket.reads[i].eq(span) for i, span in enumerate(spans[1:])]
-
-    def _commands(self, m: Module, held, streams, table) -> None:
-        """Assemble the command of each unit; the ticket's unit takes its own."""
-        word, values = held.word, held.word.operands
-        header = word.as_value()[:isa.HEADER_BITS]
-        dma = data.View(header_layout(Opcode.LOAD), header)
-        extent = data.View(packed_layout(Opcode.LOAD, "shape"), values[2])
-        jumps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
-        for command in (self.command_load, self.command_store):  # type: ignore[attr-defined]
-            m.d.comb += [
-                command.mem.eq(dma.mem), command.fmt.eq(dma.fmt), command.row.eq(values[0]),
-                command.addr.eq(values[1]), command.rows.eq(extent.rows),
-                command.cols.eq(extent.cols), command.pitch.eq(values[3]),
-                command.row_step.eq(jumps.row_step), command.group_step.eq(jumps.group_step),
-            ]
-        counts = [("n0", table.n0), ("n1", table.n1), ("n2", table.n2)]
-        matmul = data.View(header_layout(Opcode.MATMUL), header)
-        command = self.command_mxu  # type: ignore[attr-defined]
-        m.d.comb += [
-            *(command[name].eq(matmul[name])
-              for name in ("fmt", "accumulate", "wload", "transpose")),
-            command.acc.eq(streams[0]), command.acts.eq(streams[1]),
-            command.w_base.eq(streams[2].base), command.w_step.eq(streams[2].s0),
-            command.wrows.eq(values[5]),
-            *(command.counts[name].eq(count) for name, count in counts),
-        ]
-        vector = data.View(header_layout(Opcode.VECTOR), header)
-        command = self.command_vpu  # type: ignore[attr-defined]
-        m.d.comb += [
-            *(command[name].eq(vector[name])
-              for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "reduce",
-                           "reduce_op")),
-            *(command[name].eq(shape)
-              for name, shape in zip(("dst", "a", "b", "c"), streams, strict=True)),
-            *(command[name].eq(values[i])
-              for i, name in enumerate(("a_value", "b_value", "c_value"), 1)),
-            *(command[name].eq(lane)
-              for name, lane in zip(("a_lane", "b_lane", "c_lane"), table.lanes, strict=True)),
-            command.param.eq(values[5]),
-            *(command.counts[name].eq(count) for name, count in counts),
-        ]
+            m.d.comb += [zero.eq(total.whole), final.eq(term[0] | ~picked.used)]
+            with m.If(picked.external):
+                m.d.comb += step.eq(Mux(term[0], size, values[3]))
+            with m.Else():
+                m.d.comb += [step.eq(Mux(term[0], steps.group_step, steps.row_step)),
+                             groups_of_columns.eq(term[0])]
+        # The last byte of an element whose address is a multiple of its size.
+        low = (size - 1)[:2] & (picked.external & ~total.whole).replicate(2)
+        upper = picked.value[LANE_BITS_LSB:]
+        m.d.comb += total.base.eq(Mux(
+            lane, upper,
+            Cat(picked.value[:2] | low, picked.value[2:LANE_BITS_LSB],
+                Mux(picked.masked & ~total.whole, Const(0, len(upper)), upper))))

@@ -3,6 +3,7 @@
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
@@ -65,7 +66,7 @@ class Decoder(wiring.Component):
         zero = [(operand == 0) & ~word.regmask[i] for i, operand in enumerate(word.operands)]
         named = Signal()  # every operand that names a register names one that there is
         m.d.comb += named.eq(Cat(
-            ~word.regmask[i] | (operand < isa.NUM_REGISTERS)
+            ~word.regmask[i] | ~operand[exact_log2(isa.NUM_REGISTERS):].any()
             for i, operand in enumerate(word.operands)).all())
 
         m.d.comb += self.fault.eq(Fault.ILLEGAL_OPCODE)

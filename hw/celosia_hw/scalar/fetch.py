@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -11,20 +11,21 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiReadSignature
-from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
+from celosia_hw.scalar.encoding import BLOCK, BLOCK_RAM_DEPTH, PC_BITS, word_layout
 
 __all__ = ["InstructionFetch"]
 
 
 class InstructionFetch(wiring.Component):
-    """Keeps instructions ``[oldest, arrived)`` of the program in a ring of ``config.ibuf``.
+    """Keeps instructions ``[first, arrived)`` of the program in a ring of ``config.ibuf``.
 
     Blocks of 4 instructions are requested while they fit without evicting anything from ``keep``
     on, several at once, so that straight code does not see the latency of memory, and a loop whose
     start is ``keep`` and which fits is fetched once. A ``pc`` outside the ring restarts the fetch
     there; blocks on their way are dropped as they arrive.
 
-    Latency: ``word`` holds instruction ``pc`` in the cycle after one with ``hit``.
+    Latency: ``hit`` and ``word`` are of the instruction that was looked for in the cycle before. A
+    request goes out at most every second cycle.
 
     Members
     -------
@@ -34,14 +35,14 @@ class InstructionFetch(wiring.Component):
         Fetch at all.
     program, length : In(32)
         Byte address, a multiple of PROGRAM_ALIGN, and instructions of the program.
-    pc : In(32)
-        Instruction wanted next. Must be below ``length`` where ``run`` is set.
-    keep : In(32)
+    look : In(1), pc : In(32)
+        Look for an instruction.
+    keep_valid : In(1), keep : In(32)
         First instruction not to evict; ignored where it would keep ``pc`` from being fetched.
     hit : Out(1)
-        ``pc`` is in the ring.
+        The instruction is in ``word``.
     failed : Out(1)
-        ``pc`` cannot be fetched: the memory answered with an error.
+        It cannot be fetched: the memory answered with an error.
     word : Out(word_layout())
     axi : Out(AxiReadSignature)
     """
@@ -50,7 +51,9 @@ class InstructionFetch(wiring.Component):
     run: Signal
     program: Signal
     length: Signal
+    look: Signal
     pc: Signal
+    keep_valid: Signal
     keep: Signal
     hit: Signal
     failed: Signal
@@ -60,9 +63,10 @@ class InstructionFetch(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "start": In(1), "run": In(1), "program": In(32), "length": In(32),
-            "pc": In(PC_BITS), "keep": In(PC_BITS), "hit": Out(1), "failed": Out(1),
-            "word": Out(word_layout()), "axi": Out(AxiReadSignature(config.bus_bytes)),
+            "start": In(1), "run": In(1), "program": In(32), "length": In(32), "look": In(1),
+            "pc": In(PC_BITS), "keep_valid": In(1), "keep": In(PC_BITS), "hit": Out(1),
+            "failed": Out(1), "word": Out(word_layout()),
+            "axi": Out(AxiReadSignature(config.bus_bytes)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -70,31 +74,50 @@ class InstructionFetch(wiring.Component):
         config, depth = self._config, self._config.ibuf
         block_bits = exact_log2(BLOCK)
 
-        # Indices of blocks: oldest that the ring holds since the restart, next to be requested,
-        # next to arrive. PC_BITS + 1 bits, so that sums do not wrap.
+        # ``requested`` is the index of the next block to be requested; all else is counted back
+        # from there: ``held`` blocks since the restart, at most a ring of them, of which
+        # ``ahead`` have not arrived. PC_BITS + 1 bits, so that distances have a sign.
         bits = PC_BITS - block_bits + 1
-        first, requested, arrived = Signal(bits), Signal(bits), Signal(bits)
         blocks = depth // BLOCK
+        requested = Signal(bits)
+        held, ahead = Signal(range(blocks + 1)), Signal(range(2 * blocks + 1))
+        arrived = Signal(range(blocks))  # place of the next block to arrive
         pc_block, keep_block = self.pc >> block_bits, self.keep >> block_bits
         stale = Signal(range(2 * blocks + 1))  # blocks on their way that nobody wants any more
         error = Signal()
 
-        in_ring = Signal()
+        distance = Signal(signed(bits))
+        missed = Signal()  # what was looked for is outside the ring
+        looked = Signal(PC_BITS - block_bits, reset_less=True)
+        restart, in_ring, there = Signal(), Signal(), Signal()
         m.d.comb += [
-            in_ring.eq((pc_block >= first) & (pc_block + blocks >= requested)),
-            self.hit.eq(in_ring & (pc_block < arrived)),
-            self.failed.eq(in_ring & (pc_block >= arrived) & error),
+            distance.eq(requested - pc_block),
+            in_ring.eq(~distance[len(held):].any() & (distance[:len(held)] <= held)),
+            there.eq(distance[:len(held)] > ahead),
+            restart.eq(self.run & ~self.start & missed),
         ]
-        restart = Signal()
-        m.d.comb += restart.eq(self.run & ~self.start & (~in_ring | (pc_block > requested)))
+        m.d.sync += [
+            self.hit.eq(self.look & in_ring & there),
+            self.failed.eq(self.look & in_ring & ~there & error),
+            missed.eq(self.look & ~in_ring & ~restart),
+        ]
+        with m.If(self.look):
+            m.d.sync += looked.eq(pc_block)
 
         # Requests. An offered burst stays as it is until it is taken, whatever the host writes.
+        # What depends on ``requested`` is looked at in the cycle after it has changed.
         offered, address = Signal(), Signal(32, reset_less=True)
-        wanted = Signal()
-        room = (requested + 1 <= keep_block + blocks) | (pc_block >= requested)
-        in_program = (requested << block_bits) < self.length
-        m.d.comb += wanted.eq(self.run & ~self.start & ~restart & ~error & in_program & room
-                              & (stale + (requested - arrived) < 2 * blocks)
+        wanted, settled, room, in_program = Signal(), Signal(), Signal(), Signal()
+        since_pc, since_keep = Signal(signed(bits)), Signal(signed(bits))
+        m.d.comb += [since_pc.eq(requested - looked), since_keep.eq(requested - keep_block)]
+        near = [value[-1] | ~value[exact_log2(blocks):].any() for value in (since_pc, since_keep)]
+        m.d.sync += [
+            settled.eq(~wanted & ~restart & ~self.start),
+            room.eq(since_pc[-1] | ~since_pc.any() | (near[0] & (near[1] | ~self.keep_valid))),
+            in_program.eq((requested << block_bits) < self.length),
+        ]
+        m.d.comb += wanted.eq(self.run & ~self.start & ~restart & settled & ~error & in_program
+                              & room & (stale + ahead < 2 * blocks)
                               & (~offered | self.axi.ar.ready))
         beats = PROGRAM_ALIGN // config.bus_bytes
         m.d.comb += [
@@ -110,30 +133,25 @@ class InstructionFetch(wiring.Component):
                 offered.eq(1), requested.eq(requested + 1),
                 address.eq(self.program + (requested << exact_log2(PROGRAM_ALIGN))),
             ]
+            with m.If(held != blocks):
+                m.d.sync += held.eq(held + 1)
 
-        # Arrivals: a memory word is a beat, or as many beats as make an instruction.
+        # Arrivals: a memory word is one instruction, which several beats fill, or several.
         width = max(config.bus_bytes, isa.INSTRUCTION_BYTES)
         beats_per_word = width // config.bus_bytes
         words_per_block = PROGRAM_ALIGN // width
         insns_per_word = width // isa.INSTRUCTION_BYTES
         m.submodules.ram = ram = memory.Memory(
-            shape=8 * width, depth=depth // insns_per_word, init=[])
-        write, read = ram.write_port(), ram.read_port()
+            shape=8 * width, depth=max(BLOCK_RAM_DEPTH, depth // insns_per_word), init=[])
+        write, read = ram.write_port(granularity=8 * config.bus_bytes), ram.read_port()
         beat = Signal(range(beats))
-        m.d.comb += self.axi.r.ready.eq(1)
-        if beats_per_word > 1:
-            low = Signal(8 * (width - config.bus_bytes), reset_less=True)
-            whole = (self.axi.r.payload.data << len(low)) | low
-            with m.If(self.axi.r.valid):
-                m.d.sync += low.eq(whole >> 8 * config.bus_bytes)
-            last_of_word = beat[:exact_log2(beats_per_word)] == beats_per_word - 1
-        else:
-            whole, last_of_word = self.axi.r.payload.data, Const(1)
         word_index = beat >> exact_log2(beats_per_word)
         m.d.comb += [
+            self.axi.r.ready.eq(1),
             write.addr.eq((arrived << exact_log2(words_per_block)) | word_index),
-            write.data.eq(whole),
-            write.en.eq(self.axi.r.valid & last_of_word & (stale == 0)),
+            write.data.eq(self.axi.r.payload.data.replicate(beats_per_word)),
+            write.en.eq((self.axi.r.valid & (stale == 0))
+                        << beat[:exact_log2(beats_per_word)]),
         ]
         drop, take = Signal(), Signal()
         bad = Signal()  # an earlier beat of this block was bad
@@ -142,29 +160,26 @@ class InstructionFetch(wiring.Component):
         m.d.comb += [drop.eq(last & (stale != 0)), take.eq(last & (stale == 0))]
         with m.If(self.axi.r.valid):
             m.d.sync += [beat.eq(Mux(last, 0, beat + 1)), bad.eq(~last & failed)]
-        with m.If(take):
-            with m.If(failed | error):
-                m.d.sync += error.eq(1)
-            with m.Else():
-                m.d.sync += arrived.eq(arrived + 1)
-        m.d.sync += stale.eq(stale - drop)
+        fresh = take & ~failed & ~error
+        m.d.sync += [stale.eq(stale - drop), ahead.eq(ahead + wanted - fresh)]
+        with m.If(fresh):
+            m.d.sync += arrived.eq(arrived + 1)
         # After an error the ring waits for a restart, and what is on its way is not stale but lost.
         lost = Signal(range(2 * blocks + 1))
         with m.If(take & (failed | error)):
-            m.d.sync += lost.eq(lost + 1)
+            m.d.sync += [error.eq(1), lost.eq(lost + 1)]
 
         with m.If(restart | self.start):
-            target = Mux(self.start, 0, pc_block)
-            on_the_way = requested - arrived - lost - take
+            target = Mux(self.start, 0, looked)
             m.d.sync += [
-                first.eq(target), requested.eq(target), arrived.eq(target), error.eq(0),
-                lost.eq(0), stale.eq(stale - drop + on_the_way),
+                requested.eq(target), arrived.eq(target), held.eq(0), ahead.eq(0), error.eq(0),
+                lost.eq(0), stale.eq(stale - drop + (ahead - lost - take)),
             ]
 
         # Execution side.
         m.d.comb += [
             read.en.eq(1),
-            read.addr.eq((self.pc >> exact_log2(insns_per_word))[:len(read.addr)]),
+            read.addr.eq(self.pc[exact_log2(insns_per_word):exact_log2(depth)]),
         ]
         if insns_per_word > 1:
             which = Signal(exact_log2(insns_per_word))

@@ -1,7 +1,7 @@
 """The loop stack: counted loops without overhead."""
 
-from amaranth.hdl import Array, Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch import isa
@@ -14,27 +14,28 @@ __all__ = ["LoopStack"]
 class LoopStack(wiring.Component):
     """Up to LOOP_DEPTH nested loops of (start, end, iterations left).
 
-    ``at_end`` compares ``pc``, the next instruction, with the end of the innermost loop; then
-    ``step`` either repeats (``again``: the next instruction is ``start``) or pops the loop, and the
-    new innermost loop is to be looked at with the same ``pc``.
+    ``at_end`` tells whether ``pc``, the next instruction, was the end of the innermost loop in the
+    cycle before; then ``step`` either repeats (``again``: the next instruction is ``start``) or
+    pops the loop, and the new innermost loop is to be looked at with the same ``pc``.
 
     Members
     -------
     clear : In(1)
         Forget all loops.
-    push : In(1), new_start, new_end, new_count : In(32)
-        Enter a loop; ignored when ``full``.
+    push : In(1), new_end, new_count : In(32)
+        Enter a loop that starts at ``pc``; never when ``full``. ``new_end`` and ``pc`` are the same
+        in the cycle after.
     pc : In(32)
     at_end, again : Out(1), start : Out(32)
     step : In(1)
     full : Out(1)
     keep_valid : Out(1), keep : Out(32)
-        Start of the outermost loop whose body fits into the instruction buffer.
+        Start of the outermost loop whose body fits into the instruction buffer; known two cycles
+        after the push.
     """
 
     clear: Signal
     push: Signal
-    new_start: Signal
     new_end: Signal
     new_count: Signal
     pc: Signal
@@ -49,45 +50,47 @@ class LoopStack(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "clear": In(1), "push": In(1), "new_start": In(PC_BITS), "new_end": In(PC_BITS),
-            "new_count": In(32), "pc": In(PC_BITS), "at_end": Out(1), "again": Out(1),
-            "start": Out(PC_BITS), "step": In(1), "full": Out(1), "keep_valid": Out(1),
-            "keep": Out(PC_BITS),
+            "clear": In(1), "push": In(1), "new_end": In(PC_BITS), "new_count": In(32),
+            "pc": In(PC_BITS), "at_end": Out(1), "again": Out(1), "start": Out(PC_BITS),
+            "step": In(1), "full": Out(1), "keep_valid": Out(1), "keep": Out(PC_BITS),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        layout = data.StructLayout({
-            "start": PC_BITS, "end": PC_BITS, "count": 32, "fits": 1})
-        entries = Array(Signal(layout, name=f"loop{i}", reset_less=True)
-                        for i in range(isa.LOOP_DEPTH))
+        # Where a loop lies, and how often it still runs: two memories, for only the count changes.
+        place = data.StructLayout({"start": PC_BITS, "end": PC_BITS})
+        m.submodules.places = places = memory.Memory(shape=place, depth=isa.LOOP_DEPTH, init=[])
+        m.submodules.counts = counts = memory.Memory(shape=32, depth=isa.LOOP_DEPTH, init=[])
+        put, top = places.write_port(), places.read_port(domain="comb")
+        count, left = counts.write_port(), counts.read_port(domain="comb")
         depth = Signal(range(isa.LOOP_DEPTH + 1))
-        top = Signal(layout)
+        inner = (depth - 1)[:len(top.addr)]
         m.d.comb += [
-            top.eq(entries[depth - 1]),
             self.full.eq(depth == isa.LOOP_DEPTH),
-            self.at_end.eq((depth != 0) & (self.pc == top.end)),
-            self.again.eq(top.count != 1),
-            self.start.eq(top.start),
+            self.start.eq(top.data.start), self.again.eq(left.data != 1),
+            top.addr.eq(inner), left.addr.eq(inner),
+            put.addr.eq(depth), put.en.eq(self.push),
+            put.data.start.eq(self.pc), put.data.end.eq(self.new_end),
+            count.addr.eq(Mux(self.push, depth, inner)),
+            count.data.eq(Mux(self.push, self.new_count, left.data - 1)),
+            count.en.eq(self.push | (self.step & self.again)),
         ]
-        # A body of the ring's length less a block fits wherever it starts in its block.
-        length = Signal(PC_BITS)
-        m.d.comb += length.eq(self.new_end - self.new_start)
-        fits = (length <= self._config.ibuf - BLOCK) & (self.new_end > self.new_start)
+        m.d.sync += self.at_end.eq((depth != 0) & (self.pc == top.data.end))
         with m.If(self.clear):
             m.d.sync += depth.eq(0)
-        with m.Elif(self.push & ~self.full):
-            m.d.sync += [
-                entries[depth].start.eq(self.new_start), entries[depth].end.eq(self.new_end),
-                entries[depth].count.eq(self.new_count), entries[depth].fits.eq(fits),
-                depth.eq(depth + 1),
-            ]
-        with m.Elif(self.step):
-            with m.If(self.again):
-                m.d.sync += entries[depth - 1].count.eq(top.count - 1)
-            with m.Else():
-                m.d.sync += depth.eq(depth - 1)
-        for i in reversed(range(isa.LOOP_DEPTH)):
-            with m.If((depth > i) & entries[i].fits):
-                m.d.comb += [self.keep_valid.eq(1), self.keep.eq(entries[i].start)]
+        with m.Elif(self.push):
+            m.d.sync += depth.eq(depth + 1)
+        with m.Elif(self.step & ~self.again):
+            m.d.sync += depth.eq(depth - 1)
+
+        # The outermost loop that fits stays the same until it is popped. A body of the ring's
+        # length less a block fits wherever it starts in its block.
+        length, pushed = Signal(PC_BITS + 1), Signal()
+        level = Signal.like(depth, reset_less=True)  # depth within that loop
+        m.d.sync += [length.eq(self.new_end - self.pc), pushed.eq(self.push)]
+        with m.If(self.clear | ((depth < level) & ~pushed)):
+            m.d.sync += self.keep_valid.eq(0)
+        with m.Elif(pushed & ~self.keep_valid & (length[:PC_BITS] <= self._config.ibuf - BLOCK)
+                    & ~length[-1]):
+            m.d.sync += [self.keep_valid.eq(1), self.keep.eq(top.data.start), level.eq(depth)]
         return m

@@ -13,6 +13,8 @@ __all__ = ["FMA_OPS", "SPECIAL_POSTS", "Source", "control_layout", "decode", "la
 
 #: Operations that are a fused multiply-add with some operands fixed.
 FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
+#: Operations that are a product of integers; shifts are those by powers of two.
+PRODUCT_OPS = (VectorOp.IMUL, VectorOp.SHL, VectorOp.SHR, VectorOp.SAR)
 #: Second stages that end in a rounding; all but the square look into a table.
 SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT)
 _F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
@@ -40,10 +42,9 @@ class Source(enum.Enum, shape=3):
 def lane_latency(config: TpuConfig) -> int:
     """Cycles from a row's operands to its result.
 
-    With bf16 there is one more to round the multiply-add, five for the special functions, and one
-    less to multiply.
+    With bf16 there are five more, for the special functions, and one less, for the product.
     """
-    return 14 if config.bf16 else 9
+    return 14 if config.bf16 else 10
 
 
 def control_layout(config: TpuConfig) -> data.StructLayout:
@@ -72,7 +73,7 @@ def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, d
     ``reduce``: the instruction reduces rows; ``first``: the row is the first of its group.
     """
     control = Signal(control_layout(config), name="control")
-    parts = {"product": (VectorOp.IMUL,), "requant": (VectorOp.REQUANT,)}
+    parts = {"product": PRODUCT_OPS, "requant": (VectorOp.REQUANT,)}
     seconds = {}
     if config.bf16:
         parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,)}

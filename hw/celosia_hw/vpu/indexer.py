@@ -101,7 +101,7 @@ class Indexer(wiring.Component):
         m.d.comb += [
             walk.kind.eq(Mux(bad, RowKind.ZERO, table.kind)),
             walk.stream.base.eq(table.base + word), walk.stream.linear.eq(1),
-            walk.counts.n0.eq(1), walk.counts.n1.eq(1), walk.counts.n2.eq(1), walk.tag.bad.eq(bad),
+            walk.ones.eq(0b111), walk.tag.bad.eq(bad),
         ]
 
         with m.If(end):

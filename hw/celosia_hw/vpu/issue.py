@@ -2,35 +2,21 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst, Reduce, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.vpu.control import Source, control_layout, decode
-from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream
+from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream, two
 from celosia_hw.vpu.indexer import place_layout
 from celosia_hw.vpu.targets import target_layout
 from celosia_hw.vpu.tree import tree_latency
 
-__all__ = ["Issue", "issue_layout", "issue_of"]
-
-_DIRECT = ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "a_value", "b_value", "c_value",
-           "param", "reduce", "reduce_op", "dst", "counts")
-
-
-def issue_layout(config: TpuConfig) -> data.StructLayout:
-    """The part of an instruction that is needed after its reads have been asked for."""
-    fields = vector_layout(config).members
-    return data.StructLayout({name: fields[name] for name in _DIRECT})
-
-
-def issue_of(target: data.View, command: data.View):
-    """Assignments of the part of ``command`` that :func:`issue_layout` keeps."""
-    return [target[name].eq(command[name]) for name in _DIRECT]
+__all__ = ["Issue"]
 
 
 class Issue(wiring.Component):
@@ -43,7 +29,7 @@ class Issue(wiring.Component):
 
     Members
     -------
-    i : In(stream of issue_layout)
+    i : In(stream of vector_layout)
     p_valid, q_valid : In(1)
         The readers offer a row.
     p_bad : In(1)
@@ -54,7 +40,7 @@ class Issue(wiring.Component):
         Where the rows of a scatter go.
     room : In(1)
         The result of one more row has a place.
-    scalars, indexes, hold, select
+    indexes, hold, select
         To the lanes.
     control : Out(control_layout)
         Of the row that enters the lanes in this cycle, if ``control.valid``.
@@ -72,7 +58,6 @@ class Issue(wiring.Component):
     q_ready: Signal
     place: stream.Interface
     room: Signal
-    scalars: list[Signal]
     indexes: list[Signal]
     hold: list[Signal]
     select: list[Signal]
@@ -83,10 +68,10 @@ class Issue(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "i": In(stream.Signature(issue_layout(config))),
+            "i": In(stream.Signature(vector_layout(config))),
             "p_valid": In(1), "p_bad": In(1), "q_valid": In(1), "p_ready": Out(1),
             "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
-            "scalars": Out(32).array(3), "indexes": Out(32).array(3),
+            "indexes": Out(32).array(3),
             "hold": Out(Source).array(3), "select": Out(Source).array(3),
             "control": Out(control_layout(config)), "target": Out(target_layout(config)),
             "busy": Out(1),
@@ -99,45 +84,43 @@ class Issue(wiring.Component):
         command = self.i.payload
         now = Signal(data.StructLayout({  # of this instruction
             "op": 6, "post": 4, "dst": 3, "param": 32, "reduce": Reduce, "reduce_op": 3,
-            "scatter": 1, "group": COUNT_BITS,  # rows of a group that becomes one row
+            "scatter": 1, "grouped": 1,  # a line of rows becomes one row
+            "tree": 1, "p": 1, "q": 1,  # uses the tree, and rows of P and Q
         }), reset_less=True)
         hold = [Signal(Source, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
         select = [Signal(Source, name=f"select_{name}") for name in "abc"]
         first_q, third = Signal(), Signal(Source)  # single rows that are still to come
         loading = Signal()
-        step = Signal(COUNT_BITS)  # of the row in its group
+        first, lane = Signal(), Signal(len(self.target.lane))  # of the row in its group
         bad, was_bad = Signal(), Signal()
-        tree, draining = Signal(), Signal(range(tree_latency(config) + 1))
+        draining = Signal(range(tree_latency(config) + 1))
 
         load, issue = Signal(), Signal()
-        uses_p = Cat((item == Source.P) | (item == Source.P_LANE) for item in select).any()
-        uses_q = Cat((item == Source.Q) | (item == Source.Q_LANE) for item in select).any()
         group_last, last = Signal(), Signal()
         m.d.comb += [
             load.eq(self.busy & loading & self.p_valid & (self.q_valid | ~first_q)),
-            issue.eq(self.busy & ~loading & self.room & (self.p_valid | ~uses_p)
-                     & (self.q_valid | ~uses_q) & (self.place.valid | ~now.scatter)
-                     & (tree | (draining == 0))),
-            self.p_ready.eq(load | (issue & uses_p)),
-            self.q_ready.eq((load & first_q) | (issue & uses_q)),
+            issue.eq(self.busy & ~loading & self.room & (self.p_valid | ~now.p)
+                     & (self.q_valid | ~now.q) & (self.place.valid | ~now.scatter)
+                     & (now.tree | (draining == 0))),
+            self.p_ready.eq(load | (issue & now.p)),
+            self.q_ready.eq((load & first_q) | (issue & now.q)),
             self.place.ready.eq(issue & now.scatter),
-            group_last.eq(step == now.group - 1), last.eq(agen.last & group_last),
-            agen.step.eq(issue & group_last),
-            tree.eq((now.reduce == Reduce.LANES) | (now.reduce == Reduce.COLLECT)),
-            bad.eq(Mux(now.scatter, self.place.payload.bad, self.p_bad & uses_p)),
+            group_last.eq(agen.line | ~now.grouped), last.eq(agen.last),
+            agen.step.eq(issue),
+            bad.eq(Mux(now.scatter, self.place.payload.bad, self.p_bad & now.p)),
             *(port.eq(source) for port, source in zip(self.select, select, strict=True)),
         ]
         # The tree converts behind the lanes.
         m.d.comb += self.control.eq(decode(
-            m, config, issue, now.op, now.post, Mux(tree, Dst.ACC, now.dst), now.param,
-            now.reduce == Reduce.ROWS, now.reduce_op, step == 0))
+            m, config, issue, now.op, now.post, Mux(now.tree, Dst.ACC, now.dst), now.param,
+            now.reduce == Reduce.ROWS, now.reduce_op, first))
         m.d.comb += [
             self.target.acc.eq(now.dst == Dst.ACC), self.target.last.eq(last),
             self.target.write.eq(group_last & ~(now.scatter & bad)),
             self.target.error.eq(was_bad | bad),
             self.target.row.eq(Mux(now.scatter, self.place.payload.row, agen.row)),
-            self.target.tree.eq(tree), self.target.collect.eq(now.reduce == Reduce.COLLECT),
-            self.target.first.eq(step == 0), self.target.lane.eq(step), self.target.dst.eq(now.dst),
+            self.target.tree.eq(now.tree), self.target.collect.eq(now.reduce == Reduce.COLLECT),
+            self.target.first.eq(first), self.target.lane.eq(lane), self.target.dst.eq(now.dst),
             self.target.reduce_op.eq(now.reduce_op),
         ]
 
@@ -145,12 +128,13 @@ class Issue(wiring.Component):
             m.d.comb += [port.eq(source) for port, source in zip(self.hold, hold, strict=True)]
             m.d.sync += [*(source.eq(Source.SELF) for source in hold[:2]), hold[2].eq(third),
                          first_q.eq(0), third.eq(Source.SELF), loading.eq(third != Source.SELF)]
-        with m.If(issue & tree):
+        with m.If(issue & now.tree):
             m.d.sync += draining.eq(tree_latency(config))
         with m.Elif(draining != 0):
             m.d.sync += draining.eq(draining - 1)
         with m.If(issue):
-            m.d.sync += [step.eq(Mux(group_last, 0, step + 1)), was_bad.eq(was_bad | bad),
+            m.d.sync += [first.eq(group_last), lane.eq(Mux(group_last, 0, lane + 1)),
+                         was_bad.eq(was_bad | bad),
                          *(index.eq(index + 1) for index in self.indexes)]
         with m.If(issue & last):
             m.d.sync += self.busy.eq(0)
@@ -159,15 +143,12 @@ class Issue(wiring.Component):
             self.i.ready.eq(~self.busy | (issue & last)),
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(command.dst), agen.counts.eq(command.counts),
-            *(port.eq(command[f"{name}_value"])
-              for port, name in zip(self.scalars, "abc", strict=True)),
         ]
         grouped = (command.reduce == Reduce.ROWS) | (command.reduce == Reduce.COLLECT)
-        with m.If(grouped):
-            m.d.comb += agen.counts.n0.eq(1)
+        m.d.comb += agen.still.eq(grouped)
         with m.If(agen.start):
             self._start(m, now, grouped, hold, select, first_q, third, loading)
-            m.d.sync += was_bad.eq(0)
+            m.d.sync += [was_bad.eq(0), first.eq(1), lane.eq(0)]
         return m
 
     def _start(self, m: Module, now: data.View, grouped: Value, hold: list, select: list,
@@ -185,14 +166,17 @@ class Issue(wiring.Component):
             *(now[name].eq(command[name]) for name in ("op", "post", "param", "reduce",
                                                        "reduce_op")),
             now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
-            now.group.eq(Mux(grouped, command.counts.n0, 1)),
+            now.grouped.eq(grouped),
+            now.tree.eq((command.reduce == Reduce.LANES) | (command.reduce == Reduce.COLLECT)),
+            now.p.eq(flows[0] | flows[1] | flows[2]), now.q.eq(two(flows)),
             self.busy.eq(1), loading.eq(rows[0] | rows[1] | rows[2]),
-            first_q.eq((rows[0] & rows[1]) | ((rows[0] | rows[1]) & rows[2])),
+            first_q.eq(two(rows)),
             # A third row comes through P, after the first.
             third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), Source.P_LANE, Source.P), Source.SELF)),
             hold[0].eq(row_ports[0]), hold[1].eq(row_ports[1]),
             hold[2].eq(Mux(all_rows, Source.SELF, row_ports[2])),
-            *(index.eq(value) for index, value in zip(self.indexes, self.scalars, strict=True)),
+            *(index.eq(command[f"{name}_value"])
+              for index, name in zip(self.indexes, "abc", strict=True)),
         ]
         for kind, port, source, flow in zip(kinds, self.hold, select, flow_ports, strict=True):
             with m.If(kind == Src.SCALAR):

@@ -1,39 +1,51 @@
-"""How a reduction joins two words: combinational, one entry for each :class:`ReduceOp`.
+"""How a reduction joins two words: combinational.
 
 Rows (in the lanes) and lanes (in the tree) are joined by the same logic. The word of the earlier
 row or of the lower lane is the left operand.
 """
 
-from collections.abc import Callable
-
-from amaranth.hdl import Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.vector import FLOAT_REDUCES, ReduceOp
+from celosia.arch.numerics import NAN
+from celosia.arch.vector import ReduceOp
 from celosia_hw.fp.add import f32_add
-from celosia_hw.fp.compare import f32_max, f32_min
-from celosia_hw.fp.wire import choose
+from celosia_hw.fp.compare import compare
+from celosia_hw.fp.wire import wire
 
-__all__ = ["JOINS", "join"]
-
-#: Join of a left and a right word, 32 bits each.
-JOINS: dict[ReduceOp, Callable[[Module, Value, Value], Value]] = {
-    ReduceOp.SUM_I: lambda m, a, b: (a + b)[:32],
-    ReduceOp.MAX_I: lambda m, a, b: Mux(a.as_signed() >= b.as_signed(), a, b),
-    ReduceOp.MIN_I: lambda m, a, b: Mux(a.as_signed() <= b.as_signed(), a, b),
-    ReduceOp.AND: lambda m, a, b: a & b,
-    ReduceOp.OR: lambda m, a, b: a | b,
-    ReduceOp.SUM_F: lambda m, a, b: f32_add(m, a, b, name="join_sum"),
-    ReduceOp.MAX_F: lambda m, a, b: f32_max(m, a, b, "join_max"),
-    ReduceOp.MIN_F: lambda m, a, b: f32_min(m, a, b, "join_min"),
-}
+__all__ = ["join"]
 
 
-def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value) -> Signal:
-    """Join of ``a`` and ``b`` by the reduction ``op``, 32 bits.
+def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value,
+         alone: Value | None = None) -> Signal:
+    """Join of ``a`` and ``b`` by the reduction ``op``, 32 bits; ``b`` where it is ``alone``.
 
-    A chip without bf16 has no logic for the floating-point ones, whose result is then 0.
+    A chip without bf16 has no logic for the floating-point ones.
     """
-    results = {item: function(m, a, b) for item, function in JOINS.items()
-               if config.bf16 or item not in FLOAT_REDUCES}
-    return choose(m, op, results, Const(0), name="joined")
+    alone = Const(0, 1) if alone is None else alone
+
+    def chosen(*items: ReduceOp) -> Value:
+        return Cat(op == item for item in items).any() & ~alone
+
+    largest, smallest = (ReduceOp.MAX_I, ReduceOp.MAX_F), (ReduceOp.MIN_I, ReduceOp.MIN_F)
+    if config.bf16:
+        floating = (op == ReduceOp.MAX_F) | (op == ReduceOp.MIN_F)
+        compared = compare(m, a, b, floating, "join")
+        below = compared.below
+    else:
+        largest, smallest = largest[:1], smallest[:1]
+        below = a.as_signed() < b.as_signed()
+    below = wire(m, below, "join_below")
+    # One gate of the two words: their "and", their "or", a or b.
+    takes_largest, takes_smallest = chosen(*largest), chosen(*smallest)
+    one = wire(m, takes_largest | takes_smallest | alone, "join_one")
+    second = wire(m, (takes_largest & below) | (takes_smallest & ~below) | alone
+                  | chosen(ReduceOp.OR), "join_second")
+    # (Not as one multiplexer: keeping a would become an enable, of each lane's own.)
+    word = Mux(one, Mux(second, b, a), 0) | Mux(one, 0, Mux(second, a | b, a & b))
+    if config.bf16:
+        ordered = one & ~alone
+        zero = ordered & Mux(second, compared.b_zero, compared.a_zero)
+        word = Mux(ordered & compared.nan, NAN, Cat(Mux(zero, 0, word[:23])[:23], word[23:32]))
+        word = Mux(chosen(ReduceOp.SUM_F), f32_add(m, a, b, name="join_sum"), word)
+    return wire(m, Mux(chosen(ReduceOp.SUM_I), (a + b)[:32], word), "joined")

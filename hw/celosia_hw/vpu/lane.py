@@ -1,9 +1,10 @@
 """A lane of the vector unit: the data path of one column of rows."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,28 +12,31 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Post
 from celosia_hw.fp import convert, fma
 from celosia_hw.fp.wire import choose, wire
-from celosia_hw.vpu import requant, special, stages
+from celosia_hw.vpu import operands, product, requant, special, stages, steps
 from celosia_hw.vpu.control import Source, control_layout, lane_latency
 from celosia_hw.vpu.joins import join
 
 __all__ = ["Lane"]
 
+#: Of a multiply-add: what goes along from the multiplication to the sum.
+_CARRIED = ("exponent", "subtract", "big_sign", "zero_sign", "nan", "inf", "inf_sign")
 #: What goes into the registers at the end of a stage: groups of values with their enables.
 _Inputs = list[tuple[Value, dict[str, Any]]]
+_Logic = Callable[[Module, Any, Any], _Inputs]
 
 
 class Lane(wiring.Component):
     """Makes a word of the result from a word of each operand.
 
     Latency: ``lane_latency(config)`` cycles, throughput: a word a cycle. Stages, each ending in
-    registers: select operands | prepare (operations of one step; operands of the multiplier) |
-    multiply | align, shift | add, clamp | normalise and round | second stages of one step | the
-    others, see :mod:`celosia_hw.vpu.special`: look up | inner product | outer product | multiply
-    and combine | normalise and round | reduce rows | conversion to the destination. No stage is
-    longer than the fp32 adder that joins rows in one cycle. A chip without bf16 has none of the two
-    roundings and no special functions, and multiplies in two stages. Registers of a part that the
-    row does not use keep their value. int8 results come sign-extended, bf16 results in the low
-    half.
+    registers: load operands | prepare (sum and comparison of one step, see
+    :mod:`celosia_hw.vpu.steps`; factors) | multiply | sum of partial products (with bf16 in one
+    stage with these) | shift, align | shift, add | requantised word; normalise and round | second
+    stages of one step | with bf16 the others, see :mod:`celosia_hw.vpu.special`: look up | inner
+    product | outer product | multiply and combine | normalise and round || reduce rows | conversion
+    to the destination. No stage is longer than the fp32 adder that joins rows in one cycle.
+    Registers of a part that the row does not use keep their value. Of int8 results the bits that a
+    lane of the unified buffer has are meaningful, sign-extended; bf16 results come in the low half.
 
     Where rows are reduced, each row's result is that of its group so far.
 
@@ -46,15 +50,17 @@ class Lane(wiring.Component):
     p, q : In(32)
         Words of the two streams, meaningful where they are selected.
     p_lane, q_lane : In(32)
-        Word of the one lane of P and Q that goes to all lanes, meaningful where it is selected.
-    scalars : In(32), three of them
-        Values of a, b, c where they are scalars, or begin an index of lanes.
+        Word of the one lane of P and Q that goes to all lanes, meaningful where it is selected. In
+        one cycle, either this or the lane's own word of a stream is selected.
     indexes : In(32), three of them
-        Words of a, b, c of the row that enters where they are an index of rows.
+        Words of a, b, c of the row that enters where they are an index of rows; of the first row
+        after a ``hold`` of ``SCALAR`` or ``INDEX`` the value held.
     hold : In(Source), three of them
-        In this cycle, keep this word as the held word of a, b, c.
+        Operand a, b, c stays, from now on or, if it is a value, from the next row on, what this
+        gives. Words of streams only while no row enters.
     select : In(Source), three of them
-        Operands a, b, c of the row that enters in this cycle; not ``SCALAR``.
+        Operands a, b, c of the row that enters in this cycle; not ``SCALAR``; a is not ``Q`` or
+        ``Q_LANE``.
     control : In(control_layout), one for each stage
         control[k] belongs to the row that entered k cycles before.
     result : Out(32)
@@ -66,7 +72,6 @@ class Lane(wiring.Component):
     q: Signal
     p_lane: Signal
     q_lane: Signal
-    scalars: list[Signal]
     indexes: list[Signal]
     hold: list[Signal]
     select: list[Signal]
@@ -77,7 +82,7 @@ class Lane(wiring.Component):
         self._config = config
         super().__init__({
             "active": In(1), "number": In(8), "p": In(32), "q": In(32), "p_lane": In(32),
-            "q_lane": In(32), "scalars": In(32).array(3), "indexes": In(32).array(3),
+            "q_lane": In(32), "indexes": In(32).array(3),
             "hold": In(Source).array(3), "select": In(Source).array(3),
             "control": In(control_layout(config)).array(lane_latency(config)),
             "result": Out(32),
@@ -85,21 +90,32 @@ class Lane(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        logics: list[tuple[_Logic, ...]] = [(self._operands,), (self._prepare,)]
         if self._config.bf16:
-            logics = [self._operands, self._prepare, self._multiply, self._shift, self._combine,
-                      self._round, self._second, self._look_up, self._inner, self._outer,
-                      self._scale, self._round_special]
+            # The special functions make the lane long; it is not to be longer still.
+            logics += [(self._multiply, self._sum)]
         else:
-            logics = [self._operands, self._prepare, self._partial, self._sum, self._shift,
-                      self._combine, self._second]
-        logics += [self._reduce, self._convert]
+            logics += [(self._multiply,), (self._sum,)]
+        logics += [(self._shift,), (self._combine,), (self._round,), (self._second,)]
+        if self._config.bf16:
+            logics += [(self._look_up,), (self._inner,), (self._outer,), (self._scale,),
+                       (self._round_special,)]
+        logics += [(self._reduce,), (self._convert,)]
         row = SimpleNamespace()
-        for stage, (logic, control) in enumerate(zip(logics, self.control, strict=True), 1):
+        for stage, (parts, control) in enumerate(zip(logics, self.control, strict=True), 1):
             # A module for each: Amaranth's simulator evaluates all of one when a part changes.
             m.submodules[f"stage_{stage}"] = part = Module()
-            row = self._registers(part, stage, logic(part, row, control))
+            for logic in parts[:-1]:
+                row = self._wires(part, logic(part, row, control))
+            row = self._registers(part, stage, parts[-1](part, row, control))
         m.d.comb += self.result.eq(row.r)
         return m
+
+    @staticmethod
+    def _wires(m: Module, inputs: _Inputs) -> SimpleNamespace:
+        """What goes on to more logic of the same stage."""
+        return SimpleNamespace(**{name: wire(m, Value.cast(value), name)
+                                  for _, values in inputs for name, value in values.items()})
 
     @staticmethod
     def _registers(m: Module, stage: int, inputs: _Inputs) -> SimpleNamespace:
@@ -119,91 +135,74 @@ class Lane(wiring.Component):
         return control.valid & ~control.fma if self._config.bf16 else control.valid
 
     def _operands(self, m: Module, row, control) -> _Inputs:
-        words = {Source.P: self.p, Source.Q: self.q, Source.P_LANE: self.p_lane,
-                 Source.Q_LANE: self.q_lane}
-        values = {}
-        for k, name in enumerate("abc"):
-            scalar, held = self.scalars[k], Signal(32, name=f"held_{name}", reset_less=True)
-            kept = choose(m, self.hold[k], {**words, Source.INDEX: (scalar + self.number)[:32]},
-                          scalar, name=f"kept_{name}")
-            with m.If(self.hold[k] != Source.SELF):
-                m.d.sync += held.eq(kept)
-            values[name] = choose(m, self.select[k], {**words, Source.INDEX: self.indexes[k]},
-                                  held, name=f"operand_{name}")
-        return [(control.valid, values)]
+        self._words = operands.load(m, self._config, self, control.valid)
+        return [(control.valid, steps.decode(m, self._config, control.op))]
 
     def _prepare(self, m: Module, row, control) -> _Inputs:
         config = self._config
-        x, y = Signal(signed(32), name="x"), Signal(32, name="y")
-        multiplies = control.product | control.requant
+        row.a, row.b, row.c = self._words
+        first = steps.start(m, config, row)
+        y = wire(m, product.factor(m, row), "y")
         groups: _Inputs = []
-        with m.If(control.product):
-            m.d.comb += [x.eq(row.a), y.eq(row.b)]
-        with m.Else():
-            m.d.comb += [x.eq(row.a + row.c), y.eq(row.b[:16])]
+        multiplies = control.product | control.requant
         if config.bf16:
-            multiplies = multiplies | control.fma
             table = {op: function(row.a, row.b, row.c) for op, function in stages.FMA.items()}
-            operands = [choose(m, control.op, {op: words[k] for op, words in table.items()}, 0,
-                               name=f"fma_{name}") for k, name in enumerate("xyz")]
-            unpacked = fma.unpack(m, *operands)
-            with m.If(control.fma):
-                m.d.comb += [x.eq(unpacked.x), y.eq(unpacked.y)]
+            factors = [choose(m, control.op, {op: words[k] for op, words in table.items()}, 0,
+                              name=f"fma_{name}") for k, name in enumerate("xyz")]
+            unpacked = fma.unpack(m, *factors)
+            first["total"] = Mux(control.fma, unpacked.x, first["total"])
+            first["top"] = first["top"] & ~control.fma
+            y = Mux(control.fma, unpacked.y, y)
+            multiplies = multiplies | control.fma
             del unpacked.x, unpacked.y
             groups.append((control.fma, vars(unpacked)))
-        result = stages.simple(m, config, control.op, row.a, row.b, row.c)
-        return [
-            (self._carried(control), {"r": result}),
-            (multiplies, {"x": x, "y": y}), (control.requant, {"distance": row.b[16:22]}), *groups,
-        ]
-
-    def _partial(self, m: Module, row, control) -> _Inputs:
-        return [
-            (control.valid, {"r": row.r}), (control.requant, {"right": row.distance}),
-            (control.product | control.requant, {"low": (row.x * row.y[:16])[:48].as_signed()}),
-            (control.product, {"high": (row.x * row.y[16:])[:32]}),
-        ]
-
-    def _sum(self, m: Module, row, control) -> _Inputs:
-        high = Mux(control.requant, 0, row.high)
-        return [
-            (control.valid, {"r": row.r}), (control.requant, {"right": row.right}),
-            (control.product | control.requant,
-             {"product": (row.low + Cat(Const(0, 16), high))[:48].as_signed()}),
-        ]
+        high = Mux(control.requant, row.b[20:22], product.distance(m, row))
+        return [(control.valid, first), (multiplies, {"y": y[:32]}),
+                (control.product | control.requant, {"high": high[:2], "low": row.b[16:20]}),
+                *groups]
 
     def _multiply(self, m: Module, row, control) -> _Inputs:
-        compared = fma.compare(m, row.product_exponent, row.addend_exponent)
-        return [
-            (self._carried(control), {"r": row.r}), (control.requant, {"right": row.distance}),
-            (control.product | control.requant | control.fma,
-             {"product": (row.x * row.y)[:48].as_signed()}),
-            (control.fma, {
+        config = self._config
+        multiplies = control.product | control.requant
+        groups: _Inputs = [(self._carried(control), {"r": steps.result(m, config, row)}),
+                           (multiplies, {"high": row.high, "low": row.low})]
+        if config.bf16:
+            multiplies = multiplies | control.fma
+            compared = fma.compare(m, row.product_exponent, row.addend_exponent)
+            groups.append((control.fma, {
                 **vars(compared), "addend": row.addend,
                 "subtract": row.product_sign ^ row.addend_sign,
                 "big_sign": Mux(compared.swap, row.addend_sign, row.product_sign),
                 "zero_sign": row.product_sign & row.addend_sign,
-                "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}),
-        ]
+                "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}))
+        return [*groups, (multiplies, product.partial(config, row.total, row.top, row.y))]
+
+    def _sum(self, m: Module, row, control) -> _Inputs:
+        multiplies = control.product | control.requant
+        groups: _Inputs = [(self._carried(control), {"r": row.r}),
+                           (multiplies, {"high": row.high, "low": row.low})]
+        if self._config.bf16:
+            multiplies = multiplies | control.fma
+            names = ("swap", "distance", "addend", *_CARRIED)
+            groups.append((control.fma, {name: getattr(row, name) for name in names}))
+        return [*groups, (multiplies, {"product": product.total(m, self._config, row)})]
 
     def _shift(self, m: Module, row, control) -> _Inputs:
+        shifted = product.shift(m, row.product, row.high)
         groups: _Inputs = [
-            (self._carried(control), {"r": Mux(control.product, row.product[:32], row.r)}),
-            (control.requant, {"shifted": requant.shift(m, row.product, row.right)}),
+            (self._carried(control), {"r": Mux(control.product, shifted[1:33], row.r)}),
+            (control.requant, requant.coarse(m, row.product, shifted, row.high, row.low)),
         ]
         if self._config.bf16:
-            aligned = fma.align(m, row.product.as_unsigned(), row.addend, row.swap, row.distance)
-            names = ("exponent", "subtract", "big_sign", "zero_sign", "nan", "inf", "inf_sign")
-            groups.append(
-                (control.fma, {**vars(aligned), **{name: getattr(row, name) for name in names}}))
+            aligned = fma.align(m, row.product[:48], row.addend, row.swap, row.distance)
+            groups.append((control.fma, {
+                **vars(aligned), **{name: getattr(row, name) for name in _CARRIED}}))
         return groups
 
     def _combine(self, m: Module, row, control) -> _Inputs:
-        result = Signal(32, name="combined")
-        m.d.comb += result.eq(row.r)
-        with m.If(control.requant):
-            m.d.comb += result.eq(requant.finish(m, row.shifted, control.param))
-        groups: _Inputs = [(self._carried(control), {"r": result})]
+        groups: _Inputs = [
+            (self._carried(control), {"r": row.r}),
+            (control.requant, {**requant.fine(m, row), **requant.edges(control.param)})]
         if self._config.bf16:
             added = fma.add(m, row.big, row.small, row.subtract, row.big_sign)
             negative = row.r[31]
@@ -219,10 +218,14 @@ class Lane(wiring.Component):
         return groups
 
     def _round(self, m: Module, row, control) -> _Inputs:
-        normal = fma.normalise(m, row.total, row.exponent)
-        rounded = fma.finish(m, normal.significand, normal.exponent, row.sign, row.zero_sign,
-                             row.nan, row.inf, row.inf_sign)
-        return [(control.valid, {"r": Mux(control.fma | control.i2f, rounded, row.r)})]
+        scaled = requant.finish(m, row, control.param)
+        result = wire(m, Mux(control.requant, scaled, row.r)[:32], "rounded_word")
+        if self._config.bf16:
+            normal = fma.normalise(m, row.total, row.exponent)
+            rounded = fma.finish(m, normal.significand, normal.exponent, row.sign, row.zero_sign,
+                                 row.nan, row.inf, row.inf_sign)
+            result = Mux(control.fma | control.i2f, rounded, result)
+        return [(control.valid, {"r": result})]
 
     def _second(self, m: Module, row, control) -> _Inputs:
         word = stages.posts(m, self._config, control.post, row.r, control.param)
@@ -278,9 +281,10 @@ class Lane(wiring.Component):
     def _reduce(self, m: Module, row, control) -> _Inputs:
         # The row before is still at the end of this stage, however long ago it was.
         self._joined = before = Signal(32, name="joined_row", reset_less=True)
-        joined = join(m, self._config, control.reduce_op, before, row.r)
+        alone = ~control.reduce | control.first
         with m.If(control.valid):
-            m.d.sync += before.eq(Mux(control.reduce & ~control.first, joined, row.r))
+            m.d.sync += before.eq(
+                join(m, self._config, control.reduce_op, before, row.r, alone))
         return []
 
     def _convert(self, m: Module, row, control) -> _Inputs:

@@ -1,6 +1,6 @@
 """Between the first reader and the lanes: transposes and turns rows."""
 
-from amaranth.hdl import Const, Module, Mux
+from amaranth.hdl import Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -20,9 +20,10 @@ def moved_layout(config: TpuConfig) -> data.StructLayout:
 class Mover(wiring.Component):
     """Hands rows on in order, after what their tag says.
 
-    Rows pass, turned or not, in the same cycle. Rows to be transposed come in tiles of D; a tile's
-    first row leaves two cycles after its last one has come, and a row behind a tile waits until
-    that has left. Throughput: a row a cycle, but for D + 1 cycles before the first tile of a run.
+    Rows pass, turned by their ``lane``, in the same cycle. Rows to be transposed come in tiles of
+    D; a tile's first row leaves two cycles after its last one has come, and a row behind a tile
+    waits until that has left. Throughput: a row a cycle, but for D + 1 cycles before the first tile
+    of a run.
 
     Members
     -------
@@ -46,8 +47,7 @@ class Mover(wiring.Component):
         row, tag = self.i.payload, self.i.payload.tag
         tiled = tag.move == Move.TRANSPOSE
         # One rotator for the rows that are to be turned and for those that go into a tile.
-        amount = Mux(tiled, tiles.i_turn, Mux(tag.move == Move.ROTATE, tag.lane,
-                                              Const(0, len(tag.lane))))
+        amount = Mux(tiled, tiles.i_turn, tag.lane)
         turned = rotate(m, row.words.as_value(), amount, "turned")
         columns = rotate(m, tiles.o.payload.as_value(), tiles.o_turn, "column")
         m.d.comb += [

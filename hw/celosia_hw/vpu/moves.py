@@ -13,21 +13,21 @@ _WORD = 32
 
 
 class Move(enum.Enum, shape=2):
-    """Where the rows of a walk go: to the lanes as they are, through the transposer, turned, or (a
-    gather's or a scatter's indexes) to the indexer.
+    """Where the rows of a walk go: turned to the lanes, through the transposer, or (a gather's or a
+    scatter's indexes) to the indexer.
     """
 
-    NONE = 0
+    TURN = 0
     TRANSPOSE = 1
-    ROTATE = 2
-    INDEX = 3
+    INDEX = 2
 
 
 def tag_layout(config: TpuConfig) -> data.StructLayout:
     """What goes along with a row that was read.
 
-    ``lane``: the lane that is broadcast, or how far the row is turned. ``bad``: it stands for a
-    row that was to be gathered by an index out of range.
+    ``lane``: the lane that is broadcast, or how far the row is turned, which brings that lane to
+    the place of lane 0; 0 for rows that are used as they are. ``bad``: it stands for a row that was
+    to be gathered by an index out of range.
     """
     return data.StructLayout({"move": Move, "bad": 1, "lane": ceil_log2(config.dim)})
 

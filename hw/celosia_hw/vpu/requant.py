@@ -1,46 +1,87 @@
-"""Requantise, cut into stages of combinational logic: add the bias | multiply | shift | clamp."""
+"""Requantise, cut into stages of combinational logic.
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+Add the bias | multiply (two stages) | shift by 16s and 8 | shift | round, add the zero point,
+clamp.
+"""
+
+from types import SimpleNamespace
+
+from amaranth.hdl import Cat, Const, Module, Mux, Value
 
 from celosia_hw.fp.wire import wire
-from celosia_hw.vpu.stages import clamp
 
-__all__ = ["finish", "shift"]
+__all__ = ["coarse", "edges", "fine", "finish"]
 
-#: A shifted product is saturated to this many bits: more than any zero point can bring back into
-#: the range of an int8.
+#: A shifted product is saturated to this many bits, the half that decides the rounding among them:
+#: more than any zero point can bring back into the range of an int8.
 _BITS = 12
 
 
-def shift(m: Module, product: Value, distance: Value) -> Value:
-    """Twice the quotient ``product / 2**distance``, rounded down and saturated to 12 bits.
+def _narrow(m: Module, word: Value, amount: Value, step: int, keep: int,
+            sign: Value) -> tuple[Value, Value]:
+    """Shift right by ``step`` if ``amount`` says so: ``keep`` bits, and did others matter."""
+    kept = wire(m, Mux(amount, word[step:step + keep], word[:keep]), f"kept_{step}")
+    return kept, ~amount & (Mux(sign, ~word[keep:], word[keep:]) != 0)
 
-    The lowest bit is then the half that decides the rounding.
+
+def coarse(m: Module, product: Value, shifted: Value, high: Value,
+           low: Value) -> dict[str, Value]:
+    """First part of the shift.
 
     Parameters
     ----------
     product
-        signed(48).
-    distance
-        0..63.
+        Signed, 49 bits.
+    shifted
+        Twice the product, shifted by the 16s of the distance, 33 bits.
+    high
+        The 16s of the distance, 2 bits.
+    low
+        Lower 4 bits of the distance.
+
+    Returns
+    -------
+    dict
+        ``kept``: 19 bits; ``sign``; ``lost``: a higher bit differs from the sign; ``fine``: 3 bits
+        of the distance that are left.
     """
-    shifted = wire(m, Cat(Const(0, 1), product).as_signed() >> distance, "requant_shifted")
-    fits = (shifted[_BITS - 1:] == 0) | shifted[_BITS - 1:].all()
-    negative = shifted[-1]
-    limit = Cat((~negative).replicate(_BITS - 1), negative)
-    return Mux(fits, shifted[:_BITS], limit).as_signed()
+    sign = product[-1]
+    some, most = (Mux(sign, ~bits, bits) != 0 for bits in (product[42:48], product[26:42]))
+    kept, lost = _narrow(m, shifted[:27], low[3], 8, 19, sign)
+    return {"kept": kept, "sign": sign, "fine": low[:3],
+            "lost": lost | (~high[1] & (some | (~high[0] & most)))}
 
 
-def finish(m: Module, shifted: Value, param: Value) -> Signal:
-    """Round to integer, ties towards +infinity, add the zero point and clamp: a signed result.
+def fine(m: Module, row: SimpleNamespace) -> dict[str, Value]:
+    """Rest of the shift: twice the quotient, rounded down and saturated to 12 bits, signed."""
+    word, lost = row.kept, row.lost
+    for bit, step, keep in ((2, 4, 15), (1, 2, 13), (0, 1, _BITS)):
+        word, more = _narrow(m, word, row.fine[bit], step, keep, row.sign)
+        lost = lost | more
+    lost = wire(m, lost | (word[-1] != row.sign), "requant_lost")
+    limit = Mux(row.sign, Const(1 << (_BITS - 1), _BITS), Const((1 << (_BITS - 1)) - 1, _BITS))
+    return {"quotient": Mux(lost, limit, word).as_signed()}
+
+
+def edges(param: Value) -> dict[str, Value]:
+    """What is below and above the bounds, for twice the quotient; ``param`` as of the operation."""
+    zero, low, high = (param[k:k + 8].as_signed() for k in (0, 8, 16))
+    return {"floor": Cat(Const(1, 1), (low + ~zero)[:9]).as_signed(),
+            "ceiling": Cat(Const(0, 1), (high - zero)[:9]).as_signed()}
+
+
+def finish(m: Module, row: SimpleNamespace, param: Value) -> Value:
+    """Round to integer, ties towards +infinity, add the zero point and clamp: 8 bits, signed.
 
     Parameters
     ----------
-    shifted
-        What :func:`shift` made.
+    row
+        With ``quotient`` and the ``floor`` and ``ceiling`` of :func:`edges`.
     param
         Bits 0..7 zero point, 8..15 lower bound, 16..23 upper bound, all signed.
     """
-    total = Signal(signed(_BITS + 1), name="requant_total")
-    m.d.comb += total.eq(shifted[1:].as_signed() + shifted[0] + param[:8].as_signed())
-    return clamp(m, total, param[8:16].as_signed(), param[16:24].as_signed(), "requantised")
+    rounded = (row.quotient + Cat(Const(1, 1), param[:8]).as_signed())[1:9]
+    below = wire(m, row.quotient < row.floor, "requant_below")
+    above = wire(m, row.quotient > row.ceiling, "requant_above")
+    return wire(m, Mux(above, param[16:24], Mux(below, param[8:16], rounded)).as_signed(),
+                "requantised")

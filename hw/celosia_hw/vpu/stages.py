@@ -1,24 +1,23 @@
-"""The tables of the lane: what each operation does at each stage, combinationally.
+"""Parts of the lane: what each operation does at each stage, combinationally.
 
-A new operation of one step is one entry in ``SIMPLE``; one on the multiply-add data path an entry
-in ``FMA``; a second stage of one step an entry in ``POSTS``. (Those that end in a rounding are in
-:mod:`celosia_hw.vpu.special`.)
+An operation on the multiply-add data path is one entry in ``FMA``, a second stage of one step on
+floating point one in ``POSTS``. (Operations of one step are in :mod:`celosia_hw.vpu.steps`, second
+stages that end in a rounding in :mod:`celosia_hw.vpu.special`.)
 """
 
 from collections.abc import Callable
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
-from celosia.arch.vector import FLOAT_OPS, FLOAT_POSTS, Dst, Post, VectorOp
-from celosia_hw.fp.compare import f32_equal, f32_less, f32_max, f32_min, ordered
+from celosia.arch.vector import Dst, Post, VectorOp
+from celosia_hw.fp.compare import f32_max, ordered
 from celosia_hw.fp.convert import f32_flush, f32_to_bf16
 from celosia_hw.fp.wire import choose, wire
 
-__all__ = ["FMA", "POSTS", "SIMPLE", "clamp", "convert", "posts", "simple"]
+__all__ = ["FMA", "POSTS", "clamp", "convert", "posts"]
 
-Operation = Callable[[Module, Value, Value, Value], Value]
 Second = Callable[[Module, Value, Value], Value]
 
 _ONE = Const(0x3F800000, 32)
@@ -37,46 +36,6 @@ def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
     return wire(m, result if words else result.as_signed(), name)
 
 
-def _mask(holds: Value) -> Value:
-    return holds.replicate(32)
-
-
-#: Result of (a, b, c) after one step. An operation of another part of the lane or unit that is not
-#: listed carries ``a``.
-SIMPLE: dict[VectorOp, Operation] = {
-    VectorOp.IADD: lambda m, a, b, c: (a + b)[:32],
-    VectorOp.ISUB: lambda m, a, b, c: (a - b)[:32],
-    VectorOp.IMAX: lambda m, a, b, c: Mux(a.as_signed() < b.as_signed(), b, a),
-    VectorOp.IMIN: lambda m, a, b, c: Mux(a.as_signed() < b.as_signed(), a, b),
-    VectorOp.AND: lambda m, a, b, c: a & b,
-    VectorOp.OR: lambda m, a, b, c: a | b,
-    VectorOp.XOR: lambda m, a, b, c: a ^ b,
-    VectorOp.NOT: lambda m, a, b, c: ~a,
-    VectorOp.SHL: lambda m, a, b, c: (a << b[:5])[:32],
-    VectorOp.SHR: lambda m, a, b, c: a >> b[:5],
-    VectorOp.SAR: lambda m, a, b, c: a.as_signed() >> b[:5],
-    VectorOp.SELECT: lambda m, a, b, c: Mux(a != 0, b, c),
-    VectorOp.IEQ: lambda m, a, b, c: _mask(a == b),
-    VectorOp.INE: lambda m, a, b, c: _mask(a != b),
-    VectorOp.ILT: lambda m, a, b, c: _mask(a.as_signed() < b.as_signed()),
-    VectorOp.ILE: lambda m, a, b, c: _mask(~(b.as_signed() < a.as_signed())),
-    VectorOp.IGT: lambda m, a, b, c: _mask(b.as_signed() < a.as_signed()),
-    VectorOp.IGE: lambda m, a, b, c: _mask(~(a.as_signed() < b.as_signed())),
-    VectorOp.FMAX: lambda m, a, b, c: f32_max(m, a, b, "fmax"),
-    VectorOp.FMIN: lambda m, a, b, c: f32_min(m, a, b, "fmin"),
-    VectorOp.FABS: lambda m, a, b, c: a[:31],
-    VectorOp.FNEG: lambda m, a, b, c: Cat(a[:31], ~a[31]),
-    VectorOp.FEQ: lambda m, a, b, c: _mask(f32_equal(m, a, b, "feq")),
-    VectorOp.FNE: lambda m, a, b, c: _mask(~f32_equal(m, a, b, "fne")),
-    VectorOp.FLT: lambda m, a, b, c: _mask(f32_less(m, a, b, "flt")),
-    VectorOp.FLE: lambda m, a, b, c: _mask(f32_less(m, a, b, "fle_less")
-                                           | f32_equal(m, a, b, "fle_equal")),
-    VectorOp.FGT: lambda m, a, b, c: _mask(f32_less(m, b, a, "fgt")),
-    VectorOp.FGE: lambda m, a, b, c: _mask(f32_less(m, b, a, "fge_less")
-                                           | f32_equal(m, a, b, "fge_equal")),
-    VectorOp.ISFINITE: lambda m, a, b, c: _mask(a[23:31] != 0xFF),
-}
-
 #: Operands (x, y, z) of the multiply-add x * y + z.
 FMA: dict[VectorOp, Callable[[Value, Value, Value], tuple[Value, Value, Value]]] = {
     VectorOp.FADD: lambda a, b, c: (a, _ONE, b),
@@ -86,8 +45,19 @@ FMA: dict[VectorOp, Callable[[Value, Value, Value], tuple[Value, Value, Value]]]
 }
 
 
-def _clamp_i(m: Module, x: Value, param: Value) -> Value:
-    return clamp(m, x.as_signed(), param[:16].as_signed(), param[16:].as_signed(), "clamp_i")
+def _clamp_i(m: Module, post: Value, x: Value, param: Value) -> Value:
+    """Relu and clamp of integers: both have bounds of 16 bits, relu only a lower one."""
+    clamps = post == Post.CLAMP_I
+    low, high = wire(m, Mux(clamps, param[:16], 0), "clamp_low"), param[16:]
+    beyond = wire(m, Mux(x[31], ~x[15:31], x[15:31]) != 0, "clamp_beyond")
+    word = x[:16].as_signed()
+    negative, some = x[31], clamps | (post == Post.RELU_I)
+    below = wire(m, some & ((beyond & negative) | (~beyond & (word < low.as_signed()))),
+                 "clamp_below")
+    above = wire(m, clamps & ((beyond & ~negative) | (~beyond & (word > high.as_signed()))),
+                 "clamp_above")
+    return wire(m, Mux(below, low.as_signed(), Mux(above, high.as_signed(), x.as_signed())),
+                "clamp_i")
 
 
 def _clamp_f(m: Module, x: Value, param: Value) -> Value:
@@ -99,32 +69,31 @@ def _clamp_f(m: Module, x: Value, param: Value) -> Value:
     return Mux(nan, NAN, clamp(m, ordered(x), ordered(low), ordered(high), "clamp_f", words))
 
 
-#: Second stages of one step, on a word and the instruction's ``param``; the others carry it.
+#: Second stages of one step on floating point, on a word and the instruction's ``param``.
 POSTS: dict[Post, Second] = {
-    Post.RELU_I: lambda m, x, param: Mux(x[31], 0, x),
-    Post.CLAMP_I: _clamp_i,
     Post.RELU_F: lambda m, x, param: f32_max(m, x, Const(0, 32), "relu_f"),
     Post.CLAMP_F: _clamp_f,
 }
 
 
-def simple(m: Module, config: TpuConfig, op: Value, a: Value, b: Value, c: Value) -> Signal:
-    """Result of the operation ``op`` of one step, 32 bits."""
-    results = {item: function(m, a, b, c) for item, function in SIMPLE.items()
-               if config.bf16 or item not in FLOAT_OPS}
-    return choose(m, op, results, a, name="simple")
-
-
-def posts(m: Module, config: TpuConfig, post: Value, x: Value, param: Value) -> Signal:
+def posts(m: Module, config: TpuConfig, post: Value, x: Value, param: Value) -> Value:
     """Result of the second stage ``post`` if it is of one step, else ``x``; 32 bits."""
-    results = {item: function(m, x, param) for item, function in POSTS.items()
-               if config.bf16 or item not in FLOAT_POSTS}
-    return choose(m, post, results, x, name="second")
+    word = _clamp_i(m, post, x, param)
+    if not config.bf16:
+        return word
+    results = {item: function(m, x, param) for item, function in POSTS.items()}
+    return choose(m, post, results, word, name="second")
 
 
-def convert(m: Module, config: TpuConfig, dst: Value, x: Value) -> Signal:
-    """Word as it is stored: see :func:`celosia_hw.memory.writer.write_layout`."""
-    results = {Dst.UB_I8: clamp(m, x.as_signed(), Const(-128), Const(127), "saturated")}
-    if config.bf16:
-        results[Dst.UB_BF16] = f32_to_bf16(m, x, "bf16")
-    return choose(m, dst, results, x, name="converted")
+def convert(m: Module, config: TpuConfig, dst: Value, x: Value) -> Value:
+    """Word as it is stored: see :func:`celosia_hw.memory.writer.write_layout`.
+
+    Of an int8 the bits that the unified buffer has for a lane; the others are any.
+    """
+    bits, negative = config.lane_bits, x[31]
+    beyond = wire(m, (dst == Dst.UB_I8) & (Mux(negative, ~x[7:31], x[7:31]) != 0), "saturates")
+    limit = Mux(negative, Const(-128, signed(bits)), Const(127, signed(bits)))
+    word = Cat(wire(m, Mux(beyond, limit[:bits], x[:bits]), "saturated"), x[bits:])
+    if not config.bf16:
+        return word
+    return Mux(dst == Dst.UB_BF16, f32_to_bf16(m, x, "bf16"), word)

@@ -1,6 +1,6 @@
 """Behind the lanes: joins the lanes of a row to one word."""
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
@@ -65,11 +65,10 @@ class _Place(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         word = Signal(32, reset_less=True)
-        with m.If(self.active):
-            with m.If(self.all | (self.lane == self.number)):
-                m.d.sync += word.eq(self.word)
-            with m.Elif(self.first):
-                m.d.sync += word.eq(0)
+        takes = Signal()
+        m.d.comb += takes.eq(self.all | (self.lane == self.number))
+        with m.If(self.active & (takes | self.first)):
+            m.d.sync += word.eq(Mux(takes, self.word, 0))
         m.d.comb += self.placed.eq(word)
         return m
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import data, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.commands import Activity, UnitSignature, vector_layout
@@ -17,7 +17,7 @@ from celosia_hw.memory.writer import RowWriter
 from celosia_hw.vpu.control import control_layout, lane_latency
 from celosia_hw.vpu.fetch import OperandFetch
 from celosia_hw.vpu.indexer import Indexer
-from celosia_hw.vpu.issue import Issue, issue_layout, issue_of
+from celosia_hw.vpu.issue import Issue
 from celosia_hw.vpu.lane import Lane
 from celosia_hw.vpu.mover import Mover
 from celosia_hw.vpu.moves import Move, pick, tag_layout
@@ -33,9 +33,9 @@ class VectorUnit(wiring.Component):
     ::
 
         command -> fetch -> P reader -> mover -> lanes -> (tree) -> writer -> unified buffer,
-              |   |  \-> Q reader ----------^                              accumulators
-              |    \-> indexer (-> P reader, -> issue)
-               \-> queue -> issue -----------^ (control and target go along with the row)
+                    | |  \-> Q reader ---------^                              accumulators
+                    |  \-> indexer (-> P reader, -> issue)
+                     \-> issue ----------------^ (control and target go along with the row)
 
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
     gap but a cycle for its single rows (two where there are three), ``tree_latency(config)`` cycles
@@ -43,9 +43,10 @@ class VectorUnit(wiring.Component):
     ahead of the lanes, into the next instruction too, so instructions that are in the unit together
     must not conflict; the scoreboard sees to it. Rows enter the lanes only while the writer has
     room for all that are in them: nothing in the lanes ever stops. The first row is written
-    ``lane_latency(config)`` + 3 cycles after the command was taken, 1 later with single rows and 2
-    with three, ``tree_latency(config)`` later where lanes are joined, D + 1 where rows are
-    transposed, 4 where they are gathered.
+    ``lane_latency(config)`` + 3 cycles after the command was offered, 1 later with single rows and
+    2 with three, ``tree_latency(config)`` later where lanes are joined, D + 1 where rows are
+    transposed, 4 where they are gathered. A command is taken when its reads have been asked for
+    and the one before has started its last row.
 
     The first stream of a, b, c reads through P, the second through Q. Of a gather, the indexes come
     through Q and the table's rows through P.
@@ -83,11 +84,10 @@ class VectorUnit(wiring.Component):
         config = self._config
         port: Any = self.port
         latency = lane_latency(config)
-        # The latency, a cycle to queue and one to credit, and refused writes.
-        depth = latency + tree_latency(config) + 6
+        # The latency, a cycle to queue and one to credit; more are for refused writes.
+        depth = 1 << ceil_log2(latency + tree_latency(config) + 2)
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
-        m.submodules.queue = queue = SyncFIFO(width=issue_layout(config).size, depth=2)
         m.submodules.indexer = indexer = Indexer(config)
         m.submodules.mover = mover = Mover(config)
         m.submodules.issue = issue = Issue(config)
@@ -95,6 +95,8 @@ class VectorUnit(wiring.Component):
         m.submodules.q = q = RowReader(config, tag_layout(config))
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.writer = writer = RowWriter(config, depth)
+        connect(m, flipped(self.port).command, fetch.i)
+        connect(m, fetch.o, issue.i)
         connect(m, fetch.q, q.i)
         connect(m, fetch.table, indexer.i)
         connect(m, indexer.place, issue.place)
@@ -105,19 +107,6 @@ class VectorUnit(wiring.Component):
         connect(m, q.acc, flipped(self.acc_q))
         connect(m, writer.ub, flipped(self.ub_write))
         connect(m, writer.acc, flipped(self.acc_write))
-
-        # An instruction goes to fetch and to the queue at once.
-        command = port.command
-        m.d.comb += [
-            command.ready.eq(fetch.i.ready & queue.w_rdy),
-            fetch.i.valid.eq(command.valid & queue.w_rdy),
-            fetch.i.payload.eq(command.payload),
-            queue.w_en.eq(command.valid & fetch.i.ready),
-            *issue_of(data.View(issue_layout(config), queue.w_data), command.payload),
-            issue.i.valid.eq(queue.r_rdy),
-            issue.i.payload.as_value().eq(queue.r_data),
-            queue.r_en.eq(issue.i.ready),
-        ]
 
         # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
         m.d.comb += p.i.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
@@ -155,19 +144,18 @@ class VectorUnit(wiring.Component):
         leaving = controls[-1].valid
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.dim,
-            shared=("active", "p_lane", "q_lane", "scalars", "indexes", "hold", "select",
+            shared=("active", "p_lane", "q_lane", "indexes", "hold", "select",
                     "control"), active="active")
         ports = lanes.members
         m.d.comb += [
             ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
             ports["p"].eq(mover.o.payload.words.as_value()),
             ports["q"].eq(q.o.payload.words.as_value()),
-            ports["p_lane"].eq(pick(m, p.o.payload.words.as_value(), p.o.payload.tag.lane,
-                                    "p_lane")),
+            ports["p_lane"].eq(mover.o.payload.words[0]),  # the row is turned to it
             ports["q_lane"].eq(q_word),
             ports["number"].eq(Cat(Const(lane, 8) for lane in range(config.dim))),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
-                ("scalars", issue.scalars), ("indexes", issue.indexes), ("hold", issue.hold),
+                ("indexes", issue.indexes), ("hold", issue.hold),
                 ("select", issue.select), ("control", controls[:-1]))
               for index, value in enumerate(values)),
             tree.i_valid.eq(leaving & target.tree), tree.i_target.eq(target),
@@ -188,6 +176,7 @@ class VectorUnit(wiring.Component):
         ]
 
         inside = Signal(range(depth + 8))  # instructions taken and not done
+        command = port.command
         taken = command.valid & command.ready
         m.d.comb += [port.done.eq(writer.done), port.error.eq(writer.error),
                      port.detail.eq(Mux(writer.error, indexer.detail, 0))]
@@ -195,10 +184,12 @@ class VectorUnit(wiring.Component):
             m.d.sync += inside.eq(inside + 1)
         with m.Elif(~taken & writer.done):
             m.d.sync += inside.eq(inside - 1)
+        begun = Signal()  # the command has been here for a cycle
+        m.d.sync += begun.eq(command.valid & ~command.ready)
         with m.If(issued):
             m.d.comb += port.activity.eq(Activity.BUSY)
         with m.Elif(p.refused | q.refused | writer.refused):
             m.d.comb += port.activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(inside != 0):
+        with m.Elif((command.valid & begun) | (inside != 0)):
             m.d.comb += port.activity.eq(Activity.WAIT_UNIT)
         return m

@@ -120,7 +120,7 @@ class Control:
         elif opcode in _BRANCH:
             if _BRANCH[opcode](*values[:2]):
                 target = values[2]
-                clock.now += 1
+                clock.now += 2
         elif opcode == Opcode.JUMP:
             target = values[0]
         elif opcode == Opcode.STRIDE:

@@ -42,7 +42,8 @@ _VALUES = {opcode: [(field.name, frozenset(value for value in range(1 << field.w
                     for field in instruction.fields if field.enum is not None]
            for opcode, instruction in isa.BY_OPCODE.items()}
 #: Scalar instructions that take longer than others, by so many cycles.
-_SLOWER = {Opcode.MUL: 1, Opcode.JUMP: 1, Opcode.LOOP: 1}
+_SLOWER = {Opcode.MUL: 1, Opcode.SHL: 1, Opcode.SHR: 1, Opcode.SAR: 1, Opcode.JUMP: 2,
+           Opcode.LOOP: 2}
 
 
 class Decoded:
@@ -59,7 +60,7 @@ class Decoded:
     registers
         Pairs (operand, register number).
     cycles
-        That the scalar unit takes (a taken branch takes one more).
+        That the scalar unit takes (a taken branch takes two more).
     """
 
     __slots__ = ("addr", "cycles", "fault", "fields", "opcode", "registers", "values")
@@ -72,7 +73,7 @@ class Decoded:
             self.values = [o.value if isinstance(o, Imm) else 0 for o in insn.operands]
             self.registers = tuple((i, o.number) for i, o in enumerate(insn.operands)
                                    if isinstance(o, Reg))
-            self.cycles = 2 + len(self.registers) + _SLOWER.get(self.opcode, 0)
+            self.cycles = 2 + max(1, len(self.registers)) + _SLOWER.get(self.opcode, 0)
 
 
 @lru_cache(maxsize=1 << 16)

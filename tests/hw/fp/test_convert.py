@@ -22,10 +22,7 @@ FUNCTIONS = {
                      lambda a, b: numerics.f32_to_i32(a, np.floor).view(np.uint32)),
     "to_i32_trunc": (to_i32(0, 1),
                      lambda a, b: numerics.f32_to_i32(a, np.trunc).view(np.uint32)),
-    "equal": (lambda m, a, b: compare.f32_equal(m, a, b, "f").replicate(32), numerics.f32_equal),
-    "less": (lambda m, a, b: compare.f32_less(m, a, b, "f").replicate(32), numerics.f32_less),
     "max": (lambda m, a, b: compare.f32_max(m, a, b, "f"), numerics.f32_max),
-    "min": (lambda m, a, b: compare.f32_min(m, a, b, "f"), numerics.f32_min),
 }
 
 

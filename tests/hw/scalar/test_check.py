@@ -1,10 +1,10 @@
-"""The checker against the model's, on vector instructions near the edge of what is legal."""
+"""Checker and dispatcher against the model, on vector instructions at the edge of what is legal."""
 
 import random
 from collections import Counter
 
 import pytest
-from amaranth.hdl import ResetInserter, Signal
+from amaranth.hdl import Module, ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
@@ -15,6 +15,7 @@ from celosia.model.checks import Stop, check
 from celosia.model.commands import DST_MEM, SRC_MEM
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.check import Checker
+from celosia_hw.scalar.dispatch import Dispatcher
 from celosia_hw.scalar.scoreboard import READ_SPANS
 from hw.scalar.vectors import random_vector
 
@@ -23,18 +24,26 @@ CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32,
 
 
 class Bench:
-    """A checker with stride registers of its own, given one instruction after another."""
+    """A checker with stride registers, and a dispatcher, given one instruction after another."""
 
     def __init__(self, strides):
         self.strides = strides
         self.dut, self.reset = Checker(CONFIG), Signal()
+        self.dispatcher = Dispatcher(CONFIG)
 
     def run(self, instructions, body):
-        """Call ``body(ctx, instruction, cycles)`` when each is through, or has faulted."""
-        dut = self.dut
+        """Call ``body(ctx, instruction, cycles, ticket)`` when each is through, or has faulted."""
+        dut, dispatcher = self.dut, self.dispatcher
+        m = Module()
+        m.submodules += dut, dispatcher
+        m.d.comb += [
+            *(getattr(dispatcher, name).eq(getattr(dut, name))
+              for name in ("word", "word_valid", "part", "part_index", "part_valid")),
+            dispatcher.unit.eq(dut.ticket.payload.unit), dut.ticket.ready.eq(1),
+            dispatcher.push.eq(dut.ticket.valid),
+        ]
 
         async def bench(ctx):
-            ctx.set(dut.ticket.ready, 1)
             for instruction in instructions:
                 ctx.set(self.reset, 1)
                 await ctx.tick()
@@ -51,14 +60,20 @@ class Bench:
                 ctx.set(dut.i.valid, 1)
                 await ctx.tick()
                 ctx.set(dut.i.valid, 0)
-                cycles = 2  # with those of taking it and of entering it
+                cycles = 1  # with that of taking it
                 while not ctx.get(dut.ticket.valid) and not ctx.get(dut.fault):
                     await ctx.tick()
                     cycles += 1
                     assert cycles < 40
-                body(ctx, instruction, cycles)
+                ticket = ctx.get(dut.ticket.payload)
+                if ctx.get(dut.ticket.valid):
+                    await ctx.tick().repeat(3)
+                    assert not ctx.get(dispatcher.valid)
+                    await ctx.tick()
+                    assert ctx.get(dispatcher.valid) == 1 << Unit.VPU
+                body(ctx, instruction, cycles, ticket)
 
-        sim = Simulator(ResetInserter(self.reset)(dut))
+        sim = Simulator(ResetInserter(self.reset)(m))
         sim.add_clock(1e-6)
         sim.add_testbench(bench)
         sim.run()
@@ -87,7 +102,7 @@ def test_vectors_as_the_model_has_them(seed):
     dut = bench.dut
     seen = Counter()
 
-    def compare(ctx, instruction, cycles):
+    def compare(ctx, instruction, cycles, ticket):
         text = str(instruction.fields) + str(instruction.operands)
         values = [operand.value for operand in instruction.operands]
         command, fault, addr = checked(instruction, values, strides)
@@ -96,15 +111,14 @@ def test_vectors_as_the_model_has_them(seed):
         if command is None:
             assert (ctx.get(dut.fault_addr), ctx.get(dut.fault_pc)) == (addr, 7), text
             return
-        ticket = ctx.get(dut.ticket.payload)
         assert ticket.unit == Unit.VPU
         dst = command.dst
-        assert span(ticket.write) == (DST_MEM[command.kind], dst.base, dst.last), text
+        assert span(ticket.first) == (DST_MEM[command.kind], dst.base, dst.last), text
         wanted = [(SRC_MEM[source.kind], source.stream.base, source.stream.last)
                   if source.stream is not None else None for source in command.sources]
         reads = [span(ticket.reads[i]) for i in range(READ_SPANS)]
         assert reads == wanted + [None] * (READ_SPANS - len(wanted)), text
-        sent = ctx.get(dut.command_vpu)
+        sent = ctx.get(bench.dispatcher.command_vpu)
         for name in ("op", "post", "dst_kind", "reduce", "reduce_op"):
             assert sent[name] == instruction.fields[name]
         assert sent.dst.base == command.dst.base
@@ -122,15 +136,15 @@ def test_vectors_as_the_model_has_them(seed):
 
 
 @pytest.mark.parametrize(("fields", "cycles"), [
-    ({"a_kind": "acc", "n0": 4}, 9),
-    ({"a_kind": "acc", "b_kind": "acc", "op": "iadd", "n0": 4}, 10),
-    ({"a_kind": "acc", "n0": 2, "n1": 2, "n2": 2}, 12),
-    ({"a_kind": "acc_lane", "n0": 4}, 9),
-    ({"a_kind": "acc", "n0": 4, "reduce": "rows"}, 9),
+    ({"a_kind": "acc", "n0": 4}, 7),
+    ({"a_kind": "acc", "b_kind": "acc", "op": "iadd", "n0": 4}, 8),
+    ({"a_kind": "acc", "n0": 2, "n1": 2, "n2": 2}, 13),
+    ({"a_kind": "acc_lane", "n0": 4}, 7),
+    ({"a_kind": "acc", "n0": 4, "reduce": "rows"}, 7),
 ])
 def test_cycles(fields, cycles):
     took = []
     Bench([(0, 0, 0)] * NUM_STRIDES).run(
         [insn("vector", dst=40, dst_kind="ub_i8", **fields)],
-        lambda _ctx, _instruction, count: took.append(count))
+        lambda _ctx, _instruction, count, _ticket: took.append(count))
     assert took == [cycles]

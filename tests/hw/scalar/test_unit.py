@@ -173,7 +173,7 @@ def test_nested_loops_are_fetched_once_and_cost_nothing():
     assert result.bursts == [0, 4, 8]
     body = [insn("nop")] * 2
     cycles = [run([insn("loop", count=n, end=3), *body, insn("halt")]).cycles for n in (10, 30)]
-    assert cycles[1] - cycles[0] == 20 * len(body) * 2
+    assert cycles[1] - cycles[0] == 20 * len(body) * 3
 
 
 def test_branches_and_backward_jumps_refetch_what_was_evicted():

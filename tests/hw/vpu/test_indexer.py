@@ -78,7 +78,7 @@ def index_all(tables, offers=1.0, takes=1.0):
                     kind, row, bad = None, ctx.get(place.payload.row), ctx.get(place.payload.bad)
                 else:
                     payload = ctx.get(walk.payload)
-                    assert payload.counts.n0 == payload.counts.n1 == payload.counts.n2 == 1
+                    assert payload.ones == 0b111
                     kind, row, bad = payload.kind, payload.stream.base, payload.tag.bad
                 found.append((scatter, kind, None if bad else row, bad))
                 cycles.append(cycle)

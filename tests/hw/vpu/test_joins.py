@@ -7,12 +7,8 @@ from amaranth.sim import Simulator
 
 from celosia.arch.vector import FLOAT_REDUCES, ReduceOp
 from celosia.model.lanes import JOINS as MODEL
-from celosia_hw.vpu.joins import JOINS, join
+from celosia_hw.vpu.joins import join
 from hw.vpu_bench import BOTH, CORNERS, INT8
-
-
-def test_there_is_a_join_for_each_reduction():
-    assert set(JOINS) == set(ReduceOp)
 
 
 @pytest.mark.parametrize("config", [BOTH, INT8], ids=lambda c: c.name)
@@ -20,7 +16,8 @@ def test_joins_equal_the_model(config):
     rng = random.Random(1)
     left, right, op = Signal(32), Signal(32), Signal(3)
     m = Module()
-    joined = join(m, config, op, left, right)
+    alone = Signal()
+    joined = join(m, config, op, left, right, alone)
     pairs = [(rng.choice(CORNERS), rng.choice(CORNERS)) for _ in range(150)]
     pairs += [(a, a ^ rng.choice([0, 0x80000000, 1])) for a in CORNERS]
     pairs += [(rng.getrandbits(32), rng.getrandbits(32)) for _ in range(50)]
@@ -28,8 +25,9 @@ def test_joins_equal_the_model(config):
     found = {}
 
     async def bench(ctx):
-        for item in ReduceOp:
-            ctx.set(op, item)
+        for item in [*ReduceOp, None]:
+            ctx.set(op, ReduceOp.MAX_I if item is None else item)
+            ctx.set(alone, item is None)
             found[item] = []
             for a, b in pairs:
                 ctx.set(left, a)
@@ -42,5 +40,4 @@ def test_joins_equal_the_model(config):
     for item in ReduceOp:
         if config.bf16 or item not in FLOAT_REDUCES:
             assert found[item] == MODEL[item](*words).tolist(), item.name
-        else:
-            assert not any(found[item])
+    assert found[None] == words[1].tolist()

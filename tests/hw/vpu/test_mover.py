@@ -11,7 +11,7 @@ from celosia_hw.vpu.moves import Move
 from hw.vpu_bench import WIDE_INT8
 
 DIM = WIDE_INT8.dim
-TILE, TURN, PLAIN = Move.TRANSPOSE, Move.ROTATE, Move.NONE
+TILE, TURN, PLAIN = Move.TRANSPOSE, Move.TURN, "plain"
 
 
 def rows_of(moves):
@@ -21,6 +21,8 @@ def rows_of(moves):
     for move in moves:
         words = rng.integers(0, 1 << 32, (DIM if move == TILE else 1, DIM), np.uint32)
         lane, bad = int(rng.integers(DIM)), int(rng.integers(2)) if move == PLAIN else 0
+        if move == PLAIN:
+            move, lane = TURN, 0
         rows += [(row, move, bad, lane) for row in words.tolist()]
         if move == TILE:
             words = words.T

@@ -19,6 +19,7 @@ def test_rows_of_words_with_gaps(config):
     latency = tree_latency(config)
     ops = list(ReduceOp) if config.bf16 else list(ReduceOp)[:5]
     rows, collected = [], np.zeros(config.dim, np.uint32)
+    meant = np.zeros(config.dim, np.uint32)  # bits of each lane that have a meaning
     for i in range(60):
         words = np.array([rng.choice([*CORNERS, rng.getrandbits(32)]) for _ in range(config.dim)],
                          np.uint32)
@@ -28,17 +29,18 @@ def test_rows_of_words_with_gaps(config):
         word = numerics.lane_tree(JOINS[target["reduce_op"]], words[np.newaxis])[0]
         if target["dst"] == Dst.UB_I8:
             word = int(numerics.saturate_i8(word.view(np.int32))) & 0xFFFFFFFF
-        if not target["collect"]:
-            collected[:] = word
-        elif target["first"]:
-            collected[:] = 0
-        if target["collect"]:
-            collected[target["lane"]] = word
-        rows.append((words.tolist(), target, collected.tolist()))
+        bits = 0xFFFFFFFF
+        if target["dst"] == Dst.UB_I8:
+            bits = (1 << config.lane_bits) - 1
+        if target["collect"] and target["first"]:
+            collected[:], meant[:] = 0, 0xFFFFFFFF
+        lanes = target["lane"] if target["collect"] else slice(None)
+        collected[lanes], meant[lanes] = word, bits
+        rows.append((words.tolist(), target, (collected & meant).tolist(), meant.tolist()))
     sent, seen = [], []
 
     async def source(ctx):
-        for words, target, _ in rows:
+        for words, target, *_ in rows:
             while rng.random() < 0.3:
                 sent.append(False)
                 await ctx.tick()
@@ -67,4 +69,5 @@ def test_rows_of_words_with_gaps(config):
     simulator.add_testbench(source)
     simulator.add_testbench(sink, background=True)
     simulator.run()
-    assert seen == [expected for _, _, expected in rows]
+    for words, (_, _, expected, bits) in zip(seen, rows, strict=True):
+        assert [word & mask for word, mask in zip(words, bits, strict=True)] == expected

@@ -1,0 +1,226 @@
+"""Commands on their way from the checker to the units, in block RAM."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from celosia.arch import isa
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Opcode, Unit
+from celosia.arch.vector import LANE_BITS_LSB
+from celosia_hw.commands import LAYOUTS
+from celosia_hw.memory.ports import row_bits
+from celosia_hw.scalar.encoding import (
+    BLOCK_RAM_DEPTH,
+    header_layout,
+    packed_layout,
+    word_layout,
+)
+
+__all__ = ["PARTS", "TENSOR_UNITS", "Dispatcher", "part_layout"]
+
+TENSOR_UNITS = (Unit.LOAD, Unit.STORE, Unit.MXU, Unit.VPU)
+#: Parts of a command: one for each of the operands 0..3.
+PARTS = 4
+#: Operands that go with the header, rather than in a part of their own.
+OTHERS = (3, 4, 5)
+#: Header bits that a unit may want: neither opcode and register mask, nor stride registers.
+KEPT = tuple(bit for bit in range(isa.FIELDS_LSB, isa.HEADER_BITS)
+             if not any(field.name.startswith("x") and 0 <= bit - field.lsb < field.width
+                        for field in isa.BY_OPCODE[Opcode.VECTOR].fields))
+
+
+def part_layout(config: TpuConfig) -> data.StructLayout:
+    """An operand's value, and the strides of the stream that it begins."""
+    bits = row_bits(config)
+    return data.StructLayout({"value": 32, "linear": 1, "s0": bits, "s1": bits, "s2": bits})
+
+
+def _common_layout() -> data.StructLayout:
+    return data.StructLayout({"header": len(KEPT), "values": data.ArrayLayout(32, len(OTHERS))})
+
+
+class Dispatcher(wiring.Component):
+    """Queues of commands for the units, in two memories that all units share.
+
+    A command is written a part at a time, while the checker walks over its streams, then ``push``
+    enters it. As soon as a unit's command register is free, its next command is read into it, two
+    parts a cycle: ``valid`` 4 cycles after ``push`` where no other unit's command is on its way.
+
+    Members
+    -------
+    unit : In(2)
+        Unit of the instruction that is written and pushed.
+    word_valid : In(1), word : In(word_layout())
+        The instruction, its operands resolved.
+    part_valid : In(1), part_index : In(2), part : In(part_layout())
+    push : In(1), slot : In
+        Enter what was written; ``slot`` is a number that goes with it. At most ``config.window``
+        commands may be waiting.
+    command_load, command_store, command_mxu, command_vpu : Out
+        The command registers.
+    valid : Out(4), slots : Out
+        There is a command in the unit's register, and its slot.
+    waiting : Out(4)
+        Commands have been entered that the unit has not taken.
+    take : In(4)
+        The unit takes what is in its register.
+    """
+
+    unit: Signal
+    word_valid: Signal
+    word: data.View
+    part_valid: Signal
+    part_index: Signal
+    part: data.View
+    push: Signal
+    slot: Signal
+    valid: Signal
+    slots: Any
+    waiting: Signal
+    take: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        slot_bits = ceil_log2(config.window)
+        super().__init__({
+            "unit": In(2), "word_valid": In(1), "word": In(word_layout()),
+            "part_valid": In(1), "part_index": In(2), "part": In(part_layout(config)),
+            "push": In(1), "slot": In(slot_bits), "valid": Out(len(TENSOR_UNITS)),
+            "slots": Out(slot_bits).array(len(TENSOR_UNITS)),
+            "waiting": Out(len(TENSOR_UNITS)), "take": In(len(TENSOR_UNITS)),
+            **{f"command_{unit.name.lower()}": Out(LAYOUTS[unit](config))
+               for unit in TENSOR_UNITS},
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        config = self._config
+        # A ring for each unit, of twice the window: what is being written has room then, too.
+        places = 2 * config.window
+        m.submodules.parts = parts = memory.Memory(
+            shape=data.ArrayLayout(part_layout(config), 2),
+            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places * PARTS // 2), init=[])
+        m.submodules.commons = commons = memory.Memory(
+            shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places),
+            init=[])
+        m.submodules.numbers = numbers = memory.Memory(
+            shape=len(self.slot), depth=len(TENSOR_UNITS) * places, init=[])
+        memories = (parts, commons, numbers)
+        put_part, put_common, put_number = (
+            parts.write_port(granularity=1), commons.write_port(), numbers.write_port())
+        get_part, get_common, get_number = (ram.read_port() for ram in memories)
+        entered, loaded = (
+            [Signal(ceil_log2(places), name=f"{word}_{unit.name.lower()}") for unit in TENSOR_UNITS]
+            for word in ("entered", "loaded"))
+
+        place = Cat(Array(entered)[self.unit], self.unit)
+        m.d.comb += [
+            put_part.addr.eq(Cat(self.part_index[1:], place)),
+            *(half.eq(self.part) for half in put_part.data),
+            put_part.en.eq(Cat(self.part_valid & ~self.part_index[0],
+                               self.part_valid & self.part_index[0])),
+            put_common.addr.eq(place), put_common.en.eq(self.word_valid),
+            put_common.data.header.eq(Cat(self.word.as_value()[bit] for bit in KEPT)),
+            *(put_common.data.values[i].eq(self.word.operands[operand])
+              for i, operand in enumerate(OTHERS)),
+            put_number.addr.eq(place), put_number.data.eq(self.slot),
+            put_number.en.eq(self.push),
+        ]
+
+        # The first two parts are read in the cycle of ``begin``, the others in that of ``second``;
+        # they go into the registers a cycle later.
+        begin, second, third = Signal(), Signal(), Signal()
+        choice, reader, current = Signal(2), Signal(2), Signal(2)
+        wanted = Cat((old != new) & ~self.valid[i]
+                     for i, (old, new) in enumerate(zip(loaded, entered, strict=True)))
+        for i in reversed(range(len(TENSOR_UNITS))):
+            with m.If(wanted[i]):
+                m.d.comb += choice.eq(i)
+        m.d.comb += [
+            begin.eq(~second & ~third & wanted.any()),
+            current.eq(Mux(second, reader, choice)),
+            get_common.addr.eq(Cat(Array(loaded)[current], current)),
+            get_number.addr.eq(get_common.addr), get_part.addr.eq(Cat(second, get_common.addr)),
+            *(port.en.eq(1) for port in (get_part, get_common, get_number)),
+        ]
+        m.d.sync += [second.eq(begin), third.eq(second)]
+        with m.If(begin):
+            m.d.sync += reader.eq(choice)
+
+        for unit in TENSOR_UNITS:
+            name = unit.name.lower()
+            kept = [Signal(part_layout(config), name=f"{name}{i}", reset_less=True)
+                    for i in range(PARTS)]
+            common = Signal(_common_layout(), name=f"{name}_common", reset_less=True)
+            m.d.comb += self.waiting[unit].eq(self.valid[unit] | (loaded[unit] != entered[unit]))
+            with m.If(self.take[unit]):
+                m.d.sync += self.valid[unit].eq(0)
+            with m.If(self.push & (self.unit == unit)):
+                m.d.sync += entered[unit].eq(entered[unit] + 1)
+            with m.If(second & (reader == unit)):
+                m.d.sync += [
+                    kept[0].eq(get_part.data[0]), kept[1].eq(get_part.data[1]),
+                    common.eq(get_common.data),
+                    self.slots[unit].eq(get_number.data),  # type: ignore[attr-defined]
+                ]
+            with m.If(third & (reader == unit)):
+                m.d.sync += [
+                    kept[2].eq(get_part.data[0]), kept[3].eq(get_part.data[1]),
+                    self.valid[unit].eq(1), loaded[unit].eq(loaded[unit] + 1),
+                ]
+            m.d.comb += self._command(unit, kept, common)
+        return m
+
+    def _command(self, unit: Unit, parts, common):
+        """Lay out the command of a unit; what it does not use is never stored."""
+        command = getattr(self, f"command_{unit.name.lower()}")
+        bits = dict(zip(KEPT, common.header, strict=True))
+        header = Cat(bits.get(bit, Const(0)) for bit in range(isa.HEADER_BITS))
+        values = {i: part.value for i, part in enumerate(parts)}
+        values.update(zip(OTHERS, common.values, strict=True))
+        if unit in (Unit.LOAD, Unit.STORE):
+            fields = data.View(header_layout(Opcode.LOAD), header)
+            extent = data.View(packed_layout(Opcode.LOAD, "shape"), values[2])
+            steps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
+            return [
+                command.mem.eq(fields.mem), command.fmt.eq(fields.fmt), command.row.eq(values[0]),
+                command.addr.eq(values[1]), command.rows.eq(extent.rows),
+                command.cols.eq(extent.cols), command.pitch.eq(values[3]),
+                command.row_step.eq(steps.row_step), command.group_step.eq(steps.group_step),
+            ]
+
+        def stream(target, part):
+            return [target.base.eq(part.value), *(
+                target[name].eq(part[name]) for name in ("linear", "s0", "s1", "s2"))]
+
+        opcode = Opcode.MATMUL if unit == Unit.MXU else Opcode.VECTOR
+        fields = data.View(header_layout(opcode), header)
+        counts = data.View(packed_layout(opcode, "counts"),
+                           values[3] if unit == Unit.MXU else values[4])
+        common_part = [command.counts.n0.eq(counts.n0), command.counts.n1.eq(counts.n1)]
+        if unit == Unit.MXU:
+            return [
+                *common_part, command.counts.n2.eq(values[4]),
+                *(command[name].eq(fields[name])
+                  for name in ("fmt", "accumulate", "wload", "transpose")),
+                *stream(command.acc, parts[0]), *stream(command.acts, parts[1]),
+                command.w_base.eq(parts[2].value), command.w_step.eq(parts[2].s0),
+                command.wrows.eq(values[5]),
+            ]
+        assigned = [
+            *common_part, command.counts.n2.eq(fields.n2), command.param.eq(values[5]),
+            *(command[name].eq(fields[name])
+              for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "reduce",
+                           "reduce_op")),
+            *stream(command.dst, parts[0]),
+        ]
+        for name, part in zip("abc", parts[1:], strict=True):
+            assigned += [
+                *stream(command[name], part), command[f"{name}_value"].eq(part.value),
+                command[f"{name}_lane"].eq(part.value[LANE_BITS_LSB:]),
+            ]
+        return assigned

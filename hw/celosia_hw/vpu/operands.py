@@ -1,0 +1,55 @@
+"""Where a lane takes its operands from."""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.utils import exact_log2
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.fp.wire import wire
+from celosia_hw.vpu.control import Source
+
+__all__ = ["load"]
+
+
+def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> list[Signal]:
+    """Registers of the operands a, b, c: words that enter the lane in the cycle before.
+
+    ``lane`` has the ports of :class:`celosia_hw.vpu.lane.Lane`; ``valid``: a row enters.
+    """
+    bits = exact_log2(config.dim)
+
+    def used(source: Source) -> Value:
+        return (Cat(hold == source for hold in lane.hold).any()
+                | (valid & Cat(select == source for select in lane.select).any()))
+
+    p = wire(m, Mux(used(Source.P_LANE), lane.p_lane, lane.p), "word_p")
+    q = wire(m, Mux(used(Source.Q_LANE), lane.q_lane, lane.q), "word_q")
+    operands = []
+    for name, hold, select, value in zip("abc", lane.hold, lane.select, lane.indexes, strict=True):
+        # A value comes with the instruction's first row.
+        waits, numbered = Signal(name=f"waits_{name}"), Signal(name=f"numbered_{name}")
+        is_value = (hold == Source.SCALAR) | (hold == Source.INDEX)
+        with m.If(valid | is_value):
+            m.d.sync += [waits.eq(is_value), numbered.eq(hold == Source.INDEX)]
+        # Lanes share all of their sums with their numbers but the lowest bits.
+        low = wire(m, value[:bits] + Mux(waits & numbered, lane.number[:bits], 0), f"{name}_low")
+        takes = [wire(m, Cat((hold == source) | (valid & (select == source))
+                             for source in sources).any(), f"{name}_from_{port}")
+                 for port, sources in (("p", (Source.P, Source.P_LANE)),
+                                       ("q", (Source.Q, Source.Q_LANE)))]
+        indexed = wire(m, valid & (waits | (select == Source.INDEX)), f"{name}_from_index")
+        words = [p, q, Cat(low[:bits], value[bits:]),
+                 Cat(low[:bits], (value[bits:] + 1)[:32 - bits])]
+        enables = [*takes, indexed & ~low[bits], indexed & low[bits]]
+        if name == "a":  # never from Q
+            del words[1], enables[1]
+        operand = Signal(32, name=f"operand_{name}", reset_less=True)
+        with m.If(Cat(*takes, indexed).any()):
+            m.d.sync += operand.eq(reduce(or_, (
+                Mux(wire(m, enable, f"{name}_takes_{k}"), word, 0)
+                for k, (word, enable) in enumerate(zip(words, enables, strict=True)))))
+        operands.append(operand)
+    return operands
