@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.arch.numerics import INF, NAN, U32, flush, round_f64
 
 __all__ = ["C0_BITS", "C1_BITS", "C2_BITS", "FRACTION", "OFFSET_BITS", "SEGMENTS", "Coefficients",
-           "Table", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "tables"]
+           "Table", "evaluate", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "tables"]
 
 #: Bits behind the point of a quadratic's value, and of its argument within a segment.
 FRACTION, OFFSET_BITS = 28, 18
@@ -105,8 +105,18 @@ def _columns(name: str) -> tuple[NDArray[np.int64], ...]:
                  for column in zip(*getattr(tables(), name), strict=True))
 
 
-def _evaluate(name: str, segment: NDArray, offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Value of the quadratic, FRACTION bits behind the point."""
+def evaluate(name: str, segment: NDArray, offset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the value of a quadratic, FRACTION bits behind the point.
+
+    Parameters
+    ----------
+    name
+        Field of :class:`Table`.
+    segment
+        Segments, integers from 0 to ``SEGMENTS - 1``.
+    offset
+        Where in the segment, ``OFFSET_BITS`` bits; of the same shape.
+    """
     c0, c1, c2 = (column[segment] for column in _columns(name))
     return c0 + ((c1 + (c2 * offset >> OFFSET_BITS)) * offset >> OFFSET_BITS)
 
@@ -125,7 +135,7 @@ def f32_exp2(x: U32) -> U32:
     distance = np.clip(7 - exponent, 0, 63)
     magnitude = ((fraction | 0x800000) << 9) >> distance
     fixed = np.where(x & _SIGN, -magnitude, magnitude)
-    y = _evaluate("exp2", fixed >> OFFSET_BITS & (SEGMENTS - 1), fixed & (1 << OFFSET_BITS) - 1)
+    y = evaluate("exp2", fixed >> OFFSET_BITS & (SEGMENTS - 1), fixed & (1 << OFFSET_BITS) - 1)
     power = (fixed >> 25) - FRACTION
     with np.errstate(under="ignore"):
         result = round_f64(np.ldexp(y.astype(np.float64), power.astype(np.int64)))
@@ -138,7 +148,7 @@ def f32_recip(x: U32) -> U32:
     """1 / x. A zero gives infinity, an infinity zero, of the same sign."""
     x = flush(x)
     exponent, fraction = _parts(x)
-    y = _evaluate("recip", fraction >> 16, (fraction & 0xFFFF) << 2)
+    y = evaluate("recip", fraction >> 16, (fraction & 0xFFFF) << 2)
     result = round_f64(np.ldexp(y.astype(np.float64), -exponent - FRACTION)) | (x & _SIGN)
     magnitude = x & ~_SIGN
     result = np.where(magnitude == 0, INF | (x & _SIGN), result)
@@ -151,7 +161,7 @@ def f32_rsqrt(x: U32) -> U32:
     x = flush(x)
     exponent, fraction = _parts(x)
     odd = exponent & 1
-    y = _evaluate("rsqrt", odd << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
+    y = evaluate("rsqrt", odd << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
     result = round_f64(np.ldexp(y.astype(np.float64), -(exponent >> 1) - FRACTION))
     result = np.where(x & ~_SIGN == 0, INF | (x & _SIGN), result)
     result = np.where(x == INF, np.uint32(0), result)
@@ -164,7 +174,7 @@ def f32_log2(x: U32) -> U32:
     x = flush(x)
     exponent, fraction = _parts(x)
     halved = fraction >> 22  # significands from 1.5 on
-    slope = _evaluate("log2", fraction >> 16, (fraction & 0xFFFF) << 2)
+    slope = evaluate("log2", fraction >> 16, (fraction & 0xFFFF) << 2)
     # Distance from 1, 24 bits behind the point.
     distance = np.where(halved, (1 << 23) - fraction, fraction << 1)
     whole = exponent + halved

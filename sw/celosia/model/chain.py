@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.numerics import flush
 
-__all__ = ["BLOCK", "sums"]
+__all__ = ["BLOCK", "SAFE", "sums"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
@@ -22,7 +22,7 @@ U32 = NDArray[np.uint32]
 
 _TINY = np.float32(2.0**-126)
 #: Biased exponents of the smallest non-zero operands that sum to this (-112 unbiased) are safe.
-_SAFE = 2 * 127 - 112
+SAFE = 2 * 127 - 112
 #: Biased exponents of the largest operands that sum to less cannot make an overflow.
 _OVERFLOW = 360
 #: Elements of a block of partial sums: the block and its products fit a second-level cache.
@@ -47,7 +47,7 @@ def sums(acts: U16, tiles: U16) -> U32:
     a, w = _widen(acts), _widen(tiles)
     a_low, a_high = _exponents(a, -1)  # of each row
     w_low, w_high = _exponents(w, (1, 2))  # of each tile
-    safe = a_low + w_low[:, np.newaxis] >= _SAFE
+    safe = a_low + w_low[:, np.newaxis] >= SAFE
     with np.errstate(all="ignore"):
         if safe.all():
             out = _chain(a, w, exact=False)

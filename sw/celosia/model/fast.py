@@ -1,81 +1,127 @@
 """The floating-point operations of ``numerics`` with the careful work left out where it is safe.
 
-Each returns exactly what its namesake returns. Native float32 agrees with the chip as long as
-operands and results are zero or normal numbers (and no result is the smallest normal number, to
-which native arithmetic rounds some that the chip flushes); where one is not, the namesake does
-the work.
+Each returns exactly what its namesake returns. Native float32 agrees with the chip as long as no
+operand and no result is subnormal or not finite, and no product is rounded to the smallest normal
+number (some that native arithmetic rounds to it the chip flushes). A finite result has finite
+operands, so often only the result is asked for that. Where something else turns up, the namesake
+does the work.
+
+Sums, products and comparisons may then have warned: they are called with NumPy's warnings switched
+off, by :func:`numpy.errstate`, which itself costs more than one of them.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
 
-__all__ = ["f32_add", "f32_fma", "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_to_bf16",
-           "relu_f"]
+__all__ = ["COARSE", "exponent", "f32_add", "f32_equal", "f32_fma", "f32_less", "f32_less_equal",
+           "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_to_bf16", "relu_f"]
 
+F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 
-#: Magnitudes (without the sign bit, shifted left by one) less _LOW: normal numbers but the
-#: smallest are below _HIGH, infinity and NaN from there on; zero is _ZERO, subnormals are above.
-_LOW, _HIGH, _ZERO = np.uint32(0x01000001), np.uint32(0xFDFFFFFF), np.uint32(0xFEFFFFFF)
-_SIGN = np.uint32(0x80000000)
+#: Biased exponent from which on numbers, and so their sums, are multiples of 2**-126.
+COARSE = 24
+#: Biased exponents of factors that add to this have a product of at least 2**-125.
+_FAR = 2 * 127 - 125
+_ONE = np.uint32(1)
 _HALF = np.int64(1 << 28)
 _BELOW_FLOAT32 = np.int64((1 << 29) - 1)
 
 
+def exponent(bits: U32) -> int:
+    """Return the biased exponent of the smallest number that is not zero; 256 if all are.
+
+    It is 0 where one is subnormal.
+    """
+    if bits.size == 1:
+        magnitude = bits.item() & 0x7FFFFFFF
+        return magnitude >> 23 if magnitude else 256
+    magnitudes = bits << _ONE
+    magnitudes -= _ONE  # zeros are the largest now
+    return (int(magnitudes.min()) + 1) >> 24
+
+
+def _finite(numbers: F32) -> bool:
+    return bool(np.isfinite(numbers).all())
+
+
 def _calm(bits: U32) -> bool:
-    """Whether all are zero or normal, finite, and not the smallest normal number."""
-    magnitude = bits << np.uint32(1)
-    magnitude -= _LOW
-    top = int(magnitude.max())
-    if top < _HIGH:
-        return True
-    # Zeros hide infinities: look at them only where there are.
-    return top == _ZERO and not ((magnitude >= _HIGH) & (magnitude != _ZERO)).any()
-
-
-def _native(operation: Callable, careful: Callable, a: U32, b: U32) -> U32:
-    if _calm(a) and _calm(b):
-        with np.errstate(all="ignore"):
-            result = operation(a.view(np.float32), b.view(np.float32)).view(np.uint32)
-        if _calm(result):
-            return result
-    return np.asarray(careful(a, b))
+    """Whether all are finite, and none is subnormal."""
+    return exponent(bits) > 0 and _finite(bits.view(np.float32))
 
 
 def f32_add(a: U32, b: U32) -> U32:
     """Sum."""
-    return _native(np.add, numerics.f32_add, a, b)
+    low = min(exponent(a), exponent(b))
+    if low:
+        result = a.view(np.float32) + b.view(np.float32)
+        bits = result.view(np.uint32)
+        if (low >= COARSE or exponent(bits)) and _finite(result):
+            return bits
+    return np.asarray(numerics.f32_add(a, b))
 
 
 def f32_sub(a: U32, b: U32) -> U32:
     """Difference."""
-    return _native(np.subtract, numerics.f32_sub, a, b)
+    low = min(exponent(a), exponent(b))
+    if low:
+        result = a.view(np.float32) - b.view(np.float32)
+        bits = result.view(np.uint32)
+        if (low >= COARSE or exponent(bits)) and _finite(result):
+            return bits
+    return np.asarray(numerics.f32_sub(a, b))
 
 
 def f32_mul(a: U32, b: U32) -> U32:
     """Product."""
-    return _native(np.multiply, numerics.f32_mul, a, b)
+    low_a = exponent(a)
+    low_b = low_a if b is a else exponent(b)
+    if low_a and low_b:
+        result = a.view(np.float32) * b.view(np.float32)
+        bits = result.view(np.uint32)
+        if (low_a + low_b >= _FAR or exponent(bits) > 1) and _finite(result):
+            return bits
+    return np.asarray(numerics.f32_mul(a, b))
 
 
 def f32_fma(a: U32, b: U32, c: U32) -> U32:
     """Multiply-add, rounded once."""
-    if _calm(a) and _calm(b) and _calm(c):
+    if exponent(a) and exponent(b) and exponent(c):
         x, y, z = (bits.view(np.float32).astype(np.float64) for bits in (a, b, c))
         total = x * y + z
         # The product is exact. Rounding twice differs only where the first lands on a tie.
         if not ((total.view(np.int64) & _BELOW_FLOAT32) == _HALF).any():
-            with np.errstate(all="ignore"):
-                result = total.astype(np.float32).view(np.uint32)
-            if _calm(result):
-                return result
+            result = total.astype(np.float32)
+            bits = result.view(np.uint32)
+            if exponent(bits) > 1 and _finite(result):
+                return bits
     return np.asarray(numerics.f32_fma(a, b, c))
+
+
+def f32_equal(a: U32, b: U32) -> U32:
+    """Mask of a == b."""
+    if exponent(a) and exponent(b):
+        return np.asarray(numerics.mask(a.view(np.float32) == b.view(np.float32)))
+    return np.asarray(numerics.f32_equal(a, b))
+
+
+def f32_less(a: U32, b: U32) -> U32:
+    """Mask of a < b."""
+    if exponent(a) and exponent(b):
+        return np.asarray(numerics.mask(a.view(np.float32) < b.view(np.float32)))
+    return np.asarray(numerics.f32_less(a, b))
+
+
+def f32_less_equal(a: U32, b: U32) -> U32:
+    """Mask of a <= b."""
+    if exponent(a) and exponent(b):
+        return np.asarray(numerics.mask(a.view(np.float32) <= b.view(np.float32)))
+    return np.asarray(numerics.f32_less_equal(a, b))
 
 
 def _ordered(bits: U32) -> NDArray[np.int32]:
@@ -110,6 +156,10 @@ def relu_f(x: U32) -> U32:
 def f32_to_bf16(x: U32) -> U16:
     """Round to bf16."""
     if _calm(x):
-        tie = (x >> np.uint32(16)) & np.uint32(1)
-        return ((x + np.uint32(0x7FFF) + tie) >> np.uint32(16)).astype(np.uint16)
+        rounded = x >> np.uint32(16)
+        rounded &= _ONE  # a tie goes to even
+        rounded += x
+        rounded += np.uint32(0x7FFF)
+        rounded >>= np.uint32(16)
+        return rounded.astype(np.uint16)
     return np.asarray(numerics.f32_to_bf16(x))

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from celosia.arch import numerics, special
 from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.model import fast
+from celosia.model import fast, fast_special
 
-__all__ = ["JOINS", "first", "join_lanes", "join_rows", "second"]
+__all__ = ["JOINS", "first", "first_stage", "join_lanes", "join_rows", "second",
+           "second_stage"]
 
 U32 = NDArray[np.uint32]
 
@@ -62,12 +63,12 @@ _FIRST: dict[Op, Callable[..., Any]] = {
     Op.FMIN: fast.f32_min,
     Op.FABS: lambda a: a & ~_SIGN,
     Op.FNEG: lambda a: a ^ _SIGN,
-    Op.FEQ: numerics.f32_equal,
-    Op.FNE: lambda a, b: ~numerics.f32_equal(a, b),
-    Op.FLT: numerics.f32_less,
-    Op.FLE: numerics.f32_less_equal,
-    Op.FGT: lambda a, b: numerics.f32_less(b, a),
-    Op.FGE: lambda a, b: numerics.f32_less_equal(b, a),
+    Op.FEQ: fast.f32_equal,
+    Op.FNE: lambda a, b: ~fast.f32_equal(a, b),
+    Op.FLT: fast.f32_less,
+    Op.FLE: fast.f32_less_equal,
+    Op.FGT: lambda a, b: fast.f32_less(b, a),
+    Op.FGE: lambda a, b: fast.f32_less_equal(b, a),
     Op.ISFINITE: numerics.f32_is_finite,
     Op.I2F: lambda a: numerics.i32_to_f32(a.view(np.int32)),
 }
@@ -79,15 +80,14 @@ _SECOND: dict[Post, Callable[[U32], Any]] = {
     Post.SQUARE: lambda x: fast.f32_mul(x, x),
     Post.EXP2: special.f32_exp2,
     Post.LOG2: special.f32_log2,
-    Post.RECIP: special.f32_recip,
-    Post.RSQRT: special.f32_rsqrt,
+    Post.RECIP: fast_special.f32_recip,
+    Post.RSQRT: fast_special.f32_rsqrt,
     Post.F2I: lambda x: np.asarray(numerics.f32_to_i32(x)).view(np.uint32),
     Post.F2I_FLOOR: lambda x: np.asarray(numerics.f32_to_i32(x, np.floor)).view(np.uint32),
     Post.F2I_TRUNC: lambda x: np.asarray(numerics.f32_to_i32(x, np.trunc)).view(np.uint32),
 }
 
-#: How a reduction joins two words, the earlier one first.
-JOINS: dict[ReduceOp, Callable[[U32, U32], NDArray]] = {
+_JOIN: dict[ReduceOp, Callable[[U32, U32], NDArray]] = {
     ReduceOp.SUM_I: np.add,
     ReduceOp.MAX_I: _on_int32(np.maximum),
     ReduceOp.MIN_I: _on_int32(np.minimum),
@@ -98,42 +98,70 @@ JOINS: dict[ReduceOp, Callable[[U32, U32], NDArray]] = {
     ReduceOp.MIN_F: fast.f32_min,
 }
 
+_quiet = np.errstate(all="ignore")
+
+#: How a reduction joins two words, the earlier one first.
+JOINS: dict[ReduceOp, Callable[[U32, U32], NDArray]] = {
+    op: _quiet(join) for op, join in _JOIN.items()}
+
 
 def _signed(word: int, lsb: int, width: int) -> int:
     value = word >> lsb & (1 << width) - 1
     return value - (1 << width) if value >> width - 1 else value
 
 
+def _requant(param: int) -> Callable[[U32, U32, U32], U32]:
+    zp, lo, hi = (_signed(param, lsb, 8) for lsb in (0, 8, 16))
+    return _on_int32(lambda x, scale, bias: numerics.requant(x, scale.view(np.uint32), bias, zp,
+                                                             lo, hi))
+
+
+def _clamp_i(param: int) -> Callable[[U32], U32]:
+    lo, hi = _signed(param, 0, 16), _signed(param, 16, 16)
+    return _on_int32(lambda x: numerics.clamp_i(x, lo, hi))
+
+
+def first_stage(op: Op, param: int) -> Callable[..., U32]:
+    """Return what the first stage does to its operands; movement has been done.
+
+    The function wants NumPy's warnings switched off.
+    """
+    if op in MOVEMENT_OPS:
+        return lambda *operands: operands[0]
+    return _requant(param) if op == Op.REQUANT else _FIRST[op]
+
+
+def second_stage(post: Post, param: int) -> Callable[[U32], U32]:
+    """Return what the second stage does to a word; it wants NumPy's warnings switched off."""
+    if post == Post.CLAMP_I:
+        return _clamp_i(param)
+    if post == Post.CLAMP_F:
+        return lambda x: np.asarray(numerics.clamp_f(x, param & 0xFFFF, param >> 16))
+    return _SECOND[post]
+
+
+@_quiet
 def first(op: Op, operands: list[U32], param: int) -> U32:
     """Return what the first stage makes of its operands; movement has been done."""
-    if op in MOVEMENT_OPS:
-        return operands[0]
-    if op == Op.REQUANT:
-        x, scale, bias = operands
-        zp, lo, hi = (_signed(param, lsb, 8) for lsb in (0, 8, 16))
-        return np.asarray(numerics.requant(x.view(np.int32), scale, bias.view(np.int32), zp, lo,
-                                           hi)).view(np.uint32)
-    return np.asarray(_FIRST[op](*operands), np.uint32)
+    return np.asarray(first_stage(op, param)(*operands), np.uint32)
 
 
+@_quiet
 def second(post: Post, value: U32, param: int) -> U32:
     """Return what the second stage makes of a word."""
-    if post == Post.CLAMP_I:
-        lo, hi = _signed(param, 0, 16), _signed(param, 16, 16)
-        return np.asarray(numerics.clamp_i(value.view(np.int32), lo, hi)).view(np.uint32)
-    if post == Post.CLAMP_F:
-        return np.asarray(numerics.clamp_f(value, param & 0xFFFF, param >> 16))
-    return np.asarray(_SECOND[post](value), np.uint32)
+    return np.asarray(second_stage(post, param)(value), np.uint32)
 
 
+@_quiet
 def join_rows(op: ReduceOp, groups: U32) -> U32:
     """Join the rows of each group, (groups, rows, lanes), one after another: (groups, lanes)."""
-    joined = groups[:, 0]
+    join, joined = _JOIN[op], groups[:, 0]
     for i in range(1, groups.shape[1]):
-        joined = JOINS[op](joined, groups[:, i])
+        joined = join(joined, groups[:, i])
     return joined
 
 
+@_quiet
 def join_lanes(op: ReduceOp, rows: U32) -> U32:
     """Join the lanes of each row, (rows, lanes), pairwise: (rows,)."""
-    return numerics.lane_tree(JOINS[op], rows)
+    return numerics.lane_tree(_JOIN[op], rows)

@@ -17,8 +17,9 @@ from celosia.model.checks import ROWS_LIMIT, Stop, check
 from celosia.model.commands import Command, Dma, Matmul
 from celosia.model.control import Control
 from celosia.model.decode import Decoded, decode_checked
-from celosia.model.effects import MOST_COMMANDS, Effects, Recordings
+from celosia.model.effects import Effects
 from celosia.model.memory import Memory
+from celosia.model.recordings import MOST_COMMANDS, Recordings
 from celosia.model.timing import Timing
 
 __all__ = ["Machine", "RunResult"]
@@ -126,11 +127,7 @@ class Machine:
         code = self.memory.read(program, size).tobytes()
         known = self._recordings.find(key, code)
         if known is not None:
-            effects = Effects(self)
-            for command in known.commands:
-                effects.execute(command)
-            effects.flush()
-            return known.result
+            return known.repeat(self)
         run = _Run(self, program, length, windows, watchdog)
         result = run.go(None)
         if result.status == Status.DONE and not run.has_read:

@@ -72,7 +72,7 @@ class Memory:
 
     def read_rows(self, addr: int, rows: int, length: int, pitch: int) -> Bytes:
         """Copy ``rows`` pieces of ``length`` bytes, ``pitch`` apart; shape (rows, length)."""
-        view = self._view(addr, rows, length, pitch)
+        view = self.view(addr, rows, length, pitch)
         if view is not None:
             return view.copy()
         out = np.empty((rows, length), np.uint8)
@@ -88,7 +88,7 @@ class Memory:
         """Write the rows of ``data``, shape (rows, length), ``pitch`` apart, in order."""
         rows, length = data.shape
         if rows == 1 or pitch >= length:
-            view = self._view(addr, rows, length, pitch)
+            view = self.view(addr, rows, length, pitch)
             if view is not None:
                 view[...] = data
                 return
@@ -99,8 +99,8 @@ class Memory:
                 page[offset:offset + count] = data[row, done:done + count]
                 done += count
 
-    def _view(self, addr: int, rows: int, length: int, pitch: int) -> Bytes | None:
-        """Rows as a view of one page, or None where they lie in several."""
+    def view(self, addr: int, rows: int, length: int, pitch: int) -> Bytes | None:
+        """Return pieces as a view that stays good, or None where they lie in several pages."""
         if length == 0 or rows == 0:
             return np.empty((rows, length), np.uint8)
         span = (rows - 1) * pitch + length

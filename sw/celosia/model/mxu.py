@@ -17,7 +17,7 @@ from celosia.model.pending import Pending
 from celosia.model.streams import Stream, rounds
 from celosia.model.widened import Widened
 
-__all__ = ["Mxu"]
+__all__ = ["Mxu", "write"]
 
 F32 = NDArray[np.float32]
 U32 = NDArray[np.uint32]
@@ -59,7 +59,7 @@ class Mxu:
             self._int8 = self._signed(self._tile())
         acts = self._signed(ub[command.acts.index()])
         sums = np.matmul(acts, self._int8).astype(np.int32).view(np.uint32)
-        _write(command, sums, acc)
+        write(command, sums, acc)
 
     def changed(self, first: int, last: int) -> None:
         """Note that rows of the unified buffer have been written."""
@@ -95,7 +95,7 @@ class Mxu:
             return
         self.flush(acc)
         bits = ub[command.acts.index()]
-        _write(command, chain.sums(bits[np.newaxis], self._tile()[np.newaxis])[0], acc)
+        write(command, chain.sums(bits[np.newaxis], self._tile()[np.newaxis])[0], acc)
 
     def _signed(self, lanes: NDArray) -> F32:
         if self._wide:
@@ -103,7 +103,9 @@ class Mxu:
         return lanes.view(np.int8).astype(np.float32)
 
 
-def _write(command: Matmul, sums: U32, acc: U32) -> None:
+@np.errstate(all="ignore")
+def write(command: Matmul, sums: U32, acc: U32) -> None:
+    """Write the sums of a matmul, shape (rows, D), or add them."""
     index = command.acc.index()
     if not command.accumulate:
         acc[index] = sums  # where a row repeats, NumPy keeps the last

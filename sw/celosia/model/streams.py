@@ -94,6 +94,10 @@ class Stream:
             expected *= count
         return slice(self.base, self.base + expected)
 
+    def offsets(self) -> NDArray[np.int64]:
+        """Return the rows of the stream, in order, less its base; not to be changed."""
+        return _offsets(self.counts, self.strides)
+
 
 def rounds(stream: Stream) -> list[NDArray[np.int64]] | None:
     """Split positions of a stream so that no row occurs twice in a part, keeping the order.

@@ -1,0 +1,52 @@
+"""Reciprocals, as :mod:`celosia.arch.special` has them, of plain numbers.
+
+Each returns exactly what its namesake returns. The quadratic's value, an integer, is rounded by its
+conversion to float32; where operand and result are normal, the power of two is then a sum of
+exponents. Where one is not, the namesake does the work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch import special
+
+__all__ = ["f32_recip", "f32_rsqrt"]
+
+U32 = NDArray[np.uint32]
+
+_SIGN = np.uint32(0x80000000)
+_FRACTION = np.uint32(23)
+#: Biased exponents of numbers whose reciprocals are normal too.
+_LEAST, _MOST = 1, 252
+
+
+def f32_recip(x: U32) -> U32:
+    """1 / x."""
+    exponent = (x >> _FRACTION) & np.uint32(0xFF)
+    if exponent.min() < _LEAST or exponent.max() > _MOST:
+        return np.asarray(special.f32_recip(x))
+    y = _evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
+                  (x & np.uint32(0xFFFF)) << np.uint32(2))
+    exponent -= np.uint32(127 - special.FRACTION)
+    return (y - (exponent << _FRACTION)) | (x & _SIGN)
+
+
+def f32_rsqrt(x: U32) -> U32:
+    """1 / sqrt(x)."""
+    exponent = x >> _FRACTION  # beyond all normal ones where there is a sign
+    if exponent.min() < _LEAST or exponent.max() > _MOST:
+        return np.asarray(special.f32_rsqrt(x))
+    # The upper half of the table is for odd exponents, whose biased ones are even.
+    y = _evaluate("rsqrt", ((x >> np.uint32(17)) & np.uint32(0x7F)) ^ np.uint32(0x40),
+                  (x & np.uint32(0x1FFFF)) << np.uint32(1))
+    half = (exponent.view(np.int32) - np.int32(127)) >> np.int32(1)
+    half += np.int32(special.FRACTION)
+    return y - (half.view(np.uint32) << _FRACTION)
+
+
+def _evaluate(name: str, segment: U32, offset: U32) -> U32:
+    """Value of the quadratic as a float32."""
+    y = special.evaluate(name, segment.astype(np.int64), offset.astype(np.int64))
+    return y.astype(np.float32).view(np.uint32)

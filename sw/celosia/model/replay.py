@@ -1,0 +1,154 @@
+"""A run whose commands are known: prepared once, executed again and again.
+
+What :class:`celosia.model.effects.Effects` finds out for each command, a replay has found out
+before: rows, operations, and which matmuls can be computed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.isa import MatmulFormat, Mem
+from celosia.model import replay_dma, replay_vector
+from celosia.model.batches import Batch, Job
+from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
+from celosia.model.effects import Effects
+from celosia.model.mxu import Mxu
+from celosia.model.streams import Stream, rounds
+
+if TYPE_CHECKING:
+    from celosia.model.machine import Machine
+
+__all__ = ["Replay"]
+
+#: Words of the sums of a batch: they and their products fit a second-level cache.
+_BLOCK = 1 << 16
+
+
+class Replay:
+    """The commands of a run.
+
+    Parameters
+    ----------
+    machine
+        The machine on whose memories they work.
+    commands
+        Commands of a run that ended with its halt, without gathers and scatters.
+    """
+
+    def __init__(self, machine: Machine, commands: list[Command]):
+        self._machine, self._commands = machine, commands
+        self._steps = _Preparation(machine).steps(commands)
+
+    def run(self) -> None:
+        """Do what the commands do."""
+        if self._steps is None:
+            effects = Effects(self._machine)
+            for command in self._commands:
+                effects.execute(command)
+            effects.flush()
+            return
+        with np.errstate(all="ignore"):
+            for step in self._steps:
+                step()
+
+
+class _Preparation:
+    def __init__(self, machine: Machine):
+        self._machine = machine
+        self._steps: list[Callable[[], object]] = []
+        self._jobs: list[Job] = []  # matmuls that wait, and the rows that they read and write:
+        self._read: NDArray[np.bool_] = np.zeros(len(machine.ub), np.bool_)
+        self._written: NDArray[np.bool_] = np.zeros(len(machine.acc), np.bool_)
+        self._targets: set[Stream] = set()
+
+    def steps(self, commands: list[Command]) -> list[Callable[[], object]] | None:
+        """Return functions that do what the commands do, or None where none are known."""
+        machine = self._machine
+        matmuls = [command for command in commands if isinstance(command, Matmul)]
+        apart = all(matmul.fmt == MatmulFormat.INT8 for matmul in matmuls)
+        jobs = None if apart else _jobs(commands)
+        if jobs is None and not apart:
+            return None
+        mxu = Mxu(machine.config)
+        for command in commands:
+            if not isinstance(command, Matmul):
+                self._settle(command)
+                self._steps.append(self._prepared(command))
+            elif jobs is None:
+                self._steps.append(partial(mxu.execute, command, machine.ub, machine.acc))
+            else:
+                self._add(next(jobs))
+        self._close()
+        return self._steps
+
+    def _prepared(self, command: Dma | Vector) -> Callable[[], object]:
+        machine = self._machine
+        if isinstance(command, Vector):
+            return replay_vector.prepare(command, machine.ub, machine.acc)
+        chip = machine.ub if command.mem == Mem.UB else machine.acc
+        return replay_dma.prepare(command, machine.memory, chip)
+
+    def _add(self, job: Job) -> None:
+        command = job.command
+        target = command.acc
+        full = len(self._jobs) * target.length * self._machine.config.dim >= _BLOCK
+        clash = (target not in self._targets
+                 and self._written[target.base:target.last + 1].any())
+        if self._jobs and (full or clash or self._jobs[0].shape != job.shape):
+            self._close()
+        self._jobs.append(job)
+        self._targets.add(target)
+        self._written[target.base:target.last + 1] = True
+        for stream in (command.acts, job.weights):
+            self._read[stream.base:stream.last + 1] = True
+
+    def _settle(self, command: Dma | Vector) -> None:
+        """Have the matmuls done before what they touch is read or written."""
+        span = _written_ub(command)
+        if (span is not None and self._read[span[0]:span[1] + 1].any()
+                or any(self._written[first:last + 1].any() for first, last in command.acc_spans)):
+            self._close()
+
+    def _close(self) -> None:
+        if not self._jobs:
+            return
+        batch = Batch(self._jobs)
+        self._steps.append(partial(batch.execute, self._machine.ub, self._machine.acc))
+        self._jobs = []
+        self._read[:] = False
+        self._written[:] = False
+        self._targets.clear()
+
+
+def _jobs(commands: list[Command]) -> Iterator[Job] | None:
+    """Return the matmuls with their tiles, or None where some cannot be put together."""
+    jobs: list[Job] = []
+    weights, transpose = None, False
+    for command in commands:
+        if isinstance(command, Matmul):
+            if command.weights is not None:
+                weights, transpose = command.weights, command.transpose
+            if (weights is None or command.fmt != MatmulFormat.BF16
+                    or len(rounds(command.acc) or ()) > 1):
+                return None
+            jobs.append(Job(command, weights, transpose))
+        elif weights is not None:
+            span = _written_ub(command)
+            if span is not None and span[0] <= weights.last and weights.base <= span[1]:
+                weights = None  # the tile may still be kept, but is no longer in the buffer
+    return iter(jobs)
+
+
+def _written_ub(command: Dma | Vector) -> tuple[int, int] | None:
+    """Return first and last row of the unified buffer that it writes."""
+    if isinstance(command, Vector):
+        stream = command.dst if DST_MEM[command.kind] == Mem.UB else None
+    else:
+        stream = command.chip if command.mem == Mem.UB and not command.store else None
+    return None if stream is None else (stream.base, stream.last)

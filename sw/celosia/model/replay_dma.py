@@ -1,0 +1,63 @@
+"""Transfers that are known in advance: both ends found once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.model import dma
+from celosia.model.commands import Dma
+from celosia.model.fast import f32_to_bf16
+from celosia.model.memory import Memory
+
+__all__ = ["prepare"]
+
+_COPIED = {(Mem.ACC, DmaFormat.W32), (Mem.UB, DmaFormat.BF16)}
+
+
+def prepare(command: Dma, memory: Memory, chip: NDArray) -> Callable[[], object]:
+    """Return a function that does what :func:`celosia.model.dma.load`, or ``store``, does.
+
+    It keeps views of the memories. ``chip`` is the memory that the command names.
+    """
+    narrowed = (command.mem, command.fmt) == (Mem.UB, DmaFormat.W32) and not command.store
+    if narrowed or (command.mem, command.fmt) in _COPIED:
+        inside, outside = _rows(command, chip), _elements(command, memory)
+        if inside is not None and outside is not None:
+            if narrowed:
+                return partial(_narrow, outside, inside)
+            return partial(np.copyto, *((outside, inside) if command.store else (inside, outside)))
+    if command.store:
+        return partial(dma.store, command, memory, chip)
+    return partial(dma.load, command, memory, chip)
+
+
+def _rows(command: Dma, chip: NDArray) -> NDArray | None:
+    """Return the rows of the chip, (rows, groups, D), or None where some repeat or are cut."""
+    stream, (_, dim) = command.chip, chip.shape
+    offsets = stream.offsets()
+    if command.cols != stream.counts[0] * dim or len(np.unique(offsets)) != len(offsets):
+        return None
+    row, lane = chip.strides
+    inner, outer = stream.strides
+    return np.ndarray((command.rows, stream.counts[0], dim), chip.dtype, chip, stream.base * row,
+                      (outer * row, inner * row, lane))
+
+
+def _elements(command: Dma, memory: Memory) -> NDArray | None:
+    """Return the elements of the memory, (rows, groups, D), or None where that is no view."""
+    if command.rows > 1 and command.pitch < command.row_bytes:
+        return None
+    data = memory.view(command.addr, command.rows, command.row_bytes, command.pitch)
+    if data is None:
+        return None
+    elements = data.view("<u4" if command.fmt == DmaFormat.W32 else "<u2")
+    return elements.reshape(command.rows, command.chip.counts[0], -1)
+
+
+def _narrow(source: NDArray, target: NDArray) -> None:
+    target[...] = f32_to_bf16(source)
