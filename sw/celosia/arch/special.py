@@ -117,7 +117,7 @@ def evaluate(name: str, segment: NDArray, offset: NDArray[np.int64]) -> NDArray[
     offset
         Where in the segment, ``OFFSET_BITS`` bits; of the same shape.
     """
-    c0, c1, c2 = (column[segment] for column in _columns(name))
+    c0, c1, c2 = (column.take(segment, mode="clip") for column in _columns(name))
     return c0 + ((c1 + (c2 * offset >> OFFSET_BITS)) * offset >> OFFSET_BITS)
 
 

@@ -8,6 +8,7 @@ arithmetic where no subnormal can appear, for the reasons given in :mod:`celosia
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +61,17 @@ class Batch:
     """Matmuls of the same shape, in order; none has an operand that one before it changes.
 
     Two of them write the same rows or none in common, and none writes a row twice.
+
+    Parameters
+    ----------
+    jobs
+        The matmuls.
+    scratch
+        Shape (2, words), for as many words as the matmuls write: new memory is slow.
     """
 
-    def __init__(self, jobs: list[Job]):
+    def __init__(self, jobs: list[Job], scratch: F32):
+        self._scratch = scratch
         self._commands = [job.command for job in jobs]
         self._transpose = jobs[0].transpose
         self._acts = _rows([job.command.acts for job in jobs])
@@ -78,7 +87,7 @@ class Batch:
             tiles = _square(tiles, ub.shape[1])
         low_acts, low_tiles = _exponents(acts), _exponents(tiles)
         safe = (low_acts + low_tiles >= chain.SAFE) & (low_acts > 0) & (low_tiles > 0)
-        sums = _sums(acts, tiles)
+        sums = _sums(acts, tiles, self._scratch)
         starts = [self._start(chains, acc) for chains in self._chains]
         if safe.all() and all(start is not None for start in starts):
             for chains, start in zip(self._chains, starts, strict=True):
@@ -151,12 +160,13 @@ def _exponents(bits: U16) -> NDArray[np.int64]:
     return (magnitudes.min(axis=(1, 2)).astype(np.int64) + 1) >> 8
 
 
-def _sums(acts: U16, tiles: U16) -> F32:
+def _sums(acts: U16, tiles: U16, scratch: F32) -> F32:
     """Return the sums [b][n][m] over k ascending of acts[b][m][k] * tiles[b][k][n]."""
     inner, outer = _wide(acts.transpose(2, 0, 1)), _wide(tiles.swapaxes(0, 1))
     depth, batch, rows = inner.shape
-    sums = np.zeros((batch, outer.shape[2], rows), np.float32)
-    product = np.empty_like(sums)
+    shape = batch, outer.shape[2], rows
+    sums, product = (memory[:math.prod(shape)].reshape(shape) for memory in scratch)
+    sums.fill(0)
     for k in range(depth):
         # Sums nothing, and is faster than a product with an operand that is repeated.
         np.einsum("bn,bm->bnm", outer[k], inner[k], out=product)

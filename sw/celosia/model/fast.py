@@ -1,13 +1,16 @@
 """The floating-point operations of ``numerics`` with the careful work left out where it is safe.
 
 Each returns exactly what its namesake returns. Native float32 agrees with the chip as long as no
-operand and no result is subnormal or not finite, and no product is rounded to the smallest normal
-number (some that native arithmetic rounds to it the chip flushes). A finite result has finite
-operands, so often only the result is asked for that. Where something else turns up, the namesake
-does the work.
+operand and no result is subnormal or NaN, and no product is rounded to the smallest normal number
+(some that native arithmetic rounds to it the chip flushes). Results that are no NaN have operands
+that are none, so often only the result is asked for that. Where something else turns up, the
+namesake does the work.
 
 Sums, products and comparisons may then have warned: they are called with NumPy's warnings switched
 off, by :func:`numpy.errstate`, which itself costs more than one of them.
+
+For arrays of some hundred words a call counts for more than its work, and the methods that are
+called here (``argmin`` and ``item`` where one would write ``min``) are those that NumPy has in C.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from numpy.typing import NDArray
 from celosia.arch import numerics
 
 __all__ = ["COARSE", "exponent", "f32_add", "f32_equal", "f32_fma", "f32_less", "f32_less_equal",
-           "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_to_bf16", "relu_f"]
+           "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_sum", "f32_to_bf16", "relu_f"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
@@ -43,16 +46,18 @@ def exponent(bits: U32) -> int:
         return magnitude >> 23 if magnitude else 256
     magnitudes = bits << _ONE
     magnitudes -= _ONE  # zeros are the largest now
-    return (int(magnitudes.min()) + 1) >> 24
+    return (magnitudes.item(magnitudes.argmin()) + 1) >> 24
 
 
-def _finite(numbers: F32) -> bool:
-    return bool(np.isfinite(numbers).all())
+def _numbers(values: F32) -> bool:
+    """Whether none is NaN."""
+    top = values.item(values.argmax())  # the first NaN, if there is one
+    return top == top
 
 
 def _calm(bits: U32) -> bool:
-    """Whether all are finite, and none is subnormal."""
-    return exponent(bits) > 0 and _finite(bits.view(np.float32))
+    """Whether none is subnormal or NaN."""
+    return exponent(bits) > 0 and _numbers(bits.view(np.float32))
 
 
 def f32_add(a: U32, b: U32) -> U32:
@@ -61,9 +66,21 @@ def f32_add(a: U32, b: U32) -> U32:
     if low:
         result = a.view(np.float32) + b.view(np.float32)
         bits = result.view(np.uint32)
-        if (low >= COARSE or exponent(bits)) and _finite(result):
+        if (low >= COARSE or exponent(bits)) and _numbers(result):
             return bits
     return np.asarray(numerics.f32_add(a, b))
+
+
+def f32_sum(groups: U32) -> U32:
+    """Sums of each group, shape (groups, terms, ...), one term added after another."""
+    if exponent(groups):
+        totals = np.add.accumulate(groups.view(np.float32), axis=1)
+        if exponent(totals.view(np.uint32)) and _numbers(totals):
+            return totals[:, -1].view(np.uint32)
+    total = groups[:, 0]
+    for i in range(1, groups.shape[1]):
+        total = f32_add(total, groups[:, i])
+    return total
 
 
 def f32_sub(a: U32, b: U32) -> U32:
@@ -72,7 +89,7 @@ def f32_sub(a: U32, b: U32) -> U32:
     if low:
         result = a.view(np.float32) - b.view(np.float32)
         bits = result.view(np.uint32)
-        if (low >= COARSE or exponent(bits)) and _finite(result):
+        if (low >= COARSE or exponent(bits)) and _numbers(result):
             return bits
     return np.asarray(numerics.f32_sub(a, b))
 
@@ -84,7 +101,7 @@ def f32_mul(a: U32, b: U32) -> U32:
     if low_a and low_b:
         result = a.view(np.float32) * b.view(np.float32)
         bits = result.view(np.uint32)
-        if (low_a + low_b >= _FAR or exponent(bits) > 1) and _finite(result):
+        if (low_a + low_b >= _FAR or exponent(bits) > 1) and _numbers(result):
             return bits
     return np.asarray(numerics.f32_mul(a, b))
 
@@ -95,10 +112,10 @@ def f32_fma(a: U32, b: U32, c: U32) -> U32:
         x, y, z = (bits.view(np.float32).astype(np.float64) for bits in (a, b, c))
         total = x * y + z
         # The product is exact. Rounding twice differs only where the first lands on a tie.
-        if not ((total.view(np.int64) & _BELOW_FLOAT32) == _HALF).any():
+        if not np.count_nonzero((total.view(np.int64) & _BELOW_FLOAT32) == _HALF):
             result = total.astype(np.float32)
             bits = result.view(np.uint32)
-            if exponent(bits) > 1 and _finite(result):
+            if exponent(bits) > 1 and _numbers(result):
                 return bits
     return np.asarray(numerics.f32_fma(a, b, c))
 

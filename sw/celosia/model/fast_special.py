@@ -25,7 +25,7 @@ _LEAST, _MOST = 1, 252
 def f32_recip(x: U32) -> U32:
     """1 / x."""
     exponent = (x >> _FRACTION) & np.uint32(0xFF)
-    if exponent.min() < _LEAST or exponent.max() > _MOST:
+    if not _within(exponent):
         return np.asarray(special.f32_recip(x))
     y = _evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
                   (x & np.uint32(0xFFFF)) << np.uint32(2))
@@ -36,7 +36,7 @@ def f32_recip(x: U32) -> U32:
 def f32_rsqrt(x: U32) -> U32:
     """1 / sqrt(x)."""
     exponent = x >> _FRACTION  # beyond all normal ones where there is a sign
-    if exponent.min() < _LEAST or exponent.max() > _MOST:
+    if not _within(exponent):
         return np.asarray(special.f32_rsqrt(x))
     # The upper half of the table is for odd exponents, whose biased ones are even.
     y = _evaluate("rsqrt", ((x >> np.uint32(17)) & np.uint32(0x7F)) ^ np.uint32(0x40),
@@ -44,6 +44,11 @@ def f32_rsqrt(x: U32) -> U32:
     half = (exponent.view(np.int32) - np.int32(127)) >> np.int32(1)
     half += np.int32(special.FRACTION)
     return y - (half.view(np.uint32) << _FRACTION)
+
+
+def _within(exponent: U32) -> bool:
+    least, most = (exponent.item(where) for where in (exponent.argmin(), exponent.argmax()))
+    return least >= _LEAST and most <= _MOST
 
 
 def _evaluate(name: str, segment: U32, offset: U32) -> U32:

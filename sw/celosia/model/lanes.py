@@ -155,6 +155,8 @@ def second(post: Post, value: U32, param: int) -> U32:
 @_quiet
 def join_rows(op: ReduceOp, groups: U32) -> U32:
     """Join the rows of each group, (groups, rows, lanes), one after another: (groups, lanes)."""
+    if op == ReduceOp.SUM_F:
+        return fast.f32_sum(groups)
     join, joined = _JOIN[op], groups[:, 0]
     for i in range(1, groups.shape[1]):
         joined = join(joined, groups[:, i])

@@ -66,6 +66,7 @@ class _Preparation:
         self._read: NDArray[np.bool_] = np.zeros(len(machine.ub), np.bool_)
         self._written: NDArray[np.bool_] = np.zeros(len(machine.acc), np.bool_)
         self._targets: set[Stream] = set()
+        self._scratch: NDArray[np.float32] = np.empty((2, 0), np.float32)
 
     def steps(self, commands: list[Command]) -> list[Callable[[], object]] | None:
         """Return functions that do what the commands do, or None where none are known."""
@@ -75,6 +76,8 @@ class _Preparation:
         jobs = None if apart else _jobs(commands)
         if jobs is None and not apart:
             return None
+        longest = max((matmul.length for matmul in matmuls), default=0)
+        self._scratch = np.empty((2, _BLOCK + longest * machine.config.dim), np.float32)
         mxu = Mxu(machine.config)
         for command in commands:
             if not isinstance(command, Matmul):
@@ -118,7 +121,7 @@ class _Preparation:
     def _close(self) -> None:
         if not self._jobs:
             return
-        batch = Batch(self._jobs)
+        batch = Batch(self._jobs, self._scratch)
         self._steps.append(partial(batch.execute, self._machine.ub, self._machine.acc))
         self._jobs = []
         self._read[:] = False
