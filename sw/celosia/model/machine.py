@@ -121,7 +121,7 @@ class Machine:
                              f"not {program:#x}")
         size = length * isa.INSTRUCTION_BYTES
         if self.observer or max_instructions is not None or not (
-                length and self.memory.answers(program, 1, size, 0)):
+                length and self.memory.sound and self.memory.answers(program, 1, size, 0)):
             return _Run(self, program, length, windows, watchdog).go(max_instructions)
         key = program, length, tuple(windows), watchdog
         code = self.memory.read(program, size).tobytes()

@@ -44,6 +44,11 @@ class Memory:
         """Take back every :meth:`fail`."""
         self._errors.clear()
 
+    @property
+    def sound(self) -> bool:
+        """Whether no :meth:`fail` is in force."""
+        return not self._errors
+
     def answers(self, addr: int, rows: int, length: int, pitch: int) -> bool:
         """Whether ``rows`` pieces of ``length`` bytes, ``pitch`` apart, meet no bus error."""
         if addr + (rows - 1) * pitch + length > self.size:

@@ -26,7 +26,8 @@ def prepare(command: Dma, memory: Memory, chip: NDArray) -> Callable[[], object]
     """
     narrowed = (command.mem, command.fmt) == (Mem.UB, DmaFormat.W32) and not command.store
     if narrowed or (command.mem, command.fmt) in _COPIED:
-        inside, outside = _rows(command, chip), _elements(command, memory)
+        inside = _rows(command, chip)
+        outside = None if inside is None else _elements(command, memory)
         if inside is not None and outside is not None:
             if narrowed:
                 return partial(_narrow, outside, inside)

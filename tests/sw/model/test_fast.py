@@ -1,5 +1,7 @@
 """The fast operations return what the numerics return, whatever is among the operands."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,50 @@ def test_one_odd_operand(name, taken):
             operands = [calm(rng, 3, (2, 4)) for _ in range(taken)]
             operands[place][1, 2] = odd
             check(name, *operands)
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_every_combination_of_odd_operands_alone(name, taken):
+    for operands in itertools.product(ODD, repeat=taken):
+        check(name, *(np.array([[odd]], np.uint32) for odd in operands))
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_many_odd_operands(name, taken):
+    rng = np.random.default_rng(taken)
+    for share in (0.01, 0.2, 1.0):
+        for _ in range(8):
+            operands = [calm(rng, 126, (16, 8)) for _ in range(taken)]
+            check(name, *(np.where(rng.random((16, 8)) < share,
+                                   rng.choice(np.array(ODD, np.uint32), (16, 8)), operand)
+                          for operand in operands))
+
+
+@pytest.mark.parametrize(("name", "taken"), NAMES.items())
+def test_views_of_a_memory(name, taken):
+    """Operands that are not contiguous."""
+    rng = np.random.default_rng(taken)
+    check(name, *(calm(rng, 20, (8, 12)).T[::2, 1::3] for _ in range(taken)))
+
+
+@pytest.mark.parametrize("terms", [1, 2, 9])
+@pytest.mark.parametrize("odd", [None, *ODD])
+def test_sums_of_rows(terms, odd):
+    rng = np.random.default_rng(terms)
+    groups = calm(rng, 20, (3, terms, 4))
+    if odd is not None:
+        groups[1, terms // 2, 2] = odd
+    expected = groups[:, 0]
+    for i in range(1, terms):
+        expected = numerics.f32_add(expected, groups[:, i])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(fast.f32_sum(groups), expected)
+
+
+def test_sums_of_rows_that_are_subnormal_on_the_way():
+    groups = np.array([[[0x00800001], [0x80800000], [0x3F800000]],
+                       [[0x00800001], [0x80800000], [0x80000000]]], np.uint32)
+    assert fast.f32_sum(groups).tolist() == [[0x3F800000], [0]]
 
 
 @pytest.mark.parametrize(("name", "taken"), NAMES.items())

@@ -102,3 +102,12 @@ def test_observers_see_every_instruction():
     machine.observer = lambda pc, command: seen.append(pc)
     start(machine, *WORK)
     assert seen == [0, 2, 2, 3, 4]
+
+
+def test_a_bus_error_that_comes_later_is_met():
+    machine = Machine(CONFIG)
+    assert [start(machine, *WORK).cause for _ in range(2)] == [Fault.NONE] * 2
+    machine.memory.fail(0x8100, 4)
+    assert start(machine, *WORK).cause == Fault.BUS_WRITE
+    machine.memory.heal()
+    assert start(machine, *WORK).cause == Fault.NONE

@@ -1,0 +1,204 @@
+"""Prepared commands do to the memories what commands do one after another."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import (
+    INDEXED_OPS,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    ROW_SRCS,
+    STREAM_SRCS,
+    VECTOR_OPERANDS,
+    Dst,
+    Post,
+    Reduce,
+    ReduceOp,
+    Src,
+    VectorOp,
+)
+from celosia.model import Machine
+from celosia.model.commands import Command, Dma, Matmul, Operand, Vector
+from celosia.model.effects import Effects
+from celosia.model.replay import Replay
+from celosia.model.streams import Stream
+
+CHIP = dataclasses.replace(PRESETS["core"], dim=4, ub_rows=256, acc_rows=128)
+ODD = np.array([0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x7F7FFFFF,
+                0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0x1F800000], np.uint32)
+OPS = [op for op in VectorOp if op not in INDEXED_OPS]
+SRCS = [src for src in Src if src != Src.NONE]
+_ADDR, _BYTES = 0x3FF000, 0x2000  # across a page of the memory
+
+
+def floats(rng: np.random.Generator, rows: int, spread: int, odd: float) -> np.ndarray:
+    """fp32 with exponents around 1, a share of odd ones."""
+    shape = rows, CHIP.dim
+    bits = rng.integers(0, 1 << 32, shape, dtype=np.uint32) & np.uint32(0x807FFFFF)
+    bits |= rng.integers(127 - spread, 128 + spread, shape, dtype=np.uint32) << np.uint32(23)
+    return np.where(rng.random(shape) < odd, rng.choice(ODD, shape), bits)
+
+
+def machine(seed: int, spread: int, odd: float) -> Machine:
+    rng, made = np.random.default_rng(seed), Machine(CHIP)
+    made.acc[:] = floats(rng, CHIP.acc_rows, spread, odd)
+    made.ub[:] = floats(rng, CHIP.ub_rows, spread, odd) >> np.uint32(16)
+    made.memory.write(_ADDR, floats(rng, _BYTES // 16, spread, odd))
+    return made
+
+
+class Random:
+    """Random commands. Streams begin at multiples of 16 rows: they are the same or lie apart."""
+
+    def __init__(self, seed: int, fmt: MatmulFormat = MatmulFormat.BF16):
+        self.rng, self.fmt = np.random.default_rng(seed), fmt
+
+    def commands(self, count: int) -> list[Command]:
+        makers = [self.vector, self.matmul, self.matmul, self.dma]
+        made: list[Command] = [self.matmul(load=True)]
+        return made + [self.one(makers)() for _ in range(count)]
+
+    def one(self, options):
+        return options[int(self.rng.integers(len(options)))]
+
+    def stream(self, mem: Mem, counts: tuple[int, int, int], strided: float = 0.2) -> Stream:
+        base = 16 * int(self.rng.integers((CHIP.ub_rows if mem == Mem.UB else 128) // 16))
+        if self.rng.random() < strided and counts[0] <= 8:
+            return Stream(base, (counts[0], 1, 1), (2, 1, 1))
+        return Stream.linear(base, counts)
+
+    def matmul(self, load: bool = False) -> Matmul:
+        rng, counts = self.rng, (int(self.one([4, 8])), 1, 1)
+        weights = Stream.linear(int(rng.integers(200)), (int(rng.integers(1, 5)), 1, 1))
+        if rng.random() < 0.7:
+            weights = Stream.linear(weights.base, (4, 1, 1))
+        return Matmul(self.fmt, bool(rng.random() < 0.7), bool(rng.random() < 0.2),
+                      self.stream(Mem.ACC, counts), self.stream(Mem.UB, counts),
+                      weights if load or rng.random() < 0.9 else None)
+
+    def dma(self) -> Dma:
+        rng, store = self.rng, bool(self.rng.random() < 0.5)
+        mem = self.one([Mem.UB, Mem.ACC])
+        fmt = self.one([DmaFormat.BF16, DmaFormat.W32, DmaFormat.W32])
+        groups, rows = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        cols = groups * CHIP.dim - int(rng.random() < 0.2)
+        base = 16 * int(rng.integers(8))
+        kind = rng.random()
+        strides = (rows, 1) if kind < 0.5 else (1, groups) if kind < 0.9 else (1, 0)
+        return Dma(store, mem, fmt, Stream(base, (groups, rows), strides),
+                   _ADDR + 4 * int(rng.integers(1800)), rows, cols,
+                   int(self.one([4, 12, 48, 52, 64])))
+
+    def vector(self) -> Vector:
+        rng, op = self.rng, self.one(OPS)
+        if rng.random() < 0.5:
+            op = self.one([VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA,
+                           VectorOp.IADD, VectorOp.XOR, VectorOp.SHL, VectorOp.SHR, VectorOp.MOV])
+        counts = int(self.one([4, 8])), int(self.one([1, 2])), 1
+        kind = self.one([Dst.ACC, Dst.ACC, Dst.UB_BF16, Dst.UB_I8])
+        reduce = Reduce.NONE if rng.random() < 0.7 else self.one([Reduce.ROWS, Reduce.LANES])
+        sources = tuple(self.operand(op, counts, i) for i in range(VECTOR_OPERANDS[op]))
+        groups = (1, counts[1], 1) if reduce == Reduce.ROWS else counts
+        dst = self.stream(Mem.ACC if kind == Dst.ACC else Mem.UB, groups)
+        if dst.length != int(np.prod(groups)):
+            dst = Stream.linear(dst.base, groups)
+        return Vector(op, self.one(list(Post)), kind, dst, sources,
+                      int(rng.integers(1 << 32)), counts, reduce, self.one(list(ReduceOp)))
+
+    def operand(self, op: VectorOp, counts: tuple[int, int, int], number: int) -> Operand:
+        rng, kind = self.rng, self.one(SRCS)
+        if rng.random() < 0.6 or op == VectorOp.TRANSPOSE:
+            kind = Src.ACC
+        if op == VectorOp.ROTATE and number:
+            kind = Src.SCALAR
+        value = int(rng.choice(ODD)) if rng.random() < 0.3 else int(rng.integers(1 << 32))
+        if kind in STREAM_SRCS:
+            stream = self.stream(_mem(kind), counts, 0.0)
+        elif kind in ROW_SRCS:
+            stream = Stream(int(rng.integers(128)), (1,), (1,))
+        else:
+            ramp = {Src.LANE_INDEX: np.arange(CHIP.dim, dtype=np.uint32)[np.newaxis],
+                    Src.ROW_INDEX: np.arange(int(np.prod(counts)), dtype=np.uint32)[:, np.newaxis]}
+            return Operand(kind, value, None, None, ramp.get(kind))
+        lane = int(rng.integers(CHIP.dim)) if kind in LANE_SRCS | LANE_ROW_SRCS else None
+        return Operand(kind, value, stream, lane)
+
+
+def _mem(kind: Src) -> Mem:
+    return Mem.ACC if kind.name.startswith("ACC") else Mem.UB
+
+
+def compare(commands: list[Command], seed: int, spread: int, odd: float) -> None:
+    one, other = (machine(seed, spread, odd) for _ in range(2))
+    replay = Replay(other, commands)
+    for _ in range(2):
+        effects = Effects(one)
+        for command in commands:
+            effects.execute(command)
+        effects.flush()
+        replay.run()
+        np.testing.assert_array_equal(other.acc, one.acc)
+        np.testing.assert_array_equal(other.ub, one.ub)
+        np.testing.assert_array_equal(other.memory.read(_ADDR, _BYTES),
+                                      one.memory.read(_ADDR, _BYTES))
+
+
+OPERANDS = pytest.mark.parametrize(("spread", "odd"), [(3, 0.0), (60, 0.0), (126, 0.0),
+                                                       (3, 0.002), (3, 0.1)])
+
+
+@OPERANDS
+@pytest.mark.parametrize("fmt", list(MatmulFormat))
+def test_commands_of_all_kinds(fmt, spread, odd):
+    for seed in range(4):
+        compare(Random(seed, fmt).commands(60), seed, spread, odd)
+
+
+@OPERANDS
+@pytest.mark.parametrize("block", [1, 64, 1 << 16])
+def test_matmuls(monkeypatch, block, spread, odd):
+    monkeypatch.setattr("celosia.model.replay._BLOCK", block)
+    for seed in range(4):
+        made = Random(seed)
+        commands: list[Command] = [made.matmul(load=True) for _ in range(30)]
+        for at in made.rng.integers(30, size=3):
+            commands.insert(int(at), made.dma())
+        compare(commands, seed, spread, odd)
+
+
+@OPERANDS
+@pytest.mark.parametrize("op", OPS)
+def test_vectors(op, spread, odd):
+    for seed in range(2):
+        made = Random(seed)
+        commands: list[Command] = [
+            dataclasses.replace(made.vector(), op=op, sources=tuple(
+                made.operand(op, (4, 1, 1), i) for i in range(VECTOR_OPERANDS[op])),
+                counts=(4, 1, 1), dst=Stream.linear(16 * int(made.rng.integers(8)), (4, 1, 1)),
+                reduce=Reduce.NONE)
+            for _ in range(12)]
+        compare(commands, seed, spread, odd)
+
+
+def test_a_tile_that_is_kept_while_its_rows_change():
+    stream = Stream.linear
+    first = Matmul(MatmulFormat.BF16, False, False, stream(0, (4, 1, 1)), stream(0, (4, 1, 1)),
+                   stream(16, (4, 1, 1)))
+    change = Dma(False, Mem.UB, DmaFormat.W32, Stream(16, (1, 4), (0, 1)), _ADDR, 4, 4, 16)
+    again = dataclasses.replace(first, acc=stream(8, (4, 1, 1)), weights=None)
+    compare([first, change, again], 1, 3, 0.0)
+
+
+def test_matmuls_are_done_together():
+    made = Random(3)
+    commands = [dataclasses.replace(made.matmul(load=True), transpose=False, accumulate=True,
+                                    acc=Stream.linear(16 * i, (4, 1, 1)),
+                                    acts=Stream.linear(0, (4, 1, 1)),
+                                    weights=Stream.linear(32, (4, 1, 1))) for i in range(8)]
+    replay = Replay(machine(1, 3, 0.0), commands)
+    assert replay._steps is not None
+    assert len(replay._steps) == 1
