@@ -88,8 +88,9 @@ class Batch:
         low_acts, low_tiles = _exponents(acts), _exponents(tiles)
         safe = (low_acts + low_tiles >= chain.SAFE) & (low_acts > 0) & (low_tiles > 0)
         sums = _sums(acts, tiles, self._scratch)
-        starts = [self._start(chains, acc) for chains in self._chains]
-        if safe.all() and all(start is not None for start in starts):
+        starts = [start for start in (_start(chains, acc) for chains in self._chains)
+                  if start is not None]
+        if safe.all() and len(starts) == len(self._chains):
             for chains, start in zip(self._chains, starts, strict=True):
                 total = sums[chains.parts[0]] + start
                 for part in chains.parts[1:]:
@@ -102,15 +103,15 @@ class Batch:
         for command, part in zip(self._commands, words, strict=True):
             write(command, part, acc)
 
-    @staticmethod
-    def _start(chains: _Chains, acc: U32) -> F32 | None:
-        """Return what chains begin with, (chains, D, rows) or zero; None where that is fine."""
-        if not chains.accumulate:
-            return np.zeros((1, 1, 1), np.float32)
-        rows = acc[chains.rows]
-        if fast.exponent(rows) < fast.COARSE:
-            return None
-        return rows.view(np.float32).swapaxes(1, 2)
+
+def _start(chains: _Chains, acc: U32) -> F32 | None:
+    """Return what chains begin with, (chains, D, rows), or zero; None where it is too fine."""
+    if not chains.accumulate:
+        return np.zeros((1, 1, 1), np.float32)
+    rows = acc[chains.rows]
+    if fast.exponent(rows) < fast.COARSE:
+        return None
+    return rows.view(np.float32).swapaxes(1, 2)
 
 
 def _rows(streams: list[Stream]) -> NDArray[np.int64]:

@@ -50,7 +50,7 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
         if command.op in _SHIFTS and command.sources[1].kind == Src.SCALAR:
             return partial(_SHIFTS[command.op], words[0], words[1] & np.uint32(31), acc[index])
     target = acc[index] if command.kind == Dst.ACC else ub[index]
-    stages = [first_stage(command.op, command.param)]
+    stages: list[Callable[..., NDArray]] = [first_stage(command.op, command.param)]
     if command.post != Post.NONE:
         stages.append(second_stage(command.post, command.param))
     if command.kind == Dst.UB_BF16:
@@ -70,7 +70,7 @@ def _view(source: Operand, acc: U32) -> U32 | None:
     return rows if source.lane is None else rows[:, source.lane, np.newaxis]
 
 
-def _run(stages: list[Callable[..., U32]], words: list[U32], target: NDArray) -> None:
+def _run(stages: list[Callable[..., NDArray]], words: list[U32], target: NDArray) -> None:
     first, *others = stages
     result = first(*words)
     for stage in others:

@@ -193,6 +193,46 @@ def test_a_tile_that_is_kept_while_its_rows_change():
     compare([first, change, again], 1, 3, 0.0)
 
 
+def product(acc: int, acts: int = 0) -> Matmul:
+    return Matmul(MatmulFormat.BF16, False, True, Stream.linear(acc, (4, 1, 1)),
+                  Stream.linear(acts, (4, 1, 1)), Stream.linear(16, (4, 1, 1)))
+
+
+def test_matmuls_whose_rows_overlap():
+    added = [dataclasses.replace(product(acc, acts), accumulate=True)
+             for acc, acts in ((0, 0), (2, 4), (0, 8), (1, 0))]
+    compare([*added, product(3), *added], 1, 3, 0.0)
+
+
+def test_subnormal_operands_of_a_matmul():
+    one, other = (machine(1, 3, 0.0) for _ in range(2))
+    for each in (one, other):
+        each.ub[0], each.ub[16:20] = 1, 0x5F80
+    Effects(one).execute(product(0))
+    Replay(other, [product(0)]).run()
+    assert other.acc[0].tolist() == [0] * 4
+    for at in (0, 16):  # in the activations, in the tile
+        commands: list[Command] = [product(0, 16 - at), product(4, at)]
+        compare(commands, 1, 3, 0.02)
+
+
+@pytest.mark.parametrize("start", [0x00000001, 0x80400000, 0x00C00000])
+def test_sums_that_are_added_to_what_is_tiny(start):
+    """The sum is -2**-126, which leaves a subnormal of the last start."""
+    made = machine(1, 3, 0.0)
+    made.acc[:4] = start
+    made.ub[0:4] = [0x2381, 0xA382, 0, 0]
+    made.ub[16:20] = [0xA381, 0xA380, 0, 0]
+    command = dataclasses.replace(product(0), accumulate=True)
+    Replay(made, [command]).run()
+    got = made.acc[:4].copy()
+    made.acc[:4] = start
+    effects = Effects(made)
+    effects.execute(command)
+    effects.flush()
+    np.testing.assert_array_equal(got, made.acc[:4])
+
+
 def test_matmuls_are_done_together():
     made = Random(3)
     commands = [dataclasses.replace(made.matmul(load=True), transpose=False, accumulate=True,
