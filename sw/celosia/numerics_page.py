@@ -21,7 +21,7 @@ __all__ = ["is_fresh", "main", "numerics_page"]
 _SOURCES = ("arch/numerics.py", "arch/special.py", "arch/vector.py", "kernels/accuracy.py",
             "kernels/evaluate.py", "kernels/functions.py", "kernels/normal.py",
             "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py", "model/fast.py",
-            "model/lanes.py", "numerics_page.py")
+            "model/fast_special.py", "model/lanes.py", "numerics_page.py")
 _DIGEST = "Digest of the sources and of this page: "
 
 _INTRO = """\

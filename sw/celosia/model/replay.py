@@ -62,7 +62,8 @@ class _Preparation:
     def __init__(self, machine: Machine):
         self._machine = machine
         self._steps: list[Callable[[], object]] = []
-        self._jobs: list[Job] = []  # matmuls that wait, and the rows that they read and write:
+        # Matmuls that wait, the rows that they read and write, and their targets.
+        self._jobs: list[Job] = []
         self._read: NDArray[np.bool_] = np.zeros(len(machine.ub), np.bool_)
         self._written: NDArray[np.bool_] = np.zeros(len(machine.acc), np.bool_)
         self._targets: set[Stream] = set()
@@ -76,9 +77,10 @@ class _Preparation:
         jobs = None if apart else _jobs(commands)
         if jobs is None and not apart:
             return None
-        longest = max((matmul.length for matmul in matmuls), default=0)
-        self._scratch = np.empty((2, _BLOCK + longest * machine.config.dim), np.float32)
         mxu = Mxu(machine.config)
+        if jobs is not None:
+            longest = max(matmul.length for matmul in matmuls)
+            self._scratch = np.empty((2, _BLOCK + longest * machine.config.dim), np.float32)
         for command in commands:
             if not isinstance(command, Matmul):
                 self._settle(command)
