@@ -266,8 +266,8 @@ _LONG = """
 
 def test_ctrl_c_ends_a_run():
     run(_LONG + """
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     y = f(x)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
         y.block_until_ready()
     except KeyboardInterrupt:

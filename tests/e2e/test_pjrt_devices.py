@@ -170,8 +170,8 @@ def test_ctrl_c_ends_a_run_of_all():
     def long(x):
         x = jax.lax.fori_loop(0, 10_000_000, lambda i, x: x * 1.0001 + 0.5, x)
         return jax.lax.psum(x, "d")
-    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     y = sharded(long, P("d"), P())(X)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
         y.block_until_ready()
     except KeyboardInterrupt:
@@ -242,9 +242,10 @@ def test_rtl():
         f = jax.jit(lambda x: x @ x + 1, donate_argnums=0)
         np.testing.assert_array_equal(np.asarray(f(x)), x @ x + 1)
         long = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000_000, lambda i, x: x * 1.01 + 1, x))
+        y = long(x)
         threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
-            long(x).block_until_ready()
+            y.block_until_ready()
         except KeyboardInterrupt:
             pass
         else:

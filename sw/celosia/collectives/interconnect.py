@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,7 +16,7 @@ from celosia.graph import Node
 
 __all__ = ["Cancelled", "HostInterconnect", "Interconnect", "Peer"]
 
-#: Seconds of sleep between looks: an exception that another thread sets comes through then.
+#: Seconds of sleep between looks at ``check``.
 _NAP = 0.05
 
 
@@ -100,6 +100,9 @@ class HostInterconnect:
         Number of devices.
     timeout
         Seconds that a device waits for the others at one operation.
+    check
+        Called by a device that comes to an operation, and now and then while it waits there: what
+        it raises ends the device, and so all of them.
 
     Attributes
     ----------
@@ -107,12 +110,14 @@ class HostInterconnect:
         Operations that were done, each group's counted.
     """
 
-    def __init__(self, count: int, timeout: float = 3600.0):
+    def __init__(self, count: int, timeout: float = 3600.0,
+                 check: Callable[[], None] = lambda: None):
         if count < 1:
             raise ValueError(f"count must be a positive number of devices, not {count!r}")
         if not timeout > 0:
             raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}")
         self.count, self.timeout, self.meetings = count, timeout, 0
+        self._look = check
         self._changed = threading.Condition()
         self._open: dict[tuple[int, ...], _Meeting] = {}
         self._ended: set[int] = set()
@@ -187,6 +192,7 @@ class HostInterconnect:
             self._changed.wait(_NAP)
 
     def _check(self) -> None:
+        self._look()
         if self._cancelled is not None:
             raise Cancelled(str(self._cancelled), self._cancelled.first)
 

@@ -52,6 +52,11 @@ class Device:
     transport
         The way to the chip; closed with the device.
 
+    Attributes
+    ----------
+    on_progress
+        Called now and then in each run, as ``progress`` of `run`; None: nothing is.
+
     Raises
     ------
     DeviceError
@@ -67,6 +72,7 @@ class Device:
         self._chip = Chip(transport)
         self._memory = Allocator(min(transport.memory_bytes, _MOST_MEMORY))
         self._code: set[int] = set()
+        self.on_progress: Callable[[int], None] | None = None
         self._counters: dict[str, int] = dict.fromkeys(registers.COUNTERS, 0)
         self._chip.reset()
 
@@ -234,7 +240,8 @@ class Device:
         timeout
             Cycles that the run may take, up to 2**32 - 1; None: no limit.
         progress
-            Called now and then with the cycles so far.
+            Called now and then with the cycles so far; what it raises ends the run. None:
+            ``on_progress``.
 
         Raises
         ------
@@ -273,7 +280,7 @@ class Device:
         try:
             self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
-            self.transport.wait_interrupt(margin, progress)
+            self.transport.wait_interrupt(margin, progress or self.on_progress)
             error = error_of(self._chip, program, self.config, timeout)
             self._counters = self._chip.counters()
             self._chip.write("IRQ_STATUS", 1)

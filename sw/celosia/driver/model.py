@@ -23,8 +23,9 @@ _MASK = 0xFFFFFFFF
 class ModelTransport:
     """Registers, memory and interrupt of a chip whose programs the golden model executes.
 
-    A run takes place when START is written and has ended when that returns; its cycles are an
-    estimate. Accesses that the chip answers with an error raise BusError.
+    A run that was started takes place when it is waited for, or when anything else is done, and
+    has ended when that returns; its cycles are an estimate. Accesses that the chip answers with an
+    error raise BusError.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class ModelTransport:
     def __init__(self, config: TpuConfig, memory_bytes: int = 1 << 32,
                  timing: Timing | None = None):
         self.memory_bytes = memory_bytes
-        self.machine = Machine(config, Memory(memory_bytes), timing)
+        self._machine = Machine(config, Memory(memory_bytes), timing)
+        self._started = False
         self._values = {register.name: register.init for register in registers.REGISTERS}
         self._values |= {
             "MAGIC": registers.MAGIC, "VERSION": registers.ISA_VERSION,
@@ -54,8 +56,15 @@ class ModelTransport:
             "WINDOW": config.window, "IBUF": config.ibuf,
         }
 
+    @property
+    def machine(self) -> Machine:
+        """The model, between runs."""
+        self._finish()
+        return self._machine
+
     def read_register(self, offset: int) -> int:
         """Return a register; BusError where there is none."""
+        self._finish()
         register = _BY_OFFSET.get(offset)
         if register is None:
             raise BusError(f"read of register {offset:#05x} must be of one that the chip has")
@@ -63,6 +72,7 @@ class ModelTransport:
 
     def write_register(self, offset: int, value: int) -> None:
         """Write a register; BusError where there is none, or it cannot be written now."""
+        self._finish()
         register = _BY_OFFSET.get(offset)
         if register is None or register.access is Access.RO:
             raise BusError(f"write of register {offset:#05x} must be to one that can be written")
@@ -80,20 +90,28 @@ class ModelTransport:
             self._values |= {"STATUS": Status.IDLE, "IRQ_STATUS": 0, "FAULT_CAUSE": 0,
                              "FAULT_PC": 0, "FAULT_ADDR": 0, "PC": 0}
         elif value & Control.START:
-            self._run()
+            self._start()
 
-    def _run(self) -> None:
+    def _start(self) -> None:
         values = self._values
         if values["STATUS"] not in (Status.IDLE, Status.DONE):
             raise BusError("START must come while the chip is idle or done")
         if values["PROGRAM"] % registers.PROGRAM_ALIGN:
             raise BusError(f"START must come with a PROGRAM that is a multiple of "
                            f"{registers.PROGRAM_ALIGN}")
+        values["STATUS"] = Status.RUNNING
+        self._started = True
+
+    def _finish(self, progress: Callable[[int], None] | None = None) -> None:
+        """Do the run that was started, if there is one."""
+        if not self._started:
+            return
+        self._started = False
+        values = self._values
         windows = [(values[f"WINDOW{i}_BASE"], values[f"WINDOW{i}_LAST"])
                    for i in range(registers.NUM_WINDOWS)]
-        values["STATUS"] = Status.RUNNING
-        result = self.machine.run(values["PROGRAM"], values["LENGTH"], windows,
-                                  values["WATCHDOG"])
+        result = self._machine.run(values["PROGRAM"], values["LENGTH"], windows,
+                                   values["WATCHDOG"], progress=progress)
         values |= {"STATUS": result.status, "IRQ_STATUS": 1, "PC": result.pc,
                    "FAULT_CAUSE": result.cause, "FAULT_ADDR": result.addr & _MASK,
                    "FAULT_PC": result.pc if result.cause else 0}
@@ -119,7 +137,8 @@ class ModelTransport:
 
     def wait_interrupt(self, timeout_cycles: int | None,
                        progress: Callable[[int], None] | None = None) -> bool:
-        """Whether the interrupt is high; the run has taken place already."""
+        """Do the run that was started; return whether the interrupt is high then."""
+        self._finish(progress)
         if progress is not None:
             progress(self._values["CYCLES_LO"] | self._values["CYCLES_HI"] << 32)
         return bool(self._values["IRQ_STATUS"] & self._values["IRQ_ENABLE"])

@@ -26,6 +26,8 @@ __all__ = ["Machine", "RunResult"]
 
 #: Instructions that are read from memory together.
 _FETCHED = 64
+#: Instructions from one call of ``progress`` to the next.
+_PACE = 256
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class Machine:
         self._recordings = Recordings()
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
-            watchdog: int = 0, max_instructions: int | None = None) -> RunResult:
+            watchdog: int = 0, max_instructions: int | None = None,
+            progress: Callable[[int], None] | None = None) -> RunResult:
         """Run a program until it halts or faults.
 
         Parameters
@@ -107,6 +110,8 @@ class Machine:
             Estimated cycles after which the run faults; 0 for no limit.
         max_instructions
             Executed instructions after which the model gives up; None for no limit.
+        progress
+            Called now and then with the estimated cycles so far; what it raises ends the run.
 
         Raises
         ------
@@ -122,14 +127,15 @@ class Machine:
         size = length * isa.INSTRUCTION_BYTES
         if self.observer or max_instructions is not None or not (
                 length and self.memory.sound and self.memory.answers(program, 1, size, 0)):
-            return _Run(self, program, length, windows, watchdog).go(max_instructions)
+            run = _Run(self, program, length, windows, watchdog)
+            return run.go(max_instructions, progress)
         key = program, length, tuple(windows), watchdog
         code = self.memory.read(program, size).tobytes()
         known = self._recordings.find(key, code)
         if known is not None:
-            return known.repeat(self)
+            return known.repeat(self, progress)
         run = _Run(self, program, length, windows, watchdog)
-        result = run.go(None)
+        result = run.go(None, progress)
         if result.status == Status.DONE and not run.has_read:
             self._recordings.keep(key, code, run.commands, result)
         return result
@@ -149,7 +155,7 @@ class _Run(Control):
         self.has_read = False  # a word of the accumulators
         self.first, self.code = 0, b""  # instructions that have been read: the first, and all
 
-    def go(self, limit: int | None) -> RunResult:
+    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> RunResult:
         executed = 0
         while True:
             try:
@@ -157,6 +163,8 @@ class _Run(Control):
             except Stop as stop:
                 return self.result(Status.FAULTED, stop.fault, stop.addr, executed)
             executed += 1
+            if progress is not None and executed % _PACE == 0:
+                progress(self.clock.now)
             if not running:
                 return self.result(Status.DONE, Fault.NONE, 0, executed)
             if executed == limit:

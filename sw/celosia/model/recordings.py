@@ -8,6 +8,7 @@ one of the same code executes them at once: what they do is the same, only findi
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,16 @@ class Recording:
     result: RunResult
     _replay: Replay | None = None
 
-    def repeat(self, machine: Machine) -> RunResult:
-        """Run it again, always on the same machine."""
+    def repeat(self, machine: Machine,
+               progress: Callable[[int], None] | None = None) -> RunResult:
+        """Run it again, always on the same machine; ``progress`` as of `Machine.run`."""
         if self._replay is None:
             self._replay = Replay(machine, self.commands)
-        self._replay.run()
+        if progress is None:
+            self._replay.run()
+        else:
+            cycles = self.result.counters["cycles"]
+            self._replay.run(lambda part: progress(int(part * cycles)))
         return self.result
 
 

@@ -28,6 +28,8 @@ __all__ = ["Replay"]
 
 #: Words of the sums of a batch: they and their products fit a second-level cache.
 _BLOCK = 1 << 16
+#: Steps from one call of ``progress`` to the next.
+_PACE = 64
 
 
 class Replay:
@@ -45,16 +47,26 @@ class Replay:
         self._machine, self._commands = machine, commands
         self._steps = _Preparation(machine).steps(commands)
 
-    def run(self) -> None:
-        """Do what the commands do."""
+    def run(self, progress: Callable[[float], None] | None = None) -> None:
+        """Do what the commands do.
+
+        Parameters
+        ----------
+        progress
+            Called now and then with the part that is done, up to 1; what it raises ends the run.
+        """
         if self._steps is None:
             effects = Effects(self._machine)
-            for command in self._commands:
+            for index, command in enumerate(self._commands):
+                if progress is not None and index % _PACE == 0:
+                    progress(index / len(self._commands))
                 effects.execute(command)
             effects.flush()
             return
         with np.errstate(all="ignore"):
-            for step in self._steps:
+            for index, step in enumerate(self._steps):
+                if progress is not None and index % _PACE == 0:
+                    progress(index / len(self._steps))
                 step()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import weakref
 from collections import OrderedDict
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
@@ -30,8 +30,8 @@ _SMALL = 4096
 _PATIENCE = 5.0
 
 
-class Interrupted(BaseException):
-    """Raised in the thread of a chip, to end a run."""
+class Interrupted(Exception):
+    """A run was ended by `Chip.interrupt`."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Job:
     ----------
     program
         What runs.
+    given
+        When, by `time.monotonic`.
     inputs, outputs
         Arguments, and the results to be.
     taken
@@ -53,6 +55,7 @@ class Job:
     """
 
     program: Program
+    given: float
     inputs: Sequence[Buffer]
     outputs: Sequence[Buffer]
     taken: Sequence[int]
@@ -111,7 +114,8 @@ class Chip:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._running = self._closed = False
+        self._interrupted = 0.0  # when: what was given before is not to be done
+        self._closed = False
 
     # For any thread
 
@@ -126,11 +130,17 @@ class Chip:
         self._work.put(work)
 
     def interrupt(self) -> None:
-        """End the run that is under way, if there is one; what is computed of it is an error."""
-        with self._lock:
-            if self._running and self._thread is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Interrupted))
+        """End the run that is under way and those that wait; what they compute is an error.
+
+        Signal handlers may call it. The run looks now and then whether it is to end: an exception
+        that came from outside, wherever it is, would leave locks behind, such as those of imports.
+        """
+        self._interrupted = monotonic()
+
+    def check(self, given: float) -> None:
+        """Raise `Interrupted` if what was given at a time is not to be done."""
+        if given <= self._interrupted:
+            raise Interrupted
 
     def close(self) -> None:
         """End all work and close the chip."""
@@ -160,32 +170,24 @@ class Chip:
 
     def _serve(self) -> None:
         while True:
-            try:
-                work = self._work.get()
-                if self._closed or work is None:
-                    return
-                work()
-            except Interrupted:
-                pass  # it came when the run had just ended
+            work = self._work.get()
+            if self._closed or work is None:
+                return
+            work()
 
     def run(self, job: Job) -> PjrtError | None:
         """Run a program and fill the outputs, but do not say yet that they are ready."""
         link = job.interconnect
         try:
-            self._running = True
             # Whatever happens in here ends the run on all chips.
             with nullcontext() if link is None else link.device(job.device) as peer:
+                self.check(job.given)
                 for buffer in job.inputs:
                     buffer.ready.wait()
                     if buffer.ready.error is not None:
                         raise buffer.ready.error
                 self._fill(job, self._results(job, peer))
-            with self._lock:
-                self._running = False
-            for _ in range(3):
-                _breathe()  # an interrupt that came at the last moment is raised here
         except BaseException as error:
-            self._running = False
             first = error.first if isinstance(error, Cancelled) else error
             if isinstance(first, Interrupted):
                 return PjrtError(Code.CANCELLED, f"{job.program.name} was interrupted")
@@ -200,6 +202,8 @@ class Chip:
         for i in job.taken:
             job.inputs[i].donated = True
         loaded.leave()
+        assert self._device is not None
+        self._device.on_progress = lambda _: self.check(job.given)
         if isinstance(loaded.executable, MixedExecutable):
             return loaded.executable(*arguments, timeout=None, peer=peer)
         results = loaded.executable.run(*arguments, timeout=None)
@@ -232,7 +236,3 @@ class Chip:
             self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
         self._loaded.move_to_end(key)
         return loaded
-
-
-def _breathe() -> None:
-    """Do nothing."""

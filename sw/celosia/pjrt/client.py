@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
+from time import monotonic
 
 from celosia.collectives import HostInterconnect
 from celosia.pjrt.buffers import Buffer
@@ -107,13 +108,21 @@ class Client:
         outputs = [[Buffer(chip, shape, dtype) for shape, dtype in program.results]
                    for chip in chips]
         events = [Event() for _ in chips]
-        link = HostInterconnect(len(chips)) if len(chips) > 1 else None
-        jobs = [Job(program, row, results, taken, i, link)
+        given = monotonic()
+        link = None
+        if len(chips) > 1:
+            link = HostInterconnect(len(chips), check=partial(chips[0].check, given))
+        jobs = [Job(program, given, row, results, taken, i, link)
                 for i, (row, results) in enumerate(zip(inputs, outputs, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:
-            for chip, job, event in zip(chips, jobs, events, strict=True):
-                chip.submit(partial(self._run, chip, job, event))
+            try:
+                for chip, job, event in zip(chips, jobs, events, strict=True):
+                    chip.submit(partial(self._run, chip, job, event))
+            except BaseException as error:  # an interrupt; the others must not wait for the rest
+                if link is not None:
+                    link.cancel(error)
+                raise
         self._in_flight.add(events)
         return outputs, events
 

@@ -52,7 +52,7 @@ class Event:
         callback(self.error)
 
     def wait(self) -> None:
-        """Wait until it has happened. An exception that another thread sets comes through."""
+        """Wait until it has happened."""
         if self.done:
             return
         there = threading.Event()

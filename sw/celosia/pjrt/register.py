@@ -5,9 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import importlib
-import signal
 import threading
-from types import FrameType
 from typing import Any
 
 from celosia.pjrt.settings import PLATFORM
@@ -60,7 +58,8 @@ def _register_table() -> Any:
         importlib.import_module(f"celosia.pjrt.{name}")
     from celosia.pjrt import linalg
     from celosia.pjrt.calls_client import clients
-    from celosia.pjrt.table import make_table, silence
+    from celosia.pjrt.interrupts import watch
+    from celosia.pjrt.table import CALLS, make_table, silence
 
     table = make_table()
     make = ctypes.pythonapi.PyCapsule_New
@@ -75,27 +74,15 @@ def _register_table() -> Any:
     if donating is not None and PLATFORM not in donating:
         donating.append(PLATFORM)
 
+    unwatch = watch(CALLS, clients)
+
     @atexit.register
     def leave() -> None:
+        unwatch()
         for client in tuple(clients):
             client.close()
             client.report()
         # JAX drops its objects when Python has ended: what they call must be there, and no Python.
         silence(table)
 
-    _watch_interrupts(clients)
     return table
-
-
-def _watch_interrupts(clients: Any) -> None:
-    """Let Ctrl-C end the runs that are under way, where Python's own handler is in place."""
-    if threading.current_thread() is not threading.main_thread() or (
-            signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
-        return
-
-    def interrupted(number: int, frame: FrameType | None) -> None:
-        for client in tuple(clients):
-            client.interrupt()
-        signal.default_int_handler(number, frame)
-
-    signal.signal(signal.SIGINT, interrupted)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 from collections.abc import Callable
 from typing import Any
 
 from celosia.pjrt.errors import Code, PjrtError, as_error
 from celosia.pjrt.handles import HANDLES, Text
+from celosia.pjrt.interrupts import Calls
 from celosia.pjrt.native import keep
 from celosia.pjrt.structs import ENTRIES, MAJOR, MINOR, Api, arguments
 
-__all__ = ["DESTROYING", "FUNCTIONS", "Failure", "entry", "fail", "make_table", "silence"]
+__all__ = ["CALLS", "DESTROYING", "FUNCTIONS", "Failure", "entry", "fail", "make_table", "silence"]
 
 #: Every function takes the address of its arguments and returns that of an error, or 0.
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t)
@@ -22,6 +22,7 @@ DESTROYING = ("Error_Destroy", "Event_Destroy", "Executable_Destroy", "LoadedExe
               "Buffer_Destroy", "ExecuteContext_Destroy")
 #: What is implemented, by the names of `ENTRIES`.
 FUNCTIONS: dict[str, Callable[[Any], None]] = {}
+CALLS = Calls()
 #: Keeps what C has addresses of.
 _alive: list[Any] = []
 
@@ -60,15 +61,23 @@ def _callback(name: str) -> Any:
 
     def call(address: int) -> int:
         try:
-            function(at(address))
+            _attempt(function, at, address)
         except KeyboardInterrupt as error:
-            _thread.interrupt_main()  # to be raised when the caller is in Python again
+            CALLS.later()  # the caller is to get it, too
             return fail(error)
         except BaseException as error:
             return fail(error)
         return 0
 
+    CALLS.code.add(call.__code__)
     return _FUNCTION(call)
+
+
+def _attempt(function: Callable[[Any], None], at: Callable[[int], Any], address: int) -> None:
+    function(at(address))
+
+
+CALLS.guarded.add(_attempt.__code__)
 
 
 def make_table() -> Api:
