@@ -36,9 +36,9 @@ def runs(monkeypatch) -> list[int]:
     found: list[int] = []
     go = _Run.go
 
-    def counted(self, limit):
+    def counted(self, limit, progress):
         found.append(self.length)
-        return go(self, limit)
+        return go(self, limit, progress)
 
     monkeypatch.setattr(_Run, "go", counted)
     return found

@@ -1,5 +1,6 @@
 """When Ctrl-C is raised, and when it waits."""
 
+import signal
 import sys
 import threading
 import time
@@ -56,6 +57,25 @@ def test_a_long_call_is_interrupted_where_that_is_caught(calls, monkeypatch):
     assert not let_outside(calls, let_inside)  # another one
 
 
+@pytest.fixture
+def handler():
+    """Python's own handler, which a process in a shell's background has not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("handler")
+def test_another_handler_stays(calls):
+    def mine(number, frame):
+        pass
+
+    signal.signal(signal.SIGINT, mine)
+    watch(calls, [])()
+    assert signal.getsignal(signal.SIGINT) is mine
+
+
+@pytest.mark.usefixtures("handler")
 def test_what_waited_is_raised_in_the_caller(calls):
     client = Client()
     unwatch = watch(calls, [client])
