@@ -167,6 +167,9 @@ operands of products in the unified buffer.
 Products are bf16 with fp32 sums, in ascending order of the depth within a block of it. With
 `fast` (the default) divisions and roots are products with reciprocals;
 `celosia.compiler.selection` says how exact that is.
+
+Operations on bf16 are those of fp32, rounded: `select` too, so that what it chooses is 0 where it
+was subnormal and 0x7fc0 where it was another NaN. What only moves elements changes no bit.
 """
 
 
