@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["PAD_DELAYS", "BoardLibrary", "BuiltBoard", "build_board"]
 
 _FOLDER = Path(__file__).parent / "boards"
-_SOURCES = (*SDRAM_SOURCES, _FOLDER / "serial_line.h", _FOLDER / "harness.cpp")
+_SOURCES = (*SDRAM_SOURCES, *(_FOLDER / name for name in ("serial_line.h", "spi_flash.h",
+                                                          "harness.cpp")))
 _PREFIX = "Vboard"
 #: Bytes that one call hands on at most; more than come in one.
 _CAPACITY = 1 << 16
@@ -56,6 +57,7 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "pending": (ctypes.c_uint64, (ctypes.c_void_p,)),
     "lights": (ctypes.c_uint32, (ctypes.c_void_p,)),
     "sdram": (ctypes.c_void_p, (ctypes.c_void_p,)),
+    "flash": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint64)),
     "send": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)),
     "run": (ctypes.c_uint64, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p,
                               ctypes.c_uint64)),
@@ -80,6 +82,8 @@ class BuiltBoard:
         Whether the top module has the pins of one.
     lights
         Names of the lights.
+    flash
+        What its flash memory holds behind the bitstream; empty: nothing.
     """
 
     path: Path
@@ -88,10 +92,13 @@ class BuiltBoard:
     baud: int
     has_sdram: bool
     lights: tuple[str, ...]
+    flash: bytes
 
 
-def _verilog(board: Board, config: TpuConfig, baud: int) -> str:
-    """Verilog of the top module in the form that simulates fast, kept like that of chips."""
+def _sources(board: Board, config: TpuConfig, baud: int) -> tuple[str, bytes]:
+    """Verilog of the top module in the form that simulates fast, kept like that of chips, and what
+    is in the flash memory.
+    """
     key = cache.digest({"board": repr(board), "config": repr(config), "baud": baud,
                         **writer_identity()})
 
@@ -100,8 +107,10 @@ def _verilog(board: Board, config: TpuConfig, baud: int) -> str:
 
         made = sources(board, config, baud=baud, simulation=True)
         (folder / "top.v").write_text(made.verilog)
+        (folder / "flash.bin").write_bytes(made.flash)
 
-    return (cache.entry("board-verilog", key, make) / "top.v").read_text()
+    folder = cache.entry("board-verilog", key, make)
+    return (folder / "top.v").read_text(), (folder / "flash.bin").read_bytes()
 
 
 def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | None = None,
@@ -128,7 +137,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | No
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text = _verilog(board, config, baud)
+    text, flash = _sources(board, config, baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text
@@ -147,7 +156,8 @@ def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | No
                             for i, (name, invert) in enumerate(lights))
         (work / "cpp" / "board_config.h").write_text(
             f'#include "{_PREFIX}.h"\n#define BOARD_MODEL {_PREFIX}\n'
-            f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_LIGHTS {levels or '0'}\n")
+            f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
+            f"#define BOARD_LIGHTS {levels or '0'}\n")
         flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
         own = [(path, FLAGS.fast) for path in _SOURCES if path.suffix == ".cpp"]
         objects = compile_all([*items, *own], work, flags)
@@ -158,7 +168,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | No
 
     path = cache.entry("board", key, make) / "board.so"
     return BuiltBoard(path, config, system_hz(text, board.clock_hz), baud, has_sdram,
-                      tuple(name for name, _ in lights))
+                      tuple(name for name, _ in lights), flash)
 
 
 class BoardLibrary:
@@ -189,6 +199,10 @@ class BoardLibrary:
         device = ctypes.byref(structure(part)) if built.has_sdram else None
         self._board: int | None = self._functions["new"](
             device, 1e12 / built.freq_hz, built.freq_hz / built.baud * (1 + skew), *pad_delays)
+        if built.flash:
+            from celosia_hw.compact.boot import FLASH_OFFSET
+
+            self._functions["flash"](self._board, FLASH_OFFSET, built.flash, len(built.flash))
         self._sdram_functions = declare_sdram(library) if built.has_sdram else None
 
     def _call(self, name: str, *arguments):

@@ -66,6 +66,8 @@ class Board:
         Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
     build_only
         The board's bitstream is built and nothing more is claimed of it.
+    compact
+        The chip is that of `celosia_hw.compact`: the large one does not fit.
     """
 
     name: str
@@ -85,3 +87,4 @@ class Board:
     capacity: Capacity
     series: str = ""
     build_only: bool = False
+    compact: bool = False

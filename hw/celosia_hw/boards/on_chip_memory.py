@@ -1,8 +1,8 @@
-"""External memory of a board that has none: RAM of the FPGA."""
+"""External memory of a board that has none: block RAM of the FPGA."""
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 from amaranth.utils import exact_log2
@@ -13,16 +13,13 @@ from celosia_hw.bus.axi import OKAY, AxiReadSignature, AxiWriteSignature
 
 __all__ = ["OnChipMemory"]
 
-#: Words of 16 bits of an SB_SPRAM256KA.
-_SPRAM_WORDS = 1 << 14
-
 
 class OnChipMemory(wiring.Component):
-    """Block RAM, or the single-port RAM of an iCE40UP, behind AXI4.
+    """Block RAM behind AXI4.
 
-    Reads and writes are served burst by burst, each in order; a beat a cycle each way (SPRAM: one
-    of them, writes first). Addresses wrap at ``memory_bytes``. Latency of a read: 3 cycles from AR
-    to the first beat. R leaves from registers. A reset forgets bursts, not data.
+    Reads and writes are served burst by burst, each in order; a beat a cycle each way. Addresses
+    wrap at ``memory_bytes``. Latency of a read: 3 cycles from AR to the first beat. R leaves from
+    registers. A reset forgets bursts, not data.
 
     A read of bytes that are written at the same time gives anything.
 
@@ -31,9 +28,7 @@ class OnChipMemory(wiring.Component):
     config
         For the width of the bus.
     memory_bytes
-        A power of two; with ``spram`` at least 32 KiB for each 16 bits of the bus.
-    spram
-        Use SB_SPRAM256KA instances, which know no initial value.
+        A power of two, 4096 or more.
 
     Members
     -------
@@ -43,16 +38,12 @@ class OnChipMemory(wiring.Component):
     read: Any
     write: Any
 
-    def __init__(self, config: TpuConfig, memory_bytes: int, *, spram: bool = False):
+    def __init__(self, config: TpuConfig, memory_bytes: int):
         if memory_bytes < 4096 or memory_bytes & (memory_bytes - 1):
             raise ValueError("memory_bytes must be a power of two, at least 4096, not "
                              f"{memory_bytes!r}")
-        self._bus_bytes, self._spram = config.bus_bytes, spram
+        self._bus_bytes = config.bus_bytes
         self._words = memory_bytes // config.bus_bytes
-        if spram and self._words < _SPRAM_WORDS:
-            raise ValueError(f"memory_bytes must be at least {_SPRAM_WORDS * config.bus_bytes} in "
-                             f"single-port RAM behind {config.bus_bytes} bytes a beat, not "
-                             f"{memory_bytes!r}")
         super().__init__({"read": In(AxiReadSignature(config.bus_bytes)),
                           "write": In(AxiWriteSignature(config.bus_bytes))})
 
@@ -83,11 +74,10 @@ class OnChipMemory(wiring.Component):
         stage_valid, stage_last, stage_id = Signal(), Signal(), Signal()
         m.d.comb += [
             move.eq(~r.valid | r.ready),
-            get.eq(move & reading & ~(put if self._spram else 0)),
+            get.eq(move & reading),
             last.eq(left == 0),
             ar.ready.eq(~reading | get & last),
-            # A write to SPRAM spoils what it has read.
-            w.ready.eq(writing & ((move | ~stage_valid) if self._spram else 1)),
+            w.ready.eq(writing),
             r.payload.resp.eq(OKAY),
         ]
         with m.If(get):
@@ -103,47 +93,12 @@ class OnChipMemory(wiring.Component):
                 r.valid.eq(stage_valid), r.payload.data.eq(found),
                 r.payload.last.eq(stage_last), r.payload.id.eq(stage_id),
             ]
-        if self._spram:
-            addr = Mux(put, write_addr, read_addr)
-            self._single_port(m, addr, get, put, w.payload, found)
-        else:
-            for lane in range(self._bus_bytes):
-                m.submodules[f"lane{lane}"] = ram = LaneRam(self._words)
-                m.d.comb += [
-                    ram.write_addr.eq(write_addr), ram.write_en.eq(put & w.payload.strb[lane]),
-                    ram.write_data.eq(w.payload.data.word_select(lane, 8)),
-                    ram.read_addr.eq(read_addr), ram.read_en.eq(get),
-                    found.word_select(lane, 8).eq(ram.read_data),
-                ]
+        for lane in range(self._bus_bytes):
+            m.submodules[f"lane{lane}"] = ram = LaneRam(self._words)
+            m.d.comb += [
+                ram.write_addr.eq(write_addr), ram.write_en.eq(put & w.payload.strb[lane]),
+                ram.write_data.eq(w.payload.data.word_select(lane, 8)),
+                ram.read_addr.eq(read_addr), ram.read_en.eq(get),
+                found.word_select(lane, 8).eq(ram.read_data),
+            ]
         return m
-
-    def _single_port(self, m: Module, addr, get, put, beat, found) -> None:
-        """SB_SPRAM256KA: 16 bits wide and written in nibbles; output held while not selected."""
-        rows = self._words // _SPRAM_WORDS
-        inner = exact_log2(_SPRAM_WORDS)
-        chosen = Signal(range(max(rows, 2)))  # the row that was read
-        outputs = []
-        with m.If(get):
-            m.d.sync += chosen.eq(addr[inner:])
-        for row in range(rows):
-            here = (addr[inner:] == row) if rows > 1 else Const(1)
-            parts = []
-            for column in range(self._bus_bytes // 2):
-                strobes = beat.strb[2 * column:2 * column + 2]
-                out = Signal(16, name=f"out_{row}_{column}")
-                m.submodules[f"spram_{row}_{column}"] = Instance(
-                    "SB_SPRAM256KA", i_CLOCK=ClockSignal(), i_ADDRESS=addr[:inner],
-                    i_DATAIN=beat.data[16 * column:16 * column + 16],
-                    i_MASKWREN=_nibbles(strobes), i_WREN=put, i_CHIPSELECT=here & (get | put),
-                    i_STANDBY=Const(0), i_SLEEP=Const(0), i_POWEROFF=Const(1), o_DATAOUT=out)
-                parts.append(out)
-            outputs.append(parts)
-        for column in range(self._bus_bytes // 2):
-            with m.Switch(chosen):
-                for row in range(rows):
-                    with m.Case(row):
-                        m.d.comb += found[16 * column:16 * column + 16].eq(outputs[row][column])
-
-
-def _nibbles(strobes):
-    return Cat(bit.replicate(2) for bit in strobes)

@@ -62,10 +62,12 @@ _LIGHTS = (("led_heartbeat", "led", 0, ""), ("led_fault", "led", 1, ""),
 _SDRAM = tuple((f"sdram_{port}", "sdram", 0, part) for port, part in (
     ("clk", "clk"), ("cke", "clk_en"), ("cs_n", "cs"), ("ras_n", "ras"), ("cas_n", "cas"),
     ("we_n", "we"), ("ba", "ba"), ("a", "a"), ("dqm", "dqm"), ("dq", "dq")))
+_FLASH = tuple((f"flash_{port}", "spi_flash_1x", 0, part) for port, part in (
+    ("cs_n", "cs"), ("clk", "clk"), ("mosi", "copi"), ("miso", "cipo")))
 _PORTS = {
     # The ESP32 resets the board if its GPIO0 is not held high.
     "ulx3s": (*_COMMON, *_LIGHTS, *_SDRAM, ("wifi_gpio0", "esp32", 0, "gpio0")),
-    "icebreaker": (*_COMMON, *_LIGHTS[:2]),
+    "icebreaker": (*_COMMON, *_LIGHTS[:2], *_FLASH),
     "tangnano9k": (*_COMMON, *_LIGHTS), "tangprimer20k": (*_COMMON, *_LIGHTS),
     "arty_a7": (*_COMMON, *_LIGHTS),
 }

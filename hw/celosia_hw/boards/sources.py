@@ -1,5 +1,6 @@
 """What the FPGA tools want for a chip on a board: Verilog, constraints, clocks."""
 
+import struct
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
@@ -12,8 +13,13 @@ from celosia_hw.boards.sdram_pads import pad_cycles
 from celosia_hw.boards.sdram_timing import SdramTiming
 from celosia_hw.boards.system import SystemConfig, system_verilog
 from celosia_hw.boards.tops import top_module
+from celosia_hw.compact.compact_system import compact_verilog
+from celosia_hw.compact.firmware import RAM_BYTES, image
 
 __all__ = ["Sources", "sources"]
+
+#: Requests that the receiver of a compact chip holds; its firmware is slower than any line.
+_COMPACT_BUFFER = 1024
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,9 @@ class Sources:
         External memory.
     script
         Tcl for Vivado (``xilinx7``), else empty.
+    flash
+        What the board's flash memory holds behind the bitstream, from
+        `celosia_hw.compact.boot.FLASH_OFFSET` on; empty where there is nothing.
     """
 
     board: Board
@@ -50,14 +59,24 @@ class Sources:
     baud: int
     memory_bytes: int
     script: str = ""
+    flash: bytes = b""
+
+
+def _has_spram(board: Board) -> bool:
+    """Whether the device has single-port RAM beside its block RAM."""
+    return board.family == "ice40"
 
 
 def _check_memory(board: Board, config: TpuConfig) -> None:
     """Check that the block RAM holds what is to be in it."""
     if board.memory == "sdram":
         return
-    inside = config.ub_bytes + config.acc_bytes
-    wanted = inside + (0 if board.family == "ice40" else board.memory_bytes)
+    wanted = config.acc_bytes
+    if board.compact:
+        wanted += 2 * _COMPACT_BUFFER
+        wanted += RAM_BYTES if not _has_spram(board) else 0
+    if not _has_spram(board):
+        wanted += config.ub_bytes + board.memory_bytes
     # A byte has a ninth bit in the larger blocks, which nothing here uses.
     size = board.capacity.block_ram_bits // (9 if board.capacity.block_ram_bits % 9 == 0 else 8)
     if wanted > board.capacity.block_rams * size:
@@ -88,19 +107,31 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     ImportError
         If amaranth-boards is not installed.
     """
+    if board.compact and (config.bf16 or config.dim not in (2, 4)):
+        raise ValueError(f"config must be a chip of int8 alone with D = 2 or 4 on {board.title}, "
+                         f"whose chip is compact, not {config.name!r}")
     setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
     actual = round(setting.freq_hz)
     _check_memory(board, config)
     pins = board_pins(board)
     link = LinkConfig(actual, board.baud if baud is None else baud, board.memory_bytes)
-    system = SystemConfig(link, memory=board.memory, spram=board.family == "ice40")
-    if board.memory == "sdram":
-        timing = SdramTiming()
-        system = replace(system, sdram=timing, pad_cycles=pad_cycles(timing, actual))
-    verilog = "\n".join([system_verilog(config, system, simulation=simulation),
-                         top_module(board.family, board.series, setting, pins)])
+    flash = b""
+    if board.compact:
+        link = replace(link, buffer_bytes=_COMPACT_BUFFER)
+        words = image(config, link)
+        if _has_spram(board):
+            flash = struct.pack(f"<{len(words)}I", *words).ljust(RAM_BYTES, b"\0")
+            words = []
+        system = compact_verilog(config, link, words, spram=_has_spram(board))
+    else:
+        around = SystemConfig(link, memory=board.memory)
+        if board.memory == "sdram":
+            timing = SdramTiming()
+            around = replace(around, sdram=timing, pad_cycles=pad_cycles(timing, actual))
+        system = system_verilog(config, around, simulation=simulation)
+    verilog = "\n".join([system, top_module(board.family, board.series, setting, pins)])
     return Sources(
         board, config, verilog, constraints(board.family, pins),
         CONSTRAINTS_FILES[board.family], {"clk": board.clock_hz, "clk_sys": actual}, actual,
         link.baud, board.memory_bytes,
-        vivado_script(board) if board.family == "xilinx7" else "")
+        vivado_script(board) if board.family == "xilinx7" else "", flash)

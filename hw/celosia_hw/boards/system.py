@@ -38,8 +38,6 @@ class SystemConfig:
         Clock, wire and memory size; ``memory_bytes`` a power of two.
     memory
         ``"sdram"`` or ``"on-chip"``.
-    spram
-        On-chip memory is the single-port RAM of an iCE40UP.
     sdram
         The device.
     pad_cycles
@@ -53,7 +51,6 @@ class SystemConfig:
 
     link: LinkConfig
     memory: MemoryKind = "on-chip"
-    spram: bool = False
     sdram: SdramTiming = field(default_factory=SdramTiming)
     pad_cycles: int = 0
 
@@ -113,7 +110,7 @@ class System(wiring.Component):
             memory = SdramController(config, system.link.clock_hz, system.sdram,
                                      pad_cycles=system.pad_cycles)
         else:
-            memory = OnChipMemory(config, system.link.memory_bytes, spram=system.spram)
+            memory = OnChipMemory(config, system.link.memory_bytes)
         m.submodules.link, m.submodules.arbiter, m.submodules.memory = link, arbiter, memory
         m.d.comb += [link.rx.eq(self.rx), self.tx.eq(link.tx)]
         for name in self._device:

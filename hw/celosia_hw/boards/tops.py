@@ -146,6 +146,7 @@ def top_module(family: str, device: str, pll: Pll, pins: tuple[PinGroup, ...]) -
             "wire heartbeat, fault, busy;\n"]
     connections = ["clk", "rst", "rx", "tx", "heartbeat", "fault", "busy"]
     nets = {"clk": "clk_sys"}
+    connections += [pin.port for pin in pins if pin.port.startswith("flash_")]
     sdram = [pin for pin in pins if pin.port.startswith("sdram_")]
     if sdram:
         text += [f"wire {_range(width)}{name};\n" for name, width in _SDRAM_WIRES]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia_hw.boards.sources import Sources
+from celosia_hw.compact.boot import FLASH_OFFSET
 from celosia_hw.fpga.errors import FpgaError
 from celosia_hw.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia_hw.fpga.netlist import KEEP_NAMES, Netlist
@@ -25,6 +26,8 @@ QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
 #: The report's file in the output folder.
 REPORT = "report.json"
 _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
+#: What the flash memory holds behind the bitstream.
+_FIRMWARE = "firmware.bin"
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,11 @@ def write_sources(made: Sources, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         _write(folder / name, text)
-    return [folder / name for name in files]
+    written = [folder / name for name in files]
+    if made.flash:
+        written.append(folder / _FIRMWARE)
+        written[-1].write_bytes(made.flash)
+    return written
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,15 @@ class _Flow:
         seconds = self.step(f"seed {seed}", tool, arguments, key, f"route-{seed}.log",
                             report, routed)
         return Routed(seed, read_timing(self.folder / report, netlist, self.family), seconds)
+
+
+def _with_flash(packed: Path, behind: bytes) -> bytes:
+    """The contents of a flash memory: a bitstream, and what comes behind it."""
+    data = packed.read_bytes()
+    if len(data) > FLASH_OFFSET:
+        raise FpgaError(f"{packed} must have at most {FLASH_OFFSET} bytes, for the firmware comes "
+                        f"behind it, not {len(data)}")
+    return data.ljust(FLASH_OFFSET, b"\xff") + behind
 
 
 def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_only: bool = False,
@@ -214,8 +230,11 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
             raise FpgaError("--seeds must have one seed at least")
         routed = f"routed-{best.seed}.{kind.routed}"
         key = hashlib.sha256((folder / routed).read_bytes()).hexdigest()
+        packed = f"packed.{kind.bitstream}" if made.flash else bitstream
         seconds["packing"] = flow.step(
-            "packing", tools[kind.pack], kind.packing(made.board, routed, bitstream), key,
-            "packing.log", bitstream)
+            "packing", tools[kind.pack], kind.packing(made.board, routed, packed), key,
+            "packing.log", packed)
+        if made.flash:
+            (folder / bitstream).write_bytes(_with_flash(folder / packed, made.flash))
         built.bitstream = folder / bitstream
         return built

@@ -33,13 +33,20 @@ _CHIP_UNITS = {
     "store": "store", "host": "host", "guard": "bus", "arbiter": "bus",
 }
 #: The same for what is around it.
-_OUTER_UNITS = {"link": "link", "memory": "memory", "arbiter": "memory"}
+_OUTER_UNITS = {
+    "link": "link", "memory": "memory", "arbiter": "memory",
+    # Of the compact chip.
+    "sequencer": "sequencer", "boot": "sequencer", "firmware": "sequencer", "engine": "mxu",
+    "devices": "link", "buffer": "ub", "accumulators": "acc", "external": "memory",
+    "shared": "memory",
+}
 #: What each unit of a report is.
 UNITS = {
     "mxu": "matrix unit", "ub": "unified buffer", "acc": "accumulators", "vpu": "vector unit",
     "scalar": "scalar unit", "load": "load engine", "store": "store engine",
     "host": "host interface", "bus": "arbiter and guard of the memory port",
-    "chip": "the chip between its units", "link": "host link",
+    "chip": "the chip between its units", "sequencer": "sequencer and its firmware",
+    "link": "host link",
     "memory": "memory and its controller", "board": "clock, pins, lights",
 }
 
@@ -51,7 +58,8 @@ def unit_of(place: Path_) -> str:
     if _CHIP in place:
         inside = place[place.index(_CHIP) + 1:]
         return _CHIP_UNITS.get(inside[0], "chip") if inside else "chip"
-    return next((_OUTER_UNITS[name] for name in place if name in _OUTER_UNITS), "board")
+    names = (name.rstrip("0123456789") for name in place)
+    return next((_OUTER_UNITS[name] for name in names if name in _OUTER_UNITS), "board")
 
 
 @dataclass

@@ -29,3 +29,32 @@ module SB_SPRAM256KA(
     DATAOUT <= WREN ? ~words[ADDRESS] : words[ADDRESS];
   end
 endmodule
+
+// As its parameters are in the matrix engine: two signed products of 8 x 8 bits, with registers at
+// the operands (B keeps its value on BHOLD) and at the products.
+module SB_MAC16 #(
+  parameter [0:0] A_REG = 0, B_REG = 0, C_REG = 0, D_REG = 0,
+  parameter [0:0] TOP_8x8_MULT_REG = 0, BOT_8x8_MULT_REG = 0,
+  parameter [0:0] PIPELINE_16x16_MULT_REG1 = 0, PIPELINE_16x16_MULT_REG2 = 0,
+  parameter [1:0] TOPOUTPUT_SELECT = 0, BOTOUTPUT_SELECT = 0,
+  parameter [0:0] MODE_8x8 = 0, A_SIGNED = 0, B_SIGNED = 0
+) (
+  input CLK, CE,
+  input [15:0] A, B, C, D,
+  input AHOLD, BHOLD, CHOLD, DHOLD, IRSTTOP, IRSTBOT, ORSTTOP, ORSTBOT, OLOADTOP, OLOADBOT,
+  input ADDSUBTOP, ADDSUBBOT, OHOLDTOP, OHOLDBOT, CI, ACCUMCI, SIGNEXTIN,
+  output [31:0] O
+);
+  reg signed [15:0] a, b;
+  reg signed [15:0] top, bottom;
+  assign O = {top, bottom};
+  initial if (!(A_REG && B_REG && TOP_8x8_MULT_REG && BOT_8x8_MULT_REG && MODE_8x8 && A_SIGNED
+                && B_SIGNED && TOPOUTPUT_SELECT == 2 && BOTOUTPUT_SELECT == 2))
+    $fatal(1, "SB_MAC16: only registered signed products of 8 x 8 bits are modelled");
+  always @(posedge CLK) if (CE) begin
+    if (!AHOLD) a <= A;
+    if (!BHOLD) b <= B;
+    top <= $signed(a[15:8]) * $signed(b[15:8]);
+    bottom <= $signed(a[7:0]) * $signed(b[7:0]);
+  end
+endmodule

@@ -114,7 +114,8 @@ def _boards(args: argparse.Namespace) -> int:
     rows = [("board", "device", "chip", "clock", "memory", "link", "")]
     for board in BOARDS.values():
         memory = f"{board.memory_bytes >> 10:,} KiB {board.memory}"
-        rows.append((board.name, board.device, board.preset, f"{board.freq_hz / 1e6:g} MHz",
+        chip = board.preset + (", compact" if board.compact else "")
+        rows.append((board.name, board.device, chip, f"{board.freq_hz / 1e6:g} MHz",
                      memory, f"{board.baud:,} baud", board.title))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
@@ -194,7 +195,8 @@ def _build(args: argparse.Namespace) -> int:
     if built.lacks or (built.best and not built.best.timing.met):
         return 1
     if built.bitstream and (args.program or args.flash):
-        program(made.board, built.bitstream, flash=args.flash, say=say)
+        # What is in the flash memory beside the bitstream must be there too.
+        program(made.board, built.bitstream, flash=args.flash or bool(made.flash), say=say)
     return 0
 
 

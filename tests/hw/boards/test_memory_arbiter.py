@@ -1,5 +1,4 @@
 # amaranth: UnusedElaboratable=no
-import re
 
 import numpy as np
 import pytest
@@ -157,10 +156,3 @@ def test_wrong_sizes(kind, size):
     message = f"memory_bytes must be a power of two, at least 4096, not {size}"
     with pytest.raises(ValueError, match=f"^{message}$"):
         kind(preset("nano"), size)
-
-
-def test_single_port_ram_has_a_least_size():
-    message = ("memory_bytes must be at least 65536 in single-port RAM behind 4 bytes a beat, not "
-               "32768")
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        OnChipMemory(preset("nano"), 32768, spram=True)

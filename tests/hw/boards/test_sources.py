@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+import struct
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +29,8 @@ def tops(monkeypatch):
     seen = []
     monkeypatch.setattr(module, "system_verilog",
                         lambda config, system, **_: seen.append(system) or "// system")
+    monkeypatch.setattr(module, "compact_verilog", lambda config, link, firmware, *, spram: (
+        seen.append(SimpleNamespace(link=link, firmware=firmware, spram=spram)) or "// system"))
     return seen
 
 
@@ -51,6 +55,22 @@ def test_every_port_of_the_top_has_its_pin(tops, name):
     assert system.link.clock_hz == found.freq_hz
     assert system.link.memory_bytes == item.memory_bytes == found.memory_bytes
     assert bool(found.script) == (item.family == "xilinx7")
+    assert bool(found.flash) == (item.family == "ice40")
+
+
+def test_firmware_is_in_the_bitstream_or_behind_it(tops):
+    nano = preset("nano")
+    behind = sources(board("icebreaker"), nano)
+    inside = sources(board("tangnano9k"), nano)
+    assert [top.spram for top in tops] == [True, False]
+    assert len(behind.flash) == 16384
+    assert not tops[0].firmware
+    assert not inside.flash
+    # The two differ in the size of the memory alone.
+    words = struct.unpack("<4096I", behind.flash)
+    both = zip(words, [*tops[1].firmware, *[0] * 4096], strict=False)
+    assert [pair for pair in both if pair[0] != pair[1]] == [(32768, 8192)]
+    assert nano.fingerprint in words
 
 
 def test_a_wish_for_clock_and_baud(tops):
@@ -65,12 +85,16 @@ def test_a_slow_sdram_answers_an_edge_earlier(tops):
 
 
 BIG = dataclasses.replace(preset("nano"), ub_rows=32768)
+FLOATING = dataclasses.replace(preset("nano"), name="floating", bf16=True)
 
 
 @pytest.mark.parametrize(("name", "config", "options", "message"), [
     ("tangnano9k", BIG, {}, (
         "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
-        "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 147456")),
+        "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 165888")),
+    *(("tangnano9k", config, {}, (
+        "config must be a chip of int8 alone with D = 2 or 4 on Sipeed Tang Nano 9K, whose chip is "
+        f"compact, not {config.name!r}")) for config in (preset("core"), preset("edge"), FLOATING)),
     ("icebreaker", preset("pico"), {"baud": 8_000_000},
      "LinkConfig.baud must be from 1 to a quarter of the clock, 6000000, not 8000000"),
     *(("ulx3s", preset("nano"), {"freq_hz": hz}, (

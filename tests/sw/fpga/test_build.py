@@ -4,6 +4,7 @@ import re
 import pytest
 
 from celosia_hw.boards import board
+from celosia_hw.compact.boot import FLASH_OFFSET
 from celosia_hw.fpga.build import build, write_sources
 from celosia_hw.fpga.errors import FpgaError, ToolFailed, ToolMissing
 from celosia_hw.fpga.program import program
@@ -245,6 +246,17 @@ def test_other_families_have_their_tools(tools, out, name, calls):
     assert [place[0], *place[12:]] == calls[0]
     assert pack == calls[1]
     assert built.bitstream.exists()
+
+
+def test_firmware_comes_behind_the_bitstream(tools, out):
+    made = sources()
+    object.__setattr__(made, "board", board("icebreaker"))
+    object.__setattr__(made, "flash", b"firmware")
+    built = build(made, out)
+    assert (out / "firmware.bin").read_bytes() == b"firmware"
+    packed = (out / "packed.bin").read_bytes()
+    assert built.bitstream == out / "celosia-icebreaker-nano.bin"
+    assert built.bitstream.read_bytes() == packed.ljust(FLASH_OFFSET, b"\xff") + b"firmware"
 
 
 def test_programming_calls_the_loader(tools, out):

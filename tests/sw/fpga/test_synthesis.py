@@ -9,7 +9,7 @@ import pytest
 
 from celosia.arch.config import PRESETS
 from celosia_hw.boards import board
-from celosia_hw.boards.sources import Sources
+from celosia_hw.boards.sources import Sources, sources
 from celosia_hw.emit import verilog
 from celosia_hw.fpga.build import build
 from celosia_hw.fpga.families import TOP
@@ -52,3 +52,26 @@ def test_area_of_a_chip(tmp_path, name):
     assert total["block_rams"] * (1 << 14) >= 8 * (config.ub_bytes + config.acc_bytes)
     assert units["DP16KD"] == total["block_rams"]
     assert not any(kind.startswith("$") for kind in units)
+
+
+#: Of the compact chip with its link: most LUTs and flip-flops, and how many multipliers.
+COMPACT = {"icebreaker": (2_700, 1_500, 8), "tangnano9k": (3_000, 1_600, 8),
+           "tangprimer20k": (3_000, 1_600, 8)}
+
+
+@pytest.mark.parametrize("name", [
+    name if name == "icebreaker" else pytest.param(name, marks=pytest.mark.slow)
+    for name in COMPACT])
+def test_area_of_a_compact_chip(tmp_path, name):
+    item = board(name)
+    made = sources(item, PRESETS[item.preset])
+    built = build(made, tmp_path, synth_only=True)
+    total, units = built.netlist.total(), built.netlist.by_unit()
+    assert not built.lacks
+    assert total["luts"] <= COMPACT[name][0]
+    assert total["flip_flops"] <= COMPACT[name][1]
+    # Two products of int8 share a block.
+    assert total["multipliers"] == units["mxu"]["multipliers"] == COMPACT[name][2]
+    assert units["acc"]["block_rams"] * item.capacity.block_ram_bits >= 8 * made.config.acc_bytes
+    assert units["sequencer"]["luts"] < 1_700
+    assert not any(kind.startswith("$") for kind in built.netlist.kinds())

@@ -1,0 +1,84 @@
+// The array: the matrix engine (celosia_hw.compact.matrix_engine), or on a host, loops.
+
+#include "execute.h"
+
+#ifdef CELOSIA_HOST
+
+static int8_t tile[MAX_DIM][MAX_DIM];  // [n][k]: weights that make lane n of the sums
+
+static void set_weight(uint32_t k, uint32_t n, int8_t weight) { tile[n][k] = weight; }
+
+static void set_row(uint32_t k) { (void)k; }
+
+static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
+                uint32_t rows, bool accumulate) {
+    uint32_t dim = config.dim;
+    for (; rows > 0; rows--) {
+        const int8_t *acts = &unified_buffer[acts_row << config.log2_dim];
+        int32_t *sums = &accumulators[acc_row << config.log2_dim];
+        for (uint32_t n = 0; n < dim; n++) {
+            int32_t sum = accumulate ? sums[n] : 0;
+            for (uint32_t k = 0; k < dim; k++) {
+                sum = (int32_t)((uint32_t)sum + (uint32_t)(acts[k] * tile[n][k]));
+            }
+            sums[n] = sum;
+        }
+        acts_row += acts_step;
+        acc_row += acc_step;
+    }
+}
+
+#else
+
+static union {
+    int8_t lanes[4];
+    uint32_t word;
+} weights[4];  // row k: lane n of the sums gets activation k times weight n
+
+static void set_weight(uint32_t k, uint32_t n, int8_t weight) { weights[k].lanes[n] = weight; }
+
+static void set_row(uint32_t k) { REGISTER(ENGINE_WEIGHTS + 4 * k) = weights[k].word; }
+
+// The sequencer waits for the engine by itself, where it next touches what that works on.
+static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
+                uint32_t rows, bool accumulate) {
+    REGISTER(ENGINE_ACTS_ROW) = acts_row;
+    REGISTER(ENGINE_ACTS_STEP) = acts_step;
+    REGISTER(ENGINE_ACC_ROW) = acc_row;
+    REGISTER(ENGINE_ACC_STEP) = acc_step;
+    REGISTER(ENGINE_START) = rows | (uint32_t)accumulate << ENGINE_ACCUMULATE_BIT;
+}
+
+#endif
+
+void matrix_load_weights(uint32_t row, uint32_t step, uint32_t rows, bool transpose) {
+    uint32_t dim = config.dim;
+    for (uint32_t i = 0; i < dim; i++) {
+        const int8_t *stored = &unified_buffer[row << config.log2_dim];
+        for (uint32_t j = 0; j < dim; j++) {
+            int8_t weight = i < rows ? stored[j] : 0;
+            set_weight(transpose ? j : i, transpose ? i : j, weight);
+        }
+        row += step;
+    }
+    for (uint32_t k = 0; k < dim; k++) {
+        set_row(k);
+    }
+}
+
+bool matrix_rows(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
+                 uint32_t rows, bool accumulate) {
+    if (!accumulate || acc_step != 0) {
+        run(acts_row, acts_step, acc_row, acc_step, rows, accumulate);
+        return service();
+    }
+    // The engine reads a row of the accumulators before it has written the one before.
+    for (; rows > 0; rows--) {
+        run(acts_row, 0, acc_row, 0, 1, true);
+        acts_row += acts_step;
+        if (service()) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,42 @@
+"""The numbers that the firmware has of the architecture."""
+
+import re
+
+from celosia.arch import isa, link, registers
+from celosia.arch.faults import Fault
+from celosia_hw.compact.arch_header import HEADER, arch_header
+
+
+def test_header_is_up_to_date():
+    assert HEADER.read_text() == arch_header(), "python -m celosia_hw.compact.arch_header"
+
+
+def defined() -> dict[str, str]:
+    joined = arch_header().replace("\\\n", " ")
+    return dict(re.findall(r"^#define (\w+) (.*?)(?:  //.*)?$", joined, re.MULTILINE))
+
+
+def test_names_have_the_values_of_the_architecture():
+    found = defined()
+    assert int(found["OPCODE_VECTOR"]) == isa.Opcode.VECTOR
+    assert int(found["FAULT_INDEX_RANGE"]) == Fault.INDEX_RANGE
+    assert int(found["REGISTER_WINDOW3_LAST"]) == registers.BY_NAME["WINDOW3_LAST"].offset
+    assert int(found["STATUS_FAULTED"]) == registers.Status.FAULTED
+    assert int(found["LINK_MAGIC"], 16) == link.LINK_MAGIC
+    assert int(found["KIND_AGAIN"]) == link.Kind.AGAIN
+
+
+def words(name: str) -> list[int]:
+    return [int(word.rstrip("u"), 0) for word in re.findall(r"\w+", defined()[name])]
+
+
+def test_shapes_are_those_of_the_instructions():
+    shapes, fields, operands = map(words, ("OPCODE_SHAPES", "SHAPE_FIELDS", "SHAPE_OPERANDS"))
+    assert len(shapes) == int(defined()["NUM_OPCODES"])
+    for opcode, shape in enumerate(shapes):
+        instruction = isa.BY_OPCODE.get(opcode)
+        assert bool(shape) == (instruction is not None)
+        if instruction is not None:
+            assert operands[shape] == len(instruction.operands)
+            used = sum((1 << field.width) - 1 << field.lsb for field in instruction.fields)
+            assert fields[2 * shape] | fields[2 * shape + 1] << 32 == used
