@@ -26,8 +26,8 @@ BOARDS: dict[str, Board] = {
         Board(
             "tangnano9k", "Sipeed Tang Nano 9K", family="gowin", device="GW1NR-LV9QN88PC6/I5",
             package="QN88P", speed="C6/I5", series="GW1N-9C", preset="nano",
-            compact=True, clock_hz=27 * _MHZ, freq_hz=40_500_000, baud=2 * _MHZ, memory="on-chip",
-            memory_bytes=8 * _KIB, loader="tangnano9k",
+            compact=True, clock_hz=27 * _MHZ, freq_hz=54 * _MHZ, baud=2 * _MHZ, memory="on-chip",
+            memory_bytes=16 * _KIB, loader="tangnano9k",
             capacity=Capacity(8_640, 6_480, 20, 26, 18 * _KIB, "GW1NR-9, Gowin DS117, table 1-1")),
         Board(
             "tangprimer20k", "Sipeed Tang Primer 20K", family="gowin",

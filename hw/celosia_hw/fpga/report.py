@@ -47,7 +47,8 @@ def as_data(built: Built, command: str) -> dict[str, Any]:
         "format": FORMAT, "version": metadata.version("celosia"), "command": command,
         "board": made.board.name, "title": made.board.title, "device": made.board.device,
         "build_only": made.board.build_only,
-        "preset": made.config.name, "fingerprint": f"{made.config.fingerprint:#010x}",
+        "preset": made.config.name, "compact": made.board.compact,
+        "fingerprint": f"{made.config.fingerprint:#010x}",
         "array": made.config.dim, "freq_mhz": made.freq_hz / 1e6, "baud": made.baud,
         "memory_bytes": made.memory_bytes,
         "lacks": built.lacks, "seed": best.seed if best else None, "fmax_mhz": fmax,
@@ -160,7 +161,7 @@ def _fmax(report: Mapping[str, Any]) -> str:
 
 def table(reports: Iterable[Mapping[str, Any]]) -> str:
     """Return the README's table of boards, in Markdown; Fmax is that of the slowest and the fastest
-    seed, GMAC/s are at the slowest.
+    seed; GMAC/s are those of an array that makes a row a cycle, at the slowest.
     """
     lines = [("| board | chip | clock, MHz | Fmax, MHz (seeds) | LUTs | flip-flops | DSP blocks | "
              "block RAMs | GMAC/s | command |"),
@@ -171,7 +172,8 @@ def table(reports: Iterable[Mapping[str, Any]]) -> str:
         cells = [f"{report['resources'][name]['used']:,} "
                  f"({report['resources'][name]['percent']:.0f}%)" for name in RESOURCES]
         seeds = f" ({len(speeds)})" if speeds else ""
-        lines.append(f"| {report['title']} | `{report['preset']}` | {report['freq_mhz']:g} | "
+        chip = f"`{report['preset']}`" + (", compact" if report.get("compact") else "")
+        lines.append(f"| {report['title']} | {chip} | {report['freq_mhz']:g} | "
                      f"{_fmax(report)}{seeds} | {' | '.join(cells)} | {gmacs} | "
                      f"`{report['command']}` |")
     return "\n".join(lines) + "\n"

@@ -69,7 +69,7 @@ def test_firmware_is_in_the_bitstream_or_behind_it(tops):
     # The two differ in the size of the memory alone.
     words = struct.unpack("<4096I", behind.flash)
     both = zip(words, [*tops[1].firmware, *[0] * 4096], strict=False)
-    assert [pair for pair in both if pair[0] != pair[1]] == [(32768, 8192)]
+    assert [pair for pair in both if pair[0] != pair[1]] == [(32768, 16384)]
     assert nano.fingerprint in words
 
 
@@ -91,7 +91,7 @@ FLOATING = dataclasses.replace(preset("nano"), name="floating", bf16=True)
 @pytest.mark.parametrize(("name", "config", "options", "message"), [
     ("tangnano9k", BIG, {}, (
         "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
-        "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 165888")),
+        "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 174080")),
     *(("tangnano9k", config, {}, (
         "config must be a chip of int8 alone with D = 2 or 4 on Sipeed Tang Nano 9K, whose chip is "
         f"compact, not {config.name!r}")) for config in (preset("core"), preset("edge"), FLOATING)),
