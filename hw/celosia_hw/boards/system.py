@@ -11,6 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia_hw import top
 from celosia_hw.boards.board import MemoryKind
+from celosia_hw.boards.lights import add_lights
 from celosia_hw.boards.memory_arbiter import MemoryArbiter
 from celosia_hw.boards.on_chip_memory import OnChipMemory
 from celosia_hw.boards.sdram import SdramController, sdram_pins
@@ -23,9 +24,6 @@ __all__ = ["MODULE_NAME", "System", "SystemConfig", "system_verilog"]
 
 #: Verilog module of the system.
 MODULE_NAME = "celosia_system"
-
-#: A light goes on for this part of a second; the heartbeat changes as often.
-_LIGHT_PART = 4
 
 
 @dataclass(frozen=True)
@@ -129,15 +127,8 @@ class System(wiring.Component):
         wiring.connect(m, arbiter.write, memory.write)
         self._add_chip(m, platform, link.irq, lite, read, write)
 
-        quarter = max(2, system.link.clock_hz // _LIGHT_PART)
-        beat, active, lights = Signal(range(quarter)), Signal(), Signal(2)
-        m.d.comb += [active.eq(read.ar.valid | write.aw.valid), self.busy.eq(lights.any())]
-        m.d.sync += beat.eq(beat - 1)
-        with m.If(beat == 0):
-            m.d.sync += [beat.eq(quarter - 1), self.heartbeat.eq(~self.heartbeat),
-                         lights.eq(lights >> 1)]
-        with m.If(active):
-            m.d.sync += lights.eq(2)
+        add_lights(m, system.link.clock_hz, read.ar.valid | write.aw.valid, self.heartbeat,
+                   self.busy)
         with m.If(arbiter.beyond):
             m.d.sync += self.fault.eq(1)
         return m

@@ -12,6 +12,8 @@ from amaranth.utils import ceil_log2, exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia_hw.boards.lane_ram import LaneRam
+from celosia_hw.boards.lights import add_lights
+from celosia_hw.boards.system import MODULE_NAME
 from celosia_hw.compact.boot import boot_program
 from celosia_hw.compact.devices import Devices
 from celosia_hw.compact.firmware import RAM_BYTES
@@ -22,12 +24,8 @@ from celosia_hw.compact.sequencer import Sequencer
 from celosia_hw.emit import Emission, verilog
 from celosia_hw.memory.ram import Ram
 
-__all__ = ["MODULE_NAME", "CompactSystem", "compact_verilog"]
+__all__ = ["CompactSystem", "compact_verilog"]
 
-#: Verilog module of the system: the same name as that of the large chip's.
-MODULE_NAME = "celosia_system"
-#: A light goes on for this part of a second; the heartbeat changes as often.
-_LIGHT_PART = 4
 #: With SPRAM, the unified buffer is in the upper half of what holds the external memory too.
 _SPRAM_HALF = 2 * SPRAM_WORDS
 
@@ -159,19 +157,10 @@ class CompactSystem(wiring.Component):
             engine.write.eq(strobes.any() & of_engine), engine.word.eq(bus.addr),
             engine.data.eq(bus.write_data),
         ]
-        self._lights(m, devices.fault | sequencer.halted, engine.busy | (region == Region.EXTERNAL))
+        m.d.sync += self.fault.eq(devices.fault | sequencer.halted)
+        add_lights(m, link.clock_hz, engine.busy | (region == Region.EXTERNAL), self.heartbeat,
+                   self.busy)
         return m
-
-    def _lights(self, m: Module, fault, active) -> None:
-        quarter = max(2, self._link.clock_hz // _LIGHT_PART)
-        beat, lights = Signal(range(quarter)), Signal(2)
-        m.d.comb += self.busy.eq(lights.any())
-        m.d.sync += [beat.eq(beat + 1), self.fault.eq(fault)]
-        # Upwards: yosys breaks the carries of a counter for iCE40 that is loaded with a number.
-        with m.If(beat == quarter - 1):
-            m.d.sync += [beat.eq(0), self.heartbeat.eq(~self.heartbeat), lights.eq(lights >> 1)]
-        with m.If(active):
-            m.d.sync += lights.eq(2)
 
     def _memory(self, m: Module, name: str, memory, bus, read, strobes, addr=None):
         """Put a memory of words behind the bus."""

@@ -15,15 +15,13 @@ from pathlib import Path
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import PAGE_BYTES, LinkConfig
 
-__all__ = ["COMPILER", "CONFIG_BYTE", "FOLDER", "IMAGE", "RAM_BYTES", "FirmwareError", "Section",
-           "build", "compile_elf", "config_words", "image", "sections"]
+__all__ = ["CONFIG_BYTE", "FOLDER", "IMAGE", "RAM_BYTES", "FirmwareError", "Section", "build",
+           "compile_elf", "config_words", "image", "sections"]
 
 #: The sources.
 FOLDER = Path(__file__).parent / "firmware"
 #: What `build` made of them.
 IMAGE = FOLDER / "firmware.bin"
-#: Release of ziglang that made it; another one's code may differ.
-COMPILER = "0.17.0"
 #: Of the sequencer; `link.ld` says the same.
 RAM_BYTES = 16384
 #: Place of `struct config` in the image.

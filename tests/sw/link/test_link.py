@@ -15,6 +15,7 @@ from celosia.link import DeviceLost, Link, LinkTransport
 from celosia.link.board import Board
 from celosia.link.host import Request
 from sw.link.faulty import FaultyWire
+from sw.link.transfers import transfers
 
 NANO, SIZE = preset("nano"), 1 << 18
 LINK = LinkConfig(8_000_000, memory_bytes=SIZE)
@@ -30,28 +31,6 @@ def make(seed=0, rate=0.0, frame_rate=0.0, **options):
     chip = ModelTransport(NANO, SIZE)
     wire = FaultyWire(Board(chip, NANO, LINK), seed, rate, frame_rate)
     return chip, wire, LinkTransport(wire, clock=wire.clock, **options)
-
-
-def transfers(link: LinkTransport, chip: ModelTransport, count: int, seed: int) -> None:
-    """Read and write at random, and compare with what must be there."""
-    rng = np.random.default_rng(seed)
-    wanted, word = chip.read_memory(0, SIZE), link.read_register(SCRATCH)
-    for i in range(count):
-        kind = rng.integers(4)
-        size = int(rng.integers(1, 1500 if i % 10 == 0 else 200))
-        address = int(rng.integers(SIZE - size))
-        if kind == 0:
-            data = rng.integers(0, 256, size, dtype=np.uint8)
-            wanted[address:address + size] = data
-            link.write_memory(address, data)
-        elif kind == 1:
-            assert np.array_equal(link.read_memory(address, size), wanted[address:address + size])
-        elif kind == 2:
-            word = int(rng.integers(1 << 32))
-            link.write_register(SCRATCH, word)
-        else:
-            assert link.read_register(SCRATCH) == word
-    assert np.array_equal(chip.read_memory(0, SIZE), wanted)
 
 
 @pytest.mark.parametrize(("rate", "frame_rate"), [(5e-4, 0.01), (1e-3, 0.05), (2e-3, 0)])

@@ -3,7 +3,6 @@
 #ifndef CELOSIA_FRAMES_H
 #define CELOSIA_FRAMES_H
 
-#include "arch.h"
 #include "machine.h"
 
 // Body of a request, as it comes over the wire.

@@ -107,7 +107,7 @@ static uint32_t serve(void) {
     bool okay = true;
     switch (request.kind) {
     case KIND_POLL:
-        send_word((uint32_t)cycle_counter());
+        send_word(cycles_low());
         return RESPONSE_OKAY;
     case KIND_READ_REGISTER: {
         uint32_t word = 0;

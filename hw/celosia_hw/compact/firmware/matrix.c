@@ -39,7 +39,6 @@ static void set_weight(uint32_t k, uint32_t n, int8_t weight) { weights[k].lanes
 
 static void set_row(uint32_t k) { REGISTER(ENGINE_WEIGHTS + 4 * k) = weights[k].word; }
 
-// The sequencer waits for the engine by itself, where it next touches what that works on.
 static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
                 uint32_t rows, bool accumulate) {
     REGISTER(ENGINE_ACTS_ROW) = acts_row;
@@ -47,6 +46,8 @@ static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_
     REGISTER(ENGINE_ACC_ROW) = acc_row;
     REGISTER(ENGINE_ACC_STEP) = acc_step;
     REGISTER(ENGINE_START) = rows | (uint32_t)accumulate << ENGINE_ACCUMULATE_BIT;
+    // Any access to the engine waits for it: so its cycles are those of the instruction.
+    (void)REGISTER(ENGINE_START);
 }
 
 #endif
