@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
-from celosia_hw.dma.align import LoadAligner
+from celosia_hw.dma.align import LoadAligner, unit_layout
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
@@ -31,7 +31,7 @@ class LoadEngine(wiring.Component):
     Bursts are asked for ahead of the data, across commands. Sustained throughput: one on-chip row
     or one beat a cycle, whichever binds; see :class:`~celosia_hw.dma.align.LoadAligner` for the
     cycles that unaligned rows lose. From command to AR: 4 cycles; from the last beat to ``done``:
-    4 cycles, or 5 where the last unit needs no beat of its own.
+    5 cycles, or 6 where the last unit needs no beat of its own.
 
     A beat with an error response is stored like any other; the command reports it with ``done``.
 
@@ -71,6 +71,7 @@ class LoadEngine(wiring.Component):
         m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
         m.submodules.beats = beats = Queue(read_layout(config.bus_bytes), 2)
         m.submodules.aligner = aligner = LoadAligner(config)
+        m.submodules.units = units = Queue(unit_layout(config), 2)
         m.submodules.unpacker = unpacker = Unpacker(config)
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)
         setup.fork(m, (walker.i, setup.walk), (align_jobs.i, setup.align),
@@ -79,7 +80,8 @@ class LoadEngine(wiring.Component):
         wiring.connect(m, wiring.flipped(self.axi.r), beats.i)
         wiring.connect(m, beats.o, aligner.i)
         wiring.connect(m, align_jobs.o, aligner.job)
-        wiring.connect(m, aligner.o, unpacker.i)
+        wiring.connect(m, aligner.o, units.i)
+        wiring.connect(m, units.o, unpacker.i)
         wiring.connect(m, rows_jobs.o, unpacker.rows)
         wiring.connect(m, lanes_jobs.o, unpacker.lanes)
         wiring.connect(m, unpacker.ub, wiring.flipped(self.ub))

@@ -3,11 +3,11 @@
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.bus.axi import OKAY, AxiWriteSignature
+from celosia_hw.bus.axi import OKAY, AxiWriteSignature, write_layout
 from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import StoreAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
@@ -29,13 +29,18 @@ _COMMANDS_UNANSWERED = 16
 _NUMBER_BITS = 8
 
 
+def _beat_layout(config: TpuConfig) -> data.StructLayout:
+    """A beat on its way to the bus, and whether it is the last of its command."""
+    return data.StructLayout({"beat": write_layout(config.bus_bytes), "job_last": 1})
+
+
 class StoreEngine(wiring.Component):
     """Executes STORE.
 
     Sustained throughput: one on-chip row or one beat a cycle, whichever binds. The data of a burst
     are offered only after its address was accepted. ``done`` comes two cycles after the last
     response; the next commands are worked on while responses are outstanding. From command to the
-    first beat: 9 cycles.
+    first beat: 10 cycles.
 
     A burst answered with an error makes the command report an error with ``done``; the rest of it
     is written all the same.
@@ -77,6 +82,7 @@ class StoreEngine(wiring.Component):
         m.submodules.reader = reader = RowReader(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
+        m.submodules.beats = beats = Queue(_beat_layout(config), 2)
         m.submodules.ends = ends = Queue(
             _NUMBER_BITS, max(_COMMANDS_UNANSWERED, config.window))
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)
@@ -102,11 +108,14 @@ class StoreEngine(wiring.Component):
         m.d.sync += walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD)
         m.d.comb += [
             send.eq((asked != sent) & ends.i.ready),
-            w.valid.eq(aligner.o.valid & send), aligner.o.ready.eq(w.ready & send),
-            w.payload.eq(aligner.o.payload),
+            beats.i.valid.eq(aligner.o.valid), aligner.o.ready.eq(beats.i.ready),
+            beats.i.payload.beat.eq(aligner.o.payload),
+            beats.i.payload.job_last.eq(aligner.job_last),
+            w.valid.eq(beats.o.valid & send), beats.o.ready.eq(w.ready & send),
+            w.payload.eq(beats.o.payload.beat),
             beat.eq(w.valid & w.ready),
             self.bytes.eq(Mux(beat, config.bus_bytes, 0)),
-            ends.i.valid.eq(beat & aligner.job_last),
+            ends.i.valid.eq(beat & beats.o.payload.job_last),
             ends.i.payload.eq(sent + 1),
             self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),
             finished.eq(ends.o.valid & (ends.o.payload == answered)),
@@ -133,7 +142,7 @@ class StoreEngine(wiring.Component):
             m.d.comb += self.port.activity.eq(Activity.BUSY)
         with m.Elif(reader.reading):
             m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(self.axi.aw.valid | aligner.o.valid | (asked != answered)):
+        with m.Elif(self.axi.aw.valid | beats.o.valid | (asked != answered)):
             m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
         with m.Else():
             m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)

@@ -112,6 +112,7 @@ class RowReader(wiring.Component):
         kind, tag = Signal(RowKind), Signal(self._tag, reset_less=True)
         credits = Signal(range(self.DEPTH + 1), init=self.DEPTH)
         resting = Signal()
+        may = Signal(init=1)  # credits > resting
         ask, granted, taken = Signal(), Signal(), Signal()
 
         m.d.comb += [
@@ -121,7 +122,7 @@ class RowReader(wiring.Component):
             agen.counts.eq(self.i.payload.counts),
             agen.ones.eq(self.i.payload.ones),
             agen.step.eq(granted),
-            ask.eq(active & (credits > resting)),
+            ask.eq(active & may),
             self.acc.addr.eq(agen.row),
             self.acc.valid.eq(ask & (kind == RowKind.ACC)),
             self.ub.addr.eq(agen.row),
@@ -135,15 +136,13 @@ class RowReader(wiring.Component):
             m.d.sync += [active.eq(1), kind.eq(self.i.payload.kind), tag.eq(self.i.payload.tag)]
         with m.Elif(granted & agen.last):
             m.d.sync += active.eq(0)
+        rests = Signal()
+        m.d.comb += rests.eq((credits == 0) | (resting & (credits == 1)))
+        m.d.sync += [resting.eq(rests), may.eq(credits > rests)]
         with m.If(granted & ~taken):
-            m.d.sync += credits.eq(credits - 1)
+            m.d.sync += [credits.eq(credits - 1), may.eq(credits > 1)]
         with m.Elif(~granted & taken):
-            m.d.sync += credits.eq(credits + 1)
-
-        with m.If(credits == 0):
-            m.d.sync += resting.eq(1)
-        with m.Elif(credits != 1):
-            m.d.sync += resting.eq(0)
+            m.d.sync += [credits.eq(credits + 1), may.eq((credits != 0) | ~rests)]
 
         arriving = [Signal(name=f"arriving{i}") for i in (1, 2)]
         halves = [Signal(name=f"bf16_{i}", reset_less=True) for i in (1, 2)]

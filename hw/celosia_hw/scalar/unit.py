@@ -43,8 +43,9 @@ class _State(enum.Enum):
     LOOK = 5
     NEXT = 6
     DRAIN = 7
-    ROW = 8
-    FAULT = 9
+    ASK = 8
+    ROW = 9
+    FAULT = 10
 
 
 class ScalarUnit(wiring.Component):
@@ -53,7 +54,7 @@ class ScalarUnit(wiring.Component):
     An instruction takes 3 cycles, 1 more for each operand in a register but the first, 1 more for
     mul and shifts, 2 more for taken branches and entering or leaving a loop; repeating a loop's
     body costs nothing. A tensor instruction waits in its last cycle until the checker is free.
-    ``read`` takes 3 cycles more than ``fence``.
+    ``read`` takes 4 cycles more than ``fence``.
 
     Members
     -------
@@ -325,11 +326,13 @@ class ScalarUnit(wiring.Component):
                             m.d.comb += self.halted.eq(1)
                             m.d.sync += state.eq(_State.IDLE)
                         with m.Case(Opcode.READ):
-                            m.d.comb += self.acc_read.valid.eq(1)
-                            with m.If(self.acc_read.ready):
-                                m.d.sync += state.eq(_State.ROW)
+                            m.d.sync += state.eq(_State.ASK)
                         with m.Default():  # fence
                             go_on()
+            with m.Case(_State.ASK):
+                m.d.comb += self.acc_read.valid.eq(1)
+                with m.If(self.acc_read.ready):
+                    m.d.sync += state.eq(_State.ROW)
             with m.Case(_State.ROW):
                 m.d.comb += alu.pass_valid.eq(1)
                 with m.If(arriving[-1]):

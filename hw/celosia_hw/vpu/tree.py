@@ -84,8 +84,10 @@ class LaneTree(wiring.Component):
     -------
     i_valid : In(1), i_words : In(words_layout), i_target : In(target_layout)
         A row of an instruction that uses the tree.
-    o_valid : Out(1), o_words : Out(words_layout), o_target : Out(target_layout)
+    o_valid : Out(1), o_words : Out(words_layout)
         The row after it; while a row is collected, as far as it has come.
+    coming : Out(1), target : Out(target_layout)
+        ``o_valid`` in the next cycle, and what goes along with that row.
     """
 
     i_valid: Signal
@@ -93,14 +95,16 @@ class LaneTree(wiring.Component):
     i_target: data.View
     o_valid: Signal
     o_words: data.View
-    o_target: data.View
+    coming: Signal
+    target: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
             "i_valid": In(1), "i_words": In(words_layout(config)),
             "i_target": In(target_layout(config)), "o_valid": Out(1),
-            "o_words": Out(words_layout(config)), "o_target": Out(target_layout(config)),
+            "o_words": Out(words_layout(config)), "coming": Out(1),
+            "target": Out(target_layout(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -143,6 +147,6 @@ class LaneTree(wiring.Component):
             ports["number"].eq(Cat(Const(lane, bits) for lane in range(config.dim))),
             self.o_words.as_value().eq(ports["placed"]),
         ]
-        valid, target = advance(exact_log2(config.dim))
-        m.d.comb += [self.o_valid.eq(valid), self.o_target.eq(target)]
+        m.d.comb += [self.coming.eq(valid), self.target.eq(target)]
+        m.d.sync += self.o_valid.eq(valid)
         return m

@@ -131,7 +131,7 @@ class VectorUnit(wiring.Component):
         m.d.comb += issue.room.eq(room != 0)
         m.d.sync += room.eq(room + writer.written + dropped - issued)
 
-        controls, target = [issue.control], issue.target
+        controls, nearly, target = [issue.control], issue.target, issue.target
         for stage in range(1, latency + 1):
             control = Signal(control_layout(config), name=f"control{stage}")
             following = Signal(target_layout(config), name=f"target{stage}", reset_less=True)
@@ -139,7 +139,7 @@ class VectorUnit(wiring.Component):
             with m.If(controls[-1].valid):
                 m.d.sync += following.eq(target)
             controls.append(control)
-            target = following
+            nearly, target = target, following
 
         leaving = controls[-1].valid
         m.submodules.lanes = lanes = Grid(
@@ -162,15 +162,22 @@ class VectorUnit(wiring.Component):
             tree.i_words.as_value().eq(ports["result"]),
         ]
 
+        # Where the next row goes is known a cycle before its words: the memories, which are asked
+        # in the cycle in which it leaves, hear it out of flip-flops.
         row = writer.i.payload
-        where = Signal(target_layout(config))
-        valid, kept = Signal(), where.write | where.last
+        coming, kept = Signal(), Signal()
+        where, ahead = Signal(target_layout(config), reset_less=True), Signal(target_layout(config))
         m.d.comb += [  # issue keeps rows of the two apart
-            valid.eq(tree.o_valid | (leaving & ~target.tree)),
-            where.eq(Mux(tree.o_valid, tree.o_target.as_value(), target.as_value())),
+            coming.eq(tree.coming | (controls[-2].valid & ~nearly.tree)),
+            ahead.eq(Mux(tree.coming, tree.target.as_value(), nearly.as_value())),
+            kept.eq(ahead.write | ahead.last),
             row.words.as_value().eq(
                 Mux(tree.o_valid, tree.o_words.as_value(), ports["result"])),
-            writer.i.valid.eq(valid & kept), dropped.eq(valid & ~kept),
+        ]
+        m.d.sync += [writer.i.valid.eq(coming & kept), dropped.eq(coming & ~kept)]
+        with m.If(coming):
+            m.d.sync += where.eq(ahead)
+        m.d.comb += [
             row.acc.eq(where.acc), row.last.eq(where.last), row.row.eq(where.row),
             row.skip.eq(~where.write), row.error.eq(where.error),
         ]

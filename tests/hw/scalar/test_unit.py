@@ -270,10 +270,10 @@ def test_read():
     assert result.reads[2] > dict(result.dones)["vpu"]
 
 
-def test_read_takes_three_cycles_more_than_fence():
+def test_read_takes_four_cycles_more_than_fence():
     cycles = [run([insn("loop", count=20, end=3), instruction, insn("nop"), insn("halt")]).cycles
               for instruction in (insn("read", rd=1, row=3), insn("fence"))]
-    assert cycles[0] - cycles[1] == 3 * 20
+    assert cycles[0] - cycles[1] == 4 * 20
 
 
 def test_conflicts_order_units():

@@ -54,14 +54,15 @@ def test_rows_of_words_with_gaps(config):
         await ctx.tick().repeat(latency)
 
     async def sink(ctx):
-        cycle = 0
+        cycle, announced, target = 0, 0, None
         while True:
-            _, _, valid, words, target = await ctx.tick().sample(
-                tree.o_valid, tree.o_words.as_value(), tree.o_target)
-            assert valid == (cycle >= latency and sent[cycle - latency])
+            _, _, valid, words, coming, following = await ctx.tick().sample(
+                tree.o_valid, tree.o_words.as_value(), tree.coming, tree.target)
+            assert valid == announced == (cycle >= latency and sent[cycle - latency])
             if valid:
                 assert target.row == len(seen)
                 seen.append([words >> 32 * lane & 0xFFFFFFFF for lane in range(config.dim)])
+            announced, target = coming, following
             cycle += 1
 
     simulator = Simulator(tree)
