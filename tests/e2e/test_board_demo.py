@@ -56,20 +56,24 @@ def server() -> Iterator:
 
 @pytest.fixture(scope="module")
 def network():
-    """The digits for `edge` in int8, some images, and what NumPy reads."""
+    """Make the digits for a chip, as many images as asked for, and what they show."""
     data = digits()
     layers = train(data.train_x, data.train_y, 64, 20)
     quantised = ops.quantise_network(layers, data.train_x[:1000])
-    x = quantised.quantise(data.test_x[:6])
-    config = preset("edge")
-    program = ops.dense_network(config, len(x), list(quantised.layers))
-    return config, program, x, data.test_y[:6]
+
+    def make(name: str, images: int):
+        config = preset(name)
+        program = ops.dense_network(config, images, list(quantised.layers))
+        return config, program, quantised.quantise(data.test_x[:images]), data.test_y[:images]
+
+    return make
 
 
-def check_digits(server, network, *arguments: str, baud: int) -> None:
+def check_digits(server, network, name: str, *arguments: str, baud: int) -> list[str]:
+    """Return what the simulation said at its end."""
     config, program, x, labels = network
-    build_board(BOARDS["ulx3s"], config, baud=baud)  # before the clock of a timeout runs
-    board = server("--board", "ulx3s", "--preset", config.name, "--baud", str(baud), *arguments)
+    build_board(BOARDS[name], config, baud=baud)  # before the clock of a timeout runs
+    board = server("--board", name, "--preset", config.name, "--baud", str(baud), *arguments)
     with celosia.open("model", config=config) as model:
         wanted = model.run(program, {"x": x})
     with celosia.open("serial", port=board.port, timeout=PATIENCE) as device:
@@ -79,18 +83,29 @@ def check_digits(server, network, *arguments: str, baud: int) -> None:
     assert (np.asarray(result["y"]).argmax(axis=1) == labels).mean() > 0.8
     code, out, err = board.stop()
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].endswith(" cycles, 0 faults")
-    assert out.splitlines()[1].endswith(" refreshes, 0 violations")
+    said = out.splitlines()
+    assert said[0].endswith(" cycles, 0 faults")
+    return said
+
+
+def check_sdram(said: list[str]) -> None:
+    assert said[1].endswith(" refreshes, 0 violations")
 
 
 def test_board_reads_digits_bit_for_bit(server, network):
-    check_digits(server, network, baud=BAUD)
+    check_sdram(check_digits(server, network("edge", 6), "ulx3s", baud=BAUD))
+
+
+def test_compact_board_reads_digits_bit_for_bit(server, network):
+    """In the 16 KiB of the Tang Nano 9K, program and all."""
+    check_digits(server, network("nano", 2), "tangnano9k", baud=5_400_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["W9825G6KH-6", "IS42S16160G-7"])
 def test_board_reads_digits_at_its_own_baud(server, network, part):
-    check_digits(server, network, "--sdram", part, baud=BOARDS["ulx3s"].baud)
+    baud = BOARDS["ulx3s"].baud
+    check_sdram(check_digits(server, network("edge", 6), "ulx3s", "--sdram", part, baud=baud))
 
 
 def test_unplugging_in_a_transfer_and_plugging_in_again(server):
