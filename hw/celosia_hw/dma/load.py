@@ -15,6 +15,7 @@ from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import WritePortSignature, row_bits
 from celosia_hw.queue import Queue
+from celosia_hw.skid import SkidBuffer
 
 __all__ = ["LoadEngine"]
 
@@ -31,7 +32,7 @@ class LoadEngine(wiring.Component):
     Bursts are asked for ahead of the data, across commands. Sustained throughput: one on-chip row
     or one beat a cycle, whichever binds; see :class:`~celosia_hw.dma.align.LoadAligner` for the
     cycles that unaligned rows lose. From command to AR: 4 cycles; from the last beat to ``done``:
-    5 cycles, or 6 where the last unit needs no beat of its own.
+    4 cycles, or 5 where the last unit needs no beat of its own.
 
     A beat with an error response is stored like any other; the command reports it with ``done``.
 
@@ -71,7 +72,7 @@ class LoadEngine(wiring.Component):
         m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
         m.submodules.beats = beats = Queue(read_layout(config.bus_bytes), 2)
         m.submodules.aligner = aligner = LoadAligner(config)
-        m.submodules.units = units = Queue(unit_layout(config), 2)
+        m.submodules.units = units = SkidBuffer(unit_layout(config))
         m.submodules.unpacker = unpacker = Unpacker(config)
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)
         setup.fork(m, (walker.i, setup.walk), (align_jobs.i, setup.align),

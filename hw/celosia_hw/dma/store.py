@@ -16,6 +16,7 @@ from celosia_hw.dma.rows import RowReader
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.queue import Queue
+from celosia_hw.skid import SkidBuffer
 
 __all__ = ["StoreEngine"]
 
@@ -40,7 +41,7 @@ class StoreEngine(wiring.Component):
     Sustained throughput: one on-chip row or one beat a cycle, whichever binds. The data of a burst
     are offered only after its address was accepted. ``done`` comes two cycles after the last
     response; the next commands are worked on while responses are outstanding. From command to the
-    first beat: 10 cycles.
+    first beat: 9 cycles.
 
     A burst answered with an error makes the command report an error with ``done``; the rest of it
     is written all the same.
@@ -82,7 +83,7 @@ class StoreEngine(wiring.Component):
         m.submodules.reader = reader = RowReader(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.beats = beats = Queue(_beat_layout(config), 2)
+        m.submodules.beats = beats = SkidBuffer(_beat_layout(config))
         m.submodules.ends = ends = Queue(
             _NUMBER_BITS, max(_COMMANDS_UNANSWERED, config.window))
         wiring.connect(m, wiring.flipped(self.port.command), setup.i)

@@ -49,7 +49,7 @@ _MEMORY = {Mem.UB: 1 << 40, Mem.ACC: 2 << 40}
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
 _CHECK, _CHECK_BASE = 10, 8  # cycles of the checker: at least, and beside one for each stream
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
-LOAD, STORE, MATMUL = 15, 17, 6  # of a unit, beside rows, bus, fill and drain
+LOAD, STORE, MATMUL = 14, 16, 6  # of a unit, beside rows, bus, fill and drain
 _VECTOR, _FLOATING, _GATHER, _SCATTER = 13, 5, 4, 2  # likewise; more: with bf16, for indices
 _BURST_BEATS = 256
 
