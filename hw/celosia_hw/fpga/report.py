@@ -173,7 +173,7 @@ def table(reports: Iterable[Mapping[str, Any]]) -> str:
                  f"({report['resources'][name]['percent']:.0f}%)" for name in RESOURCES]
         seeds = f" ({len(speeds)})" if speeds else ""
         chip = f"`{report['preset']}`" + (", compact" if report.get("compact") else "")
-        lines.append(f"| {report['title']} | {chip} | {report['freq_mhz']:g} | "
+        lines.append(f"| {report['title']} | {chip} | {report['freq_mhz']:.4g} | "
                      f"{_fmax(report)}{seeds} | {' | '.join(cells)} | {gmacs} | "
                      f"`{report['command']}` |")
     return "\n".join(lines) + "\n"
