@@ -76,7 +76,7 @@ class System(wiring.Component):
     fault : Out(1)
         An access beyond the memory was answered with an error since the reset.
     busy : Out(1)
-        The chip used the memory within the last quarter of a second.
+        The chip used the memory in the last quarter to half of a second.
     cke, cs_n, ras_n, cas_n, we_n, ba, a, dqm, dq_o, dq_oe : Out, dq_i : In
         With an SDRAM: as of `SdramController`.
     """

@@ -60,7 +60,7 @@ class CompactSystem(wiring.Component):
     fault : Out(1)
         There was an access beyond the memory since the reset, or the sequencer has stopped.
     busy : Out(1)
-        The external memory or the matrix engine was used within the last quarter of a second.
+        The external memory or the matrix engine was used in the last quarter to half of a second.
     flash_cs_n, flash_clk, flash_mosi : Out(1), flash_miso : In(1)
         With ``spram``.
 

@@ -278,6 +278,7 @@ def test_table_has_the_slowest_and_the_fastest_seed(tools, out):
     assert row == ("| A small board | `nano` | 50 | 55.5..58.5 (3) | 12 (12%) | 3 (3%) | 1 (25%) | "
                    "1 (25%) | 0.89 | `celosia fpga build --board small` |")
     assert head.count("|") == rule.count("|") == row.count("|")
+    assert "| `nano` | 50.14 |" in table([{**data, "freq_mhz": 27 * 13 / 7}])
 
 
 @pytest.mark.parametrize(("text", "found"), [
