@@ -63,7 +63,7 @@ def ecp5(**capacity: int) -> Board:
 
 def sources(board: Board | None = None, verilog: str = "module top; endmodule\n") -> Sources:
     board = board or ecp5()
-    return Sources(board, PRESETS["nano"], verilog, "LOCATE;\n", "top.lpf",
+    return Sources(board, PRESETS["nano"], "compact", verilog, "LOCATE;\n", "top.lpf",
                    {"clk": board.clock_hz, "clk_sys": board.freq_hz}, board.freq_hz, board.baud,
                    board.memory_bytes)
 

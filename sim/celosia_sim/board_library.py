@@ -33,7 +33,7 @@ from celosia_sim.toolchain import compiler
 from celosia_sim.verilog import writer_identity
 
 if TYPE_CHECKING:
-    from celosia_hw.boards.board import Board
+    from celosia_hw.boards.board import Board, ChipKind
 
 __all__ = ["PAD_DELAYS", "BoardLibrary", "BuiltBoard", "build_board"]
 
@@ -95,17 +95,18 @@ class BuiltBoard:
     flash: bytes
 
 
-def _sources(board: Board, config: TpuConfig, baud: int) -> tuple[str, bytes]:
+def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
+             baud: int) -> tuple[str, bytes]:
     """Verilog of the top module in the form that simulates fast, kept like that of chips, and what
     is in the flash memory.
     """
-    key = cache.digest({"board": repr(board), "config": repr(config), "baud": baud,
+    key = cache.digest({"board": repr(board), "config": repr(config), "chip": chip, "baud": baud,
                         **writer_identity()})
 
     def make(folder: Path) -> None:
         from celosia_hw.boards.sources import sources
 
-        made = sources(board, config, baud=baud, simulation=True)
+        made = sources(board, config, chip=chip, baud=baud, simulation=True)
         (folder / "top.v").write_text(made.verilog)
         (folder / "flash.bin").write_bytes(made.flash)
 
@@ -113,7 +114,8 @@ def _sources(board: Board, config: TpuConfig, baud: int) -> tuple[str, bytes]:
     return (folder / "top.v").read_text(), (folder / "flash.bin").read_bytes()
 
 
-def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | None = None,
+def build_board(board: Board, config: TpuConfig | None = None, *,
+                chip: ChipKind | None = None, baud: int | None = None,
                 announce: Callable[[str], None] | None = None) -> BuiltBoard:
     """Compile the top module of a board, or find it in the cache.
 
@@ -123,6 +125,8 @@ def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | No
         Of `celosia_hw.boards`.
     config
         The chip; that of the board if None.
+    chip
+        As of `celosia_hw.boards.sources.sources`.
     baud
         Of the host link; that of the board if None.
     announce
@@ -137,7 +141,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, baud: int | No
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text, flash = _sources(board, config, baud)
+    text, flash = _sources(board, config, chip, baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text

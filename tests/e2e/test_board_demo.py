@@ -72,7 +72,9 @@ def network():
 def check_digits(server, network, name: str, *arguments: str, baud: int) -> list[str]:
     """Return what the simulation said at its end."""
     config, program, x, labels = network
-    build_board(BOARDS[name], config, baud=baud)  # before the clock of a timeout runs
+    chip = arguments[arguments.index("--chip") + 1] if "--chip" in arguments else None
+    # Before the clock of a timeout runs.
+    build_board(BOARDS[name], config, chip=chip, baud=baud)
     board = server("--board", name, "--preset", config.name, "--baud", str(baud), *arguments)
     with celosia.open("model", config=config) as model:
         wanted = model.run(program, {"x": x})
@@ -93,12 +95,17 @@ def check_sdram(said: list[str]) -> None:
 
 
 def test_board_reads_digits_bit_for_bit(server, network):
-    check_sdram(check_digits(server, network("edge", 6), "ulx3s", baud=BAUD))
+    check_sdram(check_digits(server, network("edge", 6), "ulx3s", "--chip", "pipelined",
+                             baud=BAUD))
 
 
 def test_compact_board_reads_digits_bit_for_bit(server, network):
     """In the 16 KiB of the Tang Nano 9K, program and all."""
     check_digits(server, network("nano", 2), "tangnano9k", baud=5_400_000)
+
+
+def test_compact_board_with_an_sdram_reads_digits_bit_for_bit(server, network):
+    check_sdram(check_digits(server, network("edge", 2), "ulx3s", baud=10_000_000))
 
 
 @pytest.mark.slow

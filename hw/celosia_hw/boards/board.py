@@ -3,10 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-__all__ = ["Board", "Capacity", "Family", "MemoryKind"]
+__all__ = ["Board", "Capacity", "ChipKind", "Family", "MemoryKind"]
 
 Family = Literal["ecp5", "ice40", "gowin", "xilinx7"]
 MemoryKind = Literal["sdram", "on-chip"]
+#: The chip of `celosia_hw.compact`, or that of `celosia_hw.top`.
+ChipKind = Literal["compact", "pipelined"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Board:
         Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
     build_only
         The board's bitstream is built and nothing more is claimed of it.
-    compact
-        The chip is that of `celosia_hw.compact`: the large one does not fit.
+    chips
+        What can be built for it; the first one that a preset can be is, where none is asked for.
     """
 
     name: str
@@ -87,4 +89,4 @@ class Board:
     capacity: Capacity
     series: str = ""
     build_only: bool = False
-    compact: bool = False
+    chips: tuple[ChipKind, ...] = ("compact",)

@@ -2,10 +2,11 @@
 
 import struct
 from dataclasses import dataclass, replace
+from typing import Any
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
-from celosia_hw.boards.board import Board
+from celosia_hw.boards.board import Board, ChipKind
 from celosia_hw.boards.constraints import CONSTRAINTS_FILES, constraints, vivado_script
 from celosia_hw.boards.platform_pins import board_pins
 from celosia_hw.boards.pll import pll
@@ -28,7 +29,7 @@ class Sources:
 
     Parameters
     ----------
-    board, config
+    board, config, chip
         What it is of.
     verilog
         Everything; the module ``top``, whose ports are pins.
@@ -51,6 +52,7 @@ class Sources:
 
     board: Board
     config: TpuConfig
+    chip: ChipKind
     verilog: str
     constraints: str
     constraints_file: str
@@ -67,12 +69,12 @@ def _has_spram(board: Board) -> bool:
     return board.family == "ice40"
 
 
-def _check_memory(board: Board, config: TpuConfig) -> None:
+def _check_memory(board: Board, config: TpuConfig, chip: ChipKind) -> None:
     """Check that the block RAM holds what is to be in it."""
     if board.memory == "sdram":
         return
     wanted = config.acc_bytes
-    if board.compact:
+    if chip == "compact":
         wanted += 2 * _COMPACT_BUFFER
         wanted += RAM_BYTES if not _has_spram(board) else 0
     if not _has_spram(board):
@@ -86,14 +88,29 @@ def _check_memory(board: Board, config: TpuConfig) -> None:
             f"{config.name!r}, which wants {wanted}")
 
 
+def _chip(board: Board, config: TpuConfig, wanted: ChipKind | None) -> ChipKind:
+    """Return what of the board's chips ``config`` can be."""
+    if wanted is not None and wanted not in board.chips:
+        raise ValueError(f"chip must be {' or '.join(board.chips)} on {board.title}, not "
+                         f"{wanted!r}")
+    for chip in (wanted,) if wanted else board.chips:
+        if chip == "pipelined" or not config.bf16 and config.dim <= 8:
+            return chip
+    raise ValueError(f"config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, "
+                     f"as on {board.title}, not {config.name!r}")
+
+
 def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
-            baud: int | None = None, simulation: bool = False) -> Sources:
+            chip: ChipKind | None = None, baud: int | None = None,
+            simulation: bool = False) -> Sources:
     """Return what the tools want for ``config`` on ``board``.
 
     Parameters
     ----------
     freq_hz
         System clock; ``board.freq_hz`` if None.
+    chip
+        One of ``board.chips``; the first of them that ``config`` can be if None.
     baud
         Of the host link; ``board.baud`` if None.
     simulation
@@ -107,31 +124,30 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     ImportError
         If amaranth-boards is not installed.
     """
-    if board.compact and (config.bf16 or config.dim not in (2, 4)):
-        raise ValueError(f"config must be a chip of int8 alone with D = 2 or 4 on {board.title}, "
-                         f"whose chip is compact, not {config.name!r}")
+    chip = _chip(board, config, chip)
     setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
     actual = round(setting.freq_hz)
-    _check_memory(board, config)
+    _check_memory(board, config, chip)
     pins = board_pins(board)
     link = LinkConfig(actual, board.baud if baud is None else baud, board.memory_bytes)
     flash = b""
-    if board.compact:
+    sdram: dict[str, Any] = {}
+    if board.memory == "sdram":
+        timing = SdramTiming()
+        sdram = {"sdram": timing, "pad_cycles": pad_cycles(timing, actual)}
+    if chip == "compact":
         link = replace(link, buffer_bytes=_COMPACT_BUFFER)
         words = image(config, link)
         if _has_spram(board):
             flash = struct.pack(f"<{len(words)}I", *words).ljust(RAM_BYTES, b"\0")
             words = []
-        system = compact_verilog(config, link, words, spram=_has_spram(board))
+        system = compact_verilog(config, link, words, spram=_has_spram(board), **sdram)
     else:
-        around = SystemConfig(link, memory=board.memory)
-        if board.memory == "sdram":
-            timing = SdramTiming()
-            around = replace(around, sdram=timing, pad_cycles=pad_cycles(timing, actual))
-        system = system_verilog(config, around, simulation=simulation)
+        system = system_verilog(config, SystemConfig(link, memory=board.memory, **sdram),
+                                simulation=simulation)
     verilog = "\n".join([system, top_module(board.family, board.series, setting, pins)])
     return Sources(
-        board, config, verilog, constraints(board.family, pins),
+        board, config, chip, verilog, constraints(board.family, pins),
         CONSTRAINTS_FILES[board.family], {"clk": board.clock_hz, "clk_sys": actual}, actual,
         link.baud, board.memory_bytes,
         vivado_script(board) if board.family == "xilinx7" else "", flash)

@@ -77,16 +77,16 @@ BUFG buffer(.I(clk_made), .O(clk_sys));
 _RESET = """\
 // Reset until the clock has been good for 256 cycles.
 reg [1:0] good = 2'b00;
-reg [7:0] settled = 8'd0;
+reg [8:0] settled = 9'd0;
 reg rst = 1'b1;
 always @(posedge clk_sys) begin
   good <= {good[0], locked};
   if (!good[1]) begin
-    settled <= 8'd0;
+    settled <= 9'd0;
     rst <= 1'b1;
   end else begin
-    if (settled != 8'hff) settled <= settled + 8'd1;
-    rst <= settled != 8'hff;
+    if (!settled[8]) settled <= settled + 9'd1;
+    rst <= !settled[8];
   end
 end
 """

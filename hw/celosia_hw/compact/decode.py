@@ -3,7 +3,8 @@
 from amaranth.hdl import Array, C, Cat, Module, Mux, Signal
 from amaranth.lib import enum
 
-__all__ = ["Kind", "Opcode", "immediate", "loaded", "stored", "strobes"]
+__all__ = ["Kind", "Opcode", "immediate", "is_relative", "loaded", "relative", "stored",
+           "strobes"]
 
 
 class Opcode(enum.IntEnum):
@@ -37,9 +38,6 @@ class Kind:
         It takes steps.
     subtract
         Its second operand is inverted.
-    places
-        The sum of its immediate and a register or its own address is the address of an access, or
-        of the instruction that may follow.
     writes
         It has a result that is there without the memory.
     from_logic, from_low, from_compare
@@ -72,20 +70,27 @@ class Kind:
         self.function = make("function", Mux(self.multiply, C(1, 2), funct3[:2]) &
                              ~self.branch.replicate(2))
         self.writes = make("writes", plain | self.multiply | self.lui | self.auipc | self.jump)
-        self.places = make("places", self.load | self.store | self.branch | self.jump)
 
 
 def immediate(kind: Kind, word):
-    """Immediate of the instruction ``word``; of one without, anything."""
-    sign, store, branch, jump = word[31], kind.store, kind.branch, kind.jal
-    upper = kind.lui | kind.auipc
-    lowest = Mux(store | branch, word[8:12], word[21:25]) & ~upper.replicate(4)
+    """Immediate of the instruction ``word``; of one without, and of a branch or JAL, anything."""
+    sign, upper = word[31], kind.lui | kind.auipc
     return Cat(
-        Mux(store, word[7], word[20]) & ~(branch | jump | upper), lowest,
-        word[25:31] & ~upper.replicate(6),
-        Mux(branch, word[7], Mux(jump, word[20], sign)) & ~upper,
-        Mux(upper | jump, word[12:20], sign.replicate(8)),
-        Mux(upper, word[20:31], sign.replicate(11)), sign)
+        Mux(kind.store, word[7:12], word[20:25]) & ~upper.replicate(5),
+        word[25:31] & ~upper.replicate(6), sign & ~upper,
+        Mux(upper, word[12:31], sign.replicate(19)), sign)
+
+
+def is_relative(word):
+    """Whether an instruction is a branch or JAL."""
+    return (word[4:7] == 0b110) & (word[2] == word[3])
+
+
+def relative(word):
+    """How many words on, of 12 bits, a branch or JAL goes; of another instruction, anything."""
+    jal = word[3]
+    return Cat(Mux(jal, word[22:25], word[9:12]), word[25:31],
+               Mux(jal, Cat(word[20], word[12:14]), Cat(word[7], word[31], word[31])))
 
 
 def strobes(funct3, lane):

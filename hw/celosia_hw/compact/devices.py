@@ -72,16 +72,16 @@ class Devices(wiring.Component):
 
         depth = 2 * self._link.buffer_bytes
         m.submodules.bytes = received = Ram(8, depth)
-        head, tail, none = Signal(range(depth)), Signal(range(depth)), Signal(init=1)
-        full = Signal()
+        head, tail, full = Signal(range(depth)), Signal(range(depth)), Signal()
+        none, byte = Signal(2, init=3), Signal(8)
         m.d.comb += [
             full.eq((tail + 1)[:len(tail)] == head),
             received.write_en.eq(receiver.valid & ~full), received.write_addr.eq(tail),
             received.write_data.eq(receiver.data),
             received.read_en.eq(1), received.read_addr.eq(head),
         ]
-        # A cycle late, as the byte at the memory's output is.
-        m.d.sync += none.eq(head == tail)
+        # Two cycles late, as the byte in the register behind the memory is.
+        m.d.sync += [none.eq(Cat(head == tail, none)), byte.eq(received.read_data)]
         with m.If(receiver.valid & ~full):
             m.d.sync += tail.eq(tail + 1)
 
@@ -96,8 +96,8 @@ class Devices(wiring.Component):
         with m.If(self.read):
             with m.Switch(self.word):
                 with m.Case(DeviceRegister.UART_RECEIVE):
-                    m.d.sync += self.found.eq(Cat(received.read_data, none.replicate(24)))
-                    with m.If(~none):
+                    m.d.sync += self.found.eq(Cat(byte, none[1].replicate(24)))
+                    with m.If(~none[1]):
                         m.d.sync += head.eq(head + 1)
                 with m.Case(DeviceRegister.UART_SEND):
                     m.d.sync += self.found.eq(sending)

@@ -44,8 +44,9 @@ class DeviceRegister(enum.IntEnum):
 class EngineRegister(enum.IntEnum):
     """Words of the matrix engine, written by the sequencer.
 
-    ``START``: bits 0..15 rows, 1 or more, bit 16: accumulate. ``WEIGHTS`` and the next D - 1: row
-    k of the weight tile, lane n in byte n.
+    ``START``: bits 0..15 rows, 1 or more, bit 16: accumulate. ``WEIGHTS`` and those behind: the
+    rows of the weight tile one after the other, lanes 4 j .. 4 j + 3 of a row in the bytes of its
+    word j.
     """
 
     START = 0
@@ -53,4 +54,4 @@ class EngineRegister(enum.IntEnum):
     ACTS_STEP = 2
     ACC_ROW = 3
     ACC_STEP = 4
-    WEIGHTS = 8
+    WEIGHTS = 16

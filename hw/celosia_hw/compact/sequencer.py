@@ -1,4 +1,4 @@
-"""The processor of the compact chip: RV32I and multiplication, several cycles an instruction."""
+"""The processor of the compact chip: RV32I and multiplication, two and more cycles each."""
 
 from typing import Any
 
@@ -6,18 +6,28 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia_hw.compact.decode import Kind, immediate, loaded, stored, strobes
+from celosia_hw.compact.decode import (
+    Kind,
+    immediate,
+    is_relative,
+    loaded,
+    relative,
+    stored,
+    strobes,
+)
 from celosia_hw.memory.ram import Ram
 
-__all__ = ["BusSignature", "Sequencer"]
+__all__ = ["CODE_BITS", "BusSignature", "Sequencer"]
+
+#: Of the address of a word: those that a branch or JAL changes.
+CODE_BITS = 12
 
 
 class BusSignature(wiring.Signature):
-    """The sequencer's side of its memory.
+    """The sequencer's side of its memory, for data.
 
-    A request, ``read`` or any of ``strobes``, stands until a cycle with ``ready`` or is withdrawn
-    after one without; what a read gets is at ``read_data`` in the cycle after that with ``ready``,
-    only. There is one request at a time.
+    A request, ``read`` or any of ``strobes``, stands until a cycle with ``ready``; what a read gets
+    is at ``read_data`` two cycles after that, only. There is one request at a time.
 
     Members
     -------
@@ -42,26 +52,50 @@ class Sequencer(wiring.Component):
     There are no CSRs, interrupts or exceptions. FENCE does nothing; ECALL, EBREAK, and whatever
     else has bits 4 to 6 set (an erased flash memory has), stops for ever. Other words that are no
     instructions do anything. Addresses of loads, stores and jumps that are not aligned are taken as
-    those below which are.
+    those below which are. A store does not change the instruction behind it.
+
+    A branch or JAL stays within the ``1 << CODE_BITS`` words around it, counted from a multiple of
+    that: so little is added that the address may go to the memory in the same cycle.
+
+    Memory has a register at its output, so a word comes two cycles after its address. The next
+    instruction is on its way while one is executed, and so is the target of a branch or JAL::
+
+        cycle      0         1         2         3         4
+        add        operands  execute
+        next                 read      operands  execute
+        behind               fetch               read      operands
+
+    An operand that is not in the registers yet is taken from where it comes.
 
     Cycles, with a memory that is always ready:
 
     ================================= ==========================
-    add, logic, compare, LUI, AUIPC   3
-    load, store                       4
-    branch                            3, not taken 4
-    JAL, JALR                         3
-    shift by n                        3 + n // 4 + n % 4
-    multiplication                    35
+    add, logic, compare, LUI, AUIPC   2
+    load                              5
+    store                             3
+    branch                            2, taken 3
+    JAL                               3
+    JALR                              4
+    shift by n                        2 + n // 4 + n % 4
+    multiplication                    34
     ================================= ==========================
 
     Members
     -------
+    fetch_addr : Out(30), fetched : In(32)
+        An address of a word, and that word two cycles later.
+    shared : In(1)
+        The request on the bus is for the memory of the instructions: ``fetch_addr`` is its address,
+        too. The bus is ready in its first cycle.
     bus : Out(BusSignature)
-        ``addr`` comes out of registers; a path leads from ``read_data`` to the registers' RAM.
+        For loads and stores. ``addr``, ``read`` and ``strobes`` are registers, and so is what
+        ``read_data`` goes to.
     halted : Out(1)
     """
 
+    fetch_addr: Signal
+    fetched: Signal
+    shared: Signal
     bus: Any
     halted: Signal
 
@@ -70,7 +104,8 @@ class Sequencer(wiring.Component):
             raise ValueError("reset_address must be a multiple of 4 below 2**32, not "
                              f"{reset_address!r}")
         self._reset_address = reset_address
-        super().__init__({"bus": Out(BusSignature()), "halted": Out(1)})
+        super().__init__({"fetch_addr": Out(30), "fetched": In(32), "shared": In(1),
+                          "bus": Out(BusSignature()), "halted": Out(1)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -78,19 +113,37 @@ class Sequencer(wiring.Component):
         word = Signal(32)  # the instruction
         funct3 = word[12:15]
         kind = Kind(m, word)
-        addr, next_pc = Signal(30, init=self._reset_address >> 2), Signal(30)
+        # Addresses: of the instruction, of the next one, of that behind it, and where the
+        # instruction wants to go or to access memory.
+        reset_address = self._reset_address >> 2
+        pc, next_pc = Signal(30), Signal(30, init=reset_address)
+        behind, addr = Signal(30, init=reset_address), Signal(30)
         lane = Signal(2)  # of a load or store
 
         # Registers: two copies, so that two can be read at a time. Register 0 is never written.
+        # What is put there waits a cycle, and so may be read in the cycle before it is written, and
+        # in that itself; two are never put there in succession.
         m.submodules.first, m.submodules.second = first, second = Ram(32, 32), Ram(32, 32)
-        get, put, result = Signal(), Signal(), Signal(32)
+        reads = Signal()  # an instruction
+        put, puts, result = Signal(), Signal(), Signal(32)
+        waits, where, written = Signal(), Signal(5), Signal(32, reset_less=True)
         for copy, place in ((first, 15), (second, 20)):
             m.d.comb += [
-                copy.read_en.eq(get), copy.read_addr.eq(bus.read_data[place:place + 5]),
-                copy.write_en.eq(put & word[7:12].any()), copy.write_addr.eq(word[7:12]),
-                copy.write_data.eq(result),
+                copy.read_en.eq(reads), copy.read_addr.eq(self.fetched[place:place + 5]),
+                copy.write_en.eq(waits), copy.write_addr.eq(where), copy.write_data.eq(written),
             ]
-        rs1, rs2 = first.read_data, second.read_data
+        m.d.comb += puts.eq(put & word[7:12].any())
+        m.d.sync += waits.eq(puts)
+        with m.If(put):
+            m.d.sync += [written.eq(result), where.eq(word[7:12])]
+        operands = []
+        for copy in (first, second):
+            just = Signal(name=f"just_written{len(operands)}")
+            with m.If(reads):
+                m.d.sync += just.eq(puts & (word[7:12] == copy.read_addr)
+                                    | waits & (where == copy.read_addr))
+            operands.append(Mux(just, written, copy.read_data))
+        rs1, rs2 = operands
 
         # What is done with the operands. b may be inverted: then 1 is added. `low` takes what is
         # shifted to the left, and the bits that leave a in a multiplication.
@@ -108,7 +161,7 @@ class Sequencer(wiring.Component):
         ]
         from_logic, from_low, from_compare = Signal(), Signal(), Signal()
         own = Mux(from_logic, logic, Mux(from_low, low, total[:32]))
-        m.d.comb += result.eq(Mux(kind.load, loaded(funct3, lane, bus.read_data),
+        m.d.comb += result.eq(Mux(kind.load, loaded(funct3, lane, low),
                                   Mux(kind.jump, Cat(0, 0, next_pc),
                                       Mux(from_compare, less, own))))
 
@@ -124,11 +177,14 @@ class Sequencer(wiring.Component):
         # To MULH and MULHSU a negative first operand was 2**32 more than it is.
         correct = kind.multiply & (funct3[0] ^ funct3[1]) & rs1[31]
 
-        # Where the instruction wants to go, or to access memory.
-        here, value = Cat(0, 0, addr), immediate(kind, word)
-        place = Signal(32)
+        here, value = Cat(0, 0, pc), immediate(kind, word)
+        place, target = Signal(32), Signal(CODE_BITS)
+        # In OPERANDS, of a branch or JAL; and what is fetched in all other cases.
+        turns, other = Signal(), Signal(30)
         m.d.comb += [
-            place.eq(Mux(kind.branch | kind.jal, here, rs1) + value),
+            place.eq(rs1 + value), target.eq(pc + relative(word)),
+            other.eq(Mux(reads, behind, next_pc)),
+            self.fetch_addr.eq(Mux(turns, Cat(target, pc[CODE_BITS:]), other)),
             bus.addr.eq(addr), bus.write_data.eq(stored(funct3, rs2)),
         ]
         # These are of use in the cycle after OPERANDS only, or after a STEP.
@@ -137,20 +193,27 @@ class Sequencer(wiring.Component):
             b.eq(Mux(kind.op | kind.branch, rs2, value) ^ kind.subtract.replicate(32)),
             inverted.eq(kind.subtract), low.eq(rs1), count.eq(Mux(kind.multiply, 32, amount)),
         ]
+        m.d.sync += turns.eq(reads & is_relative(self.fetched))
+        with m.If(reads):
+            m.d.sync += [word.eq(self.fetched), pc.eq(next_pc), next_pc.eq(behind),
+                         behind.eq(behind + 1)]
         with m.FSM():
             with m.State("FETCH"):
-                m.d.comb += bus.read.eq(1)
-                with m.If(bus.ready):
-                    m.next = "READ"
+                m.d.comb += other.eq(behind)
+                m.d.sync += behind.eq(behind + 1)
+                m.next = "FETCHED"
+            with m.State("FETCHED"):
+                m.next = "READ"
             with m.State("READ"):
-                m.d.comb += get.eq(1)
-                m.d.sync += [word.eq(bus.read_data), next_pc.eq(addr + 1)]
+                m.d.comb += reads.eq(1)
                 m.next = "OPERANDS"
             with m.State("OPERANDS"):
                 m.d.sync += [
                     function.eq(kind.function), from_logic.eq(kind.from_logic),
                     from_low.eq(kind.from_low), from_compare.eq(kind.from_compare),
-                    addr.eq(Mux(kind.places, place[2:], next_pc)), lane.eq(place[:2]),
+                    addr.eq(Mux(turns, Cat(target, pc[CODE_BITS:]), place[2:])),
+                    lane.eq(place[:2]), bus.read.eq(kind.load),
+                    bus.strobes.eq(strobes(funct3, place[:2]) & kind.store.replicate(4)),
                 ]
                 m.next = "EXECUTE"
                 with m.If(kind.load | kind.store):
@@ -171,26 +234,31 @@ class Sequencer(wiring.Component):
                     with m.If(correct):
                         m.d.sync += from_logic.eq(0)
             with m.State("EXECUTE"):
-                m.d.comb += [put.eq(kind.writes), bus.read.eq(1)]
-                m.next = "FETCH"
-                with m.If(kind.branch & ~taken):
-                    m.d.sync += addr.eq(next_pc)
-                with m.Elif(bus.ready):
+                m.d.comb += [put.eq(kind.writes), reads.eq(1)]
+                m.next = "OPERANDS"
+                with m.If(kind.jump | kind.branch & taken):
+                    # What has been read is of no use.
+                    m.d.sync += [next_pc.eq(addr), behind.eq(addr + 1), turns.eq(0)]
                     m.next = "READ"
+                with m.If(kind.jalr):
+                    m.d.comb += other.eq(addr)
+                    m.next = "FETCHED"
             with m.State("ACCESS"):
-                m.d.comb += bus.read.eq(kind.load)
-                with m.If(kind.store):
-                    m.d.comb += bus.strobes.eq(strobes(funct3, lane))
+                with m.If(self.shared):
+                    m.d.comb += other.eq(addr)
                 with m.If(bus.ready):
-                    m.d.sync += addr.eq(next_pc)
-                    m.next = "FETCH"
-                    with m.If(kind.load):
-                        m.next = "LOADED"
-            with m.State("LOADED"):
-                m.d.comb += [put.eq(1), bus.read.eq(1)]
-                m.next = "FETCH"
-                with m.If(bus.ready):
+                    m.d.sync += [bus.read.eq(0), bus.strobes.eq(0)]
                     m.next = "READ"
+                    with m.If(kind.load):
+                        m.next = "WAIT"
+            with m.State("WAIT"):
+                m.next = "LOADED"
+            with m.State("LOADED"):
+                m.d.sync += low.eq(bus.read_data)
+                m.next = "WRITE"
+            with m.State("WRITE"):
+                m.d.comb += [put.eq(1), reads.eq(1)]
+                m.next = "OPERANDS"
             with m.State("HALT"):
                 m.d.comb += self.halted.eq(1)
         return m

@@ -47,7 +47,7 @@ def as_data(built: Built, command: str) -> dict[str, Any]:
         "format": FORMAT, "version": metadata.version("celosia"), "command": command,
         "board": made.board.name, "title": made.board.title, "device": made.board.device,
         "build_only": made.board.build_only,
-        "preset": made.config.name, "compact": made.board.compact,
+        "preset": made.config.name, "compact": made.chip == "compact",
         "fingerprint": f"{made.config.fingerprint:#010x}",
         "array": made.config.dim, "freq_mhz": made.freq_hz / 1e6, "baud": made.baud,
         "memory_bytes": made.memory_bytes,

@@ -34,6 +34,9 @@ is there all the same).
 """
 
 
+_CHIPS = "compact", "pipelined"
+
+
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     from celosia_hw.boards import BOARDS
@@ -54,6 +57,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
                        help=", ".join(BOARDS))
     build.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                        help=f"chip: {', '.join(PRESETS)} (default: the board's)")
+    build.add_argument("--chip", choices=_CHIPS, metavar="KIND",
+                       help=f"{' or '.join(_CHIPS)}, see docs/fpga.md (default: the first that "
+                            "the board lists and the preset can be)")
     build.add_argument("--freq", type=_megahertz, metavar="MHZ",
                        help="clock of the chip (default: the board's)")
     build.add_argument("--baud", type=_positive, metavar="BAUD",
@@ -114,7 +120,7 @@ def _boards(args: argparse.Namespace) -> int:
     rows = [("board", "device", "chip", "clock", "memory", "link", "")]
     for board in BOARDS.values():
         memory = f"{board.memory_bytes >> 10:,} KiB {board.memory}"
-        chip = board.preset + (", compact" if board.compact else "")
+        chip = f"{board.preset}, {' or '.join(board.chips)}"
         rows.append((board.name, board.device, chip, f"{board.freq_hz / 1e6:g} MHz",
                      memory, f"{board.baud:,} baud", board.title))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -131,7 +137,8 @@ def _sources(args: argparse.Namespace) -> Any:
         from celosia_hw.boards.sources import sources
         chosen = board(args.board)
         return sources(chosen, preset(args.preset or chosen.preset),
-                       None if args.freq is None else round(args.freq * 1e6), baud=args.baud)
+                       None if args.freq is None else round(args.freq * 1e6), chip=args.chip,
+                       baud=args.baud)
     except ModuleNotFoundError as error:
         raise needs("fpga build", error, "fpga") from error
     except ImportError as error:
@@ -143,6 +150,8 @@ def _command(args: argparse.Namespace, made: Any) -> str:
     words = ["celosia fpga build --board", made.board.name]
     if made.config.name != made.board.preset:
         words += ["--preset", made.config.name]
+    if args.chip is not None:
+        words += ["--chip", args.chip]
     if args.freq is not None:
         words += ["--freq", f"{args.freq:g}"]
     if args.baud is not None:

@@ -29,8 +29,8 @@ def tops(monkeypatch):
     seen = []
     monkeypatch.setattr(module, "system_verilog",
                         lambda config, system, **_: seen.append(system) or "// system")
-    monkeypatch.setattr(module, "compact_verilog", lambda config, link, firmware, *, spram: (
-        seen.append(SimpleNamespace(link=link, firmware=firmware, spram=spram)) or "// system"))
+    monkeypatch.setattr(module, "compact_verilog", lambda config, link, firmware, **how: (
+        seen.append(SimpleNamespace(link=link, firmware=firmware, **how)) or "// system"))
     return seen
 
 
@@ -73,15 +73,25 @@ def test_firmware_is_in_the_bitstream_or_behind_it(tops):
     assert nano.fingerprint in words
 
 
-def test_a_wish_for_clock_and_baud(tops):
-    found = sources(board("ulx3s"), preset("nano"), 92_000_000, baud=1_000_000)
+@pytest.mark.parametrize("chip", ["compact", "pipelined"])
+def test_a_wish_for_clock_and_baud(tops, chip):
+    found = sources(board("ulx3s"), preset("nano"), 92_000_000, chip=chip, baud=1_000_000)
     assert (found.freq_hz, found.baud) == (91_666_667, 1_000_000)
     assert tops[0].pad_cycles == 2
 
 
-def test_a_slow_sdram_answers_an_edge_earlier(tops):
-    sources(board("ulx3s"), preset("nano"), 25_000_000)
+@pytest.mark.parametrize("chip", ["compact", "pipelined"])
+def test_a_slow_sdram_answers_an_edge_earlier(tops, chip):
+    sources(board("ulx3s"), preset("nano"), 25_000_000, chip=chip)
     assert tops[0].pad_cycles == 1
+
+
+@pytest.mark.parametrize(("name", "wish", "made"), [
+    ("edge", None, "compact"), ("edge", "pipelined", "pipelined"), ("core", None, "pipelined")])
+def test_a_chip_that_the_preset_can_be(tops, name, wish, made):
+    found = sources(board("ulx3s"), preset(name), chip=wish)
+    assert found.chip == made
+    assert hasattr(tops[0], "firmware") == (made == "compact")
 
 
 BIG = dataclasses.replace(preset("nano"), ub_rows=32768)
@@ -93,8 +103,21 @@ FLOATING = dataclasses.replace(preset("nano"), name="floating", bf16=True)
         "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
         "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 174080")),
     *(("tangnano9k", config, {}, (
-        "config must be a chip of int8 alone with D = 2 or 4 on Sipeed Tang Nano 9K, whose chip is "
-        f"compact, not {config.name!r}")) for config in (preset("core"), preset("edge"), FLOATING)),
+        "config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, as on Sipeed "
+        f"Tang Nano 9K, not {config.name!r}")) for config in (preset("core"), FLOATING)),
+    ("tangnano9k", preset("edge"), {}, (
+        "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
+        "RAM of Sipeed Tang Nano 9K, not 'edge', which wants 133120")),
+    ("icebreaker", preset("edge"), {}, (
+        "config must be a chip whose memories and external memory fit in the 15360 bytes of block "
+        "RAM of 1BitSquared iCEBreaker, not 'edge', which wants 34816")),
+    ("ulx3s", preset("core"), {"chip": "compact"}, (
+        "config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, as on Radiona "
+        "ULX3S-85F, not 'core'")),
+    ("tangnano9k", preset("nano"), {"chip": "pipelined"},
+     "chip must be compact on Sipeed Tang Nano 9K, not 'pipelined'"),
+    ("arty_a7", preset("nano"), {"chip": "compact"},
+     "chip must be pipelined on Digilent Arty A7-100T, not 'compact'"),
     ("icebreaker", preset("pico"), {"baud": 8_000_000},
      "LinkConfig.baud must be from 1 to a quarter of the clock, 6000000, not 8000000"),
     *(("ulx3s", preset("nano"), {"freq_hz": hz}, (

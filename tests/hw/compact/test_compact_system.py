@@ -26,6 +26,7 @@ from celosia_hw.compact import assemble as asm
 from celosia_hw.compact import boot, compact_system
 from celosia_hw.compact.compact_system import CompactSystem
 from celosia_hw.compact.firmware import image
+from celosia_hw.compact.memory_map import EngineRegister
 from celosia_hw.link.uart_rx import UartReceiver
 from celosia_hw.link.uart_tx import UartTransmitter
 
@@ -128,8 +129,8 @@ def memory_program() -> tuple[list[int], bytes]:
     return [*start, *calls, EBREAK, *each], bytes(expected)
 
 
-@pytest.mark.parametrize("name", ["pico", "nano"])
-@pytest.mark.parametrize("spram", [False, True])
+@pytest.mark.parametrize(("name", "spram"), [
+    ("pico", False), ("nano", False), ("edge", False), ("pico", True), ("nano", True)])
 def test_memories_hold_words_and_parts_of_words(name, spram, monkeypatch):
     program, expected = memory_program()
     if spram:
@@ -198,11 +199,11 @@ def test_cycle_counter_counts_every_cycle():
     program = [asm.upper("lui", DEVICES, 0x40000), asm.load("lw", 1, 8, DEVICES),
                asm.load("lw", 2, 12, DEVICES), asm.load("lw", 3, 8, DEVICES),
                asm.op("sub", 3, 3, 1), *send_byte(3), *send_byte(2), EBREAK]
-    assert Bench("pico", program).run(2) == bytes([8, 0])
+    assert Bench("pico", program).run(2) == bytes([10, 0])
 
 
-@pytest.mark.parametrize("name", ["pico", "nano"])
-@pytest.mark.parametrize("spram", [False, True])
+@pytest.mark.parametrize(("name", "spram"), [
+    ("pico", False), ("nano", False), ("edge", False), ("pico", True), ("nano", True)])
 def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monkeypatch):
     config, rng = preset(name), np.random.default_rng(1)
     dim, rows = config.dim, 3
@@ -224,8 +225,8 @@ def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monke
         for k, value in enumerate(row):
             program += [asm.op_imm("addi", 3, 0, int(value)),
                         asm.store("sb", 3, (5 + 2 * i) * dim + k, 1)]
-    for k, row in enumerate(weights):
-        put(8 + k, int.from_bytes(row.tobytes(), "little"))
+    for i, word in enumerate(weights.reshape(-1, min(dim, 4))):
+        put(EngineRegister.WEIGHTS + i, int.from_bytes(word.tobytes(), "little"))
     for accumulate in (0, 1):
         for word, value in enumerate((5, 2, 3, 1)):
             put(1 + word, value)
@@ -261,7 +262,7 @@ def test_fault_light_is_lit_by_the_firmware_and_by_its_end(program, fault):
 
 
 @pytest.mark.parametrize(("name", "link", "words", "spram", "message"), [
-    ("edge", LINK, 0, False, "config.dim must be 2 or 4, not 8"),
+    ("core", LINK, 0, False, "config.dim must be 2, 4 or 8, not 16"),
     ("pico", LinkConfig(4_000_000, 1_000_000, 12288), 0, False,
      "link.memory_bytes must be a power of two, not 12288"),
     ("pico", LinkConfig(4_000_000, 1_000_000, 65536), 0, True,

@@ -56,7 +56,7 @@ class Pins:
 
 @pytest.fixture(scope="module")
 def ulx3s() -> BuiltBoard:
-    return build_board(BOARDS["ulx3s"], baud=BAUDS["ulx3s"])
+    return build_board(BOARDS["ulx3s"], chip="pipelined", baud=BAUDS["ulx3s"])
 
 
 @pytest.fixture

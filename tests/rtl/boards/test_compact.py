@@ -80,10 +80,17 @@ class Chip(LinkTransport):
         return self.read_memory(ROWS, count * size).reshape(count, size)
 
 
-@pytest.fixture(scope="module", params=["nano", pytest.param("pico", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["nano", "edge",
+                                        pytest.param("pico", marks=pytest.mark.slow)])
 def lockstep(request):
-    chip = Chip(Wire(build_board(LARGE, PRESETS[request.param], baud=10_000_000)))
+    """`edge` is on the ULX3S with its SDRAM."""
+    board = BOARDS["ulx3s"] if request.param == "edge" else LARGE
+    wire = Wire(build_board(board, PRESETS[request.param], baud=10_000_000))
+    chip = Chip(wire)
     yield Lockstep(PRESETS[request.param], chip, timeout=50_000_000, exact=False)
+    if wire.library.sdram is not None:
+        assert wire.library.sdram.violations == []
+        assert wire.library.sdram.counts.reads > 1000
     chip.close()
 
 

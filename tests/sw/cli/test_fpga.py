@@ -22,10 +22,10 @@ def tools(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(made.folder))
     monkeypatch.chdir(tmp_path)
 
-    def sources(board, config, freq_hz=None, *, baud=None):
+    def sources(board, config, freq_hz=None, *, chip=None, baud=None):
         freq_hz = freq_hz or board.freq_hz
         return boards_sources.Sources(
-            board, config, "module top;\nendmodule\n", "", "top.lpf",
+            board, config, chip or board.chips[0], "module top;\nendmodule\n", "", "top.lpf",
             {"clk": board.clock_hz, "clk_sys": freq_hz}, freq_hz, baud or board.baud,
             board.memory_bytes)
 
@@ -63,7 +63,7 @@ def test_build_reports_and_writes_the_report(tools, tmp_path, capsys):
     report = json.loads((folder / "report.json").read_text())
     assert report["command"] == "celosia fpga build --board ulx3s"
     assert main(["fpga", "table", str(folder / "report.json")]) == 0
-    assert "| Radiona ULX3S-85F | `edge` | 100 | 121.0 (1) |" in capsys.readouterr().out
+    assert "| Radiona ULX3S-85F | `edge`, compact | 100 | 121.0 (1) |" in capsys.readouterr().out
 
 
 def test_json_is_one_object_and_steps_go_elsewhere(tools, capsys):
@@ -177,8 +177,8 @@ def test_ended_from_outside_ends_the_tools(tools, tmp_path, number, code):
                         f".getpid())); time.sleep(600)")
     script = ("import sys; from celosia_hw.boards import sources as module\n"
               "from celosia_hw.boards.sources import Sources\n"
-              "module.sources = lambda b, c, f=None, *, baud=None: "
-              "Sources(b, c, '', '', 'top.lpf', {}, 1, 1, 1)\n"
+              "module.sources = lambda b, c, f=None, *, chip, baud: "
+              "Sources(b, c, 'compact', '', '', 'top.lpf', {}, 1, 1, 1)\n"
               "from celosia.cli.main import main\n"
               "sys.exit(main(['fpga', 'build', '--board', 'ulx3s']))")
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL,

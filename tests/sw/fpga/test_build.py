@@ -275,10 +275,11 @@ def test_programming_calls_the_loader(tools, out):
 def test_table_has_the_slowest_and_the_fastest_seed(tools, out):
     data = as_data(build(sources(), out, seeds=[1, 4, 2]), "celosia fpga build --board small")
     head, rule, row = table([data]).splitlines()
-    assert row == ("| A small board | `nano` | 50 | 55.5..58.5 (3) | 12 (12%) | 3 (3%) | 1 (25%) | "
-                   "1 (25%) | 0.89 | `celosia fpga build --board small` |")
+    assert row == ("| A small board | `nano`, compact | 50 | 55.5..58.5 (3) | 12 (12%) | 3 (3%) | "
+                   "1 (25%) | 1 (25%) | 0.89 | `celosia fpga build --board small` |")
     assert head.count("|") == rule.count("|") == row.count("|")
-    assert "| `nano` | 50.14 |" in table([{**data, "freq_mhz": 27 * 13 / 7}])
+    assert "| `nano` | 50.14 |" in table([
+        {**data, "freq_mhz": 27 * 13 / 7, "compact": False}])
 
 
 @pytest.mark.parametrize(("text", "found"), [

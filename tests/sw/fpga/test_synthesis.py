@@ -27,7 +27,7 @@ def synthesise(component, name, folder):
     """Synthesise a component for the ULX3S; return the build."""
     ulx3s = board("ulx3s")
     text = verilog(component(PRESETS[name]), name=TOP, simulation=False)
-    made = Sources(ulx3s, PRESETS[name], text, "", "top.lpf", {"clk": ulx3s.freq_hz},
+    made = Sources(ulx3s, PRESETS[name], "pipelined", text, "", "top.lpf", {"clk": ulx3s.freq_hz},
                    ulx3s.freq_hz, ulx3s.baud, ulx3s.memory_bytes)
     return build(made, folder, synth_only=True, quick=True)
 

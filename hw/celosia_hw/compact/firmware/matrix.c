@@ -8,7 +8,7 @@ static int8_t tile[MAX_DIM][MAX_DIM];  // [n][k]: weights that make lane n of th
 
 static void set_weight(uint32_t k, uint32_t n, int8_t weight) { tile[n][k] = weight; }
 
-static void set_row(uint32_t k) { (void)k; }
+static void set_tile(void) {}
 
 static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
                 uint32_t rows, bool accumulate) {
@@ -30,14 +30,24 @@ static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_
 
 #else
 
+// Words of a row of the tile.
+static inline uint32_t log2_words(void) { return config.log2_dim > 2 ? config.log2_dim - 2 : 0; }
+
 static union {
     int8_t lanes[4];
     uint32_t word;
-} weights[4];  // row k: lane n of the sums gets activation k times weight n
+} weights[MAX_DIM * MAX_DIM / 4];  // words of the engine: see celosia_hw.compact.memory_map
 
-static void set_weight(uint32_t k, uint32_t n, int8_t weight) { weights[k].lanes[n] = weight; }
+static void set_weight(uint32_t k, uint32_t n, int8_t weight) {
+    weights[(k << log2_words()) + (n >> 2)].lanes[n & 3] = weight;
+}
 
-static void set_row(uint32_t k) { REGISTER(ENGINE_WEIGHTS + 4 * k) = weights[k].word; }
+static void set_tile(void) {
+    uint32_t words = config.dim << log2_words();
+    for (uint32_t i = 0; i < words; i++) {
+        REGISTER(ENGINE_WEIGHTS + 4 * i) = weights[i].word;
+    }
+}
 
 static void run(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
                 uint32_t rows, bool accumulate) {
@@ -62,9 +72,7 @@ void matrix_load_weights(uint32_t row, uint32_t step, uint32_t rows, bool transp
         }
         row += step;
     }
-    for (uint32_t k = 0; k < dim; k++) {
-        set_row(k);
-    }
+    set_tile();
 }
 
 bool matrix_rows(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
