@@ -19,10 +19,10 @@ LINE_WORDS = 8
 class LineBuffer(wiring.Component):
     """Serves words from external memory behind AXI4, a line at a time.
 
-    A word that is read brings its line with it, and may go as soon as it is there. A word that is
-    written goes to the memory at once, and into the line where it lies in there; the next access to
-    the memory waits until that is answered. The line is the only copy: nothing else writes to the
-    memory.
+    A word that is read brings its line with it, and may go in the cycle after it is there. A word
+    that is written goes to the memory at once, and into the line where it lies in there; the next
+    access to the memory waits until that is answered. The line is the only copy: nothing else
+    writes to the memory.
 
     Cycles: 2 in the line; a word that is written 2, or more while the one before is under way. A
     line comes with the latency of the memory. Responses are not looked at: an SDRAM has no errors.
@@ -68,9 +68,9 @@ class LineBuffer(wiring.Component):
 
         # The line that is there, which words of it, and whether more of them come; the next one.
         tag, there, filling = Signal.like(line), Signal(LINE_WORDS), Signal()
-        coming = Signal(low)
-        same, writing = Signal(), Signal()
-        here = there.bit_select(word, 1)
+        coming, known = Signal(low), Signal()
+        # Of a cycle ago: it is the line of the request, its word is there.
+        same, here, writing = Signal(), Signal(), Signal()
         m.d.comb += [
             read.addr.eq(word), read.en.eq(self.ready), self.found.eq(read.data),
             r.ready.eq(1), b.ready.eq(1),
@@ -89,19 +89,21 @@ class LineBuffer(wiring.Component):
         with m.If(b.valid):
             m.d.sync += writing.eq(0)
 
+        m.d.sync += here.eq(there.bit_select(word, 1))
         with m.FSM():
             with m.State("COMPARE"):
-                m.d.sync += same.eq(line == tag)
+                m.d.sync += same.eq(known & (line == tag))
                 with m.If(self.read | self.strobes.any()):
                     m.next = "SERVE"
             with m.State("SERVE"):
                 with m.If(self.read):
                     with m.If(same & here):
                         m.d.comb += self.ready.eq(1)
-                    with m.Elif(~filling & ~writing):
+                    with m.Elif(~same & ~filling & ~writing):
                         m.d.sync += [
                             ar.valid.eq(1), ar.payload.addr.eq(Cat(0, 0, word & 0, line)),
-                            tag.eq(line), there.eq(0), coming.eq(0), filling.eq(1), same.eq(1),
+                            tag.eq(line), there.eq(0), here.eq(0), coming.eq(0), filling.eq(1),
+                            same.eq(1), known.eq(1),
                         ]
                 with m.Elif(~filling & ~writing):
                     m.d.comb += [self.ready.eq(1),

@@ -1,5 +1,6 @@
 """The processor of the compact chip: RV32I and multiplication, two and more cycles each."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
@@ -113,11 +114,13 @@ class Sequencer(wiring.Component):
         word = Signal(32)  # the instruction
         funct3 = word[12:15]
         kind = Kind(m, word)
-        # Addresses: of the instruction, of the next one, of that behind it, and where the
-        # instruction wants to go or to access memory.
-        reset_address = self._reset_address >> 2
-        pc, next_pc = Signal(30), Signal(30, init=reset_address)
-        behind, addr = Signal(30, init=reset_address), Signal(30)
+        # The same from the cycle after OPERANDS on.
+        late = SimpleNamespace(**{name: Signal(name=f"late_{name}") for name in (
+            "load", "branch", "jump", "jalr", "multiply", "writes")})
+        # Addresses: of the instruction, of the next one, and of that behind it; where the
+        # instruction wants to go or to access memory, and the next one there.
+        pc, next_pc, behind = Signal(30), Signal(30), Signal(30)
+        addr, after = Signal(30, init=self._reset_address >> 2), Signal(30)
         lane = Signal(2)  # of a load or store
 
         # Registers: two copies, so that two can be read at a time. Register 0 is never written.
@@ -154,33 +157,34 @@ class Sequencer(wiring.Component):
             with m.If(function == code):
                 m.d.comb += logic.eq(value)
         less, taken = Signal(), Signal()
-        unsigned = Mux(kind.branch, funct3[1], funct3[0])
+        unsigned = Mux(late.branch, funct3[1], funct3[0])
         m.d.comb += [
             less.eq(Mux((a[31] == b[31]) & ~unsigned, a[31], ~total[32])),
             taken.eq(Mux(funct3[2], less, logic.all()) ^ funct3[0]),
         ]
         from_logic, from_low, from_compare = Signal(), Signal(), Signal()
         own = Mux(from_logic, logic, Mux(from_low, low, total[:32]))
-        m.d.comb += result.eq(Mux(kind.load, loaded(funct3, lane, low),
-                                  Mux(kind.jump, Cat(0, 0, next_pc),
+        m.d.comb += result.eq(Mux(late.load, loaded(funct3, lane, low),
+                                  Mux(late.jump, Cat(0, 0, next_pc),
                                       Mux(from_compare, less, own))))
 
         # A step of a shift or a multiplication.
         count, four, last = Signal(6), Signal(), Signal()
-        add = kind.multiply & low[0]
-        signed = Mux(kind.multiply, funct3[:2] == 1, word[30])
+        add = late.multiply & low[0]
+        signed = Mux(late.multiply, funct3[:2] == 1, word[30])
         moved = Mux(add, total[:32], a)
         fill = signed & Mux(add, a[31] ^ b[31], a[31]) ^ (add & total[32])
-        m.d.comb += [four.eq(~kind.multiply & count[2:].any()),
+        m.d.comb += [four.eq(~late.multiply & count[2:].any()),
                      last.eq(count == Mux(four, 4, 1))]
         amount = Mux(kind.op, rs2[:5], word[20:25])
         # To MULH and MULHSU a negative first operand was 2**32 more than it is.
-        correct = kind.multiply & (funct3[0] ^ funct3[1]) & rs1[31]
+        correct = late.multiply & (funct3[0] ^ funct3[1]) & rs1[31]
 
         here, value = Cat(0, 0, pc), immediate(kind, word)
         place, target = Signal(32), Signal(CODE_BITS)
-        # In OPERANDS, of a branch or JAL; and what is fetched in all other cases.
-        turns, other = Signal(), Signal(30)
+        # In OPERANDS, of a branch or JAL; and what is fetched in all other cases. The instruction
+        # that is read was jumped to.
+        turns, other, jumped = Signal(), Signal(30), Signal()
         m.d.comb += [
             place.eq(rs1 + value), target.eq(pc + relative(word)),
             other.eq(Mux(reads, behind, next_pc)),
@@ -195,17 +199,19 @@ class Sequencer(wiring.Component):
         ]
         m.d.sync += turns.eq(reads & is_relative(self.fetched))
         with m.If(reads):
-            m.d.sync += [word.eq(self.fetched), pc.eq(next_pc), next_pc.eq(behind),
-                         behind.eq(behind + 1)]
+            m.d.sync += [
+                word.eq(self.fetched), pc.eq(Mux(jumped, addr, next_pc)),
+                next_pc.eq(Mux(jumped, after, behind)), behind.eq(Mux(jumped, after, behind) + 1),
+            ]
+        m.d.sync += after.eq(addr + 1)
         with m.FSM():
             with m.State("FETCH"):
-                m.d.comb += other.eq(behind)
-                m.d.sync += behind.eq(behind + 1)
+                m.d.comb += other.eq(addr)
                 m.next = "FETCHED"
             with m.State("FETCHED"):
                 m.next = "READ"
             with m.State("READ"):
-                m.d.comb += reads.eq(1)
+                m.d.comb += [reads.eq(1), jumped.eq(1), other.eq(after)]
                 m.next = "OPERANDS"
             with m.State("OPERANDS"):
                 m.d.sync += [
@@ -214,6 +220,7 @@ class Sequencer(wiring.Component):
                     addr.eq(Mux(turns, Cat(target, pc[CODE_BITS:]), place[2:])),
                     lane.eq(place[:2]), bus.read.eq(kind.load),
                     bus.strobes.eq(strobes(funct3, place[:2]) & kind.store.replicate(4)),
+                    *(signal.eq(getattr(kind, name)) for name, signal in vars(late).items()),
                 ]
                 m.next = "EXECUTE"
                 with m.If(kind.load | kind.store):
@@ -226,7 +233,7 @@ class Sequencer(wiring.Component):
                 m.d.sync += [
                     count.eq(count - Mux(four, 4, 1)),
                     a.eq(Mux(four, Cat(a[4:], fill.replicate(4)), Cat(moved[1:], fill))),
-                    low.eq(Mux(kind.multiply, Cat(low[1:], moved[0]), low << Mux(four, 4, 1))),
+                    low.eq(Mux(late.multiply, Cat(low[1:], moved[0]), low << Mux(four, 4, 1))),
                     b.eq(rs2 ^ (last & correct).replicate(32)), inverted.eq(last & correct),
                 ]
                 with m.If(last):
@@ -234,13 +241,13 @@ class Sequencer(wiring.Component):
                     with m.If(correct):
                         m.d.sync += from_logic.eq(0)
             with m.State("EXECUTE"):
-                m.d.comb += [put.eq(kind.writes), reads.eq(1)]
+                m.d.comb += [put.eq(late.writes), reads.eq(1)]
                 m.next = "OPERANDS"
-                with m.If(kind.jump | kind.branch & taken):
+                with m.If(late.jump | late.branch & taken):
                     # What has been read is of no use.
-                    m.d.sync += [next_pc.eq(addr), behind.eq(addr + 1), turns.eq(0)]
+                    m.d.sync += turns.eq(0)
                     m.next = "READ"
-                with m.If(kind.jalr):
+                with m.If(late.jalr):
                     m.d.comb += other.eq(addr)
                     m.next = "FETCHED"
             with m.State("ACCESS"):
@@ -248,8 +255,8 @@ class Sequencer(wiring.Component):
                     m.d.comb += other.eq(addr)
                 with m.If(bus.ready):
                     m.d.sync += [bus.read.eq(0), bus.strobes.eq(0)]
-                    m.next = "READ"
-                    with m.If(kind.load):
+                    m.next = "WRITE"
+                    with m.If(late.load):
                         m.next = "WAIT"
             with m.State("WAIT"):
                 m.next = "LOADED"
@@ -257,7 +264,7 @@ class Sequencer(wiring.Component):
                 m.d.sync += low.eq(bus.read_data)
                 m.next = "WRITE"
             with m.State("WRITE"):
-                m.d.comb += [put.eq(1), reads.eq(1)]
+                m.d.comb += [put.eq(late.load), reads.eq(1)]
                 m.next = "OPERANDS"
             with m.State("HALT"):
                 m.d.comb += self.halted.eq(1)
