@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
-from celosia_hw.compact.firmware import FOLDER, FirmwareError, config_words
+from celosia_hw.compact.firmware import FOLDER, FirmwareError, Variant, config_words, variant
 from celosia_sim import cache
 from celosia_sim.toolchain import compiler
 
@@ -49,7 +49,7 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
 }
 
 
-def build_host() -> Path:
+def build_host(made: Variant) -> Path:
     """Compile the firmware for this machine, or find it in the cache; return the shared library.
 
     Raises
@@ -63,13 +63,14 @@ def build_host() -> Path:
     command = [str(Path(part).with_name(_C[Path(part).name])) if Path(part).name in _C else part
                for part in chosen.command]
     sources = [path for path in sorted(FOLDER.glob("*.c")) if path.name not in _CHIP_ONLY]
-    key = cache.digest({"compiler": chosen.version, "flags": (*chosen.flags, *_FLAGS)} | {
+    flags = (*chosen.flags, *_FLAGS, *made.flags)
+    key = cache.digest({"compiler": chosen.version, "flags": flags} | {
         path.name: path.read_text() for path in (*sources, *sorted(FOLDER.glob("*.h")))})
 
     def make(folder: Path) -> None:
         result = subprocess.run(
-            [*command, *chosen.flags, *_FLAGS, *map(str, sources),
-             "-o", str(folder / "chip.so")], capture_output=True, text=True)
+            [*command, *flags, *map(str, sources), "-o", str(folder / "chip.so")],
+            capture_output=True, text=True)
         if result.returncode or result.stderr.strip():
             raise FirmwareError(f"the sources in {FOLDER} must compile without a warning, but:\n"
                                 f"{result.stderr.strip()[:4000]}")
@@ -88,7 +89,7 @@ class CompactHost:
     Parameters
     ----------
     config
-        A chip with int8 alone.
+        A chip with int8, or int8 and bf16.
     link
         Its memory and its buffer of requests; the wire has no bits here.
     """
@@ -96,15 +97,15 @@ class CompactHost:
     def __init__(self, config: TpuConfig, link: LinkConfig | None = None):
         link = LinkConfig(25_000_000, memory_bytes=1 << 22) if link is None else link
         self.config, self.memory_bytes = config, link.memory_bytes
+        words = np.array(config_words(config, link), "<u4")
         # Variables of the firmware are the library's: each chip has one of its own.
         self._folder = tempfile.TemporaryDirectory()
-        library = ctypes.CDLL(str(shutil.copy(build_host(), self._folder.name)))
+        library = ctypes.CDLL(str(shutil.copy(build_host(variant(config)), self._folder.name)))
         self._functions = {}
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(library, f"host_{name}")
             function.restype, function.argtypes = result, arguments
             self._functions[name] = function
-        words = np.array(config_words(config, link), "<u4")
         if not self._functions["open"](words.tobytes()):
             raise MemoryError(f"there must be memory for {config.name} with "
                               f"{link.memory_bytes:,} bytes outside")

@@ -15,7 +15,7 @@ from celosia_hw.boards.sdram_timing import SdramTiming
 from celosia_hw.boards.system import SystemConfig, system_verilog
 from celosia_hw.boards.tops import top_module
 from celosia_hw.compact.compact_system import compact_verilog
-from celosia_hw.compact.firmware import RAM_BYTES, image
+from celosia_hw.compact.firmware import image, variant
 
 __all__ = ["Sources", "sources"]
 
@@ -76,7 +76,7 @@ def _check_memory(board: Board, config: TpuConfig, chip: ChipKind) -> None:
     wanted = config.acc_bytes
     if chip == "compact":
         wanted += 2 * _COMPACT_BUFFER
-        wanted += RAM_BYTES if not _has_spram(board) else 0
+        wanted += variant(config).ram_bytes if not _has_spram(board) else 0
     if not _has_spram(board):
         wanted += config.ub_bytes + board.memory_bytes
     # A byte has a ninth bit in the larger blocks, which nothing here uses.
@@ -94,10 +94,12 @@ def _chip(board: Board, config: TpuConfig, wanted: ChipKind | None) -> ChipKind:
         raise ValueError(f"chip must be {' or '.join(board.chips)} on {board.title}, not "
                          f"{wanted!r}")
     for chip in (wanted,) if wanted else board.chips:
-        if chip == "pipelined" or not config.bf16 and config.dim <= 8:
+        if chip == "pipelined" or config.int8 and config.dim <= (4 if config.bf16 else 8) and not (
+                config.bf16 and _has_spram(board)):
             return chip
-    raise ValueError(f"config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, "
-                     f"as on {board.title}, not {config.name!r}")
+    bf16 = "" if _has_spram(board) else ", or of int8 and bf16 with D = 2 or 4,"
+    raise ValueError(f"config must be a chip of int8 alone with D = 2, 4 or 8{bf16} where it is "
+                     f"compact, as on {board.title}, not {config.name!r}")
 
 
 def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
@@ -139,7 +141,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         link = replace(link, buffer_bytes=_COMPACT_BUFFER)
         words = image(config, link)
         if _has_spram(board):
-            flash = struct.pack(f"<{len(words)}I", *words).ljust(RAM_BYTES, b"\0")
+            flash = struct.pack(f"<{len(words)}I", *words).ljust(variant(config).ram_bytes, b"\0")
             words = []
         system = compact_verilog(config, link, words, spram=_has_spram(board), **sdram)
     else:

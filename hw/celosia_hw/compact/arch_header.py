@@ -1,16 +1,17 @@
-"""arch.h of the firmware: every number of the architecture that it needs, from `celosia.arch`.
+"""arch.h and tables.h of the firmware: every number of the architecture that it needs.
 
-``python -m celosia_hw.compact.arch_header`` writes it anew.
+``python -m celosia_hw.compact.arch_header`` writes them anew, from `celosia.arch`.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
 
-from celosia.arch import isa, link, registers
+from celosia.arch import isa, link, numerics, registers, special
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
 from celosia.arch.registers import Access
@@ -38,16 +39,17 @@ from celosia.arch.vector import (
 from celosia_hw.compact.memory_map import (
     ACCUMULATE_BIT,
     ENGINE_BASE,
+    FORMAT_BIT,
     REGION_BITS,
     DeviceRegister,
     EngineRegister,
     Region,
 )
 
-__all__ = ["HEADER", "arch_header"]
+__all__ = ["HEADERS", "arch_header", "tables_header"]
 
-#: Where the header is kept.
-HEADER = Path(__file__).parent / "firmware" / "arch.h"
+#: Where the headers are kept.
+FOLDER = Path(__file__).parent / "firmware"
 
 _COLUMNS = 100
 
@@ -104,7 +106,8 @@ def _isa() -> list[str]:
             *_enum("OPCODE", Opcode), *_enum("UNIT", isa.Unit),
             _define("NUM_UNITS", isa.Unit.SCALAR, "tensor units"),
             *_enum("MEM", isa.Mem), *_enum("DMA", isa.DmaFormat),
-            *_enum("MATMUL", isa.MatmulFormat)]
+            *_enum("MATMUL", isa.MatmulFormat),
+            _define("FLOAT_NAN", numerics.NAN), _define("FLOAT_INF", numerics.INF)]
 
 
 def _shapes() -> list[str]:
@@ -170,14 +173,21 @@ def _vector() -> list[str]:
 
 
 def _sets() -> list[str]:
-    """Sets of names, as words with a bit for each; those without bf16 are of int8-only chips."""
-    bf16 = {src for src in Src if "BF16" in src.name}
+    """Sets of names, as words with a bit for each."""
     whole = set(VectorOp) - FLOAT_OPS
-    return ["// Sets of names, a bit for each; INT8_..: those of chips without bf16.",
-            _bits("INT8_OPS", whole), _bits("INT8_POSTS", set(Post) - FLOAT_POSTS),
-            _bits("INT8_JOINS", set(ReduceOp) - FLOAT_REDUCES),
-            _bits("INT8_SOURCES", set(Src) - bf16),
-            _bits("INT8_DESTINATIONS", set(Dst) - {Dst.UB_BF16}),
+    first = min(FLOAT_OPS)
+    assert {op - first for op in FLOAT_OPS} == set(range(len(FLOAT_OPS)))
+    return ["// Sets of names, a bit for each; those of operations with fp32 numbers begin with",
+            "// the first of these.",
+            _bits("INT8_OPS", whole), _define("NUM_FLOAT_OPS", len(FLOAT_OPS)),
+            *(_bits(f"FLOAT_{name}_OPS",
+                    {op - first for op in FLOAT_OPS if VECTOR_OPERANDS[op] == count})
+              for name, count in (("UNARY", 1), ("TERNARY", 3))),
+            _bits("ALL_POSTS", Post), _bits("FLOAT_POSTS", FLOAT_POSTS),
+            _bits("ALL_JOINS", ReduceOp), _bits("FLOAT_JOINS", FLOAT_REDUCES),
+            _bits("ALL_SOURCES", Src),
+            _bits("BF16_SOURCES", {src for src in Src if "BF16" in src.name}),
+            _bits("ALL_DESTINATIONS", Dst), _bits("BF16_DESTINATIONS", {Dst.UB_BF16}),
             _bits("UNARY_OPS", {op for op in whole if VECTOR_OPERANDS[op] == 1}),
             _bits("TERNARY_OPS", {op for op in whole if VECTOR_OPERANDS[op] == 3}),
             _bits("MOVEMENT_OPS", MOVEMENT_OPS), _bits("INDEXED_OPS", INDEXED_OPS),
@@ -267,8 +277,32 @@ def _memory_map() -> list[str]:
             *(_define(f"{name}_BASE", base) for name, base in bases.items()),
             *words("DEVICE", DeviceRegister, bases["DEVICES"]),
             *words("ENGINE", EngineRegister, bases["DEVICES"] + ENGINE_BASE),
-            _define("ENGINE_ACCUMULATE_BIT", ACCUMULATE_BIT)]
+            _define("ENGINE_ACCUMULATE_BIT", ACCUMULATE_BIT),
+            _define("ENGINE_FORMAT_BIT", FORMAT_BIT)]
+
+
+def tables_header() -> str:
+    """Return the text of tables.h: the tables of `celosia.arch.special`, one after the other."""
+    rows = [row for table in special.tables() for row in table]
+    lines = ["// Tables of special functions. Made by celosia_hw.compact.arch_header from",
+             "// celosia.arch.special: change that, not this file.", "",
+             *(_define(f"TABLE_{name.upper()}", number)
+               for number, name in enumerate(special.Table._fields)),
+             _define("SPECIAL_SEGMENTS", special.SEGMENTS, "of each table"),
+             _define("SPECIAL_OFFSET_BITS", special.OFFSET_BITS),
+             _define("SPECIAL_FRACTION", special.FRACTION, "bits behind the point")]
+    for kind, name in (("uint32_t", "c0"), ("int32_t", "c1"), ("int16_t", "c2")):
+        numbers = ", ".join(str(getattr(row, name)) for row in rows)
+        lines += ["", f"static const {kind} {name}[] = {{",
+                  *textwrap.wrap(numbers, _COLUMNS, initial_indent="    ",
+                                 subsequent_indent="    "), "};"]
+    return "\n".join([*lines, ""])
+
+
+#: What is made, and of what.
+HEADERS = {FOLDER / "arch.h": arch_header, FOLDER / "tables.h": tables_header}
 
 
 if __name__ == "__main__":
-    HEADER.write_text(arch_header())
+    for _path, _make in HEADERS.items():
+        _path.write_text(_make())

@@ -18,7 +18,7 @@ from celosia_hw.boards.sdram_timing import SdramTiming
 from celosia_hw.boards.system import MODULE_NAME
 from celosia_hw.compact.boot import boot_program
 from celosia_hw.compact.devices import Devices
-from celosia_hw.compact.firmware import RAM_BYTES
+from celosia_hw.compact.firmware import variant
 from celosia_hw.compact.line_buffer import LineBuffer
 from celosia_hw.compact.matrix_engine import MatrixEngine
 from celosia_hw.compact.memories import BlockMemory, SpramMemory
@@ -46,7 +46,7 @@ class CompactSystem(wiring.Component):
     Parameters
     ----------
     config
-        A chip of int8 only, with ``dim`` 2, 4 or 8.
+        A chip of int8 with ``dim`` 2, 4 or 8, or of int8 and bf16 with ``dim`` 2 or 4.
     link
         Clock, wire and sizes.
     firmware
@@ -89,8 +89,9 @@ class CompactSystem(wiring.Component):
                  spram: bool = False, sdram: SdramTiming | None = None, pad_cycles: int = 0):
         if config.dim not in (2, 4, 8):
             raise ValueError(f"config.dim must be 2, 4 or 8, not {config.dim!r}")
-        if spram and (sdram or config.dim > 4):
-            raise ValueError("spram must be False with an SDRAM or with config.dim 8, not True")
+        if spram and (sdram or config.dim > 4 or config.bf16):
+            raise ValueError("spram must be False with an SDRAM, with config.dim 8 or with bf16, "
+                             "not True")
         size = link.memory_bytes
         if size & (size - 1):
             raise ValueError(f"link.memory_bytes must be a power of two, not {size!r}")
@@ -101,8 +102,9 @@ class CompactSystem(wiring.Component):
             if spram and inside > SPRAM_HALF:
                 raise ValueError(f"{what} must be at most {SPRAM_HALF}, half of two blocks of "
                                  f"SPRAM, not {inside!r}")
-        if len(firmware) > (0 if spram else RAM_BYTES // 4):
-            raise ValueError(f"firmware must be of {RAM_BYTES // 4} words at most, none with "
+        self._ram_bytes = variant(config).ram_bytes
+        if len(firmware) > (0 if spram else self._ram_bytes // 4):
+            raise ValueError(f"firmware must be of {self._ram_bytes // 4} words at most, none with "
                              f"spram, not {len(firmware)}")
         self._config, self._link, self._firmware, self._spram = config, link, firmware, spram
         self._sdram, self._pad_cycles = sdram, pad_cycles
@@ -201,7 +203,7 @@ class CompactSystem(wiring.Component):
         bus = sequencer.bus
         strobes = bus.strobes & chosen.replicate(4)
         m.submodules.firmware = memory = SpramMemory() if self._spram else BlockMemory(
-            RAM_BYTES // 4, self._firmware, name="firmware")
+            self._ram_bytes // 4, self._firmware, name="firmware")
         m.d.comb += [
             sequencer.shared.eq(chosen), memory.addr.eq(sequencer.fetch_addr),
             memory.data.eq(bus.write_data), memory.strobes.eq(strobes),
@@ -211,7 +213,7 @@ class CompactSystem(wiring.Component):
         m.d.sync += fetched.eq(memory.found)
         m.d.comb += sequencer.fetched.eq(fetched)
         if self._spram:
-            words = boot_program(RAM_BYTES)
+            words = boot_program(self._ram_bytes)
             m.submodules.boot = boot = Memory(
                 shape=32, depth=1 << ceil_log2(len(words)), init=words)
             port, boots, booting = boot.read_port(), Signal(2), Signal(32)

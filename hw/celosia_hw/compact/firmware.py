@@ -1,6 +1,6 @@
 """The firmware: from C to the words of the sequencer's RAM.
 
-``python -m celosia_hw.compact.firmware`` builds ``firmware/firmware.bin`` again, which is what
+``python -m celosia_hw.compact.firmware`` builds the images in ``firmware/`` again, which are what
 bitstreams are made of: nobody who makes one needs a compiler.
 """
 
@@ -11,23 +11,22 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import PAGE_BYTES, LinkConfig
 
-__all__ = ["CONFIG_BYTE", "FOLDER", "IMAGE", "RAM_BYTES", "FirmwareError", "Section", "build",
-           "compile_elf", "config_words", "image", "sections"]
+__all__ = ["BF16", "CONFIG_BYTE", "FOLDER", "INT8", "FirmwareError", "Section", "Variant", "build",
+           "compile_elf", "config_words", "image", "sections", "variant"]
 
 #: The sources.
 FOLDER = Path(__file__).parent / "firmware"
-#: What `build` made of them.
-IMAGE = FOLDER / "firmware.bin"
-#: Of the sequencer; `link.ld` says the same.
-RAM_BYTES = 16384
 #: Place of `struct config` in the image.
 CONFIG_BYTE = 16
 #: Lanes that the sources have room for (execute.h).
 _MAX_DIM = 8
+#: Likewise with bf16, of whose tile no more has a place among the engine's registers.
+_MAX_BF16_DIM = 4
 #: Of the sequencer's address space, for external memory.
 _MEMORY_LIMIT = 1 << 28
 
@@ -42,6 +41,26 @@ class FirmwareError(RuntimeError):
     """The firmware cannot be built; the message holds what the compiler said."""
 
 
+class Variant(NamedTuple):
+    """What the firmware is built for."""
+
+    #: The image, which `build` made.
+    image: Path
+    #: Of the sequencer's RAM.
+    ram_bytes: int
+    flags: tuple[str, ...]
+
+
+#: For chips of int8 alone, and for those with bf16 too.
+INT8 = Variant(FOLDER / "firmware.bin", 1 << 14, ())
+BF16 = Variant(FOLDER / "firmware_bf16.bin", 1 << 15, ("-DCELOSIA_BF16",))
+
+
+def variant(config: TpuConfig) -> Variant:
+    """Return the firmware for a chip."""
+    return BF16 if config.bf16 else INT8
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the RAM; ``data`` is empty where it is only cleared."""
@@ -52,7 +71,7 @@ class Section:
     data: bytes
 
 
-def compile_elf(folder: Path) -> bytes:
+def compile_elf(made: Variant, folder: Path) -> bytes:
     """Compile the sources for the sequencer, in ``folder``, and return the linked program.
 
     Raises
@@ -66,8 +85,9 @@ def compile_elf(folder: Path) -> bytes:
     sources = [path for path in sorted(FOLDER.glob("*.c")) if path.name not in _HOST_ONLY]
     elf = folder / "firmware.elf"
     result = subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", *_FLAGS, *map(str, sources),
-         str(FOLDER / "start.S"), "-T", str(FOLDER / "link.ld"), "-o", str(elf)],
+        [sys.executable, "-m", "ziglang", "cc", *_FLAGS, *made.flags, *map(str, sources),
+         f"-DRAM_BYTES={made.ram_bytes}", str(FOLDER / "start.S"), "-T", str(FOLDER / "link.ld"),
+         "-o", str(elf)],
         capture_output=True, text=True, cwd=folder)
     if result.returncode or result.stderr.strip():
         raise FirmwareError(f"the sources in {FOLDER} must compile without a warning, but:\n"
@@ -89,7 +109,7 @@ def sections(elf: bytes) -> list[Section]:
     return sorted(found, key=lambda section: section.address)
 
 
-def build(folder: Path) -> bytes:
+def build(made: Variant, folder: Path) -> bytes:
     """Compile the sources, in ``folder``; return the image: the RAM from address 0 on.
 
     Raises
@@ -98,7 +118,7 @@ def build(folder: Path) -> bytes:
         If that fails.
     """
     result = bytearray()
-    for section in sections(compile_elf(folder)):
+    for section in sections(compile_elf(made, folder)):
         if section.data:
             result[len(result):] = bytes(section.address - len(result)) + section.data
     return bytes(result) + bytes(-len(result) % 4)
@@ -112,23 +132,24 @@ def config_words(config: TpuConfig, link: LinkConfig) -> list[int]:
     ValueError
         If the firmware is not for such a chip, or such a memory.
     """
-    if config.bf16 or not config.int8:
-        raise ValueError("formats of a compact chip must be int8 alone, not "
-                         + " and ".join(config.formats))
-    if config.dim > _MAX_DIM:
-        raise ValueError(f"dim of a compact chip must be at most {_MAX_DIM}, not {config.dim!r}")
+    if not config.int8:
+        raise ValueError("formats of a compact chip must be int8, or int8 and bf16, not bf16")
+    limit = _MAX_BF16_DIM if config.bf16 else _MAX_DIM
+    if config.dim > limit:
+        raise ValueError(f"dim of a compact chip with {' and '.join(config.formats)} must be at "
+                         f"most {limit}, not {config.dim!r}")
     size = link.memory_bytes
     if size & (size - 1) or not PAGE_BYTES <= size <= _MEMORY_LIMIT:
         raise ValueError("memory_bytes of a compact chip must be a power of two from "
                          f"{PAGE_BYTES} to {_MEMORY_LIMIT}, not {size!r}")
-    return [config.fingerprint, config.dim, int(config.int8), config.ub_rows, config.acc_rows,
-            config.bus_bytes, config.window, config.ibuf, size, link.buffer_bytes,
-            config.dim.bit_length() - 1, 0]
+    return [config.fingerprint, config.dim, config.int8 | config.bf16 << 1, config.ub_rows,
+            config.acc_rows, config.bus_bytes, config.window, config.ibuf, size,
+            link.buffer_bytes, config.dim.bit_length() - 1, 0]
 
 
 def image(config: TpuConfig, link: LinkConfig) -> list[int]:
     """Return the words of the RAM, from address 0 on, for a chip and a board; the rest is 0."""
-    data = IMAGE.read_bytes()
+    data = variant(config).image.read_bytes()
     words = list(struct.unpack(f"<{len(data) // 4}I", data))
     chosen = config_words(config, link)
     words[CONFIG_BYTE // 4:CONFIG_BYTE // 4 + len(chosen)] = chosen
@@ -136,17 +157,18 @@ def image(config: TpuConfig, link: LinkConfig) -> list[int]:
 
 
 def main() -> int:
-    """Build the image again, and say how large its parts are."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = build(Path(folder))
-        parts = sections((Path(folder) / "firmware.elf").read_bytes())
-    for section in parts:
-        print(f"{section.name:10} {section.address:#07x} {section.size:6} bytes")
-    used = max(section.address + section.size for section in parts)
-    print(f"{'stack':10} {used:#07x} {RAM_BYTES - used:6} bytes")
-    same = IMAGE.exists() and IMAGE.read_bytes() == data
-    print(f"{IMAGE.name}: {len(data)} bytes, {'as it was' if same else 'new'}")
-    IMAGE.write_bytes(data)
+    """Build the images again, and say how large their parts are."""
+    for made in (INT8, BF16):
+        with tempfile.TemporaryDirectory() as folder:
+            data = build(made, Path(folder))
+            parts = sections((Path(folder) / "firmware.elf").read_bytes())
+        same = made.image.exists() and made.image.read_bytes() == data
+        print(f"{made.image.name}: {len(data)} bytes, {'as it was' if same else 'new'}")
+        for section in parts:
+            print(f"  {section.name:10} {section.address:#07x} {section.size:6} bytes")
+        used = max(section.address + section.size for section in parts)
+        print(f"  {'stack':10} {used:#07x} {made.ram_bytes - used:6} bytes")
+        made.image.write_bytes(data)
     return 0
 
 

@@ -1,25 +1,31 @@
 """The matrix unit of the compact chip: rows of activations times a weight tile."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia_hw.compact.dot_products import ProductPair
-from celosia_hw.compact.memory_map import ACCUMULATE_BIT, EngineRegister
+from celosia_hw.compact.element import PRODUCT_CYCLES, SUM_CYCLES, Adder, Element
+from celosia_hw.compact.memory_map import ACCUMULATE_BIT, FORMAT_BIT, EngineRegister
+from celosia_hw.mxu.pe import sum_bits
 
 __all__ = ["MatrixEngine"]
 
 
-#: Cycles from a row of activations that is asked for to the first of its sums: the address in a
-#: register, memory, operands, products, sums of pairs, sums, accumulators.
-_LATENCY = 7
-#: When a word of the accumulators is asked for, in cycles before its sum.
-_ACC_LATENCY = 4
+#: Cycles from a row of activations that is asked for to its being there: address and row in
+#: registers.
+_ROW_CYCLES = 2
+#: Likewise of a word of the accumulators.
+_WORD_CYCLES = 3
+#: From activations to the sum that a word of the accumulators is added to: operands, products, sums
+#: of pairs, sum of int8 products.
+_TREE_CYCLES = 4
 
 
 class MatrixEngine(wiring.Component):
@@ -31,16 +37,27 @@ class MatrixEngine(wiring.Component):
     hands it on to the next column: so no wire goes far. Each column has its accumulators, a cycle
     after the one before.
 
-    Throughput: a row a cycle; ``busy`` for rows + D + 6 cycles. A word of the accumulators is asked
-    for four cycles before it is written: with accumulate, ``ACC_STEP`` is not 0 unless there is one
-    row. Registers are not to be written while ``busy``.
+    Throughput: a row a cycle; ``busy`` for rows + D + ``latency`` cycles. A word of the
+    accumulators is asked for ``acc_latency`` cycles before it is written: with accumulate,
+    ``ACC_STEP`` is not 0 unless there is one row. Registers are not to be written while ``busy``.
+
+    Sums of int8 products are added as a tree. On a chip with bf16 a column adds the products of a
+    row one after the other, as the array of the pipelined chip does, for an fp32 sum is rounded at
+    each; those of int8 go the same way.
 
     Parameters
     ----------
     config
-        A chip with int8 only.
+        A chip with int8, or int8 and bf16.
     mac16
-        See :class:`~celosia_hw.compact.dot_products.ProductPair`.
+        See :class:`~celosia_hw.compact.dot_products.ProductPair`; not with bf16.
+
+    Attributes
+    ----------
+    latency
+        Cycles from a row of activations that is asked for to the first of its sums.
+    acc_latency
+        Of them, those after a word of the accumulators is asked for.
 
     Members
     -------
@@ -69,9 +86,14 @@ class MatrixEngine(wiring.Component):
     acc_sums: Sequence[Signal]
 
     def __init__(self, config: TpuConfig, *, mac16: bool = False):
-        if config.bf16:
-            raise ValueError(f"config must be a chip with int8 only, not {config.name} with bf16")
+        if not config.int8 or config.bf16 and mac16:
+            raise ValueError(f"config must be a chip with int8{' alone' if mac16 else ''}, not "
+                             f"{config.name} with {' and '.join(config.formats)}")
         self._config, self._mac16 = config, mac16
+        adding = SUM_CYCLES if config.bf16 else 1
+        summing = PRODUCT_CYCLES + config.dim * SUM_CYCLES if config.bf16 else _TREE_CYCLES
+        self.latency = _ROW_CYCLES + summing + adding
+        self.acc_latency = _WORD_CYCLES + adding
         ub, acc = ceil_log2(config.ub_rows), ceil_log2(config.acc_rows)
         super().__init__({
             "write": In(1), "word": In(5), "data": In(32), "busy": Out(1),
@@ -84,75 +106,115 @@ class MatrixEngine(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         dim = self._config.dim
-        left, accumulate = Signal(COUNT_BITS), Signal()
+        left, accumulate, floats = Signal(COUNT_BITS), Signal(), Signal()
         acts_row, acts_step = Signal.like(self.ub_row), Signal.like(self.ub_row)
         acc_row, acc_step = Signal.like(self.acc_read_row[0]), Signal.like(self.acc_read_row[0])
         loads: Any = {EngineRegister.ACTS_ROW: acts_row, EngineRegister.ACTS_STEP: acts_step,
                       EngineRegister.ACC_ROW: acc_row, EngineRegister.ACC_STEP: acc_step}
         # Bit k: a row was asked for k cycles ago.
-        line, before = Signal(_LATENCY + dim), Signal(_LATENCY + dim - 1)
-        m.d.comb += [line.eq(Cat(self.ub_read, before)), self.busy.eq(line.any()),
-                     self.ub_row.eq(acts_row)]
+        line, before = Signal(self.latency + dim), Signal(self.latency + dim - 1)
+        asked = self.latency - self.acc_latency
+        m.d.comb += [line.eq(Cat(self.ub_read, before)), self.ub_row.eq(acts_row)]
+        starts = self.write & (self.word == EngineRegister.START)
+        m.d.sync += self.busy.eq(starts | line.any())
         m.d.sync += before.eq(line)
         with m.If(self.ub_read):
             m.d.sync += [left.eq(left - 1), self.ub_read.eq(left != 1),
                          acts_row.eq(acts_row + acts_step)]
-        with m.If(line[_LATENCY - _ACC_LATENCY]):
+        with m.If(line[asked]):
             m.d.sync += acc_row.eq(acc_row + acc_step)
+        with m.If(starts):
+            m.d.sync += [left.eq(self.data), self.ub_read.eq(1),
+                         accumulate.eq(self.data[ACCUMULATE_BIT]),
+                         floats.eq(self.data[FORMAT_BIT])]
         with m.If(self.write):
-            with m.If(self.word == EngineRegister.START):
-                m.d.sync += [left.eq(self.data), self.ub_read.eq(1),
-                             accumulate.eq(self.data[ACCUMULATE_BIT])]
             for register, value in loads.items():
                 with m.If(self.word == register):
                     m.d.sync += value.eq(self.data)
 
         rows = [acc_row]
-        for k in range(_ACC_LATENCY + dim - 1):
+        for k in range(self.acc_latency + dim - 1):
             rows.append(Signal.like(acc_row, name=f"acc_row_{k}", reset_less=True))
             m.d.sync += rows[-1].eq(rows[-2])
-        acts = self.ub_data
+        acts = self._skewed(m) if self._config.bf16 else self.ub_data
         for column in range(dim):
-            acts = self._column(m, column, acts, accumulate)
+            old = Mux(accumulate, self.acc_data[column], 0)
+            if self._config.bf16:
+                # Each column and element has a copy, for wires are long: formats come before acts.
+                floats, above = self._late(m, floats, f"floats_{column}"), floats
+                self._bf16_column(m, column, acts, old, above)
+            else:
+                self._int8_column(m, column, acts, old)
+            acts = self._late(m, acts, f"acts_{column}")
             m.d.comb += [
-                self.acc_read[column].eq(line[_LATENCY - _ACC_LATENCY + column]),
+                self.acc_read[column].eq(line[asked + column]),
                 self.acc_read_row[column].eq(rows[column]),
-                self.acc_write[column].eq(line[_LATENCY + column]),
-                self.acc_write_row[column].eq(rows[_ACC_LATENCY + column]),
+                self.acc_write[column].eq(line[self.latency + column]),
+                self.acc_write_row[column].eq(rows[self.acc_latency + column]),
             ]
         return m
 
-    def _column(self, m: Module, column: int, acts, accumulate):
-        """Add a column; return the row of activations for the next one."""
+    @staticmethod
+    def _late(m: Module, value, name: str) -> Signal:
+        held = Signal(len(value), name=name, reset_less=True)
+        m.d.sync += held.eq(value)
+        return held
+
+    def _weight(self, column: int, k: int):
+        """Return the weight of activation k, and whether it is written."""
+        bits = self._config.lane_bits
+        lanes = 32 // bits
+        place = k * -(-self._config.dim // lanes) + column // lanes
+        return (self.data.word_select(column % lanes, bits),
+                self.write & (self.word == EngineRegister.WEIGHTS + place))
+
+    def _skewed(self, m: Module):
+        """Return the row of activations, each as late as the sum that its product is added to."""
+        lanes = []
+        for k in range(self._config.dim):
+            lane = self.ub_data.word_select(k, 16)
+            for _ in range(k * SUM_CYCLES):
+                lane = self._late(m, lane, f"act_{k}")
+            lanes.append(lane)
+        return Cat(*lanes)
+
+    def _bf16_column(self, m: Module, column: int, acts, old, floats) -> None:
+        total = Const(0, 32)
+        for k in range(self._config.dim):
+            floats = self._late(m, floats, f"floats_{k}_{column}")
+            element = Element(sum_bits(replace(self._config, bf16=False)))
+            m.submodules[f"element_{k}_{column}"] = element
+            weight, chosen = self._weight(column, k)
+            m.d.comb += [
+                element.floats.eq(floats), element.act.eq(acts.word_select(k, 16)),
+                element.weight.eq(weight), element.take.eq(chosen), element.sum_i.eq(total),
+            ]
+            total = element.sum_o
+        m.submodules[f"adder_{column}"] = adder = Adder()
+        floats = self._late(m, floats, f"floats_{column}_sums")
+        m.d.comb += [adder.floats.eq(floats), adder.a.eq(total), adder.b.eq(old),
+                     self.acc_sums[column].eq(adder.total)]
+
+    def _int8_column(self, m: Module, column: int, acts, old) -> None:
         dim = self._config.dim
-        place, lane = column // 4, 8 * (column % 4)
-
-        def chosen(k: int):
-            """Whether the weight of activation k is written."""
-            return self.write & (
-                self.word == EngineRegister.WEIGHTS + k * -(-dim // 4) + place)
-
-        held = Signal.like(acts, name=f"acts_{column}", reset_less=True)
-        m.d.sync += held.eq(acts)
-        weight = self.data[lane:lane + 8].as_signed()
         pairs = []
         for k in range(0, dim, 2):
             pair = ProductPair(mac16=self._mac16)
             m.submodules[f"products_{k}_{column}"] = pair
             # A block of two products has one hold for both weights, which come in two rows.
             earlier = Signal(8, name=f"earlier_{k}_{column}", reset_less=True)
-            with m.If(chosen(k)):
+            weight, first = self._weight(column, k)
+            _, second = self._weight(column, k + 1)
+            with m.If(first):
                 m.d.sync += earlier.eq(weight)
             total = Signal(signed(17), name=f"pair_{k}_{column}", reset_less=True)
             m.d.comb += [
                 pair.a0.eq(acts.word_select(k, 8).as_signed()),
                 pair.a1.eq(acts.word_select(k + 1, 8).as_signed()),
-                pair.b0.eq(earlier), pair.b1.eq(weight), pair.take_b.eq(chosen(k + 1)),
+                pair.b0.eq(earlier), pair.b1.eq(weight), pair.take_b.eq(second),
             ]
             m.d.sync += total.eq(pair.p0 + pair.p1)
             pairs.append(total)
         total = Signal(signed(16 + ceil_log2(dim)), name=f"sum_{column}", reset_less=True)
-        old = Mux(accumulate, self.acc_data[column], 0)
         m.d.sync += [total.eq(sum(pairs[1:], pairs[0])),
                      self.acc_sums[column].eq(total + old.as_signed())]
-        return held

@@ -2,8 +2,8 @@
 
 import enum
 
-__all__ = ["ACCUMULATE_BIT", "ENGINE_BASE", "REGION_BITS", "DeviceRegister", "EngineRegister",
-           "Region"]
+__all__ = ["ACCUMULATE_BIT", "ENGINE_BASE", "FORMAT_BIT", "REGION_BITS", "DeviceRegister",
+           "EngineRegister", "Region"]
 
 #: A region's number is what stands above so many bits of an address.
 REGION_BITS = 28
@@ -11,6 +11,8 @@ REGION_BITS = 28
 ENGINE_BASE = 0x80
 #: Of ``EngineRegister.START``.
 ACCUMULATE_BIT = 16
+#: Likewise, on a chip with bf16: a `celosia.arch.isa.MatmulFormat`.
+FORMAT_BIT = 17
 
 
 class Region(enum.IntEnum):
@@ -44,9 +46,9 @@ class DeviceRegister(enum.IntEnum):
 class EngineRegister(enum.IntEnum):
     """Words of the matrix engine, written by the sequencer.
 
-    ``START``: bits 0..15 rows, 1 or more, bit 16: accumulate. ``WEIGHTS`` and those behind: the
-    rows of the weight tile one after the other, lanes 4 j .. 4 j + 3 of a row in the bytes of its
-    word j.
+    ``START``: bits 0..15 rows, 1 or more, bit 16: accumulate, bit 17: bf16. ``WEIGHTS`` and those
+    behind: the rows of the weight tile one after the other, lanes 4 j .. 4 j + 3 of a row in the
+    bytes of its word j; on a chip with bf16 lanes 2 j and 2 j + 1 in its halves.
     """
 
     START = 0

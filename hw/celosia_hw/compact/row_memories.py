@@ -57,7 +57,7 @@ class _Buffer(_RowMemory):
         half = Signal(2)
         m.d.sync += half.eq(Cat(self.ub_row[0], half))
         m.d.comb += self.ub_data.eq(
-            words.word_select(half[1], 16) if self._config.dim == 2 else words)
+            words.word_select(half[1], 16) if self._config.ub_row_bits == 16 else words)
 
 
 class UnifiedBuffer(_Buffer):
@@ -69,7 +69,7 @@ class UnifiedBuffer(_Buffer):
     Parameters
     ----------
     config
-        ``dim`` 2, 4 or 8.
+        Rows are of 2, 4 or 8 bytes.
 
     Members
     -------
@@ -81,10 +81,10 @@ class UnifiedBuffer(_Buffer):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        dim = self._config.dim
+        row_bytes = self._config.ub_row_bits // 8
         # Words of a row lie beside each other, or rows are parts of a word.
-        beside = max(1, dim // 4)
-        low, rows = exact_log2(beside), exact_log2(max(1, 4 // dim))
+        beside = max(1, row_bytes // 4)
+        low, rows = exact_log2(beside), exact_log2(max(1, 4 // row_bytes))
         own = self.addr[low:]
         read_addr = self._late(m, Mux(self.ub_read, self.ub_row[rows:], own), "read_addr")
         write_addr, data = self._late(m, own, "write_addr"), self._late(m, self.data, "write_data")

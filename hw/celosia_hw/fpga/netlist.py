@@ -38,7 +38,7 @@ _OUTER_UNITS = {
     # Of the compact chip.
     "sequencer": "sequencer", "boot": "sequencer", "firmware": "sequencer", "engine": "mxu",
     "devices": "link", "buffer": "ub", "accumulators": "acc", "external": "memory",
-    "shared": "memory",
+    "line": "memory", "sdram": "memory",
 }
 #: What each unit of a report is.
 UNITS = {

@@ -108,7 +108,7 @@ def _columns(rows: Iterable[tuple[str, ...]], indent: str = "") -> list[str]:
 def as_text(built: Built) -> str:
     """Return the report of a build, for a person."""
     made, best = built.sources, built.best
-    lines = [(f"{made.config.name} on {made.board.title} ({made.board.device}), "
+    lines = [(f"{made.config.name}, {made.chip}, on {made.board.title} ({made.board.device}), "
              f"{made.freq_hz / 1e6:g} MHz, link {made.baud:,} baud, "
              f"fingerprint {made.config.fingerprint:#010x}"), ""]
     have, used = available(made.board.capacity), built.used()

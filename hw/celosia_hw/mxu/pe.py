@@ -1,5 +1,7 @@
 """Processing element of the systolic array."""
 
+from collections.abc import Callable
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -23,11 +25,12 @@ def sum_bits(config: TpuConfig) -> int:
     return 32 if config.bf16 else 16 + ceil_log2(config.dim)
 
 
-def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
+def bf16_product(m: Module, a: Value, b: Value, significand: Value,
+                 late: Callable[[Value], Value] = lambda value: value) -> Signal:
     """fp32 product of two bf16, as ``numerics.f32_mul`` of the widened operands.
 
     ``significand`` is the 16-bit product of the two 8-bit significands (leading ones included).
-    The product of two bf16 needs no rounding.
+    The product of two bf16 needs no rounding. ``late`` may put registers where the logic is halved.
     """
     a_exp, b_exp = Signal(8), Signal(8)
     high = Signal()  # the significand's value is 2 or more
@@ -36,15 +39,20 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
         a_exp.eq(a[7:15]), b_exp.eq(b[7:15]), high.eq(significand[15]),
         exponent.eq(a_exp + b_exp + high),
     ]
+    fraction, has_zero, is_great = Signal(23), Signal(), Signal()
     nan, infinite, zero, sign = Signal(), Signal(), Signal(), Signal()
     m.d.comb += [
-        zero.eq((a_exp == 0) | (b_exp == 0) | (exponent <= 127)),
-        infinite.eq((a_exp == 255) | (b_exp == 255) | (exponent >= 127 + 255)),
+        has_zero.eq((a_exp == 0) | (b_exp == 0)), is_great.eq((a_exp == 255) | (b_exp == 255)),
         nan.eq(((a_exp == 255) & ((a[:7] != 0) | (b_exp == 0)))
                | ((b_exp == 255) & ((b[:7] != 0) | (a_exp == 0)))),
         sign.eq(a[15] ^ b[15]),
+        fraction.eq(Mux(high, Cat(Const(0, 8), significand[:15]),
+                        Cat(Const(0, 9), significand[:14]))),
     ]
-    fraction = Mux(high, Cat(Const(0, 8), significand[:15]), Cat(Const(0, 9), significand[:14]))
+    exponent, fraction, has_zero, is_great, nan, sign = map(
+        late, (exponent, fraction, has_zero, is_great, nan, sign))
+    m.d.comb += [zero.eq(has_zero | (exponent <= 127)),
+                 infinite.eq(is_great | (exponent >= 127 + 255))]
     product = Signal(32)
     with m.If(nan):
         m.d.comb += product.eq(NAN)
@@ -53,7 +61,7 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
     with m.Elif(zero):
         m.d.comb += product.eq(Cat(Const(0, 31), sign))
     with m.Else():
-        m.d.comb += product.eq(Cat(fraction[:23], (exponent - 127)[:8], sign))
+        m.d.comb += product.eq(Cat(fraction, (exponent - 127)[:8], sign))
     return product
 
 

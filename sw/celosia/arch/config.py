@@ -135,6 +135,8 @@ PRESETS: dict[str, TpuConfig] = {
                   bus_bytes=4, window=4, ibuf=32),
         TpuConfig("edge", dim=8, int8=True, bf16=False, ub_rows=8192, acc_rows=1024,
                   bus_bytes=8, window=8, ibuf=64),
+        TpuConfig("core4", dim=4, int8=True, bf16=True, ub_rows=8192, acc_rows=2048,
+                  bus_bytes=8, window=8, ibuf=64),
         TpuConfig("core", dim=16, int8=True, bf16=True, ub_rows=16384, acc_rows=2048,
                   bus_bytes=32, window=16, ibuf=128),
         TpuConfig("v2", dim=128, int8=False, bf16=True, ub_rows=65536, acc_rows=8192,

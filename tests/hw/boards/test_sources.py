@@ -102,18 +102,25 @@ FLOATING = dataclasses.replace(preset("nano"), name="floating", bf16=True)
     ("tangnano9k", BIG, {}, (
         "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
         "RAM of Sipeed Tang Nano 9K, not 'nano', which wants 174080")),
-    *(("tangnano9k", config, {}, (
-        "config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, as on Sipeed "
-        f"Tang Nano 9K, not {config.name!r}")) for config in (preset("core"), FLOATING)),
+    *((name, config, options, (
+        "config must be a chip of int8 alone with D = 2, 4 or 8, or of int8 and bf16 with D = 2 or "
+        f"4, where it is compact, as on {title}, not {config.name!r}"))
+      for name, config, options, title in (
+          ("tangnano9k", preset("core"), {}, "Sipeed Tang Nano 9K"),
+          ("tangnano9k", preset("v1"), {}, "Sipeed Tang Nano 9K"),
+          ("ulx3s", preset("core"), {"chip": "compact"}, "Radiona ULX3S-85F"))),
+    ("tangnano9k", FLOATING, {}, (
+        "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
+        "RAM of Sipeed Tang Nano 9K, not 'floating', which wants 75776")),
+    ("icebreaker", FLOATING, {}, (
+        "config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, as on "
+        "1BitSquared iCEBreaker, not 'floating'")),
     ("tangnano9k", preset("edge"), {}, (
         "config must be a chip whose memories and external memory fit in the 53248 bytes of block "
         "RAM of Sipeed Tang Nano 9K, not 'edge', which wants 133120")),
     ("icebreaker", preset("edge"), {}, (
         "config must be a chip whose memories and external memory fit in the 15360 bytes of block "
         "RAM of 1BitSquared iCEBreaker, not 'edge', which wants 34816")),
-    ("ulx3s", preset("core"), {"chip": "compact"}, (
-        "config must be a chip of int8 alone with D = 2, 4 or 8 where it is compact, as on Radiona "
-        "ULX3S-85F, not 'core'")),
     ("tangnano9k", preset("nano"), {"chip": "pipelined"},
      "chip must be compact on Sipeed Tang Nano 9K, not 'pipelined'"),
     ("arty_a7", preset("nano"), {"chip": "compact"},

@@ -11,6 +11,7 @@ from amaranth.lib import wiring
 from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
+from celosia.arch.isa import MatmulFormat
 from celosia.arch.link import (
     IDENTITY,
     LINK_MAGIC,
@@ -25,7 +26,7 @@ from celosia.link.frames import FrameDecoder, encode, pack
 from celosia_hw.compact import assemble as asm
 from celosia_hw.compact import boot, compact_system
 from celosia_hw.compact.compact_system import CompactSystem
-from celosia_hw.compact.firmware import image
+from celosia_hw.compact.firmware import INT8, image
 from celosia_hw.compact.memory_map import EngineRegister
 from celosia_hw.link.uart_rx import UartReceiver
 from celosia_hw.link.uart_tx import UartTransmitter
@@ -130,7 +131,8 @@ def memory_program() -> tuple[list[int], bytes]:
 
 
 @pytest.mark.parametrize(("name", "spram"), [
-    ("pico", False), ("nano", False), ("edge", False), ("pico", True), ("nano", True)])
+    ("pico", False), ("nano", False), ("edge", False), ("core4", False), ("pico", True),
+    ("nano", True)])
 def test_memories_hold_words_and_parts_of_words(name, spram, monkeypatch):
     program, expected = memory_program()
     if spram:
@@ -175,7 +177,8 @@ def test_system_with_spram_boots_from_the_flash_memory(monkeypatch):
                asm.jal(0, -20)]
     content = b"".join(word.to_bytes(4, "little") for word in program)
     # All of the RAM would take minutes.
-    monkeypatch.setattr(compact_system, "RAM_BYTES", len(content))
+    monkeypatch.setattr(compact_system, "variant",
+                        lambda config: INT8._replace(ram_bytes=len(content)))
     bench = Bench("pico", spram=True)
     seen: list[str] = []
     heard = bench.run(len(content), flash=flash_memory(bench.system, content, seen))
@@ -203,12 +206,22 @@ def test_cycle_counter_counts_every_cycle():
 
 
 @pytest.mark.parametrize(("name", "spram"), [
-    ("pico", False), ("nano", False), ("edge", False), ("pico", True), ("nano", True)])
+    ("pico", False), ("nano", False), ("edge", False), ("core4", False), ("pico", True),
+    ("nano", True)])
 def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monkeypatch):
     config, rng = preset(name), np.random.default_rng(1)
     dim, rows = config.dim, 3
     acts = rng.integers(-128, 128, (rows, dim)).astype(np.int8)
     weights = rng.integers(-128, 128, (dim, dim)).astype(np.int8)
+    expected = 2 * acts.astype(np.int32) @ weights.astype(np.int32)
+    fmt, store = MatmulFormat.INT8, "sb"
+    if config.bf16:
+        # Integers that small are bf16 numbers, and their sums fp32 numbers.
+        acts, weights = ((numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+                         for numbers in (acts, weights))
+        expected = expected.astype(np.float32).view(np.int32)
+        fmt, store = MatmulFormat.BF16, "sh"
+    size = acts.itemsize
     program = [asm.upper("lui", 1, 0x10000), asm.upper("lui", 2, 0x20000),
                asm.upper("lui", DEVICES, 0x40000)]
 
@@ -223,14 +236,14 @@ def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monke
     # Rows 5, 7, 9 of the unified buffer; rows 3, 4, 5 of the accumulators, twice.
     for i, row in enumerate(acts):
         for k, value in enumerate(row):
-            program += [asm.op_imm("addi", 3, 0, int(value)),
-                        asm.store("sb", 3, (5 + 2 * i) * dim + k, 1)]
-    for i, word in enumerate(weights.reshape(-1, min(dim, 4))):
+            program += [*li(3, int(value)),
+                        asm.store(store, 3, ((5 + 2 * i) * dim + k) * size, 1)]
+    for i, word in enumerate(weights.reshape(-1, min(dim, 4 // size))):
         put(EngineRegister.WEIGHTS + i, int.from_bytes(word.tobytes(), "little"))
     for accumulate in (0, 1):
         for word, value in enumerate((5, 2, 3, 1)):
             put(1 + word, value)
-        put(0, rows | accumulate << 16)
+        put(0, rows | accumulate << 16 | fmt << 17)
     # At once: it has to wait.
     program += [asm.op_imm("addi", 4, 2, 12 * dim), asm.op_imm("addi", 5, 4, 12 * dim)]
     loop = [asm.load("lbu", 28, 0, 4), *send_byte(28), asm.op_imm("addi", 4, 4, 1)]
@@ -240,7 +253,6 @@ def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monke
         # Instead of the boot program, and where that is.
         monkeypatch.setattr(compact_system, "boot_program", lambda size: program)
     found = Bench(name, () if spram else program, spram=spram).run(4 * rows * dim)
-    expected = 2 * acts.astype(np.int32) @ weights.astype(np.int32)
     assert np.array_equal(np.frombuffer(found, np.int32).reshape(rows, dim), expected)
 
 

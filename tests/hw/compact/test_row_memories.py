@@ -48,12 +48,13 @@ def sequencer(ctx, dut, rng: random.Random, words: int, content, *, whole: bool 
 
 
 @pytest.mark.parametrize(("name", "spram"), [
-    ("pico", False), ("nano", False), ("edge", False), ("pico", True), ("nano", True)])
+    ("pico", False), ("nano", False), ("edge", False), ("core4", False), ("pico", True),
+    ("nano", True)])
 def test_rows_of_the_unified_buffer(name, spram):
     config, rng = preset(name), random.Random(name)
     dut = SharedMemory(config, 1 << 12) if spram else UnifiedBuffer(config)
     # Few words, so that they meet; and the last of all.
-    size, dim = 96, config.dim
+    size, row_bytes = 96, config.ub_row_bits // 8
     content, outside = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     state = {"addr": 0, "row": None, "written": {}, "cycle": 0}
 
@@ -64,7 +65,7 @@ def test_rows_of_the_unified_buffer(name, spram):
             ctx.set(dut.external, external)
         memory = outside if external else content
         before = memory.copy()
-        state["row"] = rng.randrange(size // dim) if rng.random() < 0.5 else None
+        state["row"] = rng.randrange(size // row_bytes) if rng.random() < 0.5 else None
         state["addr"] = sequencer(ctx, dut, rng, size // 4, memory)
         if spram and ctx.get(dut.strobes) and state["row"] is not None:
             state["row"] = None  # it has one port
@@ -80,9 +81,10 @@ def test_rows_of_the_unified_buffer(name, spram):
 
     def wanted(ctx):
         if state["row"] is not None:
-            at = state["row"] * dim
-            if settled(at, at + dim - 1, False):
-                yield 2, dut.ub_data, int.from_bytes(content[at:at + dim].tobytes(), "little")
+            at = state["row"] * row_bytes
+            row = content[at:at + row_bytes]
+            if settled(at, at + row_bytes - 1, False):
+                yield 2, dut.ub_data, int.from_bytes(row.tobytes(), "little")
         elif settled(4 * state["addr"], 4 * state["addr"], state["external"]) and not (
                 spram and ctx.get(dut.strobes)):
             at = 4 * state["addr"]

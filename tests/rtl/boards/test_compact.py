@@ -65,9 +65,10 @@ class Chip(LinkTransport):
         self.config = wire.config
 
     def peek(self, name: str, row: int, count: int) -> np.ndarray:
-        dim, words = self.config.dim, name == "acc"
-        size = dim * (4 if words else 1)
-        store = insn("store", mem=name, fmt="w32" if words else "i8", row=row, addr=ROWS,
+        config, dim = self.config, self.config.dim
+        size = (config.acc_row_bits if name == "acc" else config.ub_row_bits) // 8
+        fmt = "w32" if name == "acc" else "bf16" if config.bf16 else "i8"
+        store = insn("store", mem=name, fmt=fmt, row=row, addr=ROWS,
                      shape=dim << 16 | count, pitch=size)
         self.write_memory(PROGRAM, encode(store) + encode(insn("halt")))
         for register, value in (
@@ -80,11 +81,11 @@ class Chip(LinkTransport):
         return self.read_memory(ROWS, count * size).reshape(count, size)
 
 
-@pytest.fixture(scope="module", params=["nano", "edge",
-                                        pytest.param("pico", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[
+    "nano", "edge", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pico", "core4"))])
 def lockstep(request):
-    """`edge` is on the ULX3S with its SDRAM."""
-    board = BOARDS["ulx3s"] if request.param == "edge" else LARGE
+    """`edge` and `core4` are on the ULX3S with its SDRAM."""
+    board = BOARDS["ulx3s"] if request.param in ("edge", "core4") else LARGE
     wire = Wire(build_board(board, PRESETS[request.param], baud=10_000_000))
     chip = Chip(wire)
     yield Lockstep(PRESETS[request.param], chip, timeout=50_000_000, exact=False)

@@ -53,11 +53,11 @@ def test_fingerprint_tells_every_field_but_the_name():
 
 
 def test_presets_are_named_after_themselves():
-    assert list(PRESETS) == ["pico", "nano", "edge", "core", "v2", "v1"]
+    assert list(PRESETS) == ["pico", "nano", "edge", "core4", "core", "v2", "v1"]
     assert all(preset(name).name == name for name in PRESETS)
 
 
 def test_unknown_preset():
-    with pytest.raises(ValueError, match="^preset must be one of pico, nano, edge, core, v2, v1, "
-                                         "not 'huge'$"):
+    message = "preset must be one of pico, nano, edge, core4, core, v2, v1, not 'huge'"
+    with pytest.raises(ValueError, match=f"^{message}$"):
         preset("huge")

@@ -83,8 +83,8 @@ CASES = [
     ("mov r1, pair(1, 65536)", 9, "pair() must have two numbers of 16 bits, not 65536"),
     (".foo 5", 1, ("a directive must be one of .chip, .name, .equ, .arena, .buffer, .data, .bytes, "
                   ".source, not '.foo'")),
-    (".chip cor", 7, ("preset must be one of pico, nano, edge, core, v2, v1, not 'cor'; did you "
-                     "mean 'core'?")),
+    (".chip cor", 7, ("preset must be one of pico, nano, edge, core4, core, v2, v1, not 'cor'; did "
+                     "you mean 'core'?")),
     (".chip core, 5", 1, "'.chip' must have a preset or a fingerprint, not 2 arguments"),
     (".chip -1", 7, "a number from 0 to 4294967295 must come here, not -1"),
     (".name 5", 7, "a name or a string must come here, not '5'"),

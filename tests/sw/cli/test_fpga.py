@@ -56,7 +56,7 @@ def test_build_reports_and_writes_the_report(tools, tmp_path, capsys):
     assert main(["fpga", "build", "--board", "ulx3s"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Verilog          the chip for ulx3s ...\nsynthesis        yosys 0.70")
-    assert "edge on Radiona ULX3S-85F (85k), 100 MHz, link 3,000,000 baud" in out
+    assert "edge, compact, on Radiona ULX3S-85F (85k), 100 MHz, link 3,000,000 baud" in out
     folder = tmp_path / "build" / "fpga" / "ulx3s-edge"
     assert out.endswith("bitstream: build/fpga/ulx3s-edge/celosia-ulx3s-edge.bit\n")
     assert (folder / "celosia-ulx3s-edge.bit").exists()

@@ -74,9 +74,9 @@ def test_wrong_usage_is_2(capsys, arguments, message):
 def test_info(capsys):
     assert main(["info"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:7]] == list(PRESETS)
-    assert lines[4].split()[:5] == ["core", "16x16", "256", "int8", "bf16"]
-    assert "512 KiB" in lines[4]
+    assert [line.split()[0] for line in lines[1:8]] == list(PRESETS)
+    assert lines[5].split()[:5] == ["core", "16x16", "256", "int8", "bf16"]
+    assert "512 KiB" in lines[5]
     assert lines[-1].startswith("backends: model")
     assert main(["info", "v1", "--json"]) == 0
     (facts,) = json.loads(capsys.readouterr().out)
@@ -84,7 +84,7 @@ def test_info(capsys):
     assert facts["ub_bytes"] == 24 << 20
     assert facts["fingerprint"] == f"{PRESETS['v1'].fingerprint:#010x}"
     assert fails(capsys, "info", "v3") == (
-        "celosia: error: preset must be one of pico, nano, edge, core, v2, v1, not 'v3'\n")
+        "celosia: error: preset must be one of pico, nano, edge, core4, core, v2, v1, not 'v3'\n")
 
 
 def test_asm_and_disasm(capsys, add, tmp_path):

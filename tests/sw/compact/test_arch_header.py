@@ -2,13 +2,17 @@
 
 import re
 
+import pytest
+
 from celosia.arch import isa, link, registers
 from celosia.arch.faults import Fault
-from celosia_hw.compact.arch_header import HEADER, arch_header
+from celosia.arch.vector import FLOAT_OPS, VECTOR_OPERANDS, VectorOp
+from celosia_hw.compact.arch_header import HEADERS, arch_header
 
 
-def test_header_is_up_to_date():
-    assert HEADER.read_text() == arch_header(), "python -m celosia_hw.compact.arch_header"
+@pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
+def test_header_is_up_to_date(path):
+    assert path.read_text() == HEADERS[path](), "python -m celosia_hw.compact.arch_header"
 
 
 def defined() -> dict[str, str]:
@@ -40,3 +44,14 @@ def test_shapes_are_those_of_the_instructions():
             assert operands[shape] == len(instruction.operands)
             used = sum((1 << field.width) - 1 << field.lsb for field in instruction.fields)
             assert fields[2 * shape] | fields[2 * shape + 1] << 32 == used
+
+
+def test_sets_of_operations_are_those_of_the_instructions():
+    found = {name: words(name)[0] for name in (
+        "INT8_OPS", "UNARY_OPS", "TERNARY_OPS", "FLOAT_UNARY_OPS", "FLOAT_TERNARY_OPS")}
+    for op in VectorOp:
+        kind, bit = ("FLOAT_", op - 32) if op in FLOAT_OPS else ("", int(op))
+        assert found["INT8_OPS"] >> op & 1 == (op not in FLOAT_OPS)
+        operands = 3 if found[f"{kind}TERNARY_OPS"] >> bit & 1 else (
+            2 - (found[f"{kind}UNARY_OPS"] >> bit & 1))
+        assert operands == VECTOR_OPERANDS[op]

@@ -22,7 +22,7 @@ from celosia_sim.randprog import (
 PROGRAMS, FAULTS, INDEXES, CUTS = range(300), range(300), range(40), range(200)
 
 
-@pytest.fixture(scope="module", params=["pico", "nano", "edge"])
+@pytest.fixture(scope="module", params=["pico", "nano", "edge", "core4"])
 def lockstep(request):
     config = preset(request.param)
     transport = CompactHost(config)

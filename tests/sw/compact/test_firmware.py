@@ -17,7 +17,14 @@ from celosia.driver.model import ModelTransport
 from celosia.link import LinkTransport
 from celosia.ops.gemm import matmul
 from celosia_hw.compact import firmware
-from celosia_hw.compact.firmware import CONFIG_BYTE, RAM_BYTES, config_words, image
+from celosia_hw.compact.firmware import (
+    BF16,
+    CONFIG_BYTE,
+    INT8,
+    config_words,
+    image,
+    variant,
+)
 from sw.compact.link_bench import FirmwareBoard
 from sw.link.faulty import FaultyWire
 
@@ -25,31 +32,35 @@ NANO = preset("nano")
 LINK = LinkConfig(24_000_000, memory_bytes=1 << 17)
 MEMORY = LinkConfig(24_000_000, memory_bytes=1 << 20)
 SIZES = "a power of two from 4096 to 268435456"
-CONFIGS = [preset("pico"), NANO]
+CONFIGS = [preset("pico"), NANO, preset("core4")]
+VARIANTS = pytest.mark.parametrize("made", [INT8, BF16], ids=["int8", "bf16"])
 
 
 def exactly(text: str) -> str:
     return f"^{re.escape(text)}$"
 
 
-def test_committed_image_is_what_the_sources_give(tmp_path):
-    built = firmware.build(tmp_path)
-    assert built == firmware.IMAGE.read_bytes(), \
+@VARIANTS
+def test_committed_image_is_what_the_sources_give(tmp_path, made):
+    built = firmware.build(made, tmp_path)
+    assert built == made.image.read_bytes(), \
         "run python -m celosia_hw.compact.firmware, and commit what it makes"
     parts = firmware.sections((tmp_path / "firmware.elf").read_bytes())
     assert [part.name for part in parts] == [".text", ".rodata", ".bss"]
     assert parts[0].address == 0
-    assert parts[-1].address + parts[-1].size <= RAM_BYTES - 512
+    assert parts[-1].address + parts[-1].size <= made.ram_bytes - 512
     assert sum(len(part.data) for part in parts) <= len(built)
 
 
-def test_image_holds_the_configuration():
-    before = struct.unpack(f"<{len(firmware.IMAGE.read_bytes()) // 4}I",
-                           firmware.IMAGE.read_bytes())
-    words = image(NANO, LINK)
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
+def test_image_holds_the_configuration(config):
+    stored = variant(config).image.read_bytes()
+    before = struct.unpack(f"<{len(stored) // 4}I", stored)
+    words = image(config, LINK)
     begin, end = CONFIG_BYTE // 4, CONFIG_BYTE // 4 + 12
-    assert words[begin:end] == config_words(NANO, LINK) == [
-        NANO.fingerprint, 4, 1, 2048, 512, 4, 4, 32, 1 << 17, 2048, 2, 0]
+    assert words[begin:end] == config_words(config, LINK) == [
+        config.fingerprint, config.dim, 3 if config.bf16 else 1, config.ub_rows, config.acc_rows,
+        config.bus_bytes, config.window, config.ibuf, 1 << 17, 2048, config.dim // 2, 0]
     assert not any(before[begin:end])
     assert tuple(words[:begin]) == before[:begin]
     assert tuple(words[end:]) == before[end:]
@@ -57,9 +68,9 @@ def test_image_holds_the_configuration():
 
 
 @pytest.mark.parametrize(("config", "size", "message"), [
-    ("core", 4096, "formats of a compact chip must be int8 alone, not int8 and bf16"),
-    ("v2", 4096, "formats of a compact chip must be int8 alone, not bf16"),
-    ("v1", 4096, "dim of a compact chip must be at most 8, not 256"),
+    ("core", 4096, "dim of a compact chip with int8 and bf16 must be at most 4, not 16"),
+    ("v2", 4096, "formats of a compact chip must be int8, or int8 and bf16, not bf16"),
+    ("v1", 4096, "dim of a compact chip with int8 must be at most 8, not 256"),
     *(("nano", size, f"memory_bytes of a compact chip must be {SIZES}, not {size}")
       for size in (3 * 4096, 1 << 32))])
 def test_chips_that_it_is_not_for(config, size, message):

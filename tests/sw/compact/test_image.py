@@ -9,13 +9,14 @@ from celosia.driver import Device
 from celosia.link import LinkTransport
 from celosia.link.frames import FrameDecoder
 from celosia.ops.gemm import matmul
-from celosia_hw.compact.firmware import RAM_BYTES, image
+from celosia_hw.compact.firmware import INT8, image
 from celosia_hw.compact.memory_map import EngineRegister
 from hw.compact.rv32 import Reference
 from sw.compact.link_bench import HardwareBoard, frame, hello
 from sw.link.faulty import FaultyWire
 
 NANO, LINK = preset("nano"), LinkConfig(24_000_000, memory_bytes=1 << 16)
+RAM_BYTES = INT8.ram_bytes
 _NONE = 1 << 31
 #: First register of the matrix engine.
 _ENGINE = 0x80

@@ -51,7 +51,7 @@ def test_chips(copying):
 
 
 @pytest.mark.parametrize(("source", "config", "message"), [
-    (TEXT, "cor", "preset must be one of pico, nano, edge, core, v2, v1, not 'cor'"),
+    (TEXT, "cor", "preset must be one of pico, nano, edge, core4, core, v2, v1, not 'cor'"),
     (TEXT, 16, "config must be a preset's name or a TpuConfig, not 16"),
     (17, "core", ("source must be StableHLO (text, bytes or a pathlib.Path) or a Graph, not 17")),
     ("net.mlir", "core", ("source must be the text of a program, not the name of a file: write "

@@ -38,10 +38,10 @@ def test_wrong_names():
             "backend must be one of model, rtl, cocotb, serial, not 'gpu'")):
         celosia.open("gpu")
     with pytest.raises(ValueError, match=exactly(
-            "preset must be one of pico, nano, edge, core, v2, v1, not 'v3'")):
+            "preset must be one of pico, nano, edge, core4, core, v2, v1, not 'v3'")):
         celosia.open("model", "v3")
     with pytest.raises(ValueError, match=exactly(
-            "preset must be one of pico, nano, edge, core, v2, v1, not ''")):
+            "preset must be one of pico, nano, edge, core4, core, v2, v1, not ''")):
         celosia.open("model", "")
     with pytest.raises(ValueError, match=exactly(
             f"config must be left out where there is a preset, not {OWN!r}")):

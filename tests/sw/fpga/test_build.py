@@ -121,7 +121,7 @@ def test_report_has_everything(tools, out):
     assert data["critical_path"]["start"] == "mxu.row.a[0]"
     assert [seed["fmax_mhz"] for seed in data["seeds"]] == [55.5, 56.5]
     text = as_text(built)
-    assert "nano on A small board (25k), 50 MHz, link 1,000,000 baud" in text
+    assert "nano, compact, on A small board (25k), 50 MHz, link 1,000,000 baud" in text
     assert re.search(r"^LUTs +12 +100 +12\.0%$", text, re.M)
     assert re.search(r"^vector unit +4 +1 +0 +0$", text, re.M)
     assert "critical path 7.50 ns: 4.75 logic of 2 cells, 2.75 routing, clock clk_sys\n" in text

@@ -55,23 +55,29 @@ def test_area_of_a_chip(tmp_path, name):
 
 
 #: Of the compact chip with its link: most LUTs and flip-flops, and how many multipliers.
-COMPACT = {"icebreaker": (2_700, 1_500, 8), "tangnano9k": (3_000, 1_600, 8),
-           "tangprimer20k": (3_000, 1_600, 8)}
+COMPACT = {("icebreaker", "nano"): (3_300, 1_800, 8), ("icebreaker", "pico"): (2_700, 1_400, 2),
+           ("ulx3s", "edge"): (5_500, 5_600, 64), ("tangnano9k", "nano"): (3_200, 2_200, 8),
+           ("tangprimer20k", "nano"): (3_200, 2_200, 8)}
 
 
-@pytest.mark.parametrize("name", [
-    name if name == "icebreaker" else pytest.param(name, marks=pytest.mark.slow)
-    for name in COMPACT])
-def test_area_of_a_compact_chip(tmp_path, name):
+@pytest.mark.parametrize(("name", "chip"), [
+    pytest.param(*key, marks=pytest.mark.slow) if key[0].startswith("tang") else key
+    for key in COMPACT])
+def test_area_of_a_compact_chip(tmp_path, name, chip):
     item = board(name)
-    made = sources(item, PRESETS[item.preset])
+    made = sources(item, PRESETS[chip])
     built = build(made, tmp_path, synth_only=True)
     total, units = built.netlist.total(), built.netlist.by_unit()
+    luts, flip_flops, multipliers = COMPACT[name, chip]
+    assert made.chip == "compact"
     assert not built.lacks
-    assert total["luts"] <= COMPACT[name][0]
-    assert total["flip_flops"] <= COMPACT[name][1]
-    # Two products of int8 share a block.
-    assert total["multipliers"] == units["mxu"]["multipliers"] == COMPACT[name][2]
-    assert units["acc"]["block_rams"] * item.capacity.block_ram_bits >= 8 * made.config.acc_bytes
-    assert units["sequencer"]["luts"] < 1_700
+    assert total["luts"] <= luts
+    assert total["flip_flops"] <= flip_flops
+    # Two products of int8 share a block, but in the ECP5.
+    assert total["multipliers"] == units["mxu"]["multipliers"] == multipliers
+    bits = item.capacity.block_ram_bits
+    assert units["acc"]["block_rams"] * bits >= 8 * made.config.acc_bytes
+    if item.family != "ice40":
+        assert units["ub"]["block_rams"] * bits >= 8 * made.config.ub_bytes
+    assert units["sequencer"]["luts"] < 1_900
     assert not any(kind.startswith("$") for kind in built.netlist.kinds())

@@ -17,8 +17,8 @@ def test_all_of_it():
 
 @pytest.mark.parametrize(("name", "value", "message"), [
     ("CELOSIA_BACKEND", "tpu", "CELOSIA_BACKEND must be one of model, rtl, cocotb, not 'tpu'"),
-    ("CELOSIA_PRESET", "big", ("CELOSIA_PRESET must be one of pico, nano, edge, core, v2, v1, "
-                               "not 'big'")),
+    ("CELOSIA_PRESET", "big", ("CELOSIA_PRESET must be one of pico, nano, edge, core4, core, v2, "
+                               "v1, not 'big'")),
     ("CELOSIA_STRICT", "perhaps", "CELOSIA_STRICT must be 0 or 1, not 'perhaps'"),
     ("CELOSIA_DEVICES", "0", "CELOSIA_DEVICES must be a number from 1 to 64, not '0'"),
     ("CELOSIA_DEVICES", "-1", "CELOSIA_DEVICES must be a number from 1 to 64, not '-1'"),

@@ -55,6 +55,8 @@
 #define DMA_W32 2
 #define MATMUL_INT8 0
 #define MATMUL_BF16 1
+#define FLOAT_NAN 0x7fc00000
+#define FLOAT_INF 0x7f800000
 
 // Shape of each opcode, 0 where there is none; of each shape: the bits of its fields
 // in the two words of the header, and the number of its operands.
@@ -227,12 +229,20 @@
 #define LANE_LSB 24
 #define TABLE_LIMIT 65535
 
-// Sets of names, a bit for each; INT8_..: those of chips without bf16.
+// Sets of names, a bit for each; those of operations with fp32 numbers begin with
+// the first of these.
 #define INT8_OPS 0xf3fff7fu
-#define INT8_POSTS 0x7u
-#define INT8_JOINS 0x1fu
-#define INT8_SOURCES 0xb7b7u
-#define INT8_DESTINATIONS 0x3u
+#define NUM_FLOAT_OPS 16
+#define FLOAT_UNARY_OPS 0xc0c0u
+#define FLOAT_TERNARY_OPS 0x8u
+#define ALL_POSTS 0x1fffu
+#define FLOAT_POSTS 0x1ff8u
+#define ALL_JOINS 0xffu
+#define FLOAT_JOINS 0xe0u
+#define ALL_SOURCES 0xffffu
+#define BF16_SOURCES 0x4848u
+#define ALL_DESTINATIONS 0x7u
+#define BF16_DESTINATIONS 0x4u
 #define UNARY_OPS 0x1000801u
 #define TERNARY_OPS 0x8040u
 #define MOVEMENT_OPS 0xf000000u
@@ -392,5 +402,6 @@
 #define ENGINE_ACC_STEP 0x40000090
 #define ENGINE_WEIGHTS 0x400000c0
 #define ENGINE_ACCUMULATE_BIT 16
+#define ENGINE_FORMAT_BIT 17
 
 #endif

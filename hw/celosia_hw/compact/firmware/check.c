@@ -1,5 +1,5 @@
 // From 32 bytes to an instruction, with every check that needs no register's value. The order of
-// these does not show: all but that of the opcode are ILLEGAL_FIELD. For chips without bf16.
+// these does not show: all but that of the opcode are ILLEGAL_FIELD.
 
 #include "execute.h"
 
@@ -11,13 +11,19 @@ static bool is_zero(const struct instruction *instruction, uint32_t operand) {
     return (instruction->mask >> operand & 1) == 0 && instruction->values[operand] == 0;
 }
 
+// Of a set of all values, and those that need bf16.
+#define LEGAL(all, with_bf16) ((all) & ~(HAS_BF16 ? 0 : (with_bf16)))
+
 static bool dma_is_legal(const struct instruction *instruction) {
     uint32_t format = FIELD(instruction, DMA_FMT);
+    if (HAS_BF16) {
+        return format <= DMA_W32;
+    }
     return format == DMA_I8 || (format == DMA_W32 && FIELD(instruction, DMA_MEM) == MEM_ACC);
 }
 
 static bool matmul_is_legal(const struct instruction *instruction) {
-    if (FIELD(instruction, MATMUL_FMT) != MATMUL_INT8) {
+    if (!HAS_BF16 && FIELD(instruction, MATMUL_FMT) != MATMUL_INT8) {
         return false;
     }
     return FIELD(instruction, MATMUL_WLOAD) ||
@@ -29,13 +35,17 @@ static bool matmul_is_legal(const struct instruction *instruction) {
 // Whether there are as many operands as the operation takes, of kinds that it takes.
 static bool operands_are_legal(const struct instruction *instruction, uint32_t op) {
     uint32_t taken = HAS(TERNARY_OPS, op) ? 3 : HAS(UNARY_OPS, op) ? 1 : 2;
+    if (HAS_BF16 && op >= OP_FADD) {
+        uint32_t number = op - OP_FADD;
+        taken = HAS(FLOAT_TERNARY_OPS, number) ? 3 : HAS(FLOAT_UNARY_OPS, number) ? 1 : 2;
+    }
     uint32_t kinds = FIELD(instruction, VECTOR_KINDS);
     uint32_t strides = FIELD(instruction, VECTOR_STRIDES) >> VECTOR_STRIDE_BITS;
     uint32_t streams = 0;
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t kind = kinds & VECTOR_A_KIND_MASK;
         bool stream = HAS(STREAM_SOURCES, kind);
-        if (!HAS(INT8_SOURCES, kind) || (kind == SRC_NONE) == (i < taken) ||
+        if (!HAS(LEGAL(ALL_SOURCES, BF16_SOURCES), kind) || (kind == SRC_NONE) == (i < taken) ||
             (kind == SRC_NONE && !is_zero(instruction, VECTOR_OPERAND_A + i)) ||
             (!stream && (strides & VECTOR_XA_MASK) != 0)) {
             return false;
@@ -50,7 +60,7 @@ static bool operands_are_legal(const struct instruction *instruction, uint32_t o
 static bool movement_is_legal(const struct instruction *instruction, uint32_t op) {
     uint32_t b = FIELD(instruction, VECTOR_B_KIND);
     return HAS(STREAM_SOURCES & ~LANE_SOURCES, FIELD(instruction, VECTOR_A_KIND)) &&
-           (op != OP_ROTATE || b == SRC_SCALAR) && (!HAS(INDEXED_OPS, op) || b == SRC_ACC) &&
+           (op != OP_ROTATE || b == SRC_SCALAR) && (!HAS_OP(INDEXED_OPS, op) || b == SRC_ACC) &&
            (op != OP_GATHER || FIELD(instruction, VECTOR_XA) == 0) &&
            (op != OP_SCATTER || (FIELD(instruction, VECTOR_XDST) == 0 &&
                                  FIELD(instruction, VECTOR_REDUCE) == REDUCE_NONE));
@@ -59,19 +69,22 @@ static bool movement_is_legal(const struct instruction *instruction, uint32_t op
 static bool vector_is_legal(const struct instruction *instruction) {
     uint32_t op = FIELD(instruction, VECTOR_OP), post = FIELD(instruction, VECTOR_POST);
     uint32_t join = FIELD(instruction, VECTOR_REDUCE_OP);
-    if (op >= 32 || !HAS(INT8_OPS, op) || !HAS(INT8_POSTS, post) || !HAS(INT8_JOINS, join) ||
-        !HAS(INT8_DESTINATIONS, FIELD(instruction, VECTOR_DST_KIND)) ||
+    uint32_t destination = FIELD(instruction, VECTOR_DST_KIND);
+    bool exists = op < OP_FADD ? HAS(INT8_OPS, op) : HAS_BF16 && op - OP_FADD < NUM_FLOAT_OPS;
+    if (!exists || !HAS(LEGAL(ALL_POSTS, FLOAT_POSTS), post) ||
+        !HAS(LEGAL(ALL_JOINS, FLOAT_JOINS), join) ||
+        !HAS(LEGAL(ALL_DESTINATIONS, BF16_DESTINATIONS), destination) ||
         !operands_are_legal(instruction, op)) {
         return false;
     }
-    if (HAS(MOVEMENT_OPS, op) && !movement_is_legal(instruction, op)) {
+    if (HAS_OP(MOVEMENT_OPS, op) && !movement_is_legal(instruction, op)) {
         return false;
     }
-    if (op == OP_REQUANT || HAS(INDEXED_OPS, op)) {
-        if (op == OP_REQUANT ? post != POST_NONE : post == POST_CLAMP_I) {
+    if (op == OP_REQUANT || HAS_OP(INDEXED_OPS, op)) {
+        if (op == OP_REQUANT ? post != POST_NONE : HAS(PARAM_POSTS, post)) {
             return false;
         }
-    } else if (post != POST_CLAMP_I && !is_zero(instruction, VECTOR_OPERAND_PARAM)) {
+    } else if (!HAS(LEGAL(PARAM_POSTS, FLOAT_POSTS), post) && !is_zero(instruction, VECTOR_OPERAND_PARAM)) {
         return false;
     }
     return join == JOIN_SUM_I || FIELD(instruction, VECTOR_REDUCE) != REDUCE_NONE;

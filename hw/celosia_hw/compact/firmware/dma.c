@@ -1,6 +1,11 @@
-// Loads and stores: int8 to and from either memory, words to and from the accumulators.
+// Loads and stores: int8 and bf16 to and from either memory, words to and from the accumulators,
+// and rounded to bf16 to and from the unified buffer.
 
 #include "execute.h"
+#include "float.h"
+
+// Log2 of the bytes of a lane of the unified buffer.
+#define LOG2_LANE (sizeof(ub_lane) - 1)
 
 // Copies bytes, words at a time where they are words.
 static void copy(void *to, const void *from, uint32_t count) {
@@ -17,30 +22,54 @@ static void copy(void *to, const void *from, uint32_t count) {
     }
 }
 
+// What an element of external memory becomes in a lane of a memory that has another format.
+static int32_t taken_in(const uint8_t *outside, uint32_t log2_size) {
+    if (!HAS_BF16 || log2_size == 0) {
+        return (int8_t)*outside;
+    }
+    return log2_size == 1
+               ? (int32_t)((uint32_t)*(const uint16_t *)(const void *)outside << 16)
+               : float_to_bf16(*(const uint32_t *)(const void *)outside);
+}
+
+// Likewise what a lane becomes outside.
+static void put_out(uint8_t *outside, uint32_t log2_size, uint32_t mem, int32_t lane) {
+    if (!HAS_BF16 || log2_size == 0) {
+        *outside = (uint8_t)(mem == MEM_ACC ? saturate_i8(lane) : lane);
+    } else if (log2_size == 1) {
+        *(uint16_t *)(void *)outside = float_to_bf16((uint32_t)lane);
+    } else {
+        *(uint32_t *)(void *)outside = (uint32_t)lane << 16;
+    }
+}
+
 // Moves `lanes` elements between a row of the on-chip memory and external memory; of a row that is
 // loaded, lanes beyond them become zero.
 static void move_row(bool store, uint32_t mem, uint32_t log2_size, uint32_t row, uint8_t *outside,
                      uint32_t lanes) {
     uint32_t at = row << config.log2_dim, dim = config.dim;
     int32_t *words = &accumulators[at];
-    int8_t *bytes = &unified_buffer[at];
-    bool widens = mem == MEM_ACC && log2_size == 0;
+    ub_lane *narrow = &unified_buffer[at];
+    bool as_it_is = log2_size == (mem == MEM_ACC ? 2 : LOG2_LANE);
     for (uint32_t i = lanes; !store && i < dim; i++) {
         if (mem == MEM_ACC) {
             words[i] = 0;
         } else {
-            bytes[i] = 0;
+            narrow[i] = 0;
         }
     }
-    for (uint32_t i = 0; widens && i < lanes; i++) {
+    for (uint32_t i = 0; !as_it_is && i < lanes; i++) {
         if (store) {
-            outside[i] = (uint8_t)saturate_i8(words[i]);
+            put_out(outside, log2_size, mem, mem == MEM_ACC ? words[i] : narrow[i]);
+        } else if (mem == MEM_ACC) {
+            words[i] = taken_in(outside, log2_size);
         } else {
-            words[i] = (int8_t)outside[i];
+            narrow[i] = (ub_lane)taken_in(outside, log2_size);
         }
+        outside += 1 << log2_size;
     }
-    if (!widens) {
-        void *inside = mem == MEM_ACC ? (void *)words : (void *)bytes;
+    if (as_it_is) {
+        void *inside = mem == MEM_ACC ? (void *)words : (void *)narrow;
         copy(store ? outside : inside, store ? inside : outside, lanes << log2_size);
     }
 }
@@ -58,7 +87,7 @@ uint32_t transfer(const struct instruction *instruction) {
     const uint32_t *values = instruction->values;
     bool store = instruction->opcode == OPCODE_STORE;
     uint32_t mem = FIELD(instruction, DMA_MEM), addr = values[DMA_OPERAND_ADDR];
-    uint32_t log2_size = FIELD(instruction, DMA_FMT);  // 0: int8, 2: words
+    uint32_t log2_size = FIELD(instruction, DMA_FMT);  // of an element in bytes
     uint32_t cols = values[DMA_OPERAND_SHAPE] >> 16, rows = values[DMA_OPERAND_SHAPE] & 0xFFFF;
     uint32_t pitch = values[DMA_OPERAND_PITCH], steps = values[DMA_OPERAND_STEPS];
     uint32_t row_bytes = cols << log2_size;

@@ -19,6 +19,8 @@
 #define FIELD(instruction, name) ((uint32_t)((instruction)->header >> name##_LSB) & name##_MASK)
 // Whether a set of arch.h has a member.
 #define HAS(set, member) ((uint32_t)(set) >> (member) & 1)
+// Likewise of operations; a set holds none of those with fp32 numbers, which are 32 and higher.
+#define HAS_OP(set, op) ((!HAS_BF16 || (op) < OP_FADD) && HAS(set, op))
 
 // Functions that execute an instruction return FAULT_NONE, the cause of a fault, whose address is
 // in chip.fault_addr, or STOPPED where service() has ended the run.
@@ -91,7 +93,7 @@ uint32_t vector(const struct instruction *instruction);            // vector.c
 void matrix_load_weights(uint32_t row, uint32_t step, uint32_t rows, bool transpose);
 // Multiplies rows of activations by the tile, and sets rows of sums or adds to them. true: stopped.
 bool matrix_rows(uint32_t acts_row, uint32_t acts_step, uint32_t acc_row, uint32_t acc_step,
-                 uint32_t rows, bool accumulate);
+                 uint32_t rows, bool accumulate, uint32_t format);
 
 static inline int32_t saturate_i8(int32_t word) {
     return word < -128 ? -128 : word > 127 ? 127 : word;

@@ -21,7 +21,7 @@ struct wire {
 };
 
 struct config config;
-int8_t *unified_buffer;
+ub_lane *unified_buffer;
 int32_t *accumulators;
 uint8_t *external_memory;
 
@@ -75,7 +75,7 @@ static void *chip_thread(void *unused) {
 // Makes the chip: memories of zeros, the firmware before its first poll of the wire.
 EXPORT bool host_open(const struct config *chosen) {
     config = *chosen;
-    unified_buffer = calloc(config.ub_rows, config.dim);
+    unified_buffer = calloc(config.ub_rows, config.dim * sizeof *unified_buffer);
     accumulators = calloc(config.acc_rows, config.dim * sizeof *accumulators);
     external_memory = mmap(NULL, config.memory_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -127,7 +127,7 @@ EXPORT void host_serve(void) {
 EXPORT uint64_t host_cycles(void) { return cycles; }
 EXPORT void host_skip(uint64_t count) { cycles += count; }
 EXPORT bool host_fault_light(void) { return fault_light; }
-EXPORT int8_t *host_unified_buffer(void) { return unified_buffer; }
+EXPORT ub_lane *host_unified_buffer(void) { return unified_buffer; }
 EXPORT int32_t *host_accumulators(void) { return accumulators; }
 EXPORT uint8_t *host_external_memory(void) { return external_memory; }
 

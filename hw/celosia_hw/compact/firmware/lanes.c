@@ -37,7 +37,7 @@ static inline int32_t requantise(int32_t sum, uint32_t scale) {
 }
 
 void lanes(uint32_t op, const int32_t *a, const int32_t *b, const int32_t *c, uint32_t count,
-           struct bounds bounds, void *to, bool as_bytes) {
+           struct bounds bounds, void *to, bool narrow) {
     // Jumps to an operation are taken once for each word, so nothing is looked up for them there.
     static const void *const operations[] = {
         [OP_MOV] = &&mov, [OP_IADD] = &&iadd, [OP_ISUB] = &&isub, [OP_IMUL] = &&imul,
@@ -116,9 +116,9 @@ void lanes(uint32_t op, const int32_t *a, const int32_t *b, const int32_t *c, ui
         c++;
         word = word < bounds.low ? bounds.low : word;
         word = word > bounds.high ? bounds.high : word;
-        if (as_bytes) {
-            *(int8_t *)to = (int8_t)word;
-            to = (int8_t *)to + 1;
+        if (narrow) {
+            *(ub_lane *)to = (ub_lane)word;
+            to = (ub_lane *)to + 1;
         } else {
             *(int32_t *)to = word;
             to = (int32_t *)to + 1;

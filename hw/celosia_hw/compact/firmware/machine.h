@@ -8,6 +8,15 @@
 
 #include "arch.h"  // made from celosia.arch and celosia_hw.compact.memory_map
 
+// Formats of the chips that this image is for: int8 alone, or with bf16.
+#ifdef CELOSIA_BF16
+#define HAS_BF16 1
+typedef int16_t ub_lane;  // of the unified buffer; an int8 is extended by its sign
+#else
+#define HAS_BF16 0
+typedef int8_t ub_lane;
+#endif
+
 // What a chip is; the words follow the reset jump in the firmware's image, where the builder of a
 // bitstream writes them (celosia_hw.compact.firmware).
 struct config {
@@ -29,7 +38,7 @@ struct config {
 
 // The test owns all of these (celosia_hw/compact/firmware/host.c).
 extern struct config config;
-extern int8_t *unified_buffer;
+extern ub_lane *unified_buffer;
 extern int32_t *accumulators;
 extern uint8_t *external_memory;
 int uart_receive(void);          // next byte, or -1 where none has come
@@ -41,8 +50,8 @@ void set_fault_light(void);      // an access beyond the memory
 #else
 
 extern const volatile struct config config;
-#define unified_buffer ((int8_t *)UNIFIED_BUFFER_BASE)      // row r, lane k: byte r * dim + k
-#define accumulators ((int32_t *)ACCUMULATORS_BASE)         // row r, lane k: word r * dim + k
+#define unified_buffer ((ub_lane *)UNIFIED_BUFFER_BASE)     // row r, lane k: r * dim + k
+#define accumulators ((int32_t *)ACCUMULATORS_BASE)         // likewise
 #define external_memory ((uint8_t *)EXTERNAL_BASE)
 
 // A register of the devices or the matrix engine: see celosia_hw.compact.memory_map.

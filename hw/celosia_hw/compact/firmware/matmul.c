@@ -37,7 +37,7 @@ uint32_t multiply(const struct instruction *instruction) {
     for (;;) {
         // The innermost dimension at once: the array walks over it.
         if (matrix_rows(acts.row, acts.steps[0], acc.row, acc.steps[0], walk.counts[0],
-                        accumulate)) {
+                        accumulate, FIELD(instruction, MATMUL_FMT))) {
             return STOPPED;
         }
         walk.left[0] = 1;

@@ -1,12 +1,12 @@
 // Rows of a vector instruction: sources -> operation -> second stage -> reduction -> destination.
 
+#include "float.h"
 #include "vector.h"
 
 static const uint8_t join_operations[] = {
     [JOIN_SUM_I] = OP_IADD, [JOIN_MAX_I] = OP_IMAX, [JOIN_MIN_I] = OP_IMIN,
     [JOIN_AND] = OP_AND, [JOIN_OR] = OP_OR,
 };
-static const struct bounds all_words = {INT32_MIN, INT32_MAX}, all_bytes = {-128, 127};
 
 static int32_t words[MAX_DIM];         // of the row, where they do not go to their place at once
 static int32_t group[MAX_DIM];         // what its group has been reduced to so far
@@ -18,18 +18,24 @@ static void fill(int32_t *row, int32_t word) {
     }
 }
 
+// The word that a lane of the unified buffer stands for.
+static inline int32_t widened(uint32_t kind, ub_lane lane) {
+    return HAS_BF16 && HAS(BF16_SOURCES, kind) ? (int32_t)((uint32_t)lane << 16) : (int8_t)lane;
+}
+
 // Reads a row of a source's memory, or one lane of it into all words.
 static void read_row(const struct source *source, uint32_t row, int32_t *to) {
     uint32_t at = row << config.log2_dim;
     const int32_t *from = &accumulators[at];
-    const int8_t *bytes = &unified_buffer[at];
-    bool acc = HAS(ACC_SOURCES, source->kind);
-    if (HAS(LANE_SOURCES, source->kind)) {
-        fill(to, acc ? from[source->value] : bytes[source->value]);
+    const ub_lane *lanes = &unified_buffer[at];
+    uint32_t kind = source->kind;
+    bool acc = HAS(ACC_SOURCES, kind);
+    if (HAS(LANE_SOURCES, kind)) {
+        fill(to, acc ? from[source->value] : widened(kind, lanes[source->value]));
         return;
     }
     for (const int32_t *end = to + config.dim; to < end; to++) {
-        *to = acc ? *from++ : *bytes++;
+        *to = acc ? *from++ : widened(kind, *lanes++);
     }
 }
 
@@ -63,21 +69,52 @@ static void bring_moved(uint32_t i0) {
 // Writes words that fit where they go.
 static void write_row(uint32_t row, const int32_t *from, uint32_t op, struct bounds bounds) {
     const struct vector_state *v = &vector_state;
-    bool as_bytes = v->dst_mem == MEM_UB;
+    bool narrow = v->dst_mem == MEM_UB;
     row <<= config.log2_dim;
-    void *to = as_bytes ? (void *)&unified_buffer[row] : (void *)&accumulators[row];
-    lanes(op, from, v->sources[1].at, v->sources[2].at, config.dim, bounds, to, as_bytes);
+    if (HAS_BF16 && v->dst_kind == DST_UB_BF16) {
+        for (uint32_t i = 0; i < config.dim; i++) {
+            unified_buffer[row + i] = (ub_lane)float_to_bf16((uint32_t)from[i]);
+        }
+        return;
+    }
+    void *to = narrow ? (void *)&unified_buffer[row] : (void *)&accumulators[row];
+    lanes(op, from, v->sources[1].at, v->sources[2].at, config.dim, bounds, to, narrow);
+}
+
+// Writes words of a result: saturates or rounds them.
+static void write_words(uint32_t row, const int32_t *from) {
+    write_row(row, from, OP_MOV, vector_state.dst_mem == MEM_UB ? all_bytes : all_words);
+}
+
+// Joins fp32 numbers of `words`: rows in their order, lanes 2 i and 2 i + 1 in each step.
+static void reduce_floats(uint32_t i0) {
+    const struct vector_state *v = &vector_state;
+    if (v->reduce == REDUCE_ROWS) {
+        for (uint32_t i = 0; i < config.dim; i++) {
+            group[i] = i0 == 0 ? words[i] : wide_join(v->join, group[i], words[i]);
+        }
+        return;
+    }
+    for (uint32_t half = config.dim >> 1; half > 0; half >>= 1) {
+        for (uint32_t i = 0; i < half; i++) {
+            words[i] = wide_join(v->join, words[2 * i], words[2 * i + 1]);
+        }
+    }
 }
 
 // Adds `words`, row i0 of its group, to what the group has so far; writes a row if one is complete.
 static void reduce(uint32_t i0) {
     const struct vector_state *v = &vector_state;
-    uint32_t op = join_operations[v->join], dim = config.dim;
-    if (v->reduce == REDUCE_ROWS) {
+    const bool floats = HAS_BF16 && HAS(FLOAT_JOINS, v->join);
+    uint32_t op = floats ? OP_MOV : join_operations[v->join], dim = config.dim;
+    if (floats) {
+        reduce_floats(i0);
+    } else if (v->reduce == REDUCE_ROWS) {
         lanes(i0 == 0 ? OP_MOV : op, words, group, group, dim, all_words, group, false);
-    } else {
+    }
+    if (v->reduce != REDUCE_ROWS) {
         // The joins of integers give the same in any order.
-        for (uint32_t half = dim >> 1; half > 0; half >>= 1) {
+        for (uint32_t half = floats ? 0 : dim >> 1; half > 0; half >>= 1) {
             lanes(op, words, words + half, words, half, all_words, words, false);
         }
         if (v->reduce == REDUCE_LANES || i0 == 0) {
@@ -86,7 +123,7 @@ static void reduce(uint32_t i0) {
         group[v->reduce == REDUCE_LANES ? 0 : i0] = words[0];
     }
     if (v->reduce == REDUCE_LANES || v->walk.left[0] == 1) {
-        write_row(v->dst.row, group, OP_MOV, v->dst_mem == MEM_UB ? all_bytes : all_words);
+        write_words(v->dst.row, group);
     }
 }
 
@@ -146,24 +183,31 @@ uint32_t rows_execute(void) {
     struct vector_state *v = &vector_state;
     struct source *active[NUM_SOURCES];
     const uint32_t count = begin(active);
+    const bool wide = is_wide(v);
     struct indexes indexes = {false, 0};
     uint32_t number = 0, dimension;
     do {
         uint32_t i0 = v->walk.counts[0] - v->walk.left[0], row = v->dst.row;
         bool nowhere = false;
-        if (HAS(INDEXED_OPS, v->op)) {
+        if (HAS_OP(INDEXED_OPS, v->op)) {
             nowhere = bring_indexed(i0, &indexes, &row);
-        } else if (HAS(MOVEMENT_OPS, v->op)) {
+        } else if (HAS_OP(MOVEMENT_OPS, v->op)) {
             bring_moved(i0);
         } else {
             for (uint32_t i = 0; i < count; i++) {
                 bring(active[i], number);
             }
         }
-        if (v->reduce != REDUCE_NONE) {
+        if (wide) {
+            wide_lanes(words);
+        } else if (v->reduce != REDUCE_NONE) {
             lanes(v->op, v->sources[0].at, v->sources[1].at, v->sources[2].at, config.dim,
                   v->bounds, words, false);
+        }
+        if (v->reduce != REDUCE_NONE) {
             reduce(i0);
+        } else if (wide && !nowhere) {
+            write_words(row, words);
         } else if (!nowhere) {
             write_row(row, v->sources[0].at, v->op, v->bounds);
         }

@@ -1,5 +1,8 @@
 # Where the processor begins: address 0. The configuration follows at 16.
 
+    .globl ram_bytes  // for link.ld
+    .set ram_bytes, RAM_BYTES
+
     .section .start, "ax"
     .globl _start
 _start:

@@ -6,7 +6,7 @@ struct vector_state vector_state;
 
 // Where row i of the destination does not go with row i of the walk.
 static bool has_shared_rows(const struct vector_state *v) {
-    return HAS(INDEXED_OPS, v->op) || v->grouped;
+    return HAS_OP(INDEXED_OPS, v->op) || v->grouped;
 }
 
 // A stream that is a table of `param` rows. The walk leaves it where it is.
@@ -24,8 +24,8 @@ static uint32_t check_counts(const struct instruction *instruction) {
     const struct vector_state *v = &vector_state;
     uint32_t n0 = v->walk.counts[0];
     if ((v->op == OP_TRANSPOSE && (n0 & (config.dim - 1)) != 0) ||
-        ((HAS(INDEXED_OPS, v->op) || v->reduce == REDUCE_COLLECT) && n0 > config.dim) ||
-        (HAS(INDEXED_OPS, v->op) && v->param - 1 >= TABLE_LIMIT)) {
+        ((HAS_OP(INDEXED_OPS, v->op) || v->reduce == REDUCE_COLLECT) && n0 > config.dim) ||
+        (HAS_OP(INDEXED_OPS, v->op) && v->param - 1 >= TABLE_LIMIT)) {
         return fault(FAULT_ILLEGAL_COUNT, 0);
     }
     for (uint32_t i = 0; i < v->taken; i++) {
@@ -60,7 +60,7 @@ static uint32_t source_begin(const struct instruction *instruction, uint32_t i) 
     }
     uint32_t x = FIELD(instruction, VECTOR_STRIDES) >> (i + 1) * VECTOR_STRIDE_BITS;
     return stream_of(&source->stream, mem, word, v->walk.counts, x & VECTOR_XA_MASK,
-                     HAS(INDEXED_OPS, v->op) && i == 1);
+                     HAS_OP(INDEXED_OPS, v->op) && i == 1);
 }
 
 // Whether the destination meets a source that is a stream, but in step with it.
@@ -84,11 +84,13 @@ static uint32_t begin(const struct instruction *instruction) {
     struct vector_state *v = &vector_state;
     const uint32_t *values = instruction->values;
     v->op = FIELD(instruction, VECTOR_OP);
+    v->post = FIELD(instruction, VECTOR_POST);
     v->reduce = FIELD(instruction, VECTOR_REDUCE);
     v->join = FIELD(instruction, VECTOR_REDUCE_OP);
     v->grouped = v->reduce == REDUCE_ROWS || v->reduce == REDUCE_COLLECT;
     v->param = values[VECTOR_OPERAND_PARAM];
-    v->dst_mem = FIELD(instruction, VECTOR_DST_KIND) == DST_ACC ? MEM_ACC : MEM_UB;
+    v->dst_kind = FIELD(instruction, VECTOR_DST_KIND);
+    v->dst_mem = v->dst_kind == DST_ACC ? MEM_ACC : MEM_UB;
     v->taken = 0;
     for (uint32_t kinds = FIELD(instruction, VECTOR_KINDS); kinds; kinds >>= VECTOR_KIND_BITS) {
         v->sources[v->taken++].kind = kinds & VECTOR_A_KIND_MASK;
@@ -115,8 +117,9 @@ static uint32_t begin(const struct instruction *instruction) {
 }
 
 // Bounds of the second stage, and parts of requant's parameter.
-static struct bounds bounds_of(uint32_t post) {
+static struct bounds bounds_of(void) {
     struct vector_state *v = &vector_state;
+    uint32_t post = v->post;
     struct bounds bounds = {post == POST_NONE ? INT32_MIN : 0, INT32_MAX};
     if (v->op == OP_REQUANT) {
         v->zero_point = (int8_t)v->param;
@@ -136,6 +139,6 @@ uint32_t vector(const struct instruction *instruction) {
     if (cause != FAULT_NONE) {
         return cause;
     }
-    vector_state.bounds = bounds_of(FIELD(instruction, VECTOR_POST));
+    vector_state.bounds = bounds_of();
     return rows_execute();
 }
