@@ -112,7 +112,7 @@ def test_compact_board_with_an_sdram_reads_digits_bit_for_bit(server, network):
 @pytest.mark.parametrize("part", ["W9825G6KH-6", "IS42S16160G-7"])
 def test_board_reads_digits_at_its_own_baud(server, network, part):
     baud = BOARDS["ulx3s"].baud
-    check_sdram(check_digits(server, network("edge", 6), "ulx3s", "--sdram", part, baud=baud))
+    check_sdram(check_digits(server, network("edge", 2), "ulx3s", "--sdram", part, baud=baud))
 
 
 def test_unplugging_in_a_transfer_and_plugging_in_again(server):

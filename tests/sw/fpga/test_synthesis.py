@@ -56,13 +56,14 @@ def test_area_of_a_chip(tmp_path, name):
 
 #: Of the compact chip with its link: most LUTs and flip-flops, and how many multipliers.
 COMPACT = {("icebreaker", "nano"): (3_300, 1_800, 8), ("icebreaker", "pico"): (2_700, 1_400, 2),
-           ("ulx3s", "edge"): (5_500, 5_600, 64), ("tangnano9k", "nano"): (3_200, 2_200, 8),
+           ("ulx3s", "edge"): (5_800, 5_600, 64), ("ulx3s", "core4"): (18_500, 18_500, 16),
+           ("tangnano9k", "nano"): (3_200, 2_200, 8),
            ("tangprimer20k", "nano"): (3_200, 2_200, 8)}
 
 
 @pytest.mark.parametrize(("name", "chip"), [
-    pytest.param(*key, marks=pytest.mark.slow) if key[0].startswith("tang") else key
-    for key in COMPACT])
+    pytest.param(*key, marks=pytest.mark.slow) if key[0].startswith("tang") or key[1] == "core4"
+    else key for key in COMPACT])
 def test_area_of_a_compact_chip(tmp_path, name, chip):
     item = board(name)
     made = sources(item, PRESETS[chip])
