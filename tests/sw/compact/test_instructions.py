@@ -14,10 +14,14 @@ from celosia.arch.link import LinkConfig
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.arch.vector import (
     FLOAT_OPS,
+    FLOAT_POSTS,
+    FLOAT_REDUCES,
     MOVEMENT_OPS,
+    PARAM_POSTS,
     VECTOR_OPERANDS,
     Post,
     Reduce,
+    ReduceOp,
     Src,
     VectorOp,
 )
@@ -28,6 +32,13 @@ from celosia_sim.randbuild import DATA_ADDR, RandomProgram
 
 MEMORY = 1 << 22
 HALT = insn("halt")
+#: fp32: zeros, subnormals, the ends of the normal range, numbers near powers of two and halves,
+#: what the special functions have an end at, infinities, NaN.
+FLOATS = [sign << 31 | bits for sign in (0, 1) for bits in (
+    0, 1, 0x7FFFFF, 0x800000, 0x800001, 0xFFFFFF, 0x1000000, 0x1F800000, 0x3EFFFFFF, 0x3F000000,
+    0x3F000001, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3FBFFFFF, 0x3FC00000, 0x40200000, 0x42FC0000,
+    0x42FE0000, 0x43000000, 0x4AFFFFFF, 0x4B000001, 0x4EFFFFFF, 0x4F000000, 0x5F000000, 0x7F000000,
+    0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000)]
 EDGES = (0, 1, 2, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF)
 WINDOWS = ((DATA_ADDR, DATA_ADDR + 0xFFFF), (1, 0), (1, 0), (1, 0))
 
@@ -60,17 +71,24 @@ class Both:
     def fill(self, seed: int) -> None:
         """Put numbers into both on-chip memories, many of them extreme."""
         rng, machine = np.random.default_rng(seed), self.lockstep.machine
-        ub = rng.integers(0, 256, machine.ub.shape, dtype=np.uint8)
+        ub = rng.integers(0, 256, machine.ub.shape).astype(machine.ub.dtype)
         acc = rng.integers(0, 1 << 32, machine.acc.shape, dtype=np.uint32)
         acc >>= rng.integers(0, 32, acc.shape, dtype=np.uint32)
         special = rng.random(acc.shape) < 0.3
         acc[special] = rng.choice(np.array(EDGES, np.uint32), int(special.sum()))
+        if self.config.bf16:
+            floats = np.array(FLOATS, np.uint32)
+            for rows, shift in ((acc, 0), (ub, 16)):
+                ordinary = rng.normal(0, 4, rows.shape).astype(np.float32).view(np.uint32)
+                for words, share in ((ordinary, 0.4), (rng.choice(floats, rows.shape), 0.4)):
+                    chosen = rng.random(rows.shape) < share
+                    rows[chosen] = (words[chosen] >> shift).astype(rows.dtype)
         machine.ub[:], machine.acc[:] = ub, acc
-        self.chip.poke("ub", 0, ub)
+        self.chip.poke("ub", 0, ub.view(np.uint8))
         self.chip.poke("acc", 0, acc.view(np.uint8))
 
 
-@pytest.fixture(scope="module", params=["pico", "nano"])
+@pytest.fixture(scope="module", params=["pico", "nano", "core4"])
 def both(request):
     both = Both(request.param)
     yield both
@@ -122,19 +140,22 @@ def test_loops(both):
     assert both.fault(*nested, HALT) == (Fault.LOOP_DEPTH, 4, 0)
 
 
-SIMPLE = [op for op in VectorOp if op not in FLOAT_OPS | MOVEMENT_OPS]
+SIMPLE = [op for op in VectorOp if op not in MOVEMENT_OPS]
 FLAT = {Src.ACC_ROW: 20, Src.UB_I8_ROW: 20, Src.SCALAR: 0x123456, Src.LANE_INDEX: 0xFFFFFFFE,
         Src.ROW_INDEX: 0xFFFFFFF0, Src.ACC_LANE_ROW: 1 << 24 | 21, Src.UB_I8_LANE_ROW: 22}
 STREAMS = {Src.ACC: 40, Src.UB_I8: 40, Src.ACC_LANE: 1 << 24 | 44, Src.UB_I8_LANE: 1 << 24 | 48}
+FLAT_BF16 = {Src.UB_BF16_ROW: 20, Src.UB_BF16_LANE_ROW: 1 << 24 | 23}
+STREAMS_BF16 = {Src.UB_BF16: 40, Src.UB_BF16_LANE: 52}
 
 
-def sources(op, rng):
+def sources(op, rng, bf16: bool):
     """Return sources for an operation: at most two streams."""
     taken = VECTOR_OPERANDS[op]
-    flat = rng.randrange(taken) if taken == 3 else -1
+    still = rng.randrange(taken) if taken == 3 else -1
+    flat, streams = (FLAT | FLAT_BF16, STREAMS | STREAMS_BF16) if bf16 else (FLAT, STREAMS)
     fields = {}
     for i, name in enumerate("abc"[:taken]):
-        kinds = FLAT if i == flat else FLAT | STREAMS
+        kinds = flat if i == still else flat | streams
         kind = rng.choice(list(kinds))
         fields |= {f"{name}_kind": kind, name: kinds[kind]}
     return fields
@@ -142,20 +163,81 @@ def sources(op, rng):
 
 @pytest.mark.parametrize("op", SIMPLE)
 def test_operations_stages_and_reductions(both, op):
-    rng = random.Random(op)
+    rng, bf16 = random.Random(op), both.config.bf16
+    if op in FLOAT_OPS and not bf16:
+        pytest.skip("no bf16")
     program = []
-    posts = [Post.NONE] if op == VectorOp.REQUANT else [Post.NONE, Post.RELU_I, Post.CLAMP_I]
-    choices = itertools.product(posts, ("acc", "ub_i8"), [Reduce.NONE, *Reduce] * 2)
+    posts = [post for post in Post if bf16 or post not in FLOAT_POSTS]
+    joins = [join for join in ReduceOp if bf16 or join not in FLOAT_REDUCES]
+    if op == VectorOp.REQUANT:
+        posts = [Post.NONE]
+    choices = itertools.product(posts, ("acc", "ub_i8", *["ub_bf16"] * bf16),
+                                [Reduce.NONE, *Reduce] * 2)
     for post, dst, reduce in choices:
-        param = rng.getrandbits(32) if Post.CLAMP_I == post or op == VectorOp.REQUANT else 0
-        join = rng.randrange(5) if reduce else 0
+        param = rng.getrandbits(32) if post in PARAM_POSTS or op == VectorOp.REQUANT else 0
+        join = rng.choice(joins) if reduce else 0
         program.append(insn("vector", op=op, post=post, dst_kind=dst, reduce=reduce,
                             reduce_op=join, dst=rng.randrange(100, 150), param=param,
                             n0=both.config.dim, n1=rng.randrange(1, 4), n2=rng.randrange(1, 4),
-                            **sources(op, rng)))
+                            **sources(op, rng, bf16)))
     for seed in range(3):
         both.fill(seed)
         assert both.run(*program, HALT).status == Status.DONE
+
+
+@pytest.mark.parametrize("op", [op for op in VectorOp if VECTOR_OPERANDS[op] == 2
+                                and op in FLOAT_OPS])
+def test_pairs_of_floats(both, op):
+    if not both.config.bf16:
+        pytest.skip("no bf16")
+    dim = both.config.dim
+    pairs = np.array(list(itertools.product(FLOATS, FLOATS)), np.uint32)
+    for part in np.array_split(pairs, 4):
+        both.lockstep.machine.acc[:], both.lockstep.machine.ub[:] = 0, 0
+        rows = -(-len(part) // dim)
+        for k in range(2):
+            words = np.resize(part[:, k], (rows, dim))
+            both.lockstep.machine.acc[k * rows:(k + 1) * rows] = words
+        both.chip.poke("acc", 0, both.lockstep.machine.acc.view(np.uint8))
+        both.chip.poke("ub", 0, both.lockstep.machine.ub.view(np.uint8))
+        assert both.run(insn("vector", op=op, dst_kind="acc", dst=2 * rows, a_kind="acc", a=0,
+                             b_kind="acc", b=rows, n0=rows), HALT).status == Status.DONE
+
+
+@pytest.mark.parametrize("post", sorted(FLOAT_POSTS))
+def test_floats_through_the_second_stage(both, post):
+    """As many as the accumulators hold: any bits, ordinary numbers, and those at the ends."""
+    if not both.config.bf16:
+        pytest.skip("no bf16")
+    machine, rng = both.lockstep.machine, np.random.default_rng(int(post))
+    param = 0x40A0C0A0 if post in PARAM_POSTS else 0  # -5 to 5
+    for number in range(4):
+        shape = machine.acc.shape
+        words = rng.integers(0, 1 << 32, shape, dtype=np.uint32)
+        if number % 2:
+            words = rng.normal(0, 10 ** rng.uniform(-3, 3), shape).astype(np.float32).view(
+                np.uint32)
+        words.reshape(-1)[:len(FLOATS)] = FLOATS
+        machine.acc[:], machine.ub[:] = words, 0
+        both.chip.poke("acc", 0, machine.acc.view(np.uint8))
+        both.chip.poke("ub", 0, machine.ub.view(np.uint8))
+        assert both.run(insn("vector", op="mov", post=post, dst_kind="acc", dst=0, a_kind="acc",
+                             a=0, n0=len(words), param=param), HALT).status == Status.DONE
+
+
+def test_transfers_between_formats(both):
+    if not both.config.bf16:
+        pytest.skip("no bf16")
+    both.fill(7)
+    program = []
+    for number, (mem, fmt) in enumerate(itertools.product(("ub", "acc"), ("i8", "bf16", "w32"))):
+        at = {"mem": mem, "fmt": fmt, "rows": 5, "cols": 7, "pitch": 32,
+              "addr": DATA_ADDR + 1024 * number}
+        program += [insn("store", row=0, **at), insn("load", row=100 + 20 * number, **at)]
+        # What another format has left there is taken for this one.
+        program += [insn("load", row=300 + 20 * number, **at | {"addr": DATA_ADDR}),
+                    insn("load", row=500 + 20 * number, **at | {"addr": DATA_ADDR + 2048})]
+    assert both.run(*program, HALT).status == Status.DONE
 
 
 def test_requant_at_every_shift(both):
@@ -314,11 +396,26 @@ LEGAL = (
     insn("vector", op="scatter", dst_kind="ub_i8", dst=0, a_kind="acc", a=0, b_kind="acc", b=50,
          n0=2, param=9),
 )
+LEGAL_BF16 = (
+    insn("load", mem="ub", fmt="bf16", row=0, addr=DATA_ADDR, rows=2, cols=3, pitch=8),
+    insn("store", mem="ub", fmt="w32", row=0, addr=DATA_ADDR, rows=2, cols=2, pitch=8),
+    insn("matmul", fmt="bf16", acc=0, acts=0, w=4, wrows=2, n0=2),
+    insn("vector", op="fadd", post="relu_f", dst_kind="ub_bf16", dst=0, a_kind="acc", a=0,
+         b_kind="ub_bf16", b=3, n0=2),
+    insn("vector", op="ffma", post="clamp_f", dst_kind="acc", dst=0, a_kind="acc", a=0,
+         b_kind="acc_row", b=3, c_kind="scalar", c=0x3F800000, param=0x40004000, n0=2),
+    insn("vector", op="i2f", post="exp2", dst_kind="acc", dst=0, a_kind="ub_i8", a=0,
+         reduce="lanes", reduce_op="sum_f", n0=2),
+    insn("vector", op="gather", post="f2i", dst_kind="ub_i8", dst=0, a_kind="ub_bf16", a=0,
+         b_kind="acc", b=50, n0=2, param=9),
+)
 
 
-@pytest.mark.parametrize("number", range(len(LEGAL)))
+@pytest.mark.parametrize("number", range(len(LEGAL + LEGAL_BF16)))
 def test_every_bit_of_an_instruction_is_checked(both, number):
-    code = encode(LEGAL[number])
+    if number >= len(LEGAL) and not both.config.bf16:
+        pytest.skip("no bf16")
+    code = encode((LEGAL + LEGAL_BF16)[number])
     before = (insn("matmul", acc=0, acts=0, w=4, wrows=2, n0=1),)
     causes = set()
     for bit in range(256):
