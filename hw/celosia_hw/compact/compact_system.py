@@ -123,7 +123,7 @@ class CompactSystem(wiring.Component):
         m = Module()
         config, link = self._config, self._link
         reset_address = Region.BOOT.value << REGION_BITS if self._spram else 0
-        m.submodules.sequencer = sequencer = Sequencer(reset_address)
+        m.submodules.sequencer = sequencer = Sequencer(reset_address, Region.FIRMWARE)
         # Its DSP blocks have no model here.
         mac16 = self._spram and isinstance(platform, Emission)
         m.submodules.engine = engine = MatrixEngine(config, mac16=mac16)
@@ -205,9 +205,8 @@ class CompactSystem(wiring.Component):
         m.submodules.firmware = memory = SpramMemory() if self._spram else BlockMemory(
             self._ram_bytes // 4, self._firmware, name="firmware")
         m.d.comb += [
-            sequencer.shared.eq(chosen), memory.addr.eq(sequencer.fetch_addr),
-            memory.data.eq(bus.write_data), memory.strobes.eq(strobes),
-            memory.read.eq(~strobes.any()),
+            memory.addr.eq(sequencer.fetch_addr), memory.data.eq(bus.write_data),
+            memory.strobes.eq(strobes), memory.read.eq(~strobes.any()),
         ]
         fetched = Signal(32)
         m.d.sync += fetched.eq(memory.found)

@@ -16,6 +16,7 @@ from celosia_hw.compact.decode import (
     stored,
     strobes,
 )
+from celosia_hw.compact.memory_map import REGION_BITS
 from celosia_hw.memory.ram import Ram
 
 __all__ = ["CODE_BITS", "BusSignature", "Sequencer"]
@@ -68,6 +69,15 @@ class Sequencer(wiring.Component):
 
     An operand that is not in the registers yet is taken from where it comes.
 
+    Parameters
+    ----------
+    reset_address
+        A multiple of 4.
+    own
+        The `Region` whose memory is that of the instructions: where a load or store is of it,
+        ``fetch_addr`` is its address too, and the bus must be ready in its first cycle. None: the
+        bus has no part in that memory.
+
     Cycles, with a memory that is always ready:
 
     ================================= ==========================
@@ -85,9 +95,6 @@ class Sequencer(wiring.Component):
     -------
     fetch_addr : Out(30), fetched : In(32)
         An address of a word, and that word two cycles later.
-    shared : In(1)
-        The request on the bus is for the memory of the instructions: ``fetch_addr`` is its address,
-        too. The bus is ready in its first cycle.
     bus : Out(BusSignature)
         For loads and stores. ``addr``, ``read`` and ``strobes`` are registers, and so is what
         ``read_data`` goes to.
@@ -96,16 +103,15 @@ class Sequencer(wiring.Component):
 
     fetch_addr: Signal
     fetched: Signal
-    shared: Signal
     bus: Any
     halted: Signal
 
-    def __init__(self, reset_address: int = 0):
+    def __init__(self, reset_address: int = 0, own: int | None = 0):
         if reset_address not in range(0, 1 << 32, 4):
             raise ValueError("reset_address must be a multiple of 4 below 2**32, not "
                              f"{reset_address!r}")
-        self._reset_address = reset_address
-        super().__init__({"fetch_addr": Out(30), "fetched": In(32), "shared": In(1),
+        self._reset_address, self._own = reset_address, own
+        super().__init__({"fetch_addr": Out(30), "fetched": In(32),
                           "bus": Out(BusSignature()), "halted": Out(1)})
 
     def elaborate(self, platform):  # noqa: D102
@@ -182,12 +188,17 @@ class Sequencer(wiring.Component):
 
         here, value = Cat(0, 0, pc), immediate(kind, word)
         place, target = Signal(32), Signal(CODE_BITS)
-        # In OPERANDS, of a branch or JAL; and what is fetched in all other cases. The instruction
-        # that is read was jumped to.
-        turns, other, jumped = Signal(), Signal(30), Signal()
+        # What is fetched, decided a cycle before: the target of a branch or JAL, in OPERANDS; one of
+        # these; or the next instruction.
+        turns, other = Signal(), Signal(30)
+        from_addr, from_after, from_behind = Signal(init=1), Signal(), Signal()
+        own = Signal()  # a load or store goes to the memory of the instructions
+        jumped = Signal()  # to the instruction that is read
         m.d.comb += [
             place.eq(rs1 + value), target.eq(pc + relative(word)),
-            other.eq(Mux(reads, behind, next_pc)),
+            other.eq(Mux(from_addr, addr, Mux(from_after, after,
+                                              Mux(from_behind, behind, next_pc)))),
+            own.eq(False if self._own is None else place[REGION_BITS:REGION_BITS + 3] == self._own),
             self.fetch_addr.eq(Mux(turns, Cat(target, pc[CODE_BITS:]), other)),
             bus.addr.eq(addr), bus.write_data.eq(stored(funct3, rs2)),
         ]
@@ -203,15 +214,15 @@ class Sequencer(wiring.Component):
                 word.eq(self.fetched), pc.eq(Mux(jumped, addr, next_pc)),
                 next_pc.eq(Mux(jumped, after, behind)), behind.eq(Mux(jumped, after, behind) + 1),
             ]
-        m.d.sync += after.eq(addr + 1)
+        m.d.sync += [after.eq(addr + 1), from_addr.eq(0), from_after.eq(0), from_behind.eq(0)]
         with m.FSM():
             with m.State("FETCH"):
-                m.d.comb += other.eq(addr)
                 m.next = "FETCHED"
             with m.State("FETCHED"):
+                m.d.sync += from_after.eq(1)
                 m.next = "READ"
             with m.State("READ"):
-                m.d.comb += [reads.eq(1), jumped.eq(1), other.eq(after)]
+                m.d.comb += [reads.eq(1), jumped.eq(1)]
                 m.next = "OPERANDS"
             with m.State("OPERANDS"):
                 m.d.sync += [
@@ -221,11 +232,14 @@ class Sequencer(wiring.Component):
                     lane.eq(place[:2]), bus.read.eq(kind.load),
                     bus.strobes.eq(strobes(funct3, place[:2]) & kind.store.replicate(4)),
                     *(signal.eq(getattr(kind, name)) for name, signal in vars(late).items()),
+                    from_addr.eq(kind.jalr), from_behind.eq(~kind.jalr),
                 ]
                 m.next = "EXECUTE"
                 with m.If(kind.load | kind.store):
+                    m.d.sync += [from_addr.eq(own), from_behind.eq(0)]
                     m.next = "ACCESS"
                 with m.If(kind.multiply | kind.shift & amount.any()):
+                    m.d.sync += from_behind.eq(0)
                     m.next = "STEP"
                 with m.If(kind.halt):
                     m.next = "HALT"
@@ -237,6 +251,7 @@ class Sequencer(wiring.Component):
                     b.eq(rs2 ^ (last & correct).replicate(32)), inverted.eq(last & correct),
                 ]
                 with m.If(last):
+                    m.d.sync += from_behind.eq(1)
                     m.next = "EXECUTE"
                     with m.If(correct):
                         m.d.sync += from_logic.eq(0)
@@ -245,23 +260,21 @@ class Sequencer(wiring.Component):
                 m.next = "OPERANDS"
                 with m.If(late.jump | late.branch & taken):
                     # What has been read is of no use.
-                    m.d.sync += turns.eq(0)
+                    m.d.sync += [turns.eq(0), from_after.eq(1)]
                     m.next = "READ"
                 with m.If(late.jalr):
-                    m.d.comb += other.eq(addr)
+                    m.d.sync += from_after.eq(0)
                     m.next = "FETCHED"
             with m.State("ACCESS"):
-                with m.If(self.shared):
-                    m.d.comb += other.eq(addr)
                 with m.If(bus.ready):
-                    m.d.sync += [bus.read.eq(0), bus.strobes.eq(0)]
+                    m.d.sync += [bus.read.eq(0), bus.strobes.eq(0), from_behind.eq(~late.load)]
                     m.next = "WRITE"
                     with m.If(late.load):
                         m.next = "WAIT"
             with m.State("WAIT"):
                 m.next = "LOADED"
             with m.State("LOADED"):
-                m.d.sync += low.eq(bus.read_data)
+                m.d.sync += [low.eq(bus.read_data), from_behind.eq(1)]
                 m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.comb += [put.eq(late.load), reads.eq(1)]

@@ -35,7 +35,9 @@ def image(program: Sequence[int], data: bytes = b"") -> bytes:
 
 def execute(memory: bytes, *, ready: float = 1, cycles: int = 100_000) -> tuple[bytes, int]:
     """Run the sequencer until it halts; return the memory then, and the cycles it took."""
-    dut, content, noise = Sequencer(START), bytearray(memory), random.Random(1)
+    shared = ready == 1
+    dut = Sequencer(START, 0 if shared else None)
+    content, noise = bytearray(memory), random.Random(1)
     took = 0
 
     def word(addr: int) -> int:
@@ -48,8 +50,6 @@ def execute(memory: bytes, *, ready: float = 1, cycles: int = 100_000) -> tuple[
         before = None
         # What comes in the next cycle, and in this one.
         reading = fetching = noise.getrandbits(32)
-        shared = ready == 1
-        ctx.set(dut.shared, shared)
         for took in range(cycles):  # noqa: B007
             if ctx.get(dut.halted):
                 return
