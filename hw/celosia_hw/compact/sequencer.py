@@ -188,8 +188,8 @@ class Sequencer(wiring.Component):
 
         here, value = Cat(0, 0, pc), immediate(kind, word)
         place, target = Signal(32), Signal(CODE_BITS)
-        # What is fetched, decided a cycle before: the target of a branch or JAL, in OPERANDS; one of
-        # these; or the next instruction.
+        # What is fetched, decided a cycle before: in OPERANDS the target of a branch or JAL, one of
+        # these, or the next instruction.
         turns, other = Signal(), Signal(30)
         from_addr, from_after, from_behind = Signal(init=1), Signal(), Signal()
         own = Signal()  # a load or store goes to the memory of the instructions
