@@ -10,9 +10,11 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia_hw.boards import board
 from celosia_hw.boards.sources import Sources, sources
+from celosia_hw.compact.element import Element
 from celosia_hw.emit import verilog
 from celosia_hw.fpga.build import build
 from celosia_hw.fpga.families import TOP
+from celosia_hw.mxu.pe import sum_bits
 from celosia_hw.mxu.unit import MatrixUnit
 from celosia_hw.top import Celosia
 
@@ -37,6 +39,15 @@ def test_every_product_of_the_array_is_in_a_dsp_block(tmp_path, name):
     total = synthesise(MatrixUnit, name, tmp_path).netlist.total()
     assert total["multipliers"] == PRESETS[name].pes
     assert total["luts"] < 400 * PRESETS[name].pes + 1500
+
+
+def test_an_element_with_bf16_has_one_dsp_block(tmp_path):
+    """All of `core4` takes minutes, and is in the slow tests: it has sixteen of these."""
+    total = synthesise(lambda config: Element(sum_bits(PRESETS["nano"])), "core4",
+                       tmp_path).netlist.total()
+    assert total["multipliers"] == 1
+    assert total["luts"] < 900
+    assert total["flip_flops"] < 1100
 
 
 @pytest.mark.slow
