@@ -30,6 +30,9 @@ ABI = 1
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"
 
+#: Bytes of a C++ file that are compiled faster than the headers which it includes, or nearly so.
+_SMALL = 200_000
+
 #: Formats of a waveform and their number in the harness.
 TRACES = {"": 0, "vcd": 1, "fst": 2}
 
@@ -47,7 +50,9 @@ class BuildFlags:
                             "-DVM_COVERAGE=0", "-DVM_SC=0")
     fast: tuple[str, ...] = ("-O2",)
     #: Code that runs once: constructors, initial values, names of signals.
-    slow: tuple[str, ...] = ("-O1",)
+    slow: tuple[str, ...] = ("-O0",)
+    #: What writes a waveform, every cycle: with -O0 a fifth of the cycles a second.
+    trace: tuple[str, ...] = ("-O1",)
 
 
 FLAGS = BuildFlags()
@@ -165,8 +170,26 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
              work / "verilator.log", env=verilator().environment())
     if not trace:
         localise(work / "cpp", f"{prefix}___024root")
-    return [(path, FLAGS.slow if "Slow" in path.stem or "__Trace" in path.stem else FLAGS.fast)
-            for path in sorted((work / "cpp").glob("*.cpp"))]
+    return _join(work / "cpp")
+
+
+def _join(cpp: Path) -> list[tuple[Path, tuple[str, ...]]]:
+    """Make one file of the small ones that want the same flags; return all files and their flags.
+
+    Every file includes the same headers, for two seconds, and most of them have little else.
+    """
+    files: dict[tuple[str, ...], list[Path]] = {}
+    for path in sorted(cpp.glob("*.cpp")):
+        flags = (FLAGS.slow if "Slow" in path.stem else
+                 FLAGS.trace if "__Trace" in path.stem else FLAGS.fast)
+        files.setdefault(flags, []).append(path)
+    items = []
+    for number, (flags, paths) in enumerate(files.items()):
+        small = [path for path in paths if path.stat().st_size < _SMALL]
+        joined = cpp / f"joined_{number}.cpp"
+        joined.write_text("".join(f'#include "{path.name}"\n' for path in small))
+        items += [(path, flags) for path in (joined, *paths) if path not in small]
+    return items
 
 
 _ARRAY = re.compile(

@@ -16,9 +16,9 @@ from celosia.link import DeviceLost
 from celosia_hw.boards import BOARDS
 from celosia_sim.board_library import build_board
 
-BAUD = 12_500_000
-#: Of the compact chip: one for all tests, which share what is compiled for it.
-COMPACT_BAUD = 10_000_000
+#: Of the pipelined chip and of the compact one: those of tests/rtl/boards, which share what is
+#: compiled for them.
+BAUD, COMPACT_BAUD = 12_500_000, 10_000_000
 #: Seconds; the simulation is some thousand times slower than the board.
 PATIENCE = 120.0
 

@@ -1,5 +1,6 @@
 """Building the stand-in chip: what is reused, what is rebuilt, how failures read."""
 
+import re
 import shutil
 import time
 
@@ -7,7 +8,7 @@ import pytest
 from stub import SCRATCH, stub_config, stub_verilog
 
 from celosia_sim import toolchain
-from celosia_sim.build import build_library
+from celosia_sim.build import FLAGS, build_library, verilate
 from celosia_sim.library import ChipLibrary
 from celosia_sim.toolchain import ToolchainError
 
@@ -33,6 +34,18 @@ def test_what_a_build_depends_on():
     chip.write_register(SCRATCH, 1)
     assert chip.read_register(SCRATCH) == (0, 0xFFFFFFFE)
     chip.close()
+
+
+def test_every_file_is_compiled_once_with_its_flags(tmp_path):
+    compiled = []
+    for path, flags in verilate(stub_verilog(8), tmp_path, trace="vcd"):
+        names = re.findall('^#include "(.*[.]cpp)"$', path.read_text(), re.MULTILINE)
+        compiled += [(name, flags) for name in names or [path.name]]
+    assert {name: flags for name, flags in compiled} == {
+        path.name: FLAGS.slow if "Slow" in path.name else
+        FLAGS.trace if "Trace" in path.name else FLAGS.fast
+        for path in (tmp_path / "cpp").glob("Vcelosia*.cpp")}
+    assert len(compiled) == len({name for name, _ in compiled}) > 6
 
 
 def test_damaged_library_is_built_again():

@@ -64,7 +64,9 @@ def test_bus_errors_are_faults_and_the_chip_goes_on(device, errors, cause):
     run(device)
 
 
+@pytest.mark.slow
 def test_waveform_of_a_run(tmp_path):
+    """A chip that traces takes a minute to compile; test_waveform.py has the small one."""
     path = tmp_path / "run.fst"
     device = Device(RtlTransport(NANO, SimOptions(trace=path, trace_cycles=(0, 100))))
     device.close()

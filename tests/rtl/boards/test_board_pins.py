@@ -19,8 +19,9 @@ from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board
 from celosia_sim.boards.cells import FAMILIES, system_hz
 from celosia_sim.boards.sdram import PARTS
 
-#: Fast, so that most of the simulated time is not that of the serial line.
-BAUDS = {"ulx3s": 12_500_000, "icebreaker": 3_000_000, "tangnano9k": 2_700_000}
+#: Fast, so that most of the simulated time is not that of the serial line. Those of
+#: tests/e2e/test_board_demo.py where it has the board too, which is then compiled once.
+BAUDS = {"ulx3s": 12_500_000, "icebreaker": 3_000_000, "tangnano9k": 5_400_000}
 SCRATCH = BY_NAME["WATCHDOG"].offset
 
 
