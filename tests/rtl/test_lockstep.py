@@ -22,8 +22,8 @@ from celosia_sim.rtl import RtlTransport
 from celosia_sim.verilog import chip_verilog
 
 PROGRAMS, FAULTS, INDEXES, CUTS = range(150), range(75), range(30), range(100)
-#: Presets; the last in the form of its Verilog that is for synthesis.
-CHIPS = ("nano", "edge", "core", "nano synthesis")
+#: Presets; one in the form of its Verilog that is for synthesis.
+CHIPS = ("nano", "edge", "core", "nano synthesis", pytest.param("core4", marks=pytest.mark.slow))
 
 
 @pytest.fixture(scope="module", params=CHIPS)

@@ -84,8 +84,10 @@ class Chip(LinkTransport):
 @pytest.fixture(scope="module", params=[
     "nano", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pico", "edge", "core4"))])
 def lockstep(request):
-    """`edge` and `core4` are on the ULX3S with its SDRAM. To read the rows of `edge` takes a minute;
-    tests/e2e/test_board_demo.py, which is not slow, has it on that board.
+    """`edge` and `core4` are on the ULX3S with its SDRAM.
+
+    To read the rows of `edge` takes a minute; tests/e2e/test_board_demo.py, which is not slow,
+    has it on that board.
     """
     board = BOARDS["ulx3s"] if request.param in ("edge", "core4") else LARGE
     wire = Wire(build_board(board, PRESETS[request.param], baud=10_000_000))
