@@ -1,4 +1,4 @@
-"""exp2, log2, reciprocal and rsqrt as celosia.arch.special says, in integers and fractions, one
+"""exp2, log2, reciprocal, sqrt and rsqrt as celosia.arch.special says, in integers and fractions, one
 number at a time.
 """
 
@@ -43,6 +43,14 @@ def recip(x: int) -> int:
     return sign | xf.rounded(quadratic(tables().recip[segment], 4 * d) * Fraction(2) ** -exponent)
 
 
+def rsqrt_parts(x: int) -> tuple[int, int, Fraction]:
+    """x is 4**half * (2 if odd else 1) * m: half, odd, and the quadratic's 1 / sqrt of the rest."""
+    exponent, fraction = parts(x)
+    segment, d = divmod(fraction, 2**17)
+    half, odd = divmod(exponent, 2)
+    return half, odd, quadratic(tables().rsqrt[64 * odd + segment], 2 * d)
+
+
 def rsqrt(x: int) -> int:
     x = xf.flush(x)
     if x & 0x7FFFFFFF == 0:
@@ -51,11 +59,20 @@ def rsqrt(x: int) -> int:
         return xf.NAN
     if xf.is_inf(x):
         return 0
-    exponent, fraction = parts(x)
-    segment, d = divmod(fraction, 2**17)
-    half, odd = divmod(exponent, 2)
-    y = quadratic(tables().rsqrt[64 * odd + segment], 2 * d)
+    half, _, y = rsqrt_parts(x)
     return xf.rounded(y * Fraction(2) ** -half)
+
+
+def sqrt(x: int) -> int:
+    x = xf.flush(x)
+    if x & 0x7FFFFFFF == 0:
+        return x
+    if x == xf.NAN or x & xf.SIGN:
+        return xf.NAN
+    if xf.is_inf(x):
+        return xf.INF
+    half, odd, y = rsqrt_parts(x)
+    return xf.rounded((1 + Fraction(parts(x)[1], 2**23)) * y * Fraction(2) ** (half + odd))
 
 
 def log2(x: int) -> int:

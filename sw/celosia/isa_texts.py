@@ -151,6 +151,7 @@ POSTS: dict[Post, str] = {
     Post.F2I: "fp32 t as int32: nearest even, saturating; NaN gives 0",
     Post.F2I_FLOOR: "likewise, rounded towards minus infinity",
     Post.F2I_TRUNC: "likewise, rounded towards zero",
+    Post.SQRT: "sqrt(t); NaN below zero, a zero of its sign",
 }
 REDUCES: dict[Reduce, str] = {
     Reduce.NONE: "nothing; `reduce_op` must be 0",

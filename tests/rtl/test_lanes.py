@@ -87,6 +87,7 @@ POSTS = {
     Post.LOG2: lambda t, p: special.f32_log2(t),
     Post.RECIP: lambda t, p: special.f32_recip(t),
     Post.RSQRT: lambda t, p: special.f32_rsqrt(t),
+    Post.SQRT: lambda t, p: special.f32_sqrt(t),
     Post.F2I: lambda t, p: nx.f32_to_i32(t),
     Post.F2I_FLOOR: lambda t, p: nx.f32_to_i32(t, np.floor),
     Post.F2I_TRUNC: lambda t, p: nx.f32_to_i32(t, np.trunc),

@@ -16,7 +16,7 @@ FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
 #: Operations that are a product of integers; shifts are those by powers of two.
 PRODUCT_OPS = (VectorOp.IMUL, VectorOp.SHL, VectorOp.SHR, VectorOp.SAR)
 #: Second stages that end in a rounding; all but the square look into a table.
-SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT)
+SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT, Post.SQRT)
 _F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
 
 

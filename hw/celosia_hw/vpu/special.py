@@ -1,4 +1,5 @@
-"""The second stages that end in a rounding: square, exp2, log2, recip, rsqrt; and f2i.
+"""The second stages that end in a rounding: square, exp2, log2, recip, rsqrt, sqrt;
+and f2i.
 
 They are :mod:`celosia.arch.special` (and ``numerics.f32_square``, ``f32_to_i32``), cut into stages
 of combinational logic::
@@ -8,8 +9,9 @@ of combinational logic::
 
 Everything becomes one product of a factor (24 bits) and a value (30 bits), scaled as the sum of a
 multiply-add is (see :mod:`celosia_hw.fp.fma`), and is rounded as that is. A square multiplies
-significands; log2 the quadratic by the argument's distance from 1, and adds the exponent; the
-others the quadratic by a power of two. f2i ends after the second of these stages.
+significands; log2 the quadratic by the argument's distance from 1, and adds the exponent; sqrt that
+of rsqrt by the argument's significand; the others the quadratic by a power of two. f2i ends after
+the second of these stages.
 """
 
 from types import SimpleNamespace
@@ -24,8 +26,10 @@ from celosia_hw.fp.wire import choose, wire
 
 __all__ = ["CARRIED", "combine", "inner", "look_up", "multiply", "outer", "segment"]
 
-#: Tables of the functions, in the order of their addresses.
-_TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.RSQRT: "rsqrt", Post.LOG2: "log2"}
+#: Tables, in the order of their addresses, and those of the functions.
+_NAMES = ("exp2", "recip", "rsqrt", "log2")
+_TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.RSQRT: "rsqrt", Post.SQRT: "rsqrt",
+           Post.LOG2: "log2"}
 #: What :func:`segment` gives and the later stages use.
 CARRIED = ("factor", "exponent", "sign", "nan", "inf", "whole", "minus")
 #: Factor of a value with FRACTION bits behind the point that gives the scale of a sum's
@@ -40,7 +44,7 @@ def look_up(m: Module, address: Value, enable: Value) -> tuple[Value, Value, Val
 
     They keep their value without ``enable``.
     """
-    rows = [row for name in _TABLES.values() for row in getattr(tables(), name)]
+    rows = [row for name in _NAMES for row in getattr(tables(), name)]
     coefficients = []
     for name, bits, column in zip(("c0", "c1", "c2"), (C0_BITS, C1_BITS, C2_BITS),
                                   zip(*rows, strict=True), strict=True):
@@ -83,9 +87,12 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
     m.d.comb += whole.eq(biased + halved - 127)
 
     one = Const(1 << _UNIT, 24)
+    significand = Mux(zero, 0, Cat(fraction, Const(1, 1)))
+    root = {"segment": Cat(fraction[17:], ~biased[0]), "offset": Cat(Const(0, 1), fraction[:17]),
+            "sign": negative, "nan": is_nan | (negative & ~zero)}
     cases = {
         Post.SQUARE: {
-            "factor": Mux(zero, 0, Cat(fraction, Const(1, 1))), "exponent": (biased << 1) - 127,
+            "factor": significand, "exponent": (biased << 1) - 127,
             "nan": is_nan, "inf": is_inf},
         Post.EXP2: {
             "segment": power[18:25], "offset": power[:18], "factor": Mux(huge, 0, one),
@@ -95,10 +102,10 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
             "segment": fraction[16:], "offset": Cat(Const(0, 2), fraction[:16]),
             "factor": Mux(top, 0, one), "exponent": 254 - biased, "sign": negative,
             "nan": is_nan, "inf": zero},
-        Post.RSQRT: {
-            "segment": Cat(fraction[17:], ~biased[0]), "offset": Cat(Const(0, 1), fraction[:17]),
-            "factor": Mux(top, 0, one), "exponent": 191 - (biased + 1)[1:], "sign": negative,
-            "nan": is_nan | (negative & ~zero), "inf": zero},
+        Post.RSQRT: root | {
+            "factor": Mux(top, 0, one), "exponent": 191 - (biased + 1)[1:], "inf": zero},
+        Post.SQRT: root | {
+            "factor": significand, "exponent": biased[1:] + (_EXPONENT_51 - 63), "inf": is_inf},
         Post.LOG2: {
             "segment": fraction[16:], "offset": Cat(Const(0, 2), fraction[:16]),
             "factor": Mux(halved, Const(1 << 23) - fraction, fraction << 1)[:24],
@@ -111,7 +118,7 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
                      shape=shape, name=f"special_{name}")
         for name, shape in (("segment", 7), ("offset", OFFSET_BITS), ("factor", 24),
                             ("exponent", signed(10)), ("sign", 1), ("nan", 1), ("inf", 1))}
-    function = choose(m, post, {item: k for k, item in enumerate(_TABLES)}, 0, shape=2,
+    function = choose(m, post, {item: _NAMES.index(name) for item, name in _TABLES.items()}, 0, shape=2,
                       name="special_function")
     assert SEGMENTS == 1 << len(results["segment"])
     address = Cat(results.pop("segment"), function)

@@ -1,10 +1,11 @@
-"""exp2, log2, reciprocal and reciprocal square root: tables, and the arithmetic around them.
+"""exp2, log2, reciprocal, square root and its reciprocal: tables, and the arithmetic around them.
 
 Each function is a quadratic in each of 128 segments of a significand, evaluated in fixed point:
 ``y = c0 + ((c1 + (c2 * d >> 18)) * d >> 18)`` with ``FRACTION`` bits behind the point, where the
 segment is given by the 7 upper bits of the argument and ``d`` by the 18 below them. Shifts round
-down. ``y`` is then scaled by a power of two (log2: multiplied by the argument's distance from 1
-and added to the exponent) and rounded once, to nearest even, as every fp32 result.
+down. ``y`` is then scaled by a power of two and rounded once, to nearest even, as every fp32
+result. Before that it is multiplied for log2 by the argument's distance from 1, and added to the
+exponent; for the square root, whose ``y`` is the reciprocal one's, by the argument's significand.
 
 All functions take and return arrays of fp32 bit patterns (``uint32``). Errors are measured against
 float64 in docs/numerics.md.
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 from celosia.arch.numerics import INF, NAN, U32, flush, round_f64
 
 __all__ = ["C0_BITS", "C1_BITS", "C2_BITS", "FRACTION", "OFFSET_BITS", "SEGMENTS", "Coefficients",
-           "Table", "evaluate", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "tables"]
+           "Table", "evaluate", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "f32_sqrt",
+           "tables"]
 
 #: Bits behind the point of a quadratic's value, and of its argument within a segment.
 FRACTION, OFFSET_BITS = 28, 18
@@ -77,10 +79,14 @@ def _log2_segment(i: int) -> tuple[Callable[[Decimal], Decimal], Decimal, Decima
 def _fit(function: Callable[[Decimal], Decimal], start: Decimal, width: Decimal) -> Coefficients:
     """Quadratic through three Chebyshev nodes of a segment: close to the best one.
 
-    That which begins at 1 (exp2: at 0) goes through its begin instead: powers of two are exact.
+    Where the value at the begin is a power of two (of 1; of exp2, of 0), that must be exact: there
+    the nodes are spread so that the first of them is the begin.
     """
-    far = (1 + Decimal(3).sqrt() / 2) / 2
-    nodes = (Decimal(0) if start in (0, 1) else 1 - far, Decimal(1) / 2, far)
+    root, begin = Decimal(3).sqrt() / 2, function(start) * (1 << FRACTION)
+    if begin == int(begin):
+        nodes = Decimal(0), root / (1 + root), 2 * root / (1 + root)
+    else:
+        nodes = (1 - root) / 2, Decimal(1) / 2, (1 + root) / 2
     values = [function(start + width * node) * (1 << FRACTION) for node in nodes]
     first = [(values[k + 1] - values[k]) / (nodes[k + 1] - nodes[k]) for k in range(2)]
     c2 = (first[1] - first[0]) / (nodes[2] - nodes[0])
@@ -156,17 +162,34 @@ def f32_recip(x: U32) -> U32:
     return np.where(x == NAN, np.uint32(NAN), result).astype(np.uint32)
 
 
+def _rsqrt_value(exponent: NDArray[np.int64], fraction: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1 / sqrt(m) for an even exponent, 1 / sqrt(2 * m) for an odd one, m the significand."""
+    return evaluate("rsqrt", (exponent & 1) << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
+
+
+def _has_no_root(x: U32) -> NDArray[np.bool_]:
+    return (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
+
+
 def f32_rsqrt(x: U32) -> U32:
     """1 / sqrt(x). A zero gives infinity of the same sign, +inf +0, a negative number NaN."""
     x = flush(x)
     exponent, fraction = _parts(x)
-    odd = exponent & 1
-    y = evaluate("rsqrt", odd << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
+    y = _rsqrt_value(exponent, fraction)
     result = round_f64(np.ldexp(y.astype(np.float64), -(exponent >> 1) - FRACTION))
     result = np.where(x & ~_SIGN == 0, INF | (x & _SIGN), result)
     result = np.where(x == INF, np.uint32(0), result)
-    nan = (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
-    return np.where(nan, np.uint32(NAN), result).astype(np.uint32)
+    return np.where(_has_no_root(x), np.uint32(NAN), result).astype(np.uint32)
+
+
+def f32_sqrt(x: U32) -> U32:
+    """Square root of x. A zero gives itself, +inf +inf, a negative number NaN."""
+    x = flush(x)
+    exponent, fraction = _parts(x)
+    product = (fraction | 0x800000) * _rsqrt_value(exponent, fraction)  # below 2**52
+    result = round_f64(np.ldexp(product.astype(np.float64), (exponent + 1 >> 1) - 23 - FRACTION))
+    result = np.where((x & ~_SIGN == 0) | (x == INF), x, result)
+    return np.where(_has_no_root(x), np.uint32(NAN), result).astype(np.uint32)
 
 
 def f32_log2(x: U32) -> U32:
@@ -187,5 +210,4 @@ def f32_log2(x: U32) -> U32:
     result = round_f64(scaled) | np.where(negative, _SIGN, np.uint32(0))
     result = np.where(x & ~_SIGN == 0, INF | _SIGN, result)
     result = np.where(x == INF, np.uint32(INF), result)
-    nan = (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
-    return np.where(nan, np.uint32(NAN), result).astype(np.uint32)
+    return np.where(_has_no_root(x), np.uint32(NAN), result).astype(np.uint32)

@@ -80,6 +80,7 @@ class Post(IntEnum):
     F2I = 10
     F2I_FLOOR = 11
     F2I_TRUNC = 12
+    SQRT = 13
 
 
 class Reduce(IntEnum):

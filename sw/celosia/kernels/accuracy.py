@@ -176,6 +176,9 @@ HARDWARE = (
     Case("rsqrt", _post(Post.RSQRT), lambda x: 1 / np.sqrt(x), 2, "x >= 0",
          "all of 1..4 (pairs of binades are alike); a sample of all",
          (each(every(1, 4)), each(spread(_TINY, _MAX, False)))),
+    Case("sqrt", _post(Post.SQRT), np.sqrt, 1, "x >= 0",
+         "all of 1..4 (pairs of binades are alike); a sample of all",
+         (each(every(1, 4)), each(spread(_TINY, _MAX, False)))),
 )
 
 LIBRARY = (

@@ -103,13 +103,7 @@ def div(n: Tile, d: Tile) -> Tile:
 
 def sqrt(x: Tile) -> Tile:
     """Square root; of -0 it is -0, of other negative numbers NaN."""
-    # The root's inverse, a little low: so s * inverse - 1 is below zero but for infinity, where
-    # the clamp makes it so. The other clamp is for x = 0 and infinity.
-    inverse = step(Op.FMUL, x, 1 + 2.0**-20, post=Post.RSQRT)
-    inverse = step(Op.MOV, inverse, **clamp(2.0**-64, 2.0**64))
-    s = x * inverse
-    error = step(Op.FFMA, s, inverse, -1.0, **clamp(-1.0, -(2.0**-23)))
-    return step(Op.FFMA, s * error, -0.5, s)
+    return step(Op.MOV, x, post=Post.SQRT)
 
 
 def _exp_parts(x: Tile, sign: float) -> tuple[Tile, Tile]:

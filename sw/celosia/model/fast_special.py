@@ -1,7 +1,7 @@
-"""Reciprocals, as :mod:`celosia.arch.special` has them, of plain numbers.
+"""Reciprocals and roots, as :mod:`celosia.arch.special` has them, of plain numbers.
 
-Each returns exactly what its namesake returns. The quadratic's value, an integer, is rounded by its
-conversion to float32; where operand and result are normal, the power of two is then a sum of
+Each returns exactly what its namesake returns. The value before the rounding, an integer, is rounded
+by its conversion to float32; where operand and result are normal, the power of two is then a sum of
 exponents. Where one is not, the namesake does the work.
 """
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from celosia.arch import special
 
-__all__ = ["f32_recip", "f32_rsqrt"]
+__all__ = ["f32_recip", "f32_rsqrt", "f32_sqrt"]
 
 U32 = NDArray[np.uint32]
 
 _SIGN = np.uint32(0x80000000)
 _FRACTION = np.uint32(23)
-#: Biased exponents of numbers whose reciprocals are normal too.
+#: Biased exponents of numbers whose reciprocals and roots are normal too.
 _LEAST, _MOST = 1, 252
 
 
@@ -27,8 +27,8 @@ def f32_recip(x: U32) -> U32:
     exponent = (x >> _FRACTION) & np.uint32(0xFF)
     if not _within(exponent):
         return np.asarray(special.f32_recip(x))
-    y = _evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
-                  (x & np.uint32(0xFFFF)) << np.uint32(2))
+    y = _rounded(_evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
+                           (x & np.uint32(0xFFFF)) << np.uint32(2)))
     exponent -= np.uint32(127 - special.FRACTION)
     return (y - (exponent << _FRACTION)) | (x & _SIGN)
 
@@ -38,12 +38,21 @@ def f32_rsqrt(x: U32) -> U32:
     exponent = x >> _FRACTION  # beyond all normal ones where there is a sign
     if not _within(exponent):
         return np.asarray(special.f32_rsqrt(x))
-    # The upper half of the table is for odd exponents, whose biased ones are even.
-    y = _evaluate("rsqrt", ((x >> np.uint32(17)) & np.uint32(0x7F)) ^ np.uint32(0x40),
-                  (x & np.uint32(0x1FFFF)) << np.uint32(1))
     half = (exponent.view(np.int32) - np.int32(127)) >> np.int32(1)
     half += np.int32(special.FRACTION)
-    return y - (half.view(np.uint32) << _FRACTION)
+    return _rounded(_rsqrt_value(x)) - (half.view(np.uint32) << _FRACTION)
+
+
+def f32_sqrt(x: U32) -> U32:
+    """Square root of x."""
+    exponent = x >> _FRACTION  # beyond all normal ones where there is a sign
+    if not _within(exponent):
+        return np.asarray(special.f32_sqrt(x))
+    product = _rsqrt_value(x)
+    product *= (x & np.uint32(0x7FFFFF)) | np.uint32(1 << 23)
+    half = (exponent.view(np.int32) - np.int32(126)) >> np.int32(1)
+    half -= np.int32(23 + special.FRACTION)
+    return _rounded(product) + (half.view(np.uint32) << _FRACTION)
 
 
 def _within(exponent: U32) -> bool:
@@ -51,7 +60,17 @@ def _within(exponent: U32) -> bool:
     return least >= _LEAST and most <= _MOST
 
 
-def _evaluate(name: str, segment: U32, offset: U32) -> U32:
-    """Value of the quadratic as a float32."""
-    y = special.evaluate(name, segment.astype(np.int64), offset.astype(np.int64))
+def _rsqrt_value(x: U32) -> NDArray[np.int64]:
+    """Value of the quadratic."""
+    # The upper half of the table is for odd exponents, whose biased ones are even.
+    return _evaluate("rsqrt", ((x >> np.uint32(17)) & np.uint32(0x7F)) ^ np.uint32(0x40),
+                     (x & np.uint32(0x1FFFF)) << np.uint32(1))
+
+
+def _evaluate(name: str, segment: U32, offset: U32) -> NDArray[np.int64]:
+    return special.evaluate(name, segment.astype(np.int64), offset.astype(np.int64))
+
+
+def _rounded(y: NDArray[np.int64]) -> U32:
+    """Bits of an integer as a float32."""
     return y.astype(np.float32).view(np.uint32)

@@ -82,6 +82,7 @@ _SECOND: dict[Post, Callable[[U32], Any]] = {
     Post.LOG2: special.f32_log2,
     Post.RECIP: fast_special.f32_recip,
     Post.RSQRT: fast_special.f32_rsqrt,
+    Post.SQRT: fast_special.f32_sqrt,
     Post.F2I: lambda x: np.asarray(numerics.f32_to_i32(x)).view(np.uint32),
     Post.F2I_FLOOR: lambda x: np.asarray(numerics.f32_to_i32(x, np.floor)).view(np.uint32),
     Post.F2I_TRUNC: lambda x: np.asarray(numerics.f32_to_i32(x, np.trunc)).view(np.uint32),

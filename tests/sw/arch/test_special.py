@@ -1,4 +1,4 @@
-"""exp2, log2, reciprocal and rsqrt: bit for bit as stated, and as near to the truth as promised."""
+"""exp2, log2, reciprocal, sqrt and rsqrt: bit for bit as stated, and as near to the truth as promised."""
 
 import random
 
@@ -10,9 +10,9 @@ import exactspecial as xs
 from celosia.arch import special
 
 FUNCTIONS = {"exp2": special.f32_exp2, "recip": special.f32_recip, "rsqrt": special.f32_rsqrt,
-             "log2": special.f32_log2}
+             "sqrt": special.f32_sqrt, "log2": special.f32_log2}
 EXACT = {"exp2": np.exp2, "recip": lambda x: 1 / x, "rsqrt": lambda x: 1 / np.sqrt(x),
-         "log2": np.log2}
+         "sqrt": np.sqrt, "log2": np.log2}
 #: Bits: both zeros, subnormals, smallest and largest numbers, infinities, NaNs, one and its
 #: neighbours, 1.5 and its, the ends of exp2.
 CORNERS = [0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x7F7FFFFF, xf.INF, 0x7F800001, xf.NAN, 0x7FFFFFFF,
@@ -41,8 +41,8 @@ def test_bits(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_error_of_two_units_in_the_last_place(name):
-    """Dense from 0.5 to 4, and any exponent."""
+def test_error_in_units_in_the_last_place(name):
+    """At most two, of the root one: dense from 0.5 to 4, and any exponent."""
     fraction = np.arange(0, 1 << 23, 11, dtype=np.uint32)
     x = [fraction | np.uint32(e << 23) for e in (126, 127, 128)]
     rng = np.random.default_rng(1)
@@ -55,8 +55,29 @@ def test_error_of_two_units_in_the_last_place(name):
     normal = (np.abs(exact) >= 2.0**-126) & (np.abs(exact) <= float(np.finfo(np.float32).max))
     got = FUNCTIONS[name](bits).view(np.float32).astype(np.float64)
     unit = np.exp2(np.floor(np.log2(np.abs(exact[normal]))) - 23)
-    assert np.max(np.abs(got[normal] - exact[normal]) / unit) <= 2
+    assert np.max(np.abs(got[normal] - exact[normal]) / unit) <= (1 if name == "sqrt" else 2)
     assert np.count_nonzero(normal) > 1_000_000
+
+
+@pytest.mark.parametrize(("name", "exponent", "limit"), [
+    ("sqrt", 127, 0.92), ("sqrt", 128, 1), ("rsqrt", 127, 1.31), ("rsqrt", 128, 1)])
+def test_error_of_roots_where_it_is_largest(name, exponent, limit):
+    """Every number of the first three segments."""
+    bits = np.arange(3 << 17, dtype=np.uint32) | np.uint32(exponent << 23)
+    exact = EXACT[name](bits.view(np.float32).astype(np.float64))
+    unit = np.exp2(np.floor(np.log2(exact)) - 23)
+    got = FUNCTIONS[name](bits).view(np.float32).astype(np.float64)
+    assert np.max(np.abs(got - exact) / unit) < limit
+
+
+def test_roots_of_all_binades_are_alike():
+    fraction = np.arange(0, 1 << 23, 4099, dtype=np.uint32)
+    for odd in (0, 1):
+        wanted = special.f32_sqrt(fraction | np.uint32(127 + odd << 23))
+        for exponent in range(1 + odd, 255, 2):
+            got = special.f32_sqrt(fraction | np.uint32(exponent << 23))
+            shift = (exponent - 127 - odd) // 2
+            np.testing.assert_array_equal(got.astype(np.int64), wanted + np.int64(shift * 2**23))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -64,9 +85,9 @@ def test_powers_of_two_are_exact(name):
     powers = np.exp2(np.arange(-126, 127, dtype=np.float64)).astype(np.float32)
     if name == "exp2":
         x, wanted = np.log2(powers), powers
-    elif name == "rsqrt":
+    elif name in ("rsqrt", "sqrt"):
         x = powers[::2]
-        wanted = 1 / np.sqrt(x)
+        wanted = EXACT[name](x)
     else:
         x, wanted = powers, EXACT[name](powers)
     np.testing.assert_array_equal(FUNCTIONS[name](x.view(np.uint32)), wanted.view(np.uint32))
@@ -79,6 +100,9 @@ def test_powers_of_two_are_exact(name):
                0x7F7FFFFF: 0.0}),
     ("rsqrt", {0: np.inf, xf.SIGN: -np.inf, xf.SIGN | 1: -np.inf, xf.INF: 0.0,
                xf.INF | xf.SIGN: np.nan, 0xBF800000: np.nan}),
+    ("sqrt", {0: 0.0, xf.SIGN: -0.0, 1: 0.0, 0x7FFFFF: 0.0, xf.SIGN | 1: -0.0, xf.INF: np.inf,
+              xf.INF | xf.SIGN: np.nan, 0xBF800000: np.nan, xf.SIGN | 0x800000: np.nan,
+              0x800000: 2.0**-63, 0x3F800000: 1.0}),
     ("log2", {0: -np.inf, xf.SIGN: -np.inf, xf.INF: np.inf, xf.INF | xf.SIGN: np.nan,
               0xBF800000: np.nan, 0x3F800000: 0.0}),
 ])
@@ -98,7 +122,7 @@ def test_coefficients_fit_their_widths():
 
 
 @pytest.mark.parametrize(("name", "rises"), [("exp2", True), ("log2", True), ("recip", False),
-                                             ("rsqrt", False)])
+                                             ("rsqrt", False), ("sqrt", True)])
 def test_monotone_but_for_one_unit(name, rises):
     """From each number to the next the result goes the right way, or back by one unit at most."""
     bits = np.arange(0x3F7C0000, 0x40040000, dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""The fast reciprocals return what the numerics return, whatever is among the operands."""
+"""The fast reciprocals and roots return what the numerics return, whatever is among the operands."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from celosia.arch import special
 from celosia.model import fast_special
 
-NAMES = ("f32_recip", "f32_rsqrt")
+NAMES = ("f32_recip", "f32_rsqrt", "f32_sqrt")
 ODD = [0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x80800000, 0x7E000000,
        0x7E800000, 0x7F000000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFFFFFFF]
 

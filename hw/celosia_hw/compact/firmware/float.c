@@ -195,15 +195,17 @@ static bool is_beyond(uint32_t x, uint32_t of_zero, uint32_t of_infinity, uint32
     return is_zero(x) || !float_is_finite(x) || x & SIGN;
 }
 
-uint32_t float_reciprocal_root(uint32_t x) {
-    uint32_t fraction = fraction_of(x), result;
+uint32_t float_root(uint32_t x, bool inverse) {
+    uint32_t fraction = fraction_of(x), end = inverse ? FLOAT_INF : 0, result;
     int32_t exponent = exponent_of(x);
-    if (is_beyond(x, (x & SIGN) | FLOAT_INF, 0, &result)) {
+    if (is_beyond(x, (x & SIGN) | end, end ^ FLOAT_INF, &result)) {
         return result;
     }
-    return pack(0, -(exponent >> 1) - SPECIAL_FRACTION,
-                quadratic(TABLE_RSQRT, (uint32_t)(exponent & 1) << 6 | fraction >> 17,
-                          (fraction & 0x1FFFF) << 1));
+    uint32_t y = quadratic(TABLE_RSQRT, (uint32_t)(exponent & 1) << 6 | fraction >> 17,
+                           (fraction & 0x1FFFF) << 1);
+    uint32_t factor = inverse ? 1u << FRACTION_BITS : significand_of(x);
+    exponent = inverse ? -(exponent >> 1) : (exponent + 1) >> 1;
+    return pack(0, exponent - FRACTION_BITS - SPECIAL_FRACTION, (uint64_t)factor * y);
 }
 
 uint32_t float_log2(uint32_t x) {

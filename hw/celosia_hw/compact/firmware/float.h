@@ -17,7 +17,7 @@ bool float_is_finite(uint32_t x);
 uint32_t float_exp2(uint32_t x);
 uint32_t float_log2(uint32_t x);
 uint32_t float_reciprocal(uint32_t x);
-uint32_t float_reciprocal_root(uint32_t x);
+uint32_t float_root(uint32_t x, bool inverse);
 uint32_t float_of_integer(int32_t integer);
 uint16_t float_to_bf16(uint32_t x);
 

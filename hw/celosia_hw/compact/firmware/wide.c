@@ -69,7 +69,9 @@ static uint32_t second_stage(uint32_t post, uint32_t x) {
     case POST_RECIP:
         return float_reciprocal(x);
     case POST_RSQRT:
-        return float_reciprocal_root(x);
+        return float_root(x, true);
+    case POST_SQRT:
+        return float_root(x, false);
     case POST_F2I:
         return (uint32_t)float_to_integer(x, TO_NEAREST);
     case POST_F2I_FLOOR:
