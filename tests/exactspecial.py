@@ -1,4 +1,4 @@
-"""exp2, log2, reciprocal, sqrt and rsqrt as celosia.arch.special says, in integers and fractions, one
+"""exp2, log2, reciprocal and the roots as celosia.arch.special says, in integers and fractions, one
 number at a time.
 """
 
@@ -89,7 +89,7 @@ def log2(x: int) -> int:
     if segment >= 64:  # from 1.5 on: half of it, which is below 1
         exponent, distance = exponent + 1, Fraction(fraction - 2**23, 2**24)
     product = abs(distance) * quadratic(tables().log2[segment], 4 * d)
-    kept = 51 if exponent == 0 else 43
+    kept = 52 if exponent == 0 else 43
     product = Fraction(product * 2**kept // 1, 2**kept)
     return xf.rounded(exponent + (product if distance >= 0 else -product),
                       0 if exponent or distance >= 0 else xf.SIGN)

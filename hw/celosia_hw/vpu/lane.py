@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -262,9 +262,8 @@ class Lane(wiring.Component):
 
     def _outer(self, m: Module, row, control) -> _Inputs:
         value = special.outer(m, row.c0, row.c1, row.inner, row.offset)
-        squared = Cat(Const(0, 2), row.factor)
         return [*self._special(row, control), (control.special, {
-            "value": Mux(control.table, value, squared)})]
+            "value": Mux(control.table, value, special.square_value(row.factor))})]
 
     def _scale(self, m: Module, row, control) -> _Inputs:
         product = wire(m, special.multiply(m, row.factor, row.value), "special_product")

@@ -1,5 +1,4 @@
-"""The second stages that end in a rounding: square, exp2, log2, recip, rsqrt, sqrt;
-and f2i.
+"""The second stages that end in a rounding: square, exp2, log2, recip and roots; and f2i.
 
 They are :mod:`celosia.arch.special` (and ``numerics.f32_square``, ``f32_to_i32``), cut into stages
 of combinational logic::
@@ -7,11 +6,11 @@ of combinational logic::
     fixed point | segment, table | inner product | outer product, sum | multiply, combine |
     normalise, round
 
-Everything becomes one product of a factor (24 bits) and a value (30 bits), scaled as the sum of a
-multiply-add is (see :mod:`celosia_hw.fp.fma`), and is rounded as that is. A square multiplies
-significands; log2 the quadratic by the argument's distance from 1, and adds the exponent; sqrt that
-of rsqrt by the argument's significand; the others the quadratic by a power of two. f2i ends after
-the second of these stages.
+Everything becomes one product of a factor (24 bits) and a value (30 bits), scaled so that half of
+it is as the sum of a multiply-add (see :mod:`celosia_hw.fp.fma`), and is rounded as that. A square
+multiplies significands; log2 the quadratic by the argument's distance from 1, and adds the
+exponent; sqrt that of rsqrt by the argument's significand; the others the quadratic by a power of
+two. f2i ends after the second of these stages.
 """
 
 from types import SimpleNamespace
@@ -24,7 +23,8 @@ from celosia.arch.vector import Post
 from celosia_hw.fp.fma import SUM_BITS
 from celosia_hw.fp.wire import choose, wire
 
-__all__ = ["CARRIED", "combine", "inner", "look_up", "multiply", "outer", "segment"]
+__all__ = ["CARRIED", "combine", "inner", "look_up", "multiply", "outer", "segment",
+           "square_value"]
 
 #: Tables, in the order of their addresses, and those of the functions.
 _NAMES = ("exp2", "recip", "rsqrt", "log2")
@@ -32,11 +32,11 @@ _TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.RSQRT: "rsqrt", Post.SQR
            Post.LOG2: "log2"}
 #: What :func:`segment` gives and the later stages use.
 CARRIED = ("factor", "exponent", "sign", "nan", "inf", "whole", "minus")
-#: Factor of a value with FRACTION bits behind the point that gives the scale of a sum's
-#: significand: bit 48 is worth 2**(exponent - 127).
-_UNIT = 48 - FRACTION
-#: Exponent of a sum with 43, and of one with 51 bits behind the point.
-_EXPONENT_43, _EXPONENT_51 = 48 - 43 + 127, 48 - 51 + 127
+#: Factor of a value with FRACTION bits behind the point that gives the scale of a product: its bit
+#: 49, which is bit 48 of a sum's significand, is worth 2**(exponent - 127).
+_UNIT = 49 - FRACTION
+#: Exponent of a sum with 43, of a product with 51 and of one with 52 bits behind the point.
+_EXPONENT_43, _EXPONENT_51, _EXPONENT_52 = 48 - 43 + 127, 49 - 51 + 127, 49 - 52 + 127
 
 
 def look_up(m: Module, address: Value, enable: Value) -> tuple[Value, Value, Value]:
@@ -109,7 +109,7 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
         Post.LOG2: {
             "segment": fraction[16:], "offset": Cat(Const(0, 2), fraction[:16]),
             "factor": Mux(halved, Const(1 << 23) - fraction, fraction << 1)[:24],
-            "exponent": Mux(whole == 0, _EXPONENT_51, _EXPONENT_43),
+            "exponent": Mux(whole == 0, _EXPONENT_52, _EXPONENT_43),
             "sign": (whole < 0) | ((whole == 0) & halved),
             "nan": is_nan | (negative & ~zero), "inf": zero | is_inf},
     }
@@ -118,8 +118,8 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
                      shape=shape, name=f"special_{name}")
         for name, shape in (("segment", 7), ("offset", OFFSET_BITS), ("factor", 24),
                             ("exponent", signed(10)), ("sign", 1), ("nan", 1), ("inf", 1))}
-    function = choose(m, post, {item: _NAMES.index(name) for item, name in _TABLES.items()}, 0, shape=2,
-                      name="special_function")
+    tables = {item: _NAMES.index(name) for item, name in _TABLES.items()}
+    function = choose(m, post, tables, 0, shape=2, name="special_function")
     assert SEGMENTS == 1 << len(results["segment"])
     address = Cat(results.pop("segment"), function)
     return SimpleNamespace(
@@ -138,14 +138,20 @@ def outer(m: Module, c0: Value, c1: Value, product: Value, offset: Value) -> Val
     return (c0 + (slope * offset)[OFFSET_BITS:].as_signed())[:30]
 
 
+def square_value(factor: Value) -> Value:
+    """Value whose product with ``factor`` is its square."""
+    return Cat(Const(0, 3), factor)
+
+
 def multiply(m: Module, factor: Value, value: Value) -> Value:
-    """Product, 52 bits: a distance from 1 is at most one half."""
+    """Product, 52 bits: a distance from 1 is at most one half, a root's quadratic at most 1."""
     return (factor * value)[:52]
 
 
 def combine(m: Module, logarithm: Value, product: Value, whole: Value, minus: Value) -> Value:
-    """Significand of the result, SUM_BITS; ``logarithm``: add the integral part."""
+    """Significand of the result, SUM_BITS; ``logarithm``: add its integral part, if it has one."""
     part = wire(m, product[9:], "special_part")
     base = wire(m, Cat(Const(0, 43), whole), "special_base")
     total = Mux(minus, base - part, base + part)[:SUM_BITS]
-    return Mux(logarithm, Mux(whole == 0, product[1:], total), product)[:SUM_BITS]
+    half = Cat(product[0] | product[1], product[2:])  # what leaves below sets the lowest bit
+    return Mux(logarithm & (whole != 0), total, half)[:SUM_BITS]

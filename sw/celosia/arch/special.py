@@ -202,9 +202,9 @@ def f32_log2(x: U32) -> U32:
     distance = np.where(halved, (1 << 23) - fraction, fraction << 1)
     whole = exponent + halved
     product = distance * slope  # 52 bits behind the point
-    # The sum has 43 bits behind the point; without a whole part the product keeps 51.
+    # The sum has 43 bits behind the point; without a whole part the product keeps its 52.
     total = np.abs((whole << 43) + np.where(halved, -(product >> 9), product >> 9))
-    scaled = np.where(whole == 0, np.ldexp((product >> 1).astype(np.float64), -51),
+    scaled = np.where(whole == 0, np.ldexp(product.astype(np.float64), -52),
                       np.ldexp(total.astype(np.float64), -43))
     negative = (whole < 0) | ((whole == 0) & (halved != 0))
     result = round_f64(scaled) | np.where(negative, _SIGN, np.uint32(0))

@@ -1,7 +1,7 @@
 """Reciprocals and roots, as :mod:`celosia.arch.special` has them, of plain numbers.
 
-Each returns exactly what its namesake returns. The value before the rounding, an integer, is rounded
-by its conversion to float32; where operand and result are normal, the power of two is then a sum of
+Each returns exactly what its namesake returns. What is to be rounded, an integer, is so by its
+conversion to float32; where operand and result are normal, the power of two is then a sum of
 exponents. Where one is not, the namesake does the work.
 """
 

@@ -1,4 +1,4 @@
-"""exp2, log2, reciprocal, sqrt and rsqrt: bit for bit as stated, and as near to the truth as promised."""
+"""exp2, log2, reciprocal and roots: bit for bit as stated, and as near to the truth as promised."""
 
 import random
 

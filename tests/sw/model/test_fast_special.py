@@ -1,4 +1,4 @@
-"""The fast reciprocals and roots return what the numerics return, whatever is among the operands."""
+"""Fast reciprocals and roots return what the numerics return, whatever is among the operands."""
 
 import numpy as np
 import pytest

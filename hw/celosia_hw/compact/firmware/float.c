@@ -219,7 +219,7 @@ uint32_t float_log2(uint32_t x) {
     uint64_t product = (uint64_t)distance * slope;  // 52 bits behind the point
     int32_t whole = exponent_of(x) + (int32_t)halved;
     if (whole == 0) {
-        return pack(halved ? SIGN : 0, -51, product >> 1);
+        return pack(halved ? SIGN : 0, -52, product);
     }
     int64_t part = (int64_t)(product >> 9);
     int64_t total = (int64_t)((uint64_t)(int64_t)whole << 43) + (halved ? -part : part);
