@@ -46,6 +46,8 @@ from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.selection import Options as Selection
 from celosia.compiler.selection import select
+from celosia.compiler.selection.bounded import Bounded
+from celosia.compiler.selection.uses import Uses
 from celosia.graph import DType, Graph
 from celosia.program import Buffer, Program
 
@@ -63,15 +65,19 @@ class Options:
     Attributes
     ----------
     fast
-        Whether functions may be a little less exact where that is shorter
+        Whether functions may be less exact where that is shorter
         (`celosia.compiler.selection.Options`).
+    merge
+        Whether operations may be merged that then round less often; without it, and without
+        ``fast``, each operation gives the bits of docs/isa.md and docs/numerics.md.
     memory
         Bytes of external memory that the program may need.
     resident
         Whether tensors may stay on chip between pieces of work.
     """
 
-    fast: bool = True
+    fast: bool = False
+    merge: bool = True
     memory: int = 1 << 30
     resident: bool = True
 
@@ -104,6 +110,7 @@ class _Emitter:
     config: TpuConfig
     options: Options
     regions: Mapping[int, Region]
+    bounded: Bounded = field(default_factory=Bounded)
     infos: list[WorkInfo] = field(default_factory=list)
     #: How often the work at hand runs, as far as that is known.
     turns: int = 1
@@ -147,7 +154,8 @@ class _Emitter:
         """Return the operations of work without control flow."""
         config = self.config
         if isinstance(work, Cluster):
-            code = select(config, work, Selection(fast=self.options.fast))
+            code = select(config, work, Selection(self.options.fast, self.options.merge),
+                          self.bounded)
             self.note(work, len(code.steps))
             emit = emit_map if work.product is None else emit_product
             return emit(config, work, code, region)
@@ -286,7 +294,8 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     placed = plan_on_chip(config, lowered.works, fixed) if chosen.resident else {}
     size = plan_arena(lowered.works, fixed, chosen.memory)
     say(f"{graph.name}: lowering: {len(lowered.works)} pieces of work, {size} bytes of memory")
-    emitter = _Emitter(config, chosen, regions(config, lowered.works, placed, _CONTROL_ROWS))
+    emitter = _Emitter(config, chosen, regions(config, lowered.works, placed, _CONTROL_ROWS),
+                       Bounded(Uses(graph)))
     items = emitter.items(lowered.works)
     code = generate(config, items)
     say(f"{graph.name}: emission: {len(code.insns)} instructions")

@@ -1,4 +1,7 @@
-"""What can be seen of the range of numbers: whether short integers need no wrapping."""
+"""What can be seen of the range of numbers.
+
+Whether short integers need no wrapping, and how large a divisor may be.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import math
 
 from celosia.graph import DType, Value
 
-__all__ = ["bounds"]
+__all__ = ["bounds", "largest"]
 
 _DEEP = 24
+#: What no finite fp32 reaches.
+_ALL = 2.0**128
 _ANY = (-math.inf, math.inf)
 
 
@@ -58,3 +63,69 @@ def _converted(value: Value, low: float, high: float) -> tuple[float, float]:
         # Towards zero, which a NaN becomes.
         return min(low, 0), max(high, 0)
     return (low, high) if dtype is DType.I32 and source.is_signed else _ANY
+
+
+def largest(value: Value, depth: int = 0) -> float:
+    """Return what no finite element of floating point is beyond, in magnitude: 2**128 at most."""
+    found = _largest(value, depth) if depth <= _DEEP and value.dtype.is_float else _ALL
+    return min(found, _ALL)
+
+
+def _largest(value: Value, depth: int) -> float:
+    node = value.node
+    if node.op == "constant":
+        numbers = abs(node.attrs["value"].numpy.astype(float))
+        return float(max(numbers[numbers < math.inf], default=0.0)) if numbers.size else 0.0
+
+    def of(index: int) -> float:
+        return largest(node.operands[index], depth + 1)
+
+    match node.op:
+        case "reshape" | "broadcast" | "barrier" | "slice" | "transpose" | "reverse":
+            return of(value.index)
+        case "negate" | "abs" | "convert":
+            return of(0)
+        case "tanh" | "erf" | "sin" | "cos":
+            return 1.0
+        case "sqrt":
+            return 2.0**64
+        case "exp":
+            return 1.0 if _is_below_largest(node.operands[0]) else _ALL
+        case "add" | "subtract":
+            return of(0) + of(1)
+        case "multiply":
+            return of(0) * of(1)
+        case "maximum" | "minimum":
+            return max(of(0), of(1))
+        case "select":
+            return max(of(1), of(2))
+        case "reduce" if node.attrs["reducer"] in ("maximum", "minimum"):
+            return max(of(0), of(1))
+        case "reduce" if node.attrs["reducer"] == "add":
+            x = node.operands[0]
+            return of(0) * (x.type.size // max(value.type.size, 1)) + of(1)
+    return _ALL
+
+
+def _is_below_largest(value: Value) -> bool:
+    """Whether a value is x - y for the largest y of each of some rows of x."""
+    if value.node.op != "subtract":
+        return False
+    x, y = value.node.operands
+    while y.node.op in ("broadcast", "reshape", "barrier") or _is_least_maximum(y):
+        y = y.node.operands[1 if _is_least_maximum(y) else y.index]
+    if y.node.op != "reduce" or y.node.attrs["reducer"] != "maximum":
+        return False
+    return _bare(y.node.operands[0]) == _bare(x)
+
+
+def _is_least_maximum(value: Value) -> bool:
+    """Whether a value is the maximum of -infinity and its second operand."""
+    node = value.node
+    return node.op == "maximum" and bounds(node.operands[0])[1] == -math.inf
+
+
+def _bare(value: Value) -> Value:
+    while value.node.op in ("reshape", "barrier"):
+        value = value.node.operands[value.index]
+    return value

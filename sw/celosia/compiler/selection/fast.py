@@ -18,7 +18,7 @@ from celosia.compiler.selection.translate import Rule
 from celosia.graph import Node
 from celosia.kernels.trace import clamp_bounds
 
-__all__ = ["FAST", "is_normal", "to_bf16"]
+__all__ = ["FAST", "is_normal", "short_tanh", "to_bf16"]
 
 _LOG2_E = 1 / math.log(2)
 #: 2 * atanh(erf(x)) / x / ln(2) in x**2: the largest error of the erf made of it is least.
@@ -42,8 +42,7 @@ def _divide(pool: Pool, node: Node, args: list[Term]) -> Term:
 
 
 def _sqrt(pool: Pool, node: Node, args: list[Term]) -> Term:
-    # Right for zeros of both signs, infinity, NaN and negative numbers.
-    return pool.post(Post.RECIP, pool.post(Post.RSQRT, args[0]))
+    return pool.post(Post.SQRT, args[0])
 
 
 def _exp2(pool: Pool, x: Term, factor: float) -> Term:
@@ -72,8 +71,13 @@ def _tanh_of(pool: Pool, power: Term) -> Term:
     return pool.op(Op.FFMA, inverse, pool.fp32(-2.0), pool.fp32(1.0))
 
 
+def short_tanh(pool: Pool, x: Term) -> Term:
+    """Return tanh(x), off by 2**-22 of 1: three instructions."""
+    return _tanh_of(pool, _exp2(pool, x, 2 * _LOG2_E))
+
+
 def _tanh(pool: Pool, node: Node, args: list[Term]) -> Term:
-    return _tanh_of(pool, _exp2(pool, args[0], 2 * _LOG2_E))
+    return short_tanh(pool, args[0])
 
 
 def _erf(pool: Pool, node: Node, args: list[Term]) -> Term:

@@ -1,7 +1,7 @@
 """Rules that make terms shorter and round otherwise.
 
-`fast` puts products in order, multiplies constants out and takes common factors out of sums;
-`fuse`, after that, takes products into sums.
+`merged` multiplies constants out, and leaves out roundings; `fast` does that too, puts products in
+order and takes common factors out of sums; `fuse`, after either, takes products into sums.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.products import product, scaled
-from celosia.compiler.selection.sums import chained, common, total
+from celosia.compiler.selection.sums import chained, common, shared, total
 from celosia.compiler.selection.terms import Pool, Term, Uses, merges, single, streams
 from celosia.kernels.trace import STREAMS
 
-__all__ = ["fast", "fuse"]
+__all__ = ["fast", "fuse", "merged"]
 
 #: Beyond this a constant may be there to round what it is added to.
 _SMALL = 1024.0
-#: Keeps x * rsqrt(x + _TINY) from being 0 * inf.
-_TINY = 2.0**-126
 
 
 def fast(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -36,6 +34,19 @@ def fast(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return total(pool, term, uses) if term.code is ReduceOp.SUM_F else None
 
 
+def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Return a shorter term that is as exact, but for multiples of squares; None: no rule.
+
+    Nothing that it makes overflows, or is flushed, where the term is not.
+    """
+    rule = _MERGED.get(term.code) if isinstance(term.code, Op) else None
+    if rule is not None:
+        return rule(pool, term, uses)
+    if term.is_op(Post.RECIP) and term.args[0].is_op(Post.RECIP):
+        return term.args[0].args[0]
+    return None
+
+
 def _small(*terms: Term) -> bool:
     return not any(term.is_stream for term in terms)
 
@@ -44,18 +55,24 @@ def _minus(pool: Pool, term: Term) -> Term:
     return pool.op(Op.FNEG, term)
 
 
-def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def _merged_sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b = term.args
     for x, y in ((a, b), (b, a)):
-        if y.is_word and y.extra == 0 and isinstance(x.code, (Op, Post)):
-            return x
         if y.is_word and x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
             total = y.number + x.args[2].number
             if max(abs(y.number), abs(x.args[2].number)) <= _SMALL:
                 return pool.op(Op.FFMA, *x.args[:2], pool.fp32(total))
     if a is b and a.is_stream:
         return pool.op(Op.FMUL, a, pool.fp32(2.0))
-    for rule in (_decayed, common, _collected, chained, _root):
+    return shared(pool, term, uses)
+
+
+def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b = term.args
+    for x, y in ((a, b), (b, a)):
+        if y.is_word and y.extra == 0 and isinstance(x.code, (Op, Post)):
+            return x
+    for rule in (_merged_sum, _decayed, common, _collected, chained):
         found = rule(pool, term, uses)
         if found is not None:
             return found
@@ -109,20 +126,12 @@ def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term
     return None
 
 
-def _root(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """sqrt(v) + c is v * rsqrt(v) + c, where v itself is needed, too."""
-    for x, rest in (term.args, term.args[::-1]):
-        if not (x.is_op(Post.RECIP) and x.args[0].is_op(Post.RSQRT) and _small(rest)
-                and single(x, uses) and single(x.args[0], uses)):
-            continue
-        [v] = x.args[0].args
-        if v.is_stream and not merges(v, uses):
-            near = pool.op(Op.FADD, v, pool.fp32(_TINY))
-            return pool.op(Op.FFMA, v, pool.post(Post.RSQRT, near), rest)
-    return None
-
-
 def _difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    return _merged_difference(pool, term, uses) or (
+        _decayed(pool, term, uses) or common(pool, term, uses))
+
+
+def _merged_difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b = term.args
     if b.is_word:
         return pool.op(Op.FADD, a, _minus(pool, b))
@@ -133,7 +142,7 @@ def _difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
         if max(abs(a.number), abs(shift.number)) <= _SMALL:
             return pool.op(Op.FFMA, x, _minus(pool, factor),
                            pool.fp32(a.number - shift.number))
-    return _decayed(pool, term, uses) or common(pool, term, uses)
+    return shared(pool, term, uses)
 
 
 def _decayed(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -178,6 +187,15 @@ def fuse(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 
 def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    found = _merged_fma(pool, term, uses)
+    a, b, c = term.args
+    if found is None and a.is_op(Op.FMUL) and single(a, uses) and (
+            _small(a.args[1], b) and a.is_stream):
+        return pool.op(Op.FFMA, a.args[0], pool.op(Op.FMUL, a.args[1], b), c)
+    return found
+
+
+def _merged_fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b, c = term.args
     if b.is_word and abs(b.number) == 1 and not (c.is_word and c.extra == 0):
         return pool.op(Op.FADD, a, c) if b.number > 0 else pool.op(Op.FSUB, c, a)
@@ -192,7 +210,8 @@ def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
             return pool.op(Op.FFMA, x, pool.op(Op.FMUL, factor, b), pool.fp32(shift))
     if c.is_word and c.extra == 0 and b.is_word and b.number == 1:
         return a
-    if a.is_op(Op.FMUL) and single(a, uses) and _small(a.args[1], b) and a.is_stream:
+    if b.is_word and a.is_op(Op.FMUL) and single(a, uses) and a.args[1].is_word and (
+            is_normal(a.args[1].number * b.number)):
         return pool.op(Op.FFMA, a.args[0], pool.op(Op.FMUL, a.args[1], b), c)
     if c.is_word and b.is_word and a.is_op(Op.FADD) and single(a, uses) and a.args[1].is_word:
         shift = a.args[1].number * b.number + c.number
@@ -202,6 +221,17 @@ def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 
 def _opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    found = _merged_opposite(pool, term, uses)
+    [x] = term.args
+    if found is None and x.is_op(Op.FMUL) and single(x, uses):
+        for inner, other in (x.args, x.args[::-1]):
+            less = scaled(pool, inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
+            if less is not None:
+                return pool.op(Op.FMUL, other, less)
+    return found
+
+
+def _merged_opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
     [x] = term.args
     if not single(x, uses):
         return None
@@ -212,12 +242,59 @@ def _opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
         return pool.op(Op.FFMA, a, _minus(pool, b), _minus(pool, c))
     if x.is_op(Op.FADD) and x.args[1].is_word:
         return pool.op(Op.FSUB, _minus(pool, x.args[1]), x.args[0])
+    return None
+
+
+def _merged_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    a, b = term.args
+    for x, y in ((a, b), (b, a)):
+        if y.is_word and y.number == 1 and isinstance(x.code, (Op, Post)):
+            return x
+        if y.is_word and x.is_op(Op.FMUL) and single(x, uses) and x.args[1].is_word:
+            constant = y.number * x.args[1].number
+            if is_normal(constant):
+                return pool.op(Op.FMUL, x.args[0], pool.fp32(constant))
+        found = _scaled_square(pool, x, y, uses)
+        if found is None and y.is_word and abs(y.number) <= 1 and is_normal(y.number):
+            found = _taken_in(pool, x, y, uses)
+        if found is not None:
+            return found
+    return None
+
+
+def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
+    """Return x * y for a number y of at most 1, where a factor of x is a sum that takes it in.
+
+    What is multiplied by it earlier than it was does not overflow for that.
+    """
+    if not single(x, uses):
+        return None
     if x.is_op(Op.FMUL):
         for inner, other in (x.args, x.args[::-1]):
-            less = scaled(pool, inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
-            if less is not None:
-                return pool.op(Op.FMUL, other, less)
+            found = _taken_in(pool, inner, y, uses)
+            if found is not None:
+                return pool.op(Op.FMUL, found, other)
+    if x.is_op(Op.FADD) and x.args[1].is_word:
+        return pool.op(Op.FFMA, x.args[0], y, pool.op(Op.FMUL, x.args[1], y))
+    if x.is_op(Op.FSUB) and x.args[0].is_word:
+        return pool.op(Op.FFMA, x.args[1], _minus(pool, y), pool.op(Op.FMUL, x.args[0], y))
+    if x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
+        a, b, c = x.args
+        return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, y), pool.op(Op.FMUL, c, y))
     return None
+
+
+def _scaled_square(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
+    """Return the square of a multiple for the multiple of a square."""
+    if not (y.is_word and x.is_op(Post.SQUARE) and single(x, uses) and y.number > 0):
+        return None
+    [root] = x.args
+    scale = y.number**0.5
+    # Products with numbers of few bits are exact more often than not, and stay so.
+    if merges(root, uses) or not is_normal(scale) or (
+            _is_short(y.number) and not _is_short(scale)):
+        return None
+    return pool.post(Post.SQUARE, pool.op(Op.FMUL, root, pool.fp32(scale)))
 
 
 def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -233,13 +310,9 @@ def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
             mask, one, zero = x.args
             if one.number == 1 and zero.extra == 0:
                 return pool.op(Op.AND, mask, y)
-        if y.is_word and x.is_op(Post.SQUARE) and single(x, uses) and y.number > 0:
-            [root] = x.args
-            scale = y.number**0.5
-            # Products with numbers of few bits are exact more often than not, and stay so.
-            if not merges(root, uses) and is_normal(scale) and not (
-                    _is_short(y.number) and not _is_short(scale)):
-                return pool.post(Post.SQUARE, pool.op(Op.FMUL, root, pool.fp32(scale)))
+        found = _scaled_square(pool, x, y, uses)
+        if found is not None:
+            return found
         if y.is_word and x.is_op(Post.RECIP) and single(x, uses) and is_normal(y.number):
             [below] = x.args
             if not merges(below, uses) and is_normal(1 / y.number):
@@ -333,6 +406,10 @@ def _spreads(term: Term, x: Term, depth: int = 12) -> bool:
 
 _ARITHMETIC = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FFMA, Op.FMAX, Op.FMIN, Op.FABS, Op.FNEG})
 _INTEGER_POSTS = frozenset({Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC, Post.RELU_I, Post.CLAMP_I})
+_MERGED: dict[Op, Callable[[Pool, Term, Uses], Term | None]] = {
+    Op.FADD: _merged_sum, Op.FSUB: _merged_difference, Op.FMUL: _merged_product,
+    Op.FFMA: _merged_fma, Op.FNEG: _merged_opposite, Op.SELECT: _choice,
+}
 _FAST: dict[Op, Callable[[Pool, Term, Uses], Term | None]] = {
     Op.FADD: _sum, Op.FSUB: _difference, Op.FMUL: _scaled, Op.FFMA: _fma, Op.FNEG: _opposite,
     Op.SELECT: _choice,

@@ -9,9 +9,10 @@ from celosia.arch.config import TpuConfig
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Cluster, Code, Extent
 from celosia.compiler.selection.always import always
+from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.cover import cover, needs_bf16
 from celosia.compiler.selection.fast import FAST, to_bf16
-from celosia.compiler.selection.rules import fast, fuse
+from celosia.compiler.selection.rules import fast, fuse, merged
 from celosia.compiler.selection.terms import Pool, Term, walk
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
@@ -29,19 +30,26 @@ class Options:
     Attributes
     ----------
     fast
-        Shorter functions and merged operations, within the errors of the package's table; without
-        it functions are those of `celosia.kernels` and operations stay as they are.
+        Shorter functions and merged operations, within the errors of the package's table.
+        Otherwise functions keep the bounds of docs/numerics.md.
+    merge
+        Merge operations; without it, and without ``fast``, functions are those of
+        `celosia.kernels` and operations stay as they are, bit for bit.
     excess
         An fp32 that is of no other use than to be rounded to bf16 is used as it is in the same
         cluster (as XLA does by default): bf16 operations in a row round at the end only.
     """
 
-    fast: bool = True
+    fast: bool = False
+    merge: bool = True
     excess: bool = False
 
 
-def select(config: TpuConfig, cluster: Cluster, options: Options | None = None) -> Code:
+def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
+           bounded: Bounded | None = None) -> Code:
     """Return the vector instructions of a cluster.
+
+    ``bounded`` knows the graph of the cluster; without it nothing is known of who uses a value.
 
     Raises
     ------
@@ -51,8 +59,11 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None) 
     options = options or Options()
     columns = cluster.space[-1] if cluster.space else 1
     pool = Pool(-(-columns // config.dim))
-    found = (translate(pool, cluster, FAST, to_bf16, options.excess) if options.fast else
-             translate(pool, cluster, {}, excess=options.excess))
+    if options.fast:
+        found = translate(pool, cluster, FAST, to_bf16, options.excess)
+    else:
+        rules = (bounded or Bounded()).rules if options.merge else {}
+        found = translate(pool, cluster, rules, excess=options.excess)
     outputs = {}
     for write in cluster.writes:
         if write.value not in found.stored:
@@ -80,15 +91,17 @@ def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
     def exactly(term: Term, uses: dict[Term, int]) -> Term | None:
         return always(pool, term, uses)
 
+    shorten = fast if options.fast else merged
+
     def quickly(term: Term, uses: dict[Term, int]) -> Term | None:
-        return always(pool, term, uses) or fast(pool, term, uses)
+        return always(pool, term, uses) or shorten(pool, term, uses)
 
     def fusing(term: Term, uses: dict[Term, int]) -> Term | None:
         return quickly(term, uses) or fuse(pool, term, uses)
 
     terms = [term for term, _ in outputs.values()]
     # Products are put in order before sums take them in.
-    for rule in (quickly, fusing) if options.fast else (exactly,):
+    for rule in (quickly, fusing) if options.fast or options.merge else (exactly,):
         for _ in range(_ROUNDS):
             before, terms = terms, pool.rebuilt(terms, rule)
             if all(a is b for a, b in zip(before, terms, strict=True)):

@@ -59,6 +59,8 @@ class Term:
         else 0.
     value
         What is read.
+    index
+        Of the terms of its pool.
     """
 
     code: VectorOp | Post | ReduceOp | str
@@ -66,6 +68,7 @@ class Term:
     extent: Extent
     extra: int = 0
     value: Value | None = None
+    index: int = 0
 
     @property
     def is_word(self) -> bool:
@@ -150,7 +153,7 @@ class Pool:
         # Enumerations of equal number are equal: the type belongs to the key.
         key = (type(code), code, args, extra, value)
         if key not in self._terms:
-            self._terms[key] = Term(code, args, extent, extra, value)
+            self._terms[key] = Term(code, args, extent, extra, value, len(self._terms))
         return self._terms[key]
 
     def read(self, value: Value, extent: Extent) -> Term:
@@ -175,9 +178,13 @@ class Pool:
             words = [np.array([arg.extra], np.uint32) for arg in args]
             with np.errstate(over="ignore"):
                 return self.word(int(first(code, words, param)[0]))
-        if code in _COMMUTATIVE and args[0].is_word:
-            args = args[1], args[0], *args[2:]
+        if code in _COMMUTATIVE:
+            args = *sorted(args[:2], key=self._place), *args[2:]
         return self._term(code, args, join_extents(arg.extent for arg in args), param)
+
+    def _place(self, term: Term) -> tuple[bool, bool, int]:
+        """Return where a factor or summand goes: streams first, immediates last, in any order."""
+        return term.is_word, not term.is_stream, term.index
 
     def post(self, code: Post, arg: Term, param: int = 0) -> Term:
         """Return a second stage."""

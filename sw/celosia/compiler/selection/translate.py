@@ -77,12 +77,21 @@ def rounded(pool: Pool, x: Term) -> Term:
     is cut off; infinities stay, and large numbers become them. To what arithmetic has not made, -0
     is added first, for its NaN may be one that the sum carries into the sign.
     """
-    if not ((isinstance(x.code, VectorOp) and x.code in _TIDY_OPS)
-            or (isinstance(x.code, Post) and x.code in _TIDY_POSTS)):
+    if not _is_tidy(x):
         x = pool.op(Op.FADD, x, pool.fp32(-0.0))
     odd = pool.op(Op.AND, pool.op(Op.SHR, x, pool.word(16)), pool.word(1))
     half = pool.op(Op.IADD, x, pool.word(0x7FFF))
     return pool.op(Op.AND, pool.op(Op.IADD, half, odd), pool.word(0xFFFF0000))
+
+
+def _is_tidy(x: Term) -> bool:
+    """Whether an fp32 is no NaN but the one that arithmetic makes, as far as is plain to see."""
+    if x.is_op(Op.SELECT):
+        return all(map(_is_tidy, x.args[1:]))
+    if x.is_word:
+        return x.number == x.number
+    return ((isinstance(x.code, VectorOp) and x.code in _TIDY_OPS)
+            or (isinstance(x.code, Post) and x.code in _TIDY_POSTS))
 
 
 def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
