@@ -25,7 +25,7 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
-from celosia.compiler.lowering.counting import Counter, line
+from celosia.compiler.lowering.counting import Counter, line, written_over
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
 from celosia.compiler.lowering.scope import Scope, source_text
@@ -189,6 +189,8 @@ class _Lowering:
         text = source_text(node)
         carried: dict[int, Tensor] = {}
         inside: list[Access] = []
+        count = counter(node)
+        counting = None if count is None else Counter(body.params[count[0]], *count[1:])
         for i, value in enumerate(node.operands):
             access = scope.get(value)
             if body.outputs[i] == body.params[i] or value.type.size == 0:
@@ -197,20 +199,16 @@ class _Lowering:
                 inside.append(access)
                 continue
             carried[i] = tensor = self.tensors.new(value.type, "carried")
-            scope.works.append(scope.fill_or_move(value, whole(tensor), node))
+            if counting is None or not written_over(node, i, counting):
+                scope.works.append(scope.fill_or_move(value, whole(tensor), node))
             inside.append(whole(tensor))
-        count = counter(node)
         predicate, conditions = None, ()
         if count is None:
             test, _ = self.region(cond, dict(zip(cond.params, inside, strict=True)))
             predicate, conditions = test.plain(test.graph.outputs[0]), tuple(test.works)
-        counting = None
-        if count is not None:
-            i, first, turns = count
-            if not turns:  # nothing is done
-                scope.values.update(zip(node.results, inside, strict=True))
-                return
-            counting = Counter(body.params[i], first, turns)
+        elif not count[2]:  # nothing is done
+            scope.values.update(zip(node.results, inside, strict=True))
+            return
         run, lines = self.region(body, dict(zip(body.params, inside, strict=True)), counting)
         self.carry(run, carried, body, node)
         scope.works.append(While(conditions, predicate, tuple(run.works), count and count[2], text,
