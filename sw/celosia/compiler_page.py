@@ -87,11 +87,9 @@ something:
 {trace}
 ```
 
-(Three passes come after the canonical level: a transposed product becomes one of swapped operands,
-conversions to bf16 go to where the elements are made, and out of loops; here they have nothing to
-do.) The precision "default" of the product is now
-written out: its operands are rounded to bf16, its
-sums are fp32.
+(Other passes come after the canonical level: a transposed product becomes one of swapped operands,
+sums of products that loops carry are made after them, conversions to bf16 go to where the elements
+are made, and out of loops; here they have nothing to do.)
 
 ```
 {canonical}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from celosia.compiler.levels import CANONICAL
+from celosia.compiler.passes.carried import carried
 from celosia.compiler.passes.convolutions import convolutions
 from celosia.compiler.passes.dots import dots
 from celosia.compiler.passes.elementwise import elementwise
@@ -25,7 +26,8 @@ __all__ = ["PASSES", "canonical", "count", "prepared"]
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
-LAST: tuple[Callable[[Graph], Graph], ...] = (swapped, rounding, invariants)
+LAST: tuple[Callable[[Graph], Graph], ...] = (
+    swapped, carried, rounding, invariants, simplify)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 

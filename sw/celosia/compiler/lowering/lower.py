@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.codegen.nodes import Base
+from celosia.compiler.counting import Counter, line, written_over
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Group, is_fused
 from celosia.compiler.lowered import (
@@ -25,7 +26,6 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
-from celosia.compiler.lowering.counting import Counter, line, written_over
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
 from celosia.compiler.lowering.scope import Scope, source_text

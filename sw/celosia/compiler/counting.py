@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from celosia.graph import DType, Node, Value
 
-__all__ = ["Counter", "Line", "line", "written_over"]
+__all__ = ["Counter", "Line", "line", "takes_turns", "written_over"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,16 @@ def line(value: Value, counter: Counter) -> Line | None:
     return _Lines(counter, {}).of(value)
 
 
+def takes_turns(start: Value, size: int, whole: int, counter: Counter) -> bool:
+    """Whether parts of ``size`` from ``start`` on are, one a turn, all of ``whole``, in order.
+
+    The order may be from the first to the last or from the last to the first.
+    """
+    found = line(start, counter)
+    return found is not None and counter.turns * size == whole and (found.first, found.step) in (
+        (0, size), (whole - size, -size))
+
+
 def written_over(node: Node, i: int, counter: Counter) -> bool:
     """Whether a loop writes all of what it carries as ``i`` before anything reads it.
 
@@ -119,18 +129,13 @@ def written_over(node: Node, i: int, counter: Counter) -> bool:
     update = body.outputs[i].node
     param = body.params[i]
     if (update.op != "dynamic_update_slice" or update.operands[0] != param
-            or param in update.operands[1:] or len(body.users[param]) > 1 or body.users.get(update.result)
-            or cond.users.get(cond.params[i]) or body.outputs.count(update.result) > 1
-            or param in body.outputs):
+            or param in update.operands[1:] or len(body.users[param]) > 1
+            or body.users.get(update.result) or cond.users.get(cond.params[i])
+            or body.outputs.count(update.result) > 1 or param in body.outputs):
         return False
     parts = update.operands[1].shape
     cut = [dim for dim, size in enumerate(parts) if size < param.shape[dim]]
-    if len(cut) > 1:
-        return False
-    if not cut:
-        return counter.turns > 0
+    if len(cut) != 1:
+        return not cut and counter.turns > 0
     dim, = cut
-    size, whole = parts[dim], param.shape[dim]
-    found = line(update.operands[2 + dim], counter)
-    return found is not None and counter.turns * size == whole and (found.first, found.step) in (
-        (0, size), (whole - size, -size))
+    return takes_turns(update.operands[2 + dim], parts[dim], param.shape[dim], counter)
