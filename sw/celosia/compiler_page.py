@@ -98,7 +98,8 @@ are made, and out of loops; here they have nothing to do.)
 ### Fusion
 
 The product, the bias and the relu run over the same 64 rows and 32 lanes, so they are one group.
-The conversions to bf16 are in no group: a load rounds.
+The conversions to bf16 are in no group: a load rounds. What one group made and another one reads
+is made again there where that takes fewer cycles than its load (`lowering/again.py`).
 
 ```
 {groups}

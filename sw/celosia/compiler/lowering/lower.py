@@ -24,6 +24,7 @@ from celosia.compiler.lowered import (
     Work,
     storage,
 )
+from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
 from celosia.compiler.lowering.dead import without_dead
@@ -75,6 +76,7 @@ class _Lowering:
 
         With the counter of the loop whose body it is, return the registers besides that count on.
         """
+        graph, late = again(self.config, graph)
         offsets: dict[Node, Value] = {}
         known: dict[tuple, Value] = {}
         for node in graph.nodes:
@@ -99,7 +101,7 @@ class _Lowering:
         computed = [value for value in known.values() if value not in counted]
         if computed:
             graph = Graph(graph.name, graph.params, (*graph.outputs, *computed))
-        scope = Scope(self.tensors, graph, offsets, given, counted)
+        scope = Scope(self.tensors, graph, offsets, given, counted, late)
         for unit in scope.units():
             if isinstance(unit, Group):
                 made = cluster(scope, unit)
@@ -210,17 +212,17 @@ class _Lowering:
             scope.values.update(zip(node.results, inside, strict=True))
             return
         run, lines = self.region(body, dict(zip(body.params, inside, strict=True)), counting)
-        self.carry(run, carried, body, node)
+        self.carry(run, carried, node)
         scope.works.append(While(conditions, predicate, tuple(run.works), count and count[2], text,
                                  lines))
         for i, value in enumerate(node.results):
             scope.values[value] = inside[i]
 
-    def carry(self, run: Scope, carried: dict[int, Tensor], body: Graph, node: Node) -> None:
+    def carry(self, run: Scope, carried: dict[int, Tensor], node: Node) -> None:
         """Bring what a turn of a loop has made to where the next one finds it."""
         moves: list[Work] = []
         for i, tensor in carried.items():
-            work = run.fill_or_move(body.outputs[i], whole(tensor), node)
+            work = run.fill_or_move(run.graph.outputs[i], whole(tensor), node)
             if isinstance(work, Move) and work.src.tensor in carried.values():
                 # It would be written over before it is read.
                 work = Move(run.copied(work.src, node), work.dst, work.source)
@@ -236,7 +238,7 @@ class _Lowering:
             run, _ = self.region(region, dict(zip(region.params, given, strict=True)))
             for i, tensor in enumerate(results):
                 if tensor.nbytes:
-                    run.works.append(run.fill_or_move(region.outputs[i], whole(tensor), node))
+                    run.works.append(run.fill_or_move(run.graph.outputs[i], whole(tensor), node))
             branches.append(tuple(run.works))
         scope.works.append(Case(index, tuple(branches), source_text(node)))
 
@@ -258,7 +260,7 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
         given[value] = whole(tensor)
     scope, _ = lowering.region(graph, given)
     outputs: list[Tensor] = []
-    for value in graph.outputs:
+    for value in scope.graph.outputs[:len(graph.outputs)]:
         access = scope.get(value)
         tensor = access.tensor
         same = access.base is None and access.view.offset == 0 and access.view.is_contiguous
