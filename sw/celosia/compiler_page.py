@@ -87,11 +87,9 @@ something:
 {trace}
 ```
 
-(Three passes come after the canonical level: a transposed product becomes one of swapped operands,
-conversions to bf16 go to where the elements are made, and out of loops; here they have nothing to
-do.) The precision "default" of the product is now
-written out: its operands are rounded to bf16, its
-sums are fp32.
+(Other passes come after the canonical level: a transposed product becomes one of swapped operands,
+sums of products that loops carry are made after them, conversions to bf16 go to where the elements
+are made, and out of loops; here they have nothing to do.)
 
 ```
 {canonical}
@@ -100,7 +98,8 @@ sums are fp32.
 ### Fusion
 
 The product, the bias and the relu run over the same 64 rows and 32 lanes, so they are one group.
-The conversions to bf16 are in no group: a load rounds.
+The conversions to bf16 are in no group: a load rounds. What one group made and another one reads
+is made again there where that takes fewer cycles than its load (`lowering/again.py`).
 
 ```
 {groups}

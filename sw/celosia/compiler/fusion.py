@@ -14,7 +14,7 @@ Views (`VIEWS`) belong to no group: whoever needs one reads the tensor behind it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from celosia.arch.config import TpuConfig
@@ -219,8 +219,8 @@ def _product_space(shape: tuple[int, ...]) -> Space:
 
 
 class _Fusion:
-    def __init__(self, config: TpuConfig, graph: Graph, roots: Roots):
-        self.config, self.roots = config, roots
+    def __init__(self, config: TpuConfig, graph: Graph, roots: Roots, late: Collection[Node]):
+        self.config, self.roots, self.late = config, roots, late
         self.order = {node: i for i, node in enumerate(graph.nodes)}
         self.group: dict[Node, Group] = {
             node: Group.of(node) for node in roots.needs
@@ -240,6 +240,8 @@ class _Fusion:
     def run(self) -> list[Group]:
         for node, group in list(self.group.items()):
             for base, chain in self.needs[node]:
+                if node in self.late and base.node not in self.late:
+                    continue
                 producer = self.group.get(base.node)
                 if producer is not None and producer is not self.group[node]:
                     self.try_merge(producer, self.group[node], base, chain, node)
@@ -352,9 +354,11 @@ class _Fusion:
         return False
 
 
-def fuse(config: TpuConfig, graph: Graph, roots: Roots) -> list[Group]:
+def fuse(config: TpuConfig, graph: Graph, roots: Roots,
+         late: Collection[Node] = ()) -> list[Group]:
     """Return the groups of a canonical graph (its regions are graphs of their own).
 
-    Nodes without elements are in none.
+    Nodes without elements are in none; those of ``late`` go with the nodes that need them, not
+    with what they need.
     """
-    return _Fusion(config, graph, roots).run()
+    return _Fusion(config, graph, roots, late).run()

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from time import perf_counter
 
 from celosia.compiler.levels import CANONICAL
+from celosia.compiler.passes.carried import carried
 from celosia.compiler.passes.convolutions import convolutions
 from celosia.compiler.passes.dots import dots
 from celosia.compiler.passes.elementwise import elementwise
+from celosia.compiler.passes.flat import flat
 from celosia.compiler.passes.indexed import indexed
 from celosia.compiler.passes.invariants import invariants
 from celosia.compiler.passes.loops import loops
@@ -25,7 +27,8 @@ __all__ = ["PASSES", "canonical", "count", "prepared"]
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
-LAST: tuple[Callable[[Graph], Graph], ...] = (swapped, rounding, invariants)
+LAST: tuple[Callable[[Graph], Graph], ...] = (
+    swapped, flat, carried, rounding, invariants, simplify)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 

@@ -90,6 +90,12 @@ def test_precision_is_a_number_of_products():
     assert len(flags(matmul((2, 3), (3, 4), (1, 0), "highest", DType.BF16))) == 1
 
 
+def test_infinity_is_looked_for_once():
+    """What is left of a finite number is finite."""
+    graph = matmul((2, 3), (3, 4), (1, 0), "highest")
+    assert ops_of(graph).count("is_finite") == 2
+
+
 def test_int8_stays_int8():
     graph = matmul((2, 3), (3, 4), (1, 0), dtype=DType.I8)
     assert ops_of(graph) == ["reshape", "reshape", "dot", "reshape"]

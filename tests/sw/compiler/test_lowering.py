@@ -245,6 +245,57 @@ def test_addresses_that_are_a_line_are_counted(start, counted):
     assert (came == interpret(graph, [x])[0]).all()
 
 
+STACK = """
+graph stack(%0: f32[4,3], %1: f32[9,4,3]) {{
+  %2 = constant() value=i32[]{{{first}}} : i32[]
+  %20, %21, %22 = while(%2, %0, %1) : i32[], f32[4,3], f32[9,4,3] {{
+    cond(%4: i32[], %5: f32[4,3], %6: f32[9,4,3]) {{
+      %7 = constant() value=i32[]{{9}} : i32[]
+      %8 = compare(%4, %7) direction=lt : bool[]
+      return %8
+    }}
+    body(%9: i32[], %10: f32[4,3], %11: f32[9,4,3]) {{
+      %12 = constant() value=i32[]{{1}} : i32[]
+      %13 = add(%9, %12) : i32[]
+      %14 = constant() value=i32[]{{0}} : i32[]
+      %15 = add(%10, %10) : f32[4,3]
+      %16 = reshape(%15) shape=[1,4,3] : f32[1,4,3]
+      {start}
+      %18 = dynamic_update_slice(%11, %16, %17, %14, %14) : f32[9,4,3]
+      return %13, {state}, %18
+    }}
+  }}
+  return %21, %22
+}}
+"""
+FORTH = "%17 = multiply(%9, %12) : i32[]"
+BACK = "%40 = constant() value=i32[]{8} : i32[]\n%17 = subtract(%40, %9) : i32[]"
+ONCE = "%17 = multiply(%9, %14) : i32[]"
+READ = """%30 = slice(%11) start=[3,0,0] limit=[4,4,3] stride=[1,1,1] : f32[1,4,3]
+      %31 = reshape(%30) shape=[4,3] : f32[4,3]
+      %32 = add(%15, %31) : f32[4,3]
+      """
+
+
+@pytest.mark.parametrize(("changes", "moves"), [
+    ({"start": FORTH}, 0), ({"start": BACK}, 0),
+    ({"start": FORTH, "first": 1}, 1), ({"start": BACK, "first": 2}, 1), ({"start": ONCE}, 1),
+    ({"start": READ + FORTH, "state": "%32"}, 1),
+])
+def test_what_a_loop_writes_over_is_not_written_before_it(changes, moves):
+    """But what some turns leave, or one of them reads."""
+    graph = parse(STACK.format(**({"first": 0, "state": "%15"} | changes)))
+    works = lower(CORE, canonical(graph)).works
+    at = next(i for i, work in enumerate(works) if isinstance(work, While))
+    # The state, and the stack.
+    assert count(works[:at], Move) == 1 + moves
+    rng = np.random.default_rng(0)
+    given = [rng.integers(-9, 9, shape).astype(np.float32) for shape in ((4, 3), (9, 4, 3))]
+    came = celosia.compile(graph, "core", cache=False)(*given)
+    for got, wanted in zip(came, interpret(graph, given), strict=True):
+        assert (got == wanted).all()
+
+
 def test_state_that_nobody_wants_is_not_kept():
     graph = parse(SLICES.format(start="%15 = multiply(%9, %12) : i32[]"))
     works = lower(CORE, canonical(graph)).works

@@ -34,6 +34,8 @@ class Body:
     whole_rows
         Whether a block must have all panels of its rows: values go from lane to lane, or elements
         of rows are joined, which must happen once.
+    is_of_columns
+        Whether most steps are on columns, an element for each row.
 
     Raises
     ------
@@ -51,6 +53,9 @@ class Body:
             or (action.join is not None and action.write is not None
                 and action.write.extent == Extent.COLUMN)
             for action in made.block)
+        extents = [made.extents[action.result] for action in made.block
+                   if action.result is not None]
+        self.is_of_columns = extents.count(Extent.COLUMN) > len(extents) / 2
         self._plans: dict[tuple[int, int, bool], Plan] = {}
         # What lies in rows that are kept: values of one row, the mask, results of joins.
         self._single = Frame(self._setting, 0, 1, 0, self._setting.panels)

@@ -29,6 +29,8 @@ _SMALL = 128
 _BLOCKS = 8
 #: Rows of a panel from which on an instruction for each panel is long enough.
 _TALL = 64
+#: The same where most of the work is on columns.
+_LOW = 16
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
@@ -50,7 +52,8 @@ def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int,
     if rows * panels <= _SMALL and body.block_rows(rows, panels) <= room:
         return rows, panels, 1
     target = max(_SMALL, -(-rows * panels // _BLOCKS))
-    least = 1 if body.whole_rows else min(rows, _TALL)
+    # Work on columns is done again for each block of other lanes.
+    least = 1 if body.whole_rows else min(rows, _LOW if body.is_of_columns else _TALL)
     best = (0, 0, 0)
     for places in _PLACES:
         share = room // places

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.codegen.nodes import Base
+from celosia.compiler.counting import Counter, line, written_over
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Group, is_fused
 from celosia.compiler.lowered import (
@@ -23,9 +24,9 @@ from celosia.compiler.lowered import (
     Work,
     storage,
 )
+from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
-from celosia.compiler.lowering.counting import Counter, line
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
 from celosia.compiler.lowering.scope import Scope, source_text
@@ -75,6 +76,7 @@ class _Lowering:
 
         With the counter of the loop whose body it is, return the registers besides that count on.
         """
+        graph, late = again(self.config, graph)
         offsets: dict[Node, Value] = {}
         known: dict[tuple, Value] = {}
         for node in graph.nodes:
@@ -99,7 +101,7 @@ class _Lowering:
         computed = [value for value in known.values() if value not in counted]
         if computed:
             graph = Graph(graph.name, graph.params, (*graph.outputs, *computed))
-        scope = Scope(self.tensors, graph, offsets, given, counted)
+        scope = Scope(self.tensors, graph, offsets, given, counted, late)
         for unit in scope.units():
             if isinstance(unit, Group):
                 made = cluster(scope, unit)
@@ -189,6 +191,8 @@ class _Lowering:
         text = source_text(node)
         carried: dict[int, Tensor] = {}
         inside: list[Access] = []
+        count = counter(node)
+        counting = None if count is None else Counter(body.params[count[0]], *count[1:])
         for i, value in enumerate(node.operands):
             access = scope.get(value)
             if body.outputs[i] == body.params[i] or value.type.size == 0:
@@ -197,32 +201,28 @@ class _Lowering:
                 inside.append(access)
                 continue
             carried[i] = tensor = self.tensors.new(value.type, "carried")
-            scope.works.append(scope.fill_or_move(value, whole(tensor), node))
+            if counting is None or not written_over(node, i, counting):
+                scope.works.append(scope.fill_or_move(value, whole(tensor), node))
             inside.append(whole(tensor))
-        count = counter(node)
         predicate, conditions = None, ()
         if count is None:
             test, _ = self.region(cond, dict(zip(cond.params, inside, strict=True)))
             predicate, conditions = test.plain(test.graph.outputs[0]), tuple(test.works)
-        counting = None
-        if count is not None:
-            i, first, turns = count
-            if not turns:  # nothing is done
-                scope.values.update(zip(node.results, inside, strict=True))
-                return
-            counting = Counter(body.params[i], first, turns)
+        elif not count[2]:  # nothing is done
+            scope.values.update(zip(node.results, inside, strict=True))
+            return
         run, lines = self.region(body, dict(zip(body.params, inside, strict=True)), counting)
-        self.carry(run, carried, body, node)
+        self.carry(run, carried, node)
         scope.works.append(While(conditions, predicate, tuple(run.works), count and count[2], text,
                                  lines))
         for i, value in enumerate(node.results):
             scope.values[value] = inside[i]
 
-    def carry(self, run: Scope, carried: dict[int, Tensor], body: Graph, node: Node) -> None:
+    def carry(self, run: Scope, carried: dict[int, Tensor], node: Node) -> None:
         """Bring what a turn of a loop has made to where the next one finds it."""
         moves: list[Work] = []
         for i, tensor in carried.items():
-            work = run.fill_or_move(body.outputs[i], whole(tensor), node)
+            work = run.fill_or_move(run.graph.outputs[i], whole(tensor), node)
             if isinstance(work, Move) and work.src.tensor in carried.values():
                 # It would be written over before it is read.
                 work = Move(run.copied(work.src, node), work.dst, work.source)
@@ -238,7 +238,7 @@ class _Lowering:
             run, _ = self.region(region, dict(zip(region.params, given, strict=True)))
             for i, tensor in enumerate(results):
                 if tensor.nbytes:
-                    run.works.append(run.fill_or_move(region.outputs[i], whole(tensor), node))
+                    run.works.append(run.fill_or_move(run.graph.outputs[i], whole(tensor), node))
             branches.append(tuple(run.works))
         scope.works.append(Case(index, tuple(branches), source_text(node)))
 
@@ -260,7 +260,7 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
         given[value] = whole(tensor)
     scope, _ = lowering.region(graph, given)
     outputs: list[Tensor] = []
-    for value in graph.outputs:
+    for value in scope.graph.outputs[:len(graph.outputs)]:
         access = scope.get(value)
         tensor = access.tensor
         same = access.base is None and access.view.offset == 0 and access.view.is_contiguous

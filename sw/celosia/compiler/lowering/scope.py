@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Scope:
         Where the parameters are.
     counted
         Registers that hold some of the offsets already.
+    late
+        Nodes that run with those that need them.
 
     Attributes
     ----------
@@ -53,14 +55,15 @@ class Scope:
     """
 
     def __init__(self, tensors: Tensors, graph: Graph, offsets: Mapping[Node, Value],
-                 given: Mapping[Value, Access], counted: Mapping[Value, Base]):
+                 given: Mapping[Value, Access], counted: Mapping[Value, Base],
+                 late: Collection[Node] = ()):
         self.tensors, self.graph, self.offsets = tensors, graph, offsets
         self._bases: dict[Value, Base] = dict(counted)
         self.works: list[Work] = []
         self.values: dict[Value, Access] = dict(given)
         self.roots = Roots(graph, {node: value for node, value in offsets.items()
                                    if value not in self._bases})
-        self.groups = fuse(tensors.config, graph, self.roots)
+        self.groups = fuse(tensors.config, graph, self.roots, late)
         self.group_of = {node: group for group in self.groups for node in group.nodes}
         self._order = {node: i for i, node in enumerate(graph.nodes)}
         self._sliced: set[Value] = set()

@@ -43,9 +43,10 @@ def _parts(b: Builder, x: Value, most: int) -> list[Value]:
         found.append(b.convert(x, DType.BF16))
         if len(found) < most:
             rounded = b.convert(found[-1], DType.F32)
-            # Infinity less itself is no number.
-            x = b("select", b("is_finite", rounded), b("subtract", x, rounded),
-                  b.full(0.0, x.type))
+            rest = b("subtract", x, rounded)
+            # Infinity less itself is no number; but what is left once is finite.
+            x = rest if len(found) > 1 else b("select", b("is_finite", rounded), rest,
+                                              b.full(0.0, x.type))
     return found
 
 

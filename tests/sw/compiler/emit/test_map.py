@@ -227,6 +227,21 @@ def test_values_of_one_row_stay_until_the_last_block():
     c.check()
 
 
+@pytest.mark.parametrize(("steps", "times"), [(1, 2), (6, 1)])
+def test_work_on_columns_alone_is_not_done_again_for_other_lanes(steps, times):
+    """Where it is most of the work: else blocks of tall panels take fewer instructions."""
+    c = Coding(CORE, (512, 256))
+    column, x = c.read(COLUMN, "i32"), c.read(FULL, "i32")
+    for _ in range(steps):
+        column = c.step(VectorOp.IADD, column, column)
+    c.write(c.step(VectorOp.IADD, x, column))
+    emitted = c.check(pipelined=False)
+    loads = [op for block in emitted.blocks for op in block.stages[0]
+             if op.operands[2] >> 16 == 1]  # of one column
+    rows = sum(op.operands[2] & 0xFFFF for op in loads)
+    assert rows == times * 512
+
+
 @pytest.mark.parametrize("lanes", [3, 9])
 def test_groups_of_rows_that_are_larger_than_a_block(lanes):
     c = Coding(SMALL, (40, 50, lanes), 1)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from celosia.graph import DType, Value
+from celosia.graph import DType, Node, Value
 
-__all__ = ["Counter", "Line", "line"]
+__all__ = ["Counter", "Line", "line", "takes_turns", "written_over"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,35 @@ class _Lines:
 def line(value: Value, counter: Counter) -> Line | None:
     """Return what a scalar is from turn to turn; None where that is no straight line."""
     return _Lines(counter, {}).of(value)
+
+
+def takes_turns(start: Value, size: int, whole: int, counter: Counter) -> bool:
+    """Whether parts of ``size`` from ``start`` on are, one a turn, all of ``whole``, in order.
+
+    The order may be from the first to the last or from the last to the first.
+    """
+    found = line(start, counter)
+    return found is not None and counter.turns * size == whole and (found.first, found.step) in (
+        (0, size), (whole - size, -size))
+
+
+def written_over(node: Node, i: int, counter: Counter) -> bool:
+    """Whether a loop writes all of what it carries as ``i`` before anything reads it.
+
+    It does so where each turn writes a part of its own, as scans do with what they give: what the
+    tensor holds before the loop is not wanted then.
+    """
+    cond, body = node.regions
+    update = body.outputs[i].node
+    param = body.params[i]
+    if (update.op != "dynamic_update_slice" or update.operands[0] != param
+            or param in update.operands[1:] or len(body.users[param]) > 1
+            or body.users.get(update.result) or cond.users.get(cond.params[i])
+            or body.outputs.count(update.result) > 1 or param in body.outputs):
+        return False
+    parts = update.operands[1].shape
+    cut = [dim for dim, size in enumerate(parts) if size < param.shape[dim]]
+    if len(cut) != 1:
+        return not cut and counter.turns > 0
+    dim, = cut
+    return takes_turns(update.operands[2 + dim], parts[dim], param.shape[dim], counter)
