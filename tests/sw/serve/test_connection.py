@@ -157,18 +157,19 @@ def test_a_connection_that_is_kept(model):
 
 def test_a_body_must_not_stand_still(model):
     async def talk(here):
-        peer = await here.peer(post(missing=9))
+        size = len(json.dumps(request(X)))
+        still = [await here.peer(post(missing=missing)) for missing in (9, size)]
         slow = await here.peer(post(missing=9))
         for byte in post()[-9:]:  # each in time
             await asyncio.sleep(0.1)
             slow.send(bytes([byte]))
-        return await peer.end(), await slow.answer()
-    (data, _), slow = on_socket(talk, model, Limits(stall=0.3))
-    status, headers, message = said(data)
-    came = len(json.dumps(request(X))) - 9
-    assert (status, message) == (408, {
-        "error": f"the body must not stand still for 0.3 s; {came} bytes of it came"})
-    assert "connection: close" in headers
+        return size - 9, [await peer.end() for peer in still], await slow.answer()
+    size, ends, slow = on_socket(talk, model, Limits(stall=0.3))
+    for came, (data, _) in zip((size, 0), ends, strict=True):
+        status, headers, message = said(data)
+        assert (status, message) == (408, {
+            "error": f"the body must not stand still for 0.3 s; {came} bytes of it came"})
+        assert "connection: close" in headers
     assert slow[0] == 200
 
 
@@ -291,9 +292,11 @@ def test_nothing_runs_for_a_client_that_has_gone(model, further):
     gate = Gate(model)
 
     async def talk(here):
-        peer = await here.peer(post(np.ones((50 * BATCH, 16), np.float32)) + further)
+        peer = await here.peer(post(np.ones((50 * BATCH, 16), np.float32)))
         while not gate.runs:
             await asyncio.sleep(0.001)
+        peer.send(further)
+        await asyncio.sleep(0.05)
         peer.writer.close()
         while not here.count(499):
             await asyncio.sleep(0.001)
