@@ -123,10 +123,10 @@ def test_60_clients_whose_headers_do_not_end(victim):
     assert max(seconds for seconds, _ in victim.closed) < 6.5
 
 
-def test_16_bodies_that_stand_still(victim):
+def test_12_bodies_that_stand_still(victim):
     asyncio.run(victim.under([victim.hold(post(b"{", 1000), again=False)
-                              for _ in range(16)], 12))
-    assert len(victim.closed) == 16
+                              for _ in range(12)], 12))
+    assert len(victim.closed) == 12
     assert {status for _, status in victim.closed} == {b"408"}
     assert max(seconds for seconds, _ in victim.closed) < 11.5
 
