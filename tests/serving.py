@@ -1,7 +1,14 @@
 """Small models for tests of serving, and a service in one process."""
 
 import contextlib
+import http.client
 import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -42,6 +49,8 @@ FAULTY = """
         store acc[0], @y, fmt=w32, rows=4, cols=16, pitch=64
         halt
 """
+#: Where the server of a process predicts.
+PATH = "/v2/models/digits/infer"
 WEIGHTS = np.random.default_rng(0).integers(-8, 8, (16, 8)).astype(np.float32)
 
 
@@ -74,6 +83,78 @@ class Client:
         lines = (await self.http.get("/metrics")).text.splitlines()
         return {name: float(value) for name, _, value in (
             line.rpartition(" ") for line in lines if not line.startswith("#"))}
+
+
+class Gate:
+    """A device that runs only when it may."""
+
+    def __init__(self, model):
+        self.model, self.open, self.runs = model, threading.Event(), 0
+
+    def __call__(self):
+        device = celosia.open("model", config=self.model.compiled.config)
+        before = device.run
+
+        def run(*args, **options):
+            self.runs += 1
+            assert self.open.wait(30)
+            return before(*args, **options)
+        device.run = run
+        return device
+
+
+class Process:
+    """``celosia serve`` on a free port."""
+
+    def __init__(self, folder, *options):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "celosia", "serve", str(folder), "--port", "0", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.said = ""
+        while "serving" not in self.said:
+            line = self.process.stdout.readline()
+            assert line, self.process.communicate(timeout=10)
+            self.said += line
+        found = re.search(r"http://127\.0\.0\.1:(\d+)" + PATH.removesuffix("/infer"), self.said)
+        assert found, self.said
+        self.port = int(found[1])
+
+    def connect(self, timeout=30):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def ask(self, connection, array):
+        """Return status and answer for some rows."""
+        connection.request("POST", PATH, json.dumps(request(array)))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def get(self, path):
+        connection = self.connect()
+        connection.request("GET", path)
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
+
+    def metric(self, name):
+        found = re.search(rf"^{re.escape(name)} (.*)$", self.get("/metrics"), re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def memory(self):
+        """Bytes of memory in use."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
+
+    def end(self, number=signal.SIGTERM):
+        """Return exit code and what was said of errors."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=30)
+        return self.process.returncode, errors
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate(timeout=30)
 
 
 def request(array, name="x", kind="FP32"):

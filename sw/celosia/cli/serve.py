@@ -52,6 +52,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--max-queue", type=int, default=256, metavar="N",
                         help="requests in the server at once, others get 503 "
                              "(default: %(default)s)")
+    parser.add_argument("--max-connections", type=int, default=16, metavar="N",
+                        help="of an address on which a request has not arrived in full; the "
+                             "oldest ones more get 429 (default: %(default)s)")
     parser.add_argument("--max-body", type=int, default=16 << 20, metavar="BYTES",
                         help="size of a request, larger ones get 413 (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS",
@@ -72,7 +75,7 @@ def _run(args: argparse.Namespace) -> int:
 
     cycles = DEFAULT_TIMEOUT if args.max_cycles is None else args.max_cycles
     limits = Limits(args.max_batch, args.max_queue, args.max_body, timeout=args.timeout,
-                    wait=args.wait / 1000, cycles=cycles)
+                    connections=args.max_connections, wait=args.wait / 1000, cycles=cycles)
     model = load_model(args.model, args.weights, preset=args.preset, name=args.name,
                        batch_axis=args.batch_axis)
     service = Service(model, lambda: open(args.backend, config=model.compiled.config), limits,

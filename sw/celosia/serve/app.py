@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from celosia.driver.errors import needs
@@ -42,9 +43,7 @@ def make_app(service: Service) -> Callable[[Any, Any, Any], Awaitable[None]]:
 
     def refusal(_: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)
-        again = error.retry_after
-        return reply(error.status, {"error": error.message},
-                     None if again is None else {"Retry-After": str(again)})
+        return reply(error.status, {"error": error.message}, error.headers)
 
     def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -89,6 +88,17 @@ def make_app(service: Service) -> Callable[[Any, Any, Any], Awaitable[None]]:
         now = service.ready
         return reply(200 if now else 503, {"name": model.name, "ready": now})
 
+    async def body(request: Request) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in request.stream():
+                yield chunk
+        except ClientDisconnect:
+            raise Refusal(499, "the client has gone") from None
+
+    async def gone(request: Request) -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
     async def infer(request: Request) -> Response:
         known(request)
         if BINARY_HEADER in request.headers:
@@ -99,9 +109,8 @@ def make_app(service: Service) -> Callable[[Any, Any, Any], Awaitable[None]]:
         length = request.headers.get("content-length", "")
         try:
             return reply(200, await service.infer(
-                request.stream(), int(length) if length.isdecimal() else None))
-        except ClientDisconnect:
-            return Response(status_code=499)  # nobody gets it
+                body(request), int(length) if length.isdecimal() else None,
+                request.client.host if request.client else "", partial(gone, request)))
         except Refusal as error:
             if error.__cause__ is not None:
                 _LOG.error("%s", error.message)

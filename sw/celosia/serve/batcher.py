@@ -57,9 +57,9 @@ class Batcher:
     """Puts requests together into runs, in the order in which they come.
 
     A run begins when it is full, or ``wait`` seconds after the first of its requests was found.
-    Requests with more rows than a run has are split. Rows that are left are filled with those of a
-    request. While the chip runs, the next requests wait: nothing is refused here, the number of
-    requests is bounded by the caller.
+    Requests with more rows than a run has are split, and take turns with the others. Rows that are
+    left are filled with those of a request. While the chip runs, the next requests wait: nothing is
+    refused here, the number of requests is bounded by the caller.
 
     Parameters
     ----------
@@ -178,8 +178,9 @@ class Batcher:
             run.parts.append(_Part(job, job.taken, end, run.rows))
             run.rows += end - job.taken
             job.taken = end
-            if end == job.rows:
-                self._jobs.popleft()
+            self._jobs.popleft()
+            if end < job.rows:  # the others first: nobody waits for all runs of a large request
+                self._jobs.append(job)
         self._count(-run.rows)
         return run
 

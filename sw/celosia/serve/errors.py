@@ -21,3 +21,11 @@ class Refusal(Exception):
     def __init__(self, status: int, message: str, retry_after: int | None = None):
         super().__init__(message)
         self.status, self.message, self.retry_after = status, message, retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the answer that say more than its body does."""
+        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        if self.status == 408:  # what the rest of it is nobody knows
+            headers["Connection"] = "close"
+        return headers

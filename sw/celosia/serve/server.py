@@ -9,16 +9,22 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from celosia.driver.errors import needs
 from celosia.serve.app import make_app
 from celosia.serve.service import Service
 
-__all__ = ["listen", "run"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["listen", "make_server", "run"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Connections that wait to be accepted.
 _BACKLOG = 1024
+#: Open files besides connections.
+_FILES = 256
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -97,15 +103,36 @@ def _survived() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-async def _serve(service: Service, made: socket.socket, started: Callable[[], None]) -> int:
+def make_server(service: Service) -> uvicorn.Server:
+    """Return the HTTP server of a service, which the caller enters and leaves."""
     try:
         import uvicorn
     except ModuleNotFoundError as error:
         raise needs("celosia serve", error, "serve") from error
-    server = uvicorn.Server(uvicorn.Config(
-        make_app(service), lifespan="off", ws="none", log_config=None, access_log=False,
-        server_header=False, timeout_keep_alive=30, backlog=_BACKLOG,
-        timeout_graceful_shutdown=int(service.limits.timeout) + 1))
+    from celosia.serve.connection import protocol
+    limits = service.limits
+    return uvicorn.Server(uvicorn.Config(
+        make_app(service), http=protocol(limits, service.unfinished), lifespan="off", ws="none",
+        log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        timeout_keep_alive=limits.idle, backlog=_BACKLOG,
+        timeout_graceful_shutdown=int(limits.timeout) + 1))
+
+
+def _allow_files(count: int) -> None:
+    """Let the process have some open files, where the system has a limit that may be raised."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows, which has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+async def _serve(service: Service, made: socket.socket, started: Callable[[], None]) -> int:
+    server = make_server(service)
+    _allow_files(service.limits.open_connections + _BACKLOG + _FILES)
     async with service:
         started()
         with _survived():

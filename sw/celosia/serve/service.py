@@ -3,75 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import math
 import time
-from collections.abc import AsyncIterable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterable, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
+
+from numpy.typing import NDArray
 
 from celosia.driver import Device, DeviceError
-from celosia.driver.device import DEFAULT_TIMEOUT
+from celosia.serve.admission import Admission, Ticket
 from celosia.serve.batcher import Batcher
 from celosia.serve.errors import Refusal
+from celosia.serve.limits import Limits
 from celosia.serve.metrics import Metrics
 from celosia.serve.model import Model
-from celosia.serve.protocol import answer, parse
+from celosia.serve.protocol import Request, answer, parse
 from celosia.serve.runner import Runner
+from celosia.serve.unfinished import Unfinished
 
-__all__ = ["Limits", "Service"]
+__all__ = ["Service"]
 
+#: Bytes of JSON that are read or written between two other requests; more of it would make these
+#: wait, and is for another thread.
+_INLINE = 1 << 16
 
-@dataclass(frozen=True)
-class Limits:
-    """What a server takes upon itself.
-
-    Attributes
-    ----------
-    batch
-        Most rows of a run; None: the program's batch.
-    queue
-        Requests that may be in the server at once, read, waiting or running.
-    body
-        Bytes of a request's body.
-    held
-        Bytes of all bodies and answers in the server; None: four of the largest bodies, at least
-        64 MiB. One run may always have its answers.
-    timeout
-        Seconds that a request may take.
-    wait
-        Seconds that a run waits to be filled.
-    cycles
-        Clock cycles that a run may take.
-
-    Raises
-    ------
-    ValueError
-        If a limit is not a number of at least 1, or for seconds, more than 0.
-    """
-
-    batch: int | None = None
-    queue: int = 256
-    body: int = 16 << 20
-    held: int | None = None
-    timeout: float = 30.0
-    wait: float = 0.002
-    cycles: int = DEFAULT_TIMEOUT
-
-    def __post_init__(self) -> None:
-        for name in ("batch", "queue", "body", "held", "cycles"):
-            value = getattr(self, name)
-            if value is None and name in ("batch", "held"):
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"limit of {name} must be an integer of at least 1, "
-                                 f"not {value!r}")
-        for name, least in (("timeout", 1e-3), ("wait", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not least <= value < math.inf:
-                raise ValueError(f"limit of {name} must be at least {least:g} seconds, "
-                                 f"not {value!r}")
+_T = TypeVar("_T")
 
 
 class Service:
@@ -94,8 +52,9 @@ class Service:
         If the limit of a run is more than the program's batch.
     """
 
-    def __init__(self, model: Model, make: Callable[[], Device], limits: Limits = Limits(), *,
+    def __init__(self, model: Model, make: Callable[[], Device], limits: Limits | None = None, *,
                  check: bool = True):
+        limits = limits or Limits()
         rows = model.batch if limits.batch is None else limits.batch
         if rows > model.batch:
             raise ValueError(f"limit of batch must be at most {model.batch}, the batch of "
@@ -108,7 +67,8 @@ class Service:
         run = sum(each.type.nbytes for each in model.outputs)
         self._row = max(1, -(-run // model.batch))
         self._most = max(2 * run, limits.held or max(4 * limits.body, 64 << 20))
-        self._open = self._held = 0
+        self._admission = Admission(limits, self._most, self.metrics)
+        self._threads = ThreadPoolExecutor(1, "celosia json")
         #: Whether everything ended in time.
         self.ended = True
 
@@ -126,13 +86,20 @@ class Service:
         if self._batcher is not None:
             batcher, self._batcher = self._batcher, None
             self.ended = await batcher.close(self.limits.timeout)
+        self._threads.shutdown(wait=False)
 
     @property
     def ready(self) -> bool:
         """Whether requests can be answered."""
         return self._batcher is not None and self._batcher.ready
 
-    async def infer(self, body: AsyncIterable[bytes], length: int | None) -> bytes:
+    @property
+    def unfinished(self) -> Unfinished:
+        """Requests that have not arrived in full."""
+        return self._admission.unfinished
+
+    async def infer(self, body: AsyncIterable[bytes], length: int | None, address: str,
+                    gone: Callable[[], Awaitable[None]]) -> bytes:
         """Return the body of the answer to a request.
 
         Parameters
@@ -141,6 +108,11 @@ class Service:
             Of the request, in pieces.
         length
             What the client says that it has; None: nothing.
+        address
+            Of the client.
+        gone
+            Called when the body is read, to wait until the client has gone: nothing more is run
+            for it then.
 
         Raises
         ------
@@ -150,8 +122,8 @@ class Service:
         start = time.perf_counter()
         status = 200
         try:
-            with self._admitted():
-                return await self._infer(body, length)
+            with self._admission.ticket(address) as ticket:
+                return await self._infer(ticket, body, length, gone)
         except Refusal as refusal:
             status = refusal.status
             raise
@@ -165,62 +137,49 @@ class Service:
             self.metrics.requests.labels(str(status)).inc()
             self.metrics.latency.observe(time.perf_counter() - start)
 
-    @contextlib.contextmanager
-    def _admitted(self) -> Iterator[None]:
-        if self._open >= self.limits.queue:
-            raise Refusal(503, f"the server is busy: at most {self.limits.queue} requests may be "
-                               f"in it at once; try again", 1)
-        self._open += 1
-        self.metrics.open.set(self._open)
-        try:
-            yield
-        finally:
-            self._open -= 1
-            self.metrics.open.set(self._open)
-
-    async def _infer(self, body: AsyncIterable[bytes], length: int | None) -> bytes:
+    async def _infer(self, ticket: Ticket, body: AsyncIterable[bytes], length: int | None,
+                     gone: Callable[[], Awaitable[None]]) -> bytes:
         limits = self.limits
-        reading = True
-        held = 0
+        what = ""
         try:
             async with asyncio.timeout(limits.timeout):
-                if length is not None and length > limits.body:
-                    raise self._large(length)
-                text = bytearray()
-                async for chunk in body:
-                    held += len(chunk)
-                    self._hold(len(chunk))
-                    text += chunk
-                    if held > limits.body:
-                        raise self._large(held)
-                reading = False
-                request = parse(text, self.model, max(self.model.batch, self._most // self._row))
+                text = await self._admission.read(ticket, body, length)
+                what = f"bytes of the body: {len(text)}"
+                most = max(self.model.batch, self._most // self._row)
+                request = await self._aside(len(text), partial(parse, text, self.model, most))
                 del text
-                held += request.rows * self._row
-                self._hold(request.rows * self._row)
-                if self._batcher is None:
-                    raise Refusal(503, "the server is shutting down", 1)
-                try:
-                    results = await self._batcher.infer(request.inputs, request.rows)
-                except DeviceError as error:
-                    raise Refusal(500, f"{self.model.name} failed on the chip: {error}") from error
-                return answer(self.model, request, results)
+                what = f"rows: {request.rows}"
+                size = request.rows * self._row
+                self._admission.hold(ticket, size)
+                results = await self._run(request, gone)
+                return await self._aside(size, partial(answer, self.model, request, results))
         except TimeoutError:
-            if reading:
+            if not what:
                 raise Refusal(408, f"the request must arrive within {limits.timeout:g} s; "
-                                   f"{held} bytes of its body came") from None
-            raise Refusal(504, f"there was no answer within {limits.timeout:g} s; the server is "
-                               f"busy, or the model too slow") from None
+                                   f"{ticket.held} bytes of its body came") from None
+            raise Refusal(504, f"there was no answer within {limits.timeout:g} s ({what}); the "
+                               f"server is busy, or the model too slow for so many") from None
+
+    async def _aside(self, size: int, function: Callable[[], _T]) -> _T:
+        """Return what a function returns that works on some bytes of JSON."""
+        if size <= _INLINE:
+            return function()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function)
+
+    async def _run(self, request: Request,
+                   gone: Callable[[], Awaitable[None]]) -> list[NDArray[Any]]:
+        """Return the model's outputs, unless the client goes before."""
+        if self._batcher is None:
+            raise Refusal(503, "the server is shutting down", 1)
+        job = asyncio.ensure_future(self._batcher.infer(request.inputs, request.rows))
+        leaving = asyncio.ensure_future(gone())
+        try:
+            await asyncio.wait((job, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not job.done():
+                raise Refusal(499, "the client has gone")
+            return job.result()
+        except DeviceError as error:
+            raise Refusal(500, f"{self.model.name} failed on the chip: {error}") from error
         finally:
-            self._hold(-held)
-
-    def _hold(self, count: int) -> None:
-        self._held += count
-        self.metrics.held.set(self._held)
-        if count > 0 and self._held > self._most:
-            raise Refusal(503, f"the server is busy: bodies and answers may have at most "
-                               f"{self._most} bytes together; try again", 1)
-
-    def _large(self, size: int) -> Refusal:
-        return Refusal(413, f"the body must have at most {self.limits.body} bytes, "
-                            f"not {size} or more")
+            job.cancel()
+            leaving.cancel()

@@ -1,6 +1,7 @@
 """Every route and every status, in one process."""
 
 import asyncio
+import codecs
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import celosia
 from celosia.driver import DeviceError
 from celosia.graph import parse
-from celosia.serve import Limits, make_model
+from celosia.serve import Limits, make_model, protocol, tensors
 from serving import BATCH, WEIGHTS, request, serving
 
 X = np.arange(3 * 16).reshape(3, 16).astype(np.float32)
@@ -122,6 +123,15 @@ SHAPE = "inputs[0].shape, of x, must be [N, 16] with a batch N of at least 1, no
     (b"", "the body must be JSON in UTF-8: Expecting value: line 1 column 1 (char 0)"),
     ('{"inputs": [', "the body must be JSON in UTF-8: Expecting value: line 1 column 13 (char 12)"),
     ('{"inputs": NaN}', "the body must be JSON in UTF-8: NaN is no JSON: write the string \"NaN\""),
+    ("{}".encode("utf-16"), ("the body must be JSON in UTF-8: 'utf-8' codec can't decode byte 0xff "
+                             "in position 0: invalid start byte")),
+    ("{}".encode("utf-16-le"), ("the body must be JSON in UTF-8: Expecting property name enclosed "
+                                "in double quotes: line 1 column 2 (char 1)")),
+    ("{}".encode("utf-32-be"), ("the body must be JSON in UTF-8: Expecting value: line 1 column 1 "
+                                "(char 0)")),
+    (b'{"id": "\xed\xa0\x80"}', ("the body must be JSON in UTF-8: 'utf-8' codec can't decode byte "
+                                  "0xed in position 8: invalid continuation byte")),
+    (codecs.BOM_UTF8 + b"[]", "the body must be an object, not an array"),
     ([], "the body must be an object, not an array"),
     ({}, "inputs must be an array of objects and be given"),
     ({"inputs": {}}, "inputs must be an array of objects, not an object"),
@@ -165,6 +175,18 @@ def test_a_bad_request(model, message, error):
     bad, good = run(talk())
     assert bad == (400, {"error": error})
     assert good[0] == 200
+
+
+def test_a_large_answer_is_written_in_pieces(model):
+    rows = np.arange(8192 + 3)[:, None] % 100 + np.arange(16)
+    shape = (*rows.shape[:1], 8)
+    request = protocol.Request("a", len(rows), (rows,), model.outputs)
+    for results in (np.linspace(-1, 1, 8 * len(rows)).astype(np.float32).reshape(shape),
+                    np.full(shape, np.inf, np.float32)):
+        text = protocol.answer(model, request, [results]).decode()
+        assert text == json.dumps({"model_name": "product", "id": "a", "outputs": [
+            {"name": "output0", "datatype": "FP32", "shape": list(shape),
+             "data": tensors.encode(results)}]}, separators=(",", ":"))
 
 
 def test_deep_json_and_bad_unicode(model):

@@ -11,7 +11,7 @@ import pytest
 import celosia
 from celosia.graph import parse
 from celosia.serve import Limits, Service, make_model
-from serving import BATCH, WEIGHTS, serving
+from serving import BATCH, WEIGHTS, Gate, serving
 
 #: A row's answer is how far it is from the mean of all rows.
 NORMALISED = """graph net(
@@ -42,24 +42,6 @@ def row(number):
     return np.array([[(number >> bit) & 1 for bit in range(16)]], np.float32)
 
 
-class Gate:
-    """A device that runs only when it may."""
-
-    def __init__(self, model):
-        self.model, self.open, self.runs = model, threading.Event(), 0
-
-    def __call__(self):
-        device = celosia.open("model", config=self.model.compiled.config)
-        before = device.run
-
-        def run(*args, **options):
-            self.runs += 1
-            assert self.open.wait(30)
-            return before(*args, **options)
-        device.run = run
-        return device
-
-
 def test_many_requests_share_few_runs_and_get_their_own_answers(model):
     async def talk():
         async with serving(model, Limits(wait=0.05, queue=1000)) as client:
@@ -86,6 +68,28 @@ def test_requests_of_several_sizes_are_split_and_put_together(model):
         assert status == 200
         assert answer.tolist() == (array @ WEIGHTS).tolist()
     assert metrics["celosia_run_seconds_count"] == 56 / BATCH
+
+
+def test_a_large_request_takes_turns_with_others(model):
+    gate = Gate(model)
+
+    async def talk():
+        async with serving(model, Limits(wait=0), gate) as client:
+            large = asyncio.create_task(client.ask(np.ones((20 * BATCH, 16), np.float32)))
+            while not gate.runs:
+                await asyncio.sleep(0.001)
+            small = [asyncio.create_task(client.ask(row(n))) for n in range(3)]
+            while (await client.metrics())["celosia_rows_waiting"] < 19 * BATCH + 3:
+                await asyncio.sleep(0.001)
+            gate.open.set()
+            found = await asyncio.gather(*small)
+            return found, gate.runs, await large
+    found, runs, large = run(talk())
+    for number, (status, answer) in enumerate(found):
+        assert (status, answer.tolist()) == (200, (row(number) @ WEIGHTS).tolist())
+    assert runs <= 5  # that which ran, the one before theirs, theirs, and what began since
+    assert large[0] == 200
+    assert large[1].tolist() == 20 * BATCH * [WEIGHTS.sum(0).tolist()]
 
 
 def test_fewer_rows_a_run(model):
@@ -177,8 +181,8 @@ def test_time_is_up(model):
                 await asyncio.sleep(0.01)
             return late, await client.ask(row(1))
     late, after = run(talk())
-    assert late == 30 * [(504, ("there was no answer within 0.3 s; the server is busy, or the "
-                                "model too slow"))]
+    assert late == 30 * [(504, ("there was no answer within 0.3 s (rows: 1); the server is busy, "
+                                "or the model too slow for so many"))]
     assert after[0] == 200
     assert gate.runs == 2  # nothing ran for those who had gone
 
@@ -235,6 +239,10 @@ def test_rows_that_depend_on_each_other_are_no_model():
     ({"queue": 0}, "limit of queue must be an integer of at least 1, not 0"),
     ({"body": 1.5}, "limit of body must be an integer of at least 1, not 1.5"),
     ({"batch": True}, "limit of batch must be an integer of at least 1, not True"),
+    ({"connections": 0}, "limit of connections must be an integer of at least 1, not 0"),
+    ({"idle": 1.5}, "limit of idle must be an integer of at least 1, not 1.5"),
+    ({"headers": 0}, "limit of headers must be at least 0.001 seconds, not 0"),
+    ({"stall": -1}, "limit of stall must be at least 0.001 seconds, not -1"),
     ({"timeout": 0}, "limit of timeout must be at least 0.001 seconds, not 0"),
     ({"wait": float("nan")}, "limit of wait must be at least 0 seconds, not nan"),
 ])
