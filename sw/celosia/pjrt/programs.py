@@ -146,6 +146,8 @@ class LoadedExecutable:
                               for i, value in enumerate(spmd.graph.params))
         results = [sharding.hlo for sharding in spmd.results]
         cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
+        # XLA takes no tuple of no shardings.
+        cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
         parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
         lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
                  for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
@@ -155,7 +157,7 @@ class LoadedExecutable:
             f"module @{self.program.name} attributes {{",
             f"  mhlo.num_partitions = {spmd.partitions} : i32,",
             f"  mhlo.num_replicas = {spmd.replicas} : i32,",
-            f'  mhlo.spmd_output_sharding = "{cut}",',
+            *cuts,
             f"  mhlo.spmd_parameters_shardings = [{parameters}]}} {{",
             f"  func.func @main({arguments}) -> ({', '.join(outputs)}) {{",
             *lines, leave, "  }", "}"))
