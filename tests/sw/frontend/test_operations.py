@@ -27,7 +27,7 @@ UNARY = {
     "round": jnp.round, "round_away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
     "is_finite": jnp.isfinite, "exponential": jnp.exp, "exponential_minus_one": jnp.expm1,
     "log": jnp.log, "log_plus_one": jnp.log1p, "tanh": jnp.tanh, "sqrt": jnp.sqrt,
-    "rsqrt": lax.rsqrt, "square": jnp.square, "erf": lax.erf, "erfc": lax.erfc,
+    "rsqrt": lax.rsqrt, "cbrt": jnp.cbrt, "square": jnp.square, "erf": lax.erf, "erfc": lax.erfc,
     "erf_inv": lax.erf_inv, "logistic": jax.nn.sigmoid, "clamp": lambda x: lax.clamp(-1.0, x, 2.0),
     "clip": lambda x: jnp.clip(x, -1, 2), "gelu": lambda x: jax.nn.gelu(x, approximate=False),
     "isnan": jnp.isnan, "to_i32": lambda x: x.astype(jnp.int32),
@@ -71,6 +71,15 @@ def test_binary(name):
     agree(BINARY[name], *pairs(EDGES[[0, 1, 2, 3, 4, 5, 7, 10, 16, 17, 18]]))
     agree(BINARY[name], *pairs(INTEGERS))
     agree(BINARY[name], *pairs(INTEGERS.astype(np.uint32)))
+
+
+def test_angles():
+    agree(lax.atan2, *pairs(EDGES))
+    [found], [wanted] = both(lax.atan2, *pairs(EDGES))
+    zero = wanted == 0
+    np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(wanted[zero]))
+    agree(lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctan(x)), np.linspace(-1, 1, 41,
+                                                                               dtype=np.float32))
 
 
 @pytest.mark.parametrize("function", [lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor,

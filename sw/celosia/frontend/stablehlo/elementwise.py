@@ -17,9 +17,9 @@ _SAME = {
     "shift_left": "shift_left", "shift_right_logical": "shift_right",
     "shift_right_arithmetic": "shift_right_signed", "exponential": "exp",
     "exponential_minus_one": "expm1", "log": "log", "log_plus_one": "log1p", "tanh": "tanh",
-    "sqrt": "sqrt", "rsqrt": "rsqrt", "sine": "sin", "cosine": "cos", "floor": "floor",
-    "ceil": "ceil", "round_nearest_even": "round", "is_finite": "is_finite", "select": "select",
-    "clamp": "clamp",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "cbrt": "cbrt", "atan2": "atan2", "sine": "sin",
+    "cosine": "cos", "floor": "floor", "ceil": "ceil", "round_nearest_even": "round",
+    "is_finite": "is_finite", "select": "select", "clamp": "clamp",
 }
 #: What the arithmetic of numbers is for bools.
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
