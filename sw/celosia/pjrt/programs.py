@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
@@ -154,7 +155,8 @@ class LoadedExecutable:
         names = ", ".join(f"%{i}" for i in range(len(outputs)))
         leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
         return "\n".join((
-            f"module @{self.program.name} attributes {{",
+            # As a string: a name like jit_scatter-add is no bare identifier.
+            f"module @{json.dumps(self.program.name, ensure_ascii=False)} attributes {{",
             f"  mhlo.num_partitions = {spmd.partitions} : i32,",
             f"  mhlo.num_replicas = {spmd.replicas} : i32,",
             *cuts,
