@@ -9,7 +9,8 @@ A comparison is better where each row has an index of its own (``take_along_axis
 labels): there the gather is a sum of what is selected and the scatter a selection, in one walk over
 x. A scatter that adds, as the gradient of an embedding, must not lose one of two rows with the same
 index: it is a matmul with the one-hot rows, which are exact in bf16. (An infinity in an update
-makes NaNs of other rows there.)
+makes NaNs of other rows there.) Where no two have the same index, rows are gathered, joined, and
+put back, whatever joins them.
 """
 
 from __future__ import annotations
@@ -51,11 +52,19 @@ def indexed(graph: Graph) -> Graph:
     def replace(node: Node) -> tuple[Value, ...] | None:
         if node.op == "gather" and not is_row_gather(node):
             return (_gather(Builder(node.source), node),)
-        if node.op == "scatter" and not is_row_scatter(node):
+        if node.op == "scatter" and not (is_row_scatter(node) and not _joins_once(node)):
             return (_scatter(Builder(node.source), node),)
         return None
 
     return rewrite(graph, replace)
+
+
+def _joins_once(node: Node) -> bool:
+    """Whether a scatter joins what is there, but each element with one update at most."""
+    attrs = node.attrs
+    shape = node.operands[1].shape
+    count = math.prod(extent for dim, extent in enumerate(shape) if dim != attrs["index_dim"])
+    return attrs["reducer"] != "set" and (attrs["unique"] or count == 1)
 
 
 class _Index(NamedTuple):
@@ -216,10 +225,15 @@ def _scatter(b: Builder, node: Node) -> Value:
     now = order + [of[dim] for dim in kept]
     total = b.reshape(b.transpose(total, [now.index(dim) for dim in sorted(now)]), count)
     turned = b.reshape(b.transpose(updates, sorted(now) + last), count, width)
-    if name == "add" and x.dtype.is_float and count * rows <= MOST_ONE_HOT:
+    once = _joins_once(node)
+    if name == "add" and x.dtype.is_float and count * rows <= MOST_ONE_HOT and not once:
         found = _add(b, table, total, turned)
     else:
         padded = b.pad(table, b.constant(table.dtype.numpy.type(0)), (0, 0), (1, 0))
+        if once:
+            there = b("gather", padded, total, offset_dims=[1], collapsed=[0], start_map=[0],
+                      index_dim=1, sizes=[1, width])
+            turned, name = b(name, there, turned), "set"
         found = b("scatter", padded, total, turned, window_dims=[1], inserted=[0], start_map=[0],
                   index_dim=1, reducer=name)
         found = b.slice(found, (0, 0), (rows, width))

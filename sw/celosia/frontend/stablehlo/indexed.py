@@ -39,12 +39,16 @@ def _scatter(here: Here) -> Value:
     if len(here.operands) != 3:
         raise Unsupported(f"operands to scatter to must be one, not {len(here.operands) // 2}")
     dims = stablehlo.ScatterDimensionNumbers(here["scatter_dimension_numbers"])
+    x, indices, updates = here.operands
+    reducer = reducer_of(here.op.regions[0], update=True)
+    if reducer == "subtract":
+        updates, reducer = here.emit("negate", updates), "add"
     return here.emit(
-        "scatter", *here.operands, window_dims=dims.update_window_dims,
+        "scatter", x, indices, updates, window_dims=dims.update_window_dims,
         inserted=dims.inserted_window_dims, x_batch=dims.input_batching_dims,
         indices_batch=dims.scatter_indices_batching_dims,
         start_map=dims.scattered_dims_to_operand_dims, index_dim=dims.index_vector_dim,
-        reducer=reducer_of(here.op.regions[0], update=True))
+        reducer=reducer, unique=here.has("unique_indices") and here["unique_indices"].value)
 
 
 @translates("stablehlo.sort")

@@ -45,6 +45,10 @@ def expressions_of(region: Any) -> tuple[Expression, ...]:
         operands = [values[value] for value in op.operands]
         if name == "return":
             return tuple(operands)
+        if name == "sdy.sharding_constraint":
+            # Of a scalar it says nothing.
+            values[op.results[0]] = operands[0]
+            continue
         words: list[str] = []
         if name in _COMMUTATIVE:
             operands.sort(key=repr)
@@ -73,7 +77,7 @@ def _arg(i: int) -> Expression:
 
 
 def reducer_of(region: Any, *, update: bool = False) -> str:
-    """Return the name of a reducer of one value; "set" for an update that replaces.
+    """Return the name of a reducer of one value; "set" or "subtract" for what only updates do.
 
     Raises
     ------
@@ -83,6 +87,8 @@ def reducer_of(region: Any, *, update: bool = False) -> str:
     trees = expressions_of(region)
     if update and trees == (_arg(1),):
         return "set"
+    if update and trees == (("subtract", _arg(0), _arg(1)),):
+        return "subtract"
     for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor"):
         if trees == ((name, _arg(0), _arg(1)),):
             dtype = tensor_type(region.blocks[0].arguments[0].type).dtype
