@@ -8,7 +8,7 @@ from jax import lax
 from through_jax import agree, both, graph_of
 
 from celosia.compiler import canonical
-from celosia.frontend import import_stablehlo
+from celosia.frontend import FrontendError, import_stablehlo
 from celosia.graph import interpret
 
 RNG = np.random.default_rng(3)
@@ -317,6 +317,24 @@ def test_scatter():
     agree(lambda x, i: jax.grad(lambda x: (x[i] ** 2).sum())(x), x, i % 5, rtol=1e-5)
     agree(lambda x, i: jax.grad(lambda x: jnp.take_along_axis(x, i, 1).sum())(x), normal(5, 6),
           i[:, None] % 6)
+
+
+def test_scatter_of_a_function():
+    x, u = normal(5, 3), normal(2, 3)
+    agree(lambda x: (x.at[2].apply(jnp.sin), x.at[1:3].apply(lambda v: v * 3 + 1),
+                     x.at[9].apply(jnp.exp), x.at[np.array([0, 4])].apply(jnp.exp),
+                     (x > 0).at[1].apply(jnp.logical_not)), x, rtol=1e-5)
+    agree(lambda i: (i.at[2].apply(lambda v: v // 2 + 7), i.at[np.array([1, 3])].add(2)),
+          INTEGERS)
+    graph = graph_of(lambda x, u: x.at[np.array([3, 1])].multiply(u), x, u)
+    [scatter] = [node for node in graph.nodes if node.op == "scatter"]
+    assert scatter.attrs["unique"]
+    for body, named in ((jnp.exp, "exponential(arg0)"), (lambda v: 2 - v, "subtract(2.0, arg0)")):
+        with pytest.raises(FrontendError) as caught:
+            graph_of(lambda x, body=body: x.at[np.array([1, 1])].apply(body), x)
+        assert str(caught.value).endswith(
+            "stablehlo.scatter: body must be add, multiply, maximum, minimum, and, or or xor of "
+            f"its arguments, not {named}")
 
 
 def test_dynamic_slices():
