@@ -9,7 +9,17 @@ import pytest
 from celosia.compiler import CANONICAL, canonical
 from celosia.compiler.passes.indexed import indexed, is_row_gather, is_row_scatter
 from celosia.compiler.placement import place
-from celosia.graph import DType, Graph, GraphError, TensorType, check, interpret, op, parameter
+from celosia.graph import (
+    DType,
+    Graph,
+    GraphError,
+    TensorType,
+    check,
+    interpret,
+    op,
+    parameter,
+    splat,
+)
 
 
 def parts(rng):
@@ -77,7 +87,7 @@ def test_scatter(seed):
         updates = [next(kept) if dim in offset else next(others)
                    for dim in range(len(s) + len(offset))]
         u = parameter(TensorType(x.dtype, tuple(updates)))
-        reducer = rng.choice(["set", "add", "add", "maximum", "multiply"])
+        reducer = rng.choice(["set", "add", "add", "maximum", "multiply", "xor"])
         with suppress(GraphError):
             found = op("scatter", x, i, u, inserted=gone, window_dims=offset, reducer=reducer,
                        **names)
@@ -85,6 +95,7 @@ def test_scatter(seed):
               value(rng, u.dtype, updates)]
     graph = same(Graph("g", [x, i, u], [found]), inputs)
     assert all(is_row_scatter(node) for node in graph.nodes if node.op == "scatter")
+    assert not [node for node in graph.nodes if place(node).where == "host"]
 
 
 @pytest.mark.parametrize("dtype", [DType.F32, DType.BF16, DType.I32, DType.U32, DType.I8,
@@ -109,6 +120,21 @@ def test_rows_of_which_none_repeats_are_joined_on_the_chip(dtype):
     assert not [node for node in graph.nodes if place(node).where == "host"]
     outside = interpret(graph, [*inputs[:2], np.int32([7]), *inputs[3:]])
     np.testing.assert_array_equal(outside[1], inputs[0])
+
+
+@pytest.mark.parametrize(("count", "where"), [(32, "chip"), (33, "host")])
+def test_rows_that_repeat_are_reduced_unless_they_are_many(count, where):
+    x = parameter(TensorType(DType.I32, (256, 128)))
+    i = parameter(TensorType(DType.I32, (count,)))
+    u = parameter(TensorType(DType.I32, (count, 128)))
+    at = op("and", i, splat(255, i.type))
+    put = op("scatter", x, at, u, inserted=[0], window_dims=[1], start_map=[0], index_dim=1,
+             reducer="add")
+    rng = random.Random(0)
+    inputs = [value(rng, DType.I32, x.shape), value(rng, DType.I32, i.shape, 0, 9),
+              value(rng, DType.I32, u.shape)]
+    graph = same(Graph("g", [x, i, u], [put]), inputs)
+    assert {"host"} & {place(node).where for node in graph.nodes} == {where} - {"chip"}
 
 
 def test_index_of_each_row_is_compared():
