@@ -121,6 +121,9 @@ def test_everyday_functions_all_on_the_chip():
         same(i.at[1].add(5), [3, 6, 2])
         same(i.at[0:2].multiply(3), [9, 3, 2])
         same(x.at[0].apply(jnp.exp), [np.exp(0.5), -0.25, 1])
+        assert list(np.asarray(jnp.bincount(i, length=5))) == [0, 1, 1, 1, 0]
+        assert list(np.asarray(jnp.nonzero(jnp.array([0, 7, 0, 8]))[0])) == [1, 3]
+        assert list(np.asarray(jax.ops.segment_max(i, jnp.array([1, 0, 1]), 2))) == [1, 3]
         same(jax.grad(lambda x: (x.at[1].subtract(x[0]) ** 2).sum())(x), [2.5, -1.5, 2])
 
         # bools

@@ -57,7 +57,7 @@ def test_under_a_mesh_with_explicit_axes():
         assert y.sharding.is_fully_replicated
         assert jnp.argmax(jnp.array([1., 3., 2.])) == 1
         assert jax.jit(lambda x: None)(y) is None
-    """, DEVICES="4")
+    """, DEVICES="4", STRICT="1")
 
 
 def test_data_parallel_training_is_that_of_one_chip():
