@@ -489,14 +489,14 @@ func.func @main(%x: tensor<6x20xf32>, %y: tensor<5x1xi32>, %z: tensor<5x20xf32>)
   return %r : tensor<6x20xf32>
 }
 
-// stablehlo.scatter (of a maximum)
-func.func @main(%x: tensor<6x20xf32>, %y: tensor<5x1xi32>, %z: tensor<5x20xf32>) -> (tensor<6x20xf32>) {
+// stablehlo.scatter (of a maximum, over 2**20 comparisons)
+func.func @main(%x: tensor<64x128xf32>, %y: tensor<256x1xi32>, %z: tensor<256x128xf32>) -> (tensor<64x128xf32>) {
   %r = "stablehlo.scatter"(%x, %y, %z) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %0 = stablehlo.maximum %a, %b : tensor<f32>
     stablehlo.return %0 : tensor<f32>
-  }) : (tensor<6x20xf32>, tensor<5x1xi32>, tensor<5x20xf32>) -> tensor<6x20xf32>
-  return %r : tensor<6x20xf32>
+  }) : (tensor<64x128xf32>, tensor<256x1xi32>, tensor<256x128xf32>) -> tensor<64x128xf32>
+  return %r : tensor<64x128xf32>
 }
 
 // stablehlo.dynamic_slice

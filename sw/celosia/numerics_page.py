@@ -19,9 +19,9 @@ __all__ = ["is_fresh", "main", "numerics_page"]
 
 #: What the numbers on the page depend on, in the package.
 _SOURCES = ("arch/numerics.py", "arch/special.py", "arch/vector.py", "kernels/accuracy.py",
-            "kernels/evaluate.py", "kernels/functions.py", "kernels/normal.py",
-            "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py", "model/fast.py",
-            "model/fast_special.py", "model/lanes.py", "numerics_page.py")
+            "kernels/evaluate.py", "kernels/functions.py", "kernels/inverses.py",
+            "kernels/normal.py", "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py",
+            "model/fast.py", "model/fast_special.py", "model/lanes.py", "numerics_page.py")
 _DIGEST = "Digest of the sources and of this page: "
 
 _INTRO = """\
@@ -60,10 +60,10 @@ Stated is the bound that the tests hold.
 """
 
 _LIBRARY = """\
-`celosia.kernels.functions`. Zeros, infinities and NaN give what IEEE 754 and C say (and NumPy
-does) for float32. Subnormal arguments are zeros (so `log` of one is -inf, and division by one
-infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos` lose digits; beyond 1e7
-they are some number from -1 to 1.
+`celosia.kernels.functions` and `inverses`. Zeros, infinities and NaN give what IEEE 754 and C say
+(and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is -inf, and division
+by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos` lose digits; beyond
+1e7 they are some number from -1 to 1.
 """
 
 

@@ -94,6 +94,55 @@ def test_elements():
         """)
 
 
+def test_everyday_functions_all_on_the_chip():
+    run("""
+        x, i = jnp.array([0.5, -0.25, 1.0]), jnp.array([3, 1, 2])
+        b = jnp.array([[True, False], [True, True]])
+
+        def same(found, wanted):
+            np.testing.assert_allclose(np.asarray(found), wanted, 1e-6, 1e-6)
+
+        # programs without results
+        assert jax.jit(lambda x: None)(1.) is None
+        same(jax.grad(lambda x: x.real.sum())(x), [1, 1, 1])
+        y = np.exp([0.5, -0.25, 1.0])
+        same(jax.grad(jax.nn.logsumexp)(x), y / y.sum())
+
+        # roots and angles, and their slopes
+        same(jnp.cbrt(-8 * x), np.cbrt([-4, 2, -8]))
+        same(jax.grad(lambda x: jnp.cbrt(x).sum())(x), np.cbrt([0.5, -0.25, 1.0])**-2 / 3)
+        same(jnp.arctan2(x, -x), [2.3561945, -0.7853982, 2.3561945])
+        same(jax.grad(lambda x: jnp.arctan2(x, 2.0).sum())(x), 2 / (4 + np.array(x)**2))
+        for name in ("arcsin", "arccos", "arctan"):
+            same(getattr(jnp, name)(x), getattr(np, name)(np.asarray(x)))
+
+        # updates of what an index names
+        same(x.at[1].subtract(2.), [0.5, -2.25, 1])
+        same(i.at[1].add(5), [3, 6, 2])
+        same(i.at[0:2].multiply(3), [9, 3, 2])
+        same(x.at[0].apply(jnp.exp), [np.exp(0.5), -0.25, 1])
+        assert list(np.asarray(jnp.bincount(i, length=5))) == [0, 1, 1, 1, 0]
+        assert list(np.asarray(jnp.nonzero(jnp.array([0, 7, 0, 8]))[0])) == [1, 3]
+        assert list(np.asarray(jax.ops.segment_max(i, jnp.array([1, 0, 1]), 2))) == [1, 3]
+        same(jax.grad(lambda x: (x.at[1].subtract(x[0]) ** 2).sum())(x), [2.5, -1.5, 2])
+
+        # bools
+        assert list(np.asarray(jnp.argmax(b, 1))) == [0, 0]
+        assert list(np.asarray(jnp.argmin(b, 1))) == [1, 0]
+        assert np.asarray(jnp.einsum("ij,jk", b, b)).tolist() == [[True, False], [True, True]]
+
+        # places in sorted numbers
+        assert np.asarray(jnp.searchsorted(jnp.arange(5.), x)).tolist() == [1, 0, 1]
+        assert np.asarray(jnp.digitize(x, jnp.arange(5.))).tolist() == [1, 0, 2]
+        same(jnp.interp(x, jnp.arange(5.), 2 * jnp.arange(5.)), [1, 0, 2])
+        same(jnp.histogram(x, 2, (-1., 1.))[0], [1, 2])
+
+        with jax.numpy_rank_promotion("raise"):
+            q, r = jnp.linalg.qr(jnp.ones((3, 3)))
+        same(np.asarray(q) @ np.asarray(r), np.ones((3, 3)))
+        """, STRICT="1")
+
+
 def test_beside_the_cpu():
     ended = run("""
         [cpu], [device] = jax.devices(), jax.devices("celosia")

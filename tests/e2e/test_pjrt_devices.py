@@ -45,6 +45,21 @@ def test_collectives():
     """, DEVICES="4", STRICT="1")
 
 
+def test_under_a_mesh_with_explicit_axes():
+    run("""
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+    with jax.set_mesh(mesh):
+        # Programs whose names are no identifiers, and bodies with shardings.
+        y = jnp.repeat(np.eye(3), np.array((2, 2, 2)) - 1, axis=0)
+        np.testing.assert_array_equal(np.asarray(y), np.eye(3))
+        y = jnp.zeros(3).at[jnp.array([0, 2, 2])].add(1)
+        np.testing.assert_array_equal(np.asarray(y), [1, 0, 2])
+        assert y.sharding.is_fully_replicated
+        assert jnp.argmax(jnp.array([1., 3., 2.])) == 1
+        assert jax.jit(lambda x: None)(y) is None
+    """, DEVICES="4", STRICT="1")
+
+
 def test_data_parallel_training_is_that_of_one_chip():
     run(_MESH + """
     rng = np.random.default_rng(0)

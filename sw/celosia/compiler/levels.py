@@ -14,17 +14,24 @@ from celosia.compiler.passes.products import is_native
 from celosia.compiler.passes.reductions import is_canonical_reduction
 from celosia.compiler.passes.words import CONVERSIONS, WORDS
 from celosia.graph import CORE, DType, Node, Rule
-from celosia.graph.operations.elementwise import BITWISE, FLOAT_UNARY, NUMERIC_BINARY, SHIFTS
+from celosia.graph.operations.elementwise import (
+    BITWISE,
+    FLOAT_BINARY,
+    FLOAT_UNARY,
+    NUMERIC_BINARY,
+    SHIFTS,
+)
 
 __all__ = ["CANONICAL", "KERNELS"]
 
-#: Elementwise operation to function of `celosia.kernels.functions`.
-KERNELS = {"divide": "div", "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log",
-           "log1p": "log1p", "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos",
-           "power": "power"}
-_FLOATS = frozenset({*FLOAT_UNARY, "abs", "negate", "divide", "power", "remainder", "is_finite"})
-_ARITHMETIC = frozenset({*FLOAT_UNARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs", "negate", "not",
-                         "is_finite", "compare"})
+#: Elementwise operation to module of `celosia.kernels` and function there.
+KERNELS = {"divide": "functions.div", "cbrt": "inverses.cbrt", "atan2": "inverses.atan2",
+           **{name: f"functions.{name}" for name in
+              "sqrt exp expm1 log log1p tanh erf sin cos power".split()}}
+_FLOATS = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, "abs", "negate", "divide", "power", "remainder",
+                     "is_finite"})
+_ARITHMETIC = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs",
+                         "negate", "not", "is_finite", "compare"})
 
 
 def _dot(node: Node) -> str | None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels import functions
+from celosia.kernels import functions, inverses
 from celosia.kernels.evaluate import evaluate
 from celosia.kernels.trace import Kernel, kernel, step
 
@@ -189,6 +189,13 @@ LIBRARY = (
     Case("sqrt", kernel("sqrt", functions.sqrt), np.sqrt, 1, "x >= 0",
          "all of 1..4 (pairs of binades are alike); a sample of all",
          (each(every(1, 4)), each(spread(_TINY, _MAX, False)))),
+    Case("cbrt", kernel("cbrt", inverses.cbrt), np.cbrt, 1, _ALL,
+         "all of 1..8 (triples of binades are alike); a sample of all",
+         (each(every(1, 8)), each(spread(_TINY, _MAX)))),
+    Case("atan2", kernel("atan2", inverses.atan2, ("y", "x")), np.arctan2, 4, _ALL,
+         "samples of -1..1 by -1..1, of angles near a half, of all",
+         (each(even(-1, 1), even(-1, 1)), each(near_one(0.5), near_one(0.5)),
+          each(spread(_TINY, _MAX), spread(_TINY, _MAX)))),
     Case("exp", kernel("exp", functions.exp), np.exp, 4, _ALL,
          "all of 1..2; samples of -87.3..88.7, of -1..1 and about 0",
          (each(every(1, 2)), each(even(-87.3, 88.7)), each(even(-1, 1)),

@@ -33,6 +33,7 @@ def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
     height, width = a.shape
     steps = min(height, width)
     # Columns are rows here: the address of a row may be computed.
+    # No operand's rank is promoted: `jax_numpy_rank_promotion` may forbid that.
     rows, columns = jnp.arange(height), jnp.arange(width)[:, None]
 
     def reflect(j: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -46,8 +47,8 @@ def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
         some = rest > 0
         v = jnp.where(below, x / jnp.where(some, first - beta, 1), jnp.where(at, 1, 0))
         tau = jnp.where(some, (beta - first) / jnp.where(some, beta, 1), 0)
-        onto = tau * jnp.sum(t * v, axis=1, keepdims=True)
-        t = jnp.where(columns > j, t - onto * v, t)
+        onto = tau * jnp.sum(t * v[None], axis=1, keepdims=True)
+        t = jnp.where(columns > j, t - onto * v[None], t)
         x = jnp.where(below, v, jnp.where(at & some, beta, x))
         t = lax.dynamic_update_index_in_dim(t, x, j, 0)
         return t, jnp.where(jnp.arange(steps) == j, tau, taus)
@@ -81,7 +82,7 @@ def householder_product(a: Any, taus: Any, **_: Any) -> Any:
         x = lax.dynamic_index_in_dim(t, j, keepdims=False)
         v = jnp.where(rows > j, x, jnp.where(rows == j, 1, 0))
         tau = jnp.sum(jnp.where(jnp.arange(steps) == j, taus, 0))
-        return q - tau * jnp.sum(q * v, axis=1, keepdims=True) * v
+        return q - tau * jnp.sum(q * v[None], axis=1, keepdims=True) * v[None]
 
     return lax.fori_loop(0, steps, reflect, jnp.eye(width, height, dtype=a.dtype)).T
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
@@ -146,16 +147,19 @@ class LoadedExecutable:
                               for i, value in enumerate(spmd.graph.params))
         results = [sharding.hlo for sharding in spmd.results]
         cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
+        # XLA takes no tuple of no shardings.
+        cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
         parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
         lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
                  for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
         names = ", ".join(f"%{i}" for i in range(len(outputs)))
         leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
         return "\n".join((
-            f"module @{self.program.name} attributes {{",
+            # As a string: a name like jit_scatter-add is no bare identifier.
+            f"module @{json.dumps(self.program.name, ensure_ascii=False)} attributes {{",
             f"  mhlo.num_partitions = {spmd.partitions} : i32,",
             f"  mhlo.num_replicas = {spmd.replicas} : i32,",
-            f'  mhlo.spmd_output_sharding = "{cut}",',
+            *cuts,
             f"  mhlo.spmd_parameters_shardings = [{parameters}]}} {{",
             f"  func.func @main({arguments}) -> ({', '.join(outputs)}) {{",
             *lines, leave, "  }", "}"))

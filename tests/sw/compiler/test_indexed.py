@@ -8,7 +8,18 @@ import pytest
 
 from celosia.compiler import CANONICAL, canonical
 from celosia.compiler.passes.indexed import indexed, is_row_gather, is_row_scatter
-from celosia.graph import DType, Graph, GraphError, TensorType, check, interpret, op, parameter
+from celosia.compiler.placement import place
+from celosia.graph import (
+    DType,
+    Graph,
+    GraphError,
+    TensorType,
+    check,
+    interpret,
+    op,
+    parameter,
+    splat,
+)
 
 
 def parts(rng):
@@ -76,7 +87,7 @@ def test_scatter(seed):
         updates = [next(kept) if dim in offset else next(others)
                    for dim in range(len(s) + len(offset))]
         u = parameter(TensorType(x.dtype, tuple(updates)))
-        reducer = rng.choice(["set", "add", "add", "maximum", "multiply"])
+        reducer = rng.choice(["set", "add", "add", "maximum", "multiply", "xor"])
         with suppress(GraphError):
             found = op("scatter", x, i, u, inserted=gone, window_dims=offset, reducer=reducer,
                        **names)
@@ -84,6 +95,46 @@ def test_scatter(seed):
               value(rng, u.dtype, updates)]
     graph = same(Graph("g", [x, i, u], [found]), inputs)
     assert all(is_row_scatter(node) for node in graph.nodes if node.op == "scatter")
+    assert not [node for node in graph.nodes if place(node).where == "host"]
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.BF16, DType.I32, DType.U32, DType.I8,
+                                   DType.BOOL], ids=str)
+def test_rows_of_which_none_repeats_are_joined_on_the_chip(dtype):
+    rng = random.Random(0)
+    x, i = parameter(TensorType(dtype, (7, 3))), parameter(TensorType(DType.I32, (5, 1)))
+    one, u = parameter(TensorType(DType.I32, (1,))), parameter(TensorType(dtype, (5, 3)))
+    row = parameter(TensorType(dtype, (3,)))
+    names = {"inserted": [0], "start_map": [0]}
+    found = []
+    for reducer in ("add", "multiply", "maximum", "minimum", "and", "or", "xor"):
+        with suppress(GraphError):
+            found += [op("scatter", x, i, u, reducer=reducer, window_dims=[1], index_dim=1,
+                         unique=True, **names),
+                      op("scatter", x, one, row, reducer=reducer, window_dims=[0], index_dim=0,
+                         **names)]
+    assert len(found) == (6 if dtype is DType.BOOL else 8 if dtype.is_float else 14)
+    inputs = [value(rng, dtype, x.shape), np.int32([[4], [-1], [0], [7], [6]]), np.int32([2]),
+              value(rng, dtype, u.shape), value(rng, dtype, row.shape)]
+    graph = same(Graph("g", [x, i, one, u, row], found), inputs)
+    assert not [node for node in graph.nodes if place(node).where == "host"]
+    outside = interpret(graph, [*inputs[:2], np.int32([7]), *inputs[3:]])
+    np.testing.assert_array_equal(outside[1], inputs[0])
+
+
+@pytest.mark.parametrize(("count", "where"), [(32, "chip"), (33, "host")])
+def test_rows_that_repeat_are_reduced_unless_they_are_many(count, where):
+    x = parameter(TensorType(DType.I32, (256, 128)))
+    i = parameter(TensorType(DType.I32, (count,)))
+    u = parameter(TensorType(DType.I32, (count, 128)))
+    at = op("and", i, splat(255, i.type))
+    put = op("scatter", x, at, u, inserted=[0], window_dims=[1], start_map=[0], index_dim=1,
+             reducer="add")
+    rng = random.Random(0)
+    inputs = [value(rng, DType.I32, x.shape), value(rng, DType.I32, i.shape, 0, 9),
+              value(rng, DType.I32, u.shape)]
+    graph = same(Graph("g", [x, i, u], [put]), inputs)
+    assert {"host"} & {place(node).where for node in graph.nodes} == {where} - {"chip"}
 
 
 def test_index_of_each_row_is_compared():

@@ -7,6 +7,10 @@ import pytest
 from jax import lax
 from through_jax import agree, both, graph_of
 
+from celosia.compiler import canonical
+from celosia.frontend import FrontendError, import_stablehlo
+from celosia.graph import interpret
+
 RNG = np.random.default_rng(3)
 EDGES = np.array([0.0, -0.0, 0.3, -0.7, 0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.7, -8.2, 40.0, 1e-5,
                   -1e30, 1e30, np.inf, -np.inf, np.nan], np.float32)
@@ -27,7 +31,7 @@ UNARY = {
     "round": jnp.round, "round_away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
     "is_finite": jnp.isfinite, "exponential": jnp.exp, "exponential_minus_one": jnp.expm1,
     "log": jnp.log, "log_plus_one": jnp.log1p, "tanh": jnp.tanh, "sqrt": jnp.sqrt,
-    "rsqrt": lax.rsqrt, "square": jnp.square, "erf": lax.erf, "erfc": lax.erfc,
+    "rsqrt": lax.rsqrt, "cbrt": jnp.cbrt, "square": jnp.square, "erf": lax.erf, "erfc": lax.erfc,
     "erf_inv": lax.erf_inv, "logistic": jax.nn.sigmoid, "clamp": lambda x: lax.clamp(-1.0, x, 2.0),
     "clip": lambda x: jnp.clip(x, -1, 2), "gelu": lambda x: jax.nn.gelu(x, approximate=False),
     "isnan": jnp.isnan, "to_i32": lambda x: x.astype(jnp.int32),
@@ -73,6 +77,41 @@ def test_binary(name):
     agree(BINARY[name], *pairs(INTEGERS.astype(np.uint32)))
 
 
+def test_angles():
+    agree(lax.atan2, *pairs(EDGES))
+    [found], [wanted] = both(lax.atan2, *pairs(EDGES))
+    zero = wanted == 0
+    np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(wanted[zero]))
+    agree(lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctan(x)), np.linspace(-1, 1, 41,
+                                                                               dtype=np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("direction", ["EQ", "NE", "LT", "LE", "GT", "GE"])
+def test_total_order(direction, dtype):
+    words = np.uint32([0xFFC00000, 0xFF800000, 0xBF800000, 0x80800000, 0x80000000,
+                       0, 0x00800000, 0x3F800000, 0x7F800000, 0x7FC00000])
+    order = words.view(np.float32) if dtype == "f32" else (words >> 16).astype(
+        np.uint16).view(jnp.bfloat16)
+    i, j = pairs(np.arange(10))
+    graph = import_stablehlo(f"""
+        func.func @main(%a: tensor<100x{dtype}>, %b: tensor<100x{dtype}>) -> tensor<100xi1> {{
+          %0 = stablehlo.compare {direction}, %a, %b, TOTALORDER
+            : (tensor<100x{dtype}>, tensor<100x{dtype}>) -> tensor<100xi1>
+          return %0 : tensor<100xi1>
+        }}""")
+    wanted = getattr(np, {"EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal",
+                          "GT": "greater", "GE": "greater_equal"}[direction])(i, j)
+    [found] = interpret(canonical(graph), [order[i], order[j]])
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_places_in_sorted_numbers():
+    x, at = np.sort(normal(9)), np.concatenate([EDGES, normal(9)])
+    agree(lambda x, at: (jnp.searchsorted(x, at), jnp.searchsorted(x, at, side="right"),
+                         jnp.digitize(at, x), jnp.interp(at, x, x * 2)), x, at)
+
+
 @pytest.mark.parametrize("function", [lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor,
                                       lax.shift_left, lax.shift_right_logical,
                                       lax.shift_right_arithmetic])
@@ -91,6 +130,10 @@ def test_bools():
     a, b = pairs(np.array([False, True]))
     agree(lambda a, b: (a & b, a | b, a ^ b, ~a, a == b, a < b, jnp.where(a, b, a),
                         a.astype(jnp.float32), lax.max(a, b), lax.min(a, b)), a, b)
+    x = RNG.integers(0, 2, (5, 4)).astype(bool) & np.array([1, 1, 0, 1, 1], bool)[:, None]
+    agree(lambda x: (jnp.argmax(x, 1), jnp.argmin(x, 0), jnp.argmax(x), jnp.argmin(x | True)), x)
+    agree(lambda x: (x @ x.T, jnp.einsum("ij,ij->i", x, x), jnp.einsum("ij,jk->ijk", x, x.T),
+                     jnp.dot(x[0], x[0], preferred_element_type=jnp.int32)), x)
 
 
 def test_power():
@@ -268,11 +311,30 @@ def test_gather():
 def test_scatter():
     x, i, u = normal(5, 3), np.array([4, 0, 4, 9, -1], np.int32), normal(5, 3)
     agree(lambda x, i, u: (x.at[i].add(u), x.at[i].multiply(u), x.at[i].min(u), x.at[i].max(u),
-                           x.at[:, 1].set(u[:, 0]), x.at[i[:2]].set(u[:2])), x, i, u, rtol=1e-5)
+                           x.at[:, 1].set(u[:, 0]), x.at[i[:2]].set(u[:2]),
+                           x.at[i].subtract(u), x.at[2].subtract(u[0])), x, i, u, rtol=1e-5)
     agree(lambda x, i: x.at[i].set(7), x, i)
     agree(lambda x, i: jax.grad(lambda x: (x[i] ** 2).sum())(x), x, i % 5, rtol=1e-5)
     agree(lambda x, i: jax.grad(lambda x: jnp.take_along_axis(x, i, 1).sum())(x), normal(5, 6),
           i[:, None] % 6)
+
+
+def test_scatter_of_a_function():
+    x, u = normal(5, 3), normal(2, 3)
+    agree(lambda x: (x.at[2].apply(jnp.sin), x.at[1:3].apply(lambda v: v * 3 + 1),
+                     x.at[9].apply(jnp.exp), x.at[np.array([0, 4])].apply(jnp.exp),
+                     (x > 0).at[1].apply(jnp.logical_not)), x, rtol=1e-5)
+    agree(lambda i: (i.at[2].apply(lambda v: v // 2 + 7), i.at[np.array([1, 3])].add(2)),
+          INTEGERS)
+    graph = graph_of(lambda x, u: x.at[np.array([3, 1])].multiply(u), x, u)
+    [scatter] = [node for node in graph.nodes if node.op == "scatter"]
+    assert scatter.attrs["unique"]
+    for body, named in ((jnp.exp, "exponential(arg0)"), (lambda v: 2 - v, "subtract(2.0, arg0)")):
+        with pytest.raises(FrontendError) as caught:
+            graph_of(lambda x, body=body: x.at[np.array([1, 1])].apply(body), x)
+        assert str(caught.value).endswith(
+            "stablehlo.scatter: body must be add, multiply, maximum, minimum, and, or or xor of "
+            f"its arguments, not {named}")
 
 
 def test_dynamic_slices():

@@ -15,7 +15,7 @@ SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 3e38, -3e38, 
 EXACT = {
     "div": np.divide, "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log": np.log,
     "log1p": np.log1p, "tanh": np.tanh, "logistic": lambda x: 1 / (1 + np.exp(-x)),
-    "erf": np.vectorize(math.erf), "power": np.power}
+    "erf": np.vectorize(math.erf), "power": np.power, "cbrt": np.cbrt, "atan2": np.arctan2}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -1,5 +1,6 @@
 """Factorisations that JAX leaves to the platform, on the golden model."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -36,6 +37,13 @@ def test_columns_that_need_no_reflection(a):
     q, packed = factors(a)
     np.testing.assert_allclose(q.T @ q, np.eye(a.shape[1]), atol=1e-6)
     np.testing.assert_allclose(q @ np.triu(packed)[:a.shape[1]], a, atol=1e-6)
+
+
+def test_no_rank_is_promoted():
+    a = matrix(5, 3)
+    with jax.numpy_rank_promotion("raise"):
+        q, packed = factors(a)
+    np.testing.assert_allclose(q @ np.triu(packed)[:3], a, atol=1e-5)
 
 
 def test_reflections_keep_lengths():

@@ -15,14 +15,20 @@ import numpy as np
 
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Node, TensorType, Value
-from celosia.graph.operations.elementwise import BITWISE, FLOAT_UNARY, NUMERIC_BINARY, SHIFTS
+from celosia.graph.operations.elementwise import (
+    BITWISE,
+    FLOAT_BINARY,
+    FLOAT_UNARY,
+    NUMERIC_BINARY,
+    SHIFTS,
+)
 
 __all__ = ["ELEMENTWISE", "algebra", "narrow"]
 
 #: Operations of which every element of the result follows from one element of each operand.
-ELEMENTWISE = frozenset({*FLOAT_UNARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs", "sign", "negate",
-                         "not", "is_finite", "compare", "select", "clamp", "convert",
-                         "reduce_precision"})
+ELEMENTWISE = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs",
+                         "sign", "negate", "not", "is_finite", "compare", "select", "clamp",
+                         "convert", "reduce_precision"})
 _COMMUTE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 _INVERSE = frozenset({"negate", "not"})
 _SAME = frozenset({"maximum", "minimum", "and", "or"})

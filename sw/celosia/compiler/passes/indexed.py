@@ -9,7 +9,9 @@ A comparison is better where each row has an index of its own (``take_along_axis
 labels): there the gather is a sum of what is selected and the scatter a selection, in one walk over
 x. A scatter that adds, as the gradient of an embedding, must not lose one of two rows with the same
 index: it is a matmul with the one-hot rows, which are exact in bf16. (An infinity in an update
-makes NaNs of other rows there.)
+makes NaNs of other rows there.) Where no two have the same index, rows are gathered, joined, and
+put back, whatever joins them. Otherwise what is not a sum of floats is, for each row, a reduction
+of the updates whose index is that of the row, as long as there are not too many comparisons.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ from celosia.compiler.builder import Builder
 from celosia.compiler.passes.bounds import within
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
-__all__ = ["MOST_ONE_HOT", "indexed", "is_row_gather", "is_row_scatter"]
+__all__ = ["MOST_ONE_HOT", "MOST_REDUCED", "indexed", "is_row_gather", "is_row_scatter"]
 
 #: Elements of a one-hot matrix at most; a longer scatter stays.
 MOST_ONE_HOT = 1 << 24
+#: Elements that are compared, selected and reduced at most; a longer scatter stays.
+MOST_REDUCED = 1 << 20
 
 
 def is_row_gather(node: Node) -> bool:
@@ -51,11 +55,30 @@ def indexed(graph: Graph) -> Graph:
     def replace(node: Node) -> tuple[Value, ...] | None:
         if node.op == "gather" and not is_row_gather(node):
             return (_gather(Builder(node.source), node),)
-        if node.op == "scatter" and not is_row_scatter(node):
+        if node.op == "scatter" and not (is_row_scatter(node) and _stays(
+                node, node.operands[2].shape[0], *node.operands[0].shape)):
             return (_scatter(Builder(node.source), node),)
         return None
 
     return rewrite(graph, replace)
+
+
+def _joins_once(node: Node) -> bool:
+    """Whether a scatter joins what is there, but each element with one update at most."""
+    attrs = node.attrs
+    shape = node.operands[1].shape
+    count = math.prod(extent for dim, extent in enumerate(shape) if dim != attrs["index_dim"])
+    return attrs["reducer"] != "set" and (attrs["unique"] or count == 1)
+
+
+def _stays(node: Node, count: int, rows: int, width: int) -> bool:
+    """Whether a scatter of ``count`` rows to a matrix is one: it sets them, or they are many."""
+    name = node.attrs["reducer"]
+    if name == "set" or _joins_once(node):
+        return name == "set"
+    if name == "add" and node.types[0].dtype.is_float:
+        return count * rows > MOST_ONE_HOT
+    return count * rows * width > MOST_REDUCED
 
 
 class _Index(NamedTuple):
@@ -216,10 +239,16 @@ def _scatter(b: Builder, node: Node) -> Value:
     now = order + [of[dim] for dim in kept]
     total = b.reshape(b.transpose(total, [now.index(dim) for dim in sorted(now)]), count)
     turned = b.reshape(b.transpose(updates, sorted(now) + last), count, width)
-    if name == "add" and x.dtype.is_float and count * rows <= MOST_ONE_HOT:
-        found = _add(b, table, total, turned)
+    once = _joins_once(node)
+    if not once and not _stays(node, count, rows, width):
+        join = _add if name == "add" and x.dtype.is_float else _reduced
+        found = join(b, name, table, total, turned)
     else:
         padded = b.pad(table, b.constant(table.dtype.numpy.type(0)), (0, 0), (1, 0))
+        if once:
+            there = b("gather", padded, total, offset_dims=[1], collapsed=[0], start_map=[0],
+                      index_dim=1, sizes=[1, width])
+            turned, name = b(name, there, turned), "set"
         found = b("scatter", padded, total, turned, window_dims=[1], inserted=[0], start_map=[0],
                   index_dim=1, reducer=name)
         found = b.slice(found, (0, 0), (rows, width))
@@ -227,7 +256,21 @@ def _scatter(b: Builder, node: Node) -> Value:
     return b.transpose(found, [(dims + rest).index(dim) for dim in range(x.type.rank)])
 
 
-def _add(b: Builder, table: Value, index: Value, updates: Value) -> Value:
+def _reduced(b: Builder, name: str, table: Value, index: Value, updates: Value) -> Value:
+    count, rows = updates.shape[0], table.shape[0]
+    here = b.compare("eq", b.broadcast(index, (count, rows), [0]), b.iota((count, rows), 1))
+    # Without a last dimension of one element, which would be alone in its row of lanes.
+    width = table.shape[1:] if table.shape[1] > 1 else ()
+    shape, dims = (count, rows, *width), [0, *range(2, 2 + len(width))]
+    nothing = b.neutral(name, table.dtype)
+    chosen = b("select", b.broadcast(here, shape, [0, 1]),
+               b.broadcast(b.reshape(updates, count, *width), shape, dims),
+               b.like(nothing, TensorType(table.dtype, shape)))
+    found = b("reduce", chosen, nothing, dims=[0], reducer=name)
+    return b(name, table, b.reshape(found, *table.shape))
+
+
+def _add(b: Builder, name: str, table: Value, index: Value, updates: Value) -> Value:
     count, rows = updates.shape[0], table.shape[0]
     one_hot = b.compare("eq", b.broadcast(index, (count, rows), [0]), b.iota((count, rows), 1))
     sums = b("dot", b.convert(one_hot, DType.BF16), updates, dtype=DType.F32, contract=[(0, 0)],

@@ -1,14 +1,14 @@
-"""Terms of the functions of `celosia.kernels.functions`, instruction for instruction."""
+"""Terms of the functions of `celosia.kernels`, instruction for instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 
 from celosia.arch.vector import Post
 from celosia.compiler.levels import KERNELS
 from celosia.compiler.selection.terms import Pool, Term
-from celosia.kernels import functions
 from celosia.kernels.trace import Kernel, Operand, Tile, Word, kernel
 
 __all__ = ["exact", "inline"]
@@ -16,7 +16,9 @@ __all__ = ["exact", "inline"]
 
 @cache
 def _traced(name: str, operands: int) -> Kernel:
-    return kernel(name, getattr(functions, name), ("x", "y")[:operands])
+    module, _, function = name.partition(".")
+    code = getattr(import_module(f"celosia.kernels.{module}"), function)
+    return kernel(function, code, ("x", "y")[:operands])
 
 
 def exact(pool: Pool, op: str, *args: Term) -> Term:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import Value
+from celosia.graph import DType, Value
 
 __all__ = []
 
@@ -41,19 +43,27 @@ def _algorithm(here: Here) -> str:
 def _dot_general(here: Here) -> Value:
     from jaxlib.mlir.dialects import stablehlo
     dims = stablehlo.DotDimensionNumbers(here["dot_dimension_numbers"])
-    return here.emit(
-        "dot", *here.operands, dtype=here.type.dtype,
+    return _product(
+        here,
         batch=tuple(zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True)),
         contract=tuple(zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions,
-                           strict=True)),
-        precision=_precision(here))
+                           strict=True)))
 
 
 @translates("stablehlo.dot")
 def _dot(here: Here) -> Value:
+    return _product(here, contract=((here.operands[0].type.rank - 1, 0),))
+
+
+def _product(here: Here, **attrs: Any) -> Value:
     a, b = here.operands
-    return here.emit("dot", a, b, dtype=here.type.dtype, contract=((a.type.rank - 1, 0),),
-                     precision=_precision(here))
+    if a.dtype is DType.BOOL and b.dtype is DType.BOOL:
+        # Any is true where the number of those that are is not 0.
+        a, b = (here.emit("convert", each, dtype=DType.I8) for each in (a, b))
+        count = here.emit("dot", a, b, dtype=DType.I32, **attrs)
+        return count if here.type.dtype is DType.I32 else here.emit("convert", count,
+                                                                    dtype=here.type.dtype)
+    return here.emit("dot", a, b, dtype=here.type.dtype, precision=_precision(here), **attrs)
 
 
 def _letters(places: dict[int, str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
@@ -17,9 +16,9 @@ _SAME = {
     "shift_left": "shift_left", "shift_right_logical": "shift_right",
     "shift_right_arithmetic": "shift_right_signed", "exponential": "exp",
     "exponential_minus_one": "expm1", "log": "log", "log_plus_one": "log1p", "tanh": "tanh",
-    "sqrt": "sqrt", "rsqrt": "rsqrt", "sine": "sin", "cosine": "cos", "floor": "floor",
-    "ceil": "ceil", "round_nearest_even": "round", "is_finite": "is_finite", "select": "select",
-    "clamp": "clamp",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "cbrt": "cbrt", "atan2": "atan2", "sine": "sin",
+    "cosine": "cos", "floor": "floor", "ceil": "ceil", "round_nearest_even": "round",
+    "is_finite": "is_finite", "select": "select", "clamp": "clamp",
 }
 #: What the arithmetic of numbers is for bools.
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
@@ -113,9 +112,19 @@ def _compare(here: Here) -> Value:
     a, b = here.operands
     if (here.has("compare_type") and name_of(here["compare_type"]) == "TOTALORDER"
             and a.dtype.is_float):
-        raise Unsupported("floats must be compared as FLOAT outside a sort, not TOTALORDER")
+        a, b = _totally_ordered(here, a), _totally_ordered(here, b)
     return here.emit("compare", a, b,
                      direction=name_of(here["comparison_direction"]).lower())
+
+
+def _totally_ordered(here: Here, x: Value) -> Value:
+    """Return integers in the total order of floats: -NaN, -inf to -0, 0 to inf, NaN."""
+    if x.dtype is not DType.F32:
+        x = here.emit("convert", x, dtype=DType.F32)
+    bits = here.emit("bitcast", x, dtype=DType.I32)
+    # Negative numbers are in the other order by their bits but the first.
+    sign = here.emit("shift_right_signed", bits, here.splat(31, bits.type))
+    return here.emit("xor", bits, here.emit("and", sign, here.splat(0x7FFFFFFF, bits.type)))
 
 
 @translates("stablehlo.convert")

@@ -31,9 +31,9 @@ __all__ = ["Partitioner"]
 
 _SHARDING = "sdy.sharding"
 _ELEMENTWISE = frozenset(f"stablehlo.{name}" for name in """
-    abs add and bitcast_convert ceil clamp compare convert cosine count_leading_zeros divide
-    exponential exponential_minus_one floor is_finite log log_plus_one logistic maximum minimum
-    multiply negate not or popcnt power reduce_precision remainder round_nearest_afz
+    abs add and atan2 bitcast_convert cbrt ceil clamp compare convert cosine count_leading_zeros
+    divide exponential exponential_minus_one floor is_finite log log_plus_one logistic maximum
+    minimum multiply negate not or popcnt power reduce_precision remainder round_nearest_afz
     round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine
     sqrt subtract tan tanh xor""".split()) | {"chlo.square", "chlo.erf", "chlo.erfc",
                                              "chlo.erf_inv"}

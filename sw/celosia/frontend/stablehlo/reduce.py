@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.regions import arg_reducer_of, reducer_of, select_of
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import Value
+from celosia.graph import DType, Value
 
 __all__ = []
 
@@ -18,8 +18,14 @@ def _reduce(here: Here) -> Value | Sequence[Value]:
     if len(here.operands) == 2:
         return here.emit("reduce", *here.operands, dims=dims, reducer=reducer_of(region))
     if len(here.operands) == 4:
-        return here.node("arg_reduce", *here.operands, dims=dims,
-                         reducer=arg_reducer_of(region))
+        x, index, initial, initial_index = here.operands
+        if x.dtype is not DType.BOOL:
+            return here.node("arg_reduce", *here.operands, dims=dims,
+                             reducer=arg_reducer_of(region))
+        x, initial = (here.emit("convert", each, dtype=DType.I32) for each in (x, initial))
+        best, place = here.node("arg_reduce", x, index, initial, initial_index, dims=dims,
+                                reducer=arg_reducer_of(region))
+        return here.emit("convert", best, dtype=DType.BOOL), place
     raise Unsupported(f"operands to reduce must be one or two, not {len(here.operands) // 2}")
 
 

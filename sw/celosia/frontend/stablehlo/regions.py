@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of, name_of, tensor_type
 from celosia.frontend.stablehlo.elementwise import BOOLEAN
-from celosia.graph import DType
+from celosia.graph import OPS, DType, TensorType, Value
 
-__all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of"]
+if TYPE_CHECKING:
+    from celosia.frontend.stablehlo.translation import Here
+
+__all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of", "spread"]
 
 #: A tree: ("arg", i), ("constant", text), or an operation, its words and its operands.
 Expression = tuple[Any, ...]
@@ -45,6 +49,10 @@ def expressions_of(region: Any) -> tuple[Expression, ...]:
         operands = [values[value] for value in op.operands]
         if name == "return":
             return tuple(operands)
+        if name == "sdy.sharding_constraint":
+            # Of a scalar it says nothing.
+            values[op.results[0]] = operands[0]
+            continue
         words: list[str] = []
         if name in _COMMUTATIVE:
             operands.sort(key=repr)
@@ -73,7 +81,7 @@ def _arg(i: int) -> Expression:
 
 
 def reducer_of(region: Any, *, update: bool = False) -> str:
-    """Return the name of a reducer of one value; "set" for an update that replaces.
+    """Return the name of a reducer of one value; "set" or "subtract" for what only updates do.
 
     Raises
     ------
@@ -83,6 +91,8 @@ def reducer_of(region: Any, *, update: bool = False) -> str:
     trees = expressions_of(region)
     if update and trees == (_arg(1),):
         return "set"
+    if update and trees == (("subtract", _arg(0), _arg(1)),):
+        return "subtract"
     for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor"):
         if trees == ((name, _arg(0), _arg(1)),):
             dtype = tensor_type(region.blocks[0].arguments[0].type).dtype
@@ -160,6 +170,35 @@ def _ordered(tree: Expression) -> Expression:
     if tree[0] == "compare" and repr(parts[2]) > repr(parts[3]):
         parts[1:] = [_MIRRORED[str(parts[1])], parts[3], parts[2]]
     return tuple(parts)
+
+
+def spread(here: Here, region: Any, operands: Sequence[Value]) -> Value:
+    """Return what a region of scalars, of one result, makes of each element of arrays.
+
+    Raises
+    ------
+    Unsupported
+        If it has other operations than elementwise ones on its arguments.
+    """
+    body = here.importer.region("body", region, here)
+    if body.captured:
+        raise Unsupported("body must be of operations on its arguments alone")
+    graph = body.close(())
+    shape = operands[0].shape
+    values = dict(zip(graph.params, operands, strict=True))
+    for node in graph.nodes:
+        if node.op == "parameter":
+            continue
+        if not node.operands:
+            [array] = here.importer.constants.values(node)
+            values[node.result] = here.splat(array.item(), TensorType(node.result.dtype, shape))
+        elif OPS[node.op].group == "elementwise" and node.types[0].rank == 0:
+            values[node.result] = here.emit(node.op, *(values[each] for each in node.operands),
+                                            **node.attrs)
+        else:
+            raise Unsupported(f"body must be of elementwise operations, not {node.op}")
+    [found] = graph.outputs
+    return values[found]
 
 
 def _text(trees: tuple[Expression, ...]) -> str:

@@ -38,7 +38,7 @@ def _erf_inv(y: float) -> float:
 
 _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
-    "sqrt": np.sqrt, "rsqrt": _rsqrt, "sin": np.sin, "cos": np.cos,
+    "sqrt": np.sqrt, "rsqrt": _rsqrt, "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos,
     "erf": _by_element(math.erf), "erfc": _by_element(math.erfc),
     "erf_inv": _by_element(_erf_inv), "floor": np.floor, "ceil": np.ceil, "round": np.rint,
     "negate": np.negative,
@@ -108,6 +108,11 @@ BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 @kernel(*BINARY)
 def _binary(run: Run, a: Tensor, b: Tensor) -> Tensor:
     return in_f32(BINARY[run.node.op], a, b)
+
+
+@kernel("atan2")
+def _atan2(run: Run, a: Tensor, b: Tensor) -> Tensor:
+    return in_f32(np.arctan2, a, b)
 
 
 @kernel("not")

@@ -4,7 +4,7 @@ from celosia.graph.attributes import DTYPE, INT, Attribute, enum
 from celosia.graph.spec import Call, Infer, define, require, same
 from celosia.graph.types import DType, TensorType
 
-__all__ = ["BITWISE", "COMPARISONS", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS"]
+__all__ = ["BITWISE", "COMPARISONS", "FLOAT_BINARY", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS"]
 
 #: Directions of `compare`.
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -18,6 +18,7 @@ FLOAT_UNARY = {
     "tanh": "Hyperbolic tangent.",
     "sqrt": "Square root.",
     "rsqrt": "1 / square root.",
+    "cbrt": "Cube root, of a negative number negative.",
     "sin": "Sine of x radians.",
     "cos": "Cosine of x radians.",
     "erf": "Error function.",
@@ -26,6 +27,10 @@ FLOAT_UNARY = {
     "floor": "Greatest integer not above x.",
     "ceil": "Least integer not below x.",
     "round": "Nearest integer, ties to even.",
+}
+#: Operations on two floats, and what they give.
+FLOAT_BINARY = {
+    "atan2": "Angle of the point (b, a) in radians from -pi to pi, as in C.",
 }
 _SIGNED_UNARY = {
     "abs": "Magnitude; of the least integer itself.",
@@ -65,6 +70,12 @@ def _float(call: Call) -> TensorType:
     return x
 
 
+def _floats(call: Call) -> TensorType:
+    found: TensorType = same("operands", call.operands)
+    require(found.dtype.is_float, f"operands must be floats, not {found}")
+    return found
+
+
 def _signed(call: Call) -> TensorType:
     [x] = call.operands
     require(x.dtype.is_float or x.dtype.is_signed, f"operand must have a sign, not {x}")
@@ -91,6 +102,7 @@ def _shift(call: Call) -> TensorType:
 
 
 for _names, _infer, _operands in ((FLOAT_UNARY, _float, "x"), (_SIGNED_UNARY, _signed, "x"),
+                                  (FLOAT_BINARY, _floats, "a b"),
                                   (NUMERIC_BINARY, _numeric, "a b"),
                                   ({"negate": "-x, integers modulo their range."}, _numeric, "x"),
                                   (BITWISE, _bits, "a b"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.graph.attributes import BOOL, INT, INTS, Attribute, enum
-from celosia.graph.operations.reduce import REDUCERS
+from celosia.graph.operations.reduce import REDUCERS, require_reducible
 from celosia.graph.operations.shape import require_dims, require_rank
 from celosia.graph.spec import Call, define, require, same
 from celosia.graph.types import DType, TensorType
@@ -77,18 +77,18 @@ def _gather(call: Call) -> TensorType:
 @define("scatter", "x indices updates", window_dims=Attribute(INTS, ()),
         inserted=Attribute(INTS, ()), x_batch=Attribute(INTS, ()),
         indices_batch=Attribute(INTS, ()), start_map=Attribute(INTS), index_dim=Attribute(INT),
-        reducer=Attribute(enum(*SCATTERS)))
+        reducer=Attribute(enum(*SCATTERS)), unique=Attribute(BOOL, False))
 def _scatter(call: Call) -> TensorType:
     """Each element of updates joined by `reducer` to the element of x at its index, as
     StableHLO's scatter defines it; an element whose index is not in x is left out. Of several
     that "set" one place the last in row-major order of updates stays; other reducers may go in
-    any order.
+    any order. `unique` promises that no two go to one place.
     """
     x, indices, updates = call.operands
     require(indices.dtype.is_integer, f"indices must be integers, not {indices}")
     require(updates.dtype is x.dtype, f"updates must be of {x.dtype}, not {updates}")
-    if call["reducer"] in ("and", "or", "xor"):
-        require(not x.dtype.is_float, f"x must not be a float for {call['reducer']}, not {x}")
+    if call["reducer"] != "set":
+        require_reducible(call["reducer"], x.dtype)
     gone = call["inserted"] + call["x_batch"]
     _index_dims(call, x, indices, gone)
     batch = _without(indices.shape, (call["index_dim"],))

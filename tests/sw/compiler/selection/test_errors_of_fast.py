@@ -51,6 +51,26 @@ def test_sqrt():
     np.testing.assert_array_equal(np.signbit(got[:2]), [False, True])
 
 
+@pytest.mark.parametrize(("name", "function", "bound"), [
+    ("cbrt", np.cbrt, 1.5), ("atan2", np.arctan2, 4)])
+def test_cube_roots_and_angles(name, function, bound):
+    count = 2 if name == "atan2" else 1
+    for low, high in ((-126, 128), (-3, 4)):
+        inputs = [binades(low, high, seed) for seed in range(count)]
+        want = function(*(each.astype(np.float64) for each in inputs))
+        want = np.where(np.abs(want) < 2.0**-126, 0.0, want)
+        assert ulps(made(name, *inputs), want) <= bound
+    edges = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2e37])
+    special = [each.ravel() for each in np.meshgrid(*[edges] * count)]
+    inputs = [np.resize(each, SPACE) for each in special]
+    with np.errstate(invalid="ignore"):
+        want = function(*special)
+    got = made(name, *inputs).ravel()[:want.size]
+    np.testing.assert_allclose(got, want, rtol=4e-7)
+    known = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(want[known]))
+
+
 @pytest.mark.parametrize("reach", [1, 10, 87])
 def test_exp(reach):
     x = values(-reach, reach)

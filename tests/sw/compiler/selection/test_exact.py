@@ -119,15 +119,18 @@ def test_clamped_integers_need_no_wrapping():
     assert len(code.steps) <= 2
 
 
-@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"divide", "power"}))
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"divide", "power", "atan2"}))
 def test_functions_are_the_kernels(name):
-    from celosia.kernels import functions
+    from importlib import import_module
+
     from celosia.kernels.evaluate import evaluate
     from celosia.kernels.trace import kernel
     graph = unary(name)
     [x] = inputs_of(graph)
     _, [got], _ = run(graph, [x], SPACE, options=EXACT)
-    [want] = evaluate(kernel(name, getattr(functions, KERNELS[name])), x)
+    module, function = KERNELS[name].split(".")
+    code = getattr(import_module(f"celosia.kernels.{module}"), function)
+    [want] = evaluate(kernel(name, code), x)
     np.testing.assert_array_equal(got.view(np.uint32), want)
 
 
