@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.codegen import nodes
@@ -72,7 +73,7 @@ class Options:
     """
 
     fast: bool = True
-    memory: int = 1 << 30
+    memory: int = registers.MOST_MEMORY
     resident: bool = True
 
 

@@ -158,13 +158,13 @@ class Chip:
     def bytes_in_use(self) -> int:
         """Bytes of its memory that programs and arrays have."""
         device = self._device
-        return 0 if device is None else self.bytes_limit - device.free_bytes
+        return 0 if device is None else device.memory_bytes - device.free_bytes
 
     @property
     def bytes_limit(self) -> int:
-        """Bytes of its memory; 0 before the first program."""
+        """Bytes of its memory that programs and arrays may have; 0 before the first program."""
         device = self._device
-        return 0 if device is None else device.transport.memory_bytes
+        return 0 if device is None else device.memory_bytes
 
     # For its own thread
 
