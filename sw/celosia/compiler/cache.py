@@ -21,7 +21,7 @@ from celosia.graph import Graph
 __all__ = ["clear", "fetch", "key_of"]
 
 #: Programs that a process keeps.
-_IN_MEMORY = 64
+_IN_MEMORY = 16
 _memory: OrderedDict[str, Compiled] = OrderedDict()
 
 

@@ -6,15 +6,16 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import Peer
-from celosia.compiled import Compiled, Executable, Resident
+from celosia.compiled import Executable, Resident
 from celosia.compiled.mixed import MixedExecutable
 from celosia.driver import Device, OutOfDeviceMemory, open
 from celosia.pjrt.buffers import Buffer
@@ -110,7 +111,7 @@ class Chip:
         self.devices: Any = None
         self.memories: Any = None
         self._device: Device | None = None
-        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()
+        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()  # by keys of programs
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -174,6 +175,7 @@ class Chip:
             if self._closed or work is None:
                 return
             work()
+            del work  # and what it holds: the thread may wait here for long
 
     def run(self, job: Job) -> PjrtError | None:
         """Run a program and fill the outputs, but do not say yet that they are ready."""
@@ -197,13 +199,14 @@ class Chip:
 
     def _results(self, job: Job, peer: Peer | None) -> Sequence[Any]:
         compiled = job.program.compiled
-        loaded = self._load(job.program.key, compiled)
+        loaded = self._load(job.program)
         arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
         for i in job.taken:
             job.inputs[i].donated = True
         loaded.leave()
         assert self._device is not None
-        self._device.on_progress = lambda _: self.check(job.given)
+        given = job.given
+        self._device.on_progress = lambda _: self.check(given)
         if isinstance(loaded.executable, MixedExecutable):
             return loaded.executable(*arguments, timeout=None, peer=peer)
         results = loaded.executable.run(*arguments, timeout=None)
@@ -219,20 +222,32 @@ class Chip:
             else:
                 buffer.host = result
 
-    def _load(self, key: int, compiled: Compiled) -> _Loaded:
+    def _load(self, program: Program) -> _Loaded:
         """Return a program in the chip's memory; others make room for it if they must."""
+        key = program.key
         if self._device is None:
             self._device = open(self.settings.backend, config=self.settings.config)
         loaded = self._loaded.get(key)
         while loaded is None:
             try:
-                loaded = self._loaded[key] = _Loaded(compiled.load(self._device))
+                loaded = self._loaded[key] = _Loaded(program.compiled.load(self._device))
+                # JAX drops it in any thread; the chip is this one's.
+                weakref.finalize(program, self.submit, partial(self._forget, key)).atexit = False
             except OutOfDeviceMemory:
                 if not self._loaded:
                     raise
-                _, oldest = self._loaded.popitem(last=False)
-                oldest.leave()
-                oldest.executable.free()
+                self._unload(next(iter(self._loaded)))
             self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
         self._loaded.move_to_end(key)
         return loaded
+
+    def _forget(self, key: int) -> None:
+        with suppress(Exception):  # of a chip that does not answer
+            self._unload(key)
+
+    def _unload(self, key: int) -> None:
+        """Take a program out of the chip's memory; its results go to the host."""
+        loaded = self._loaded.pop(key, None)
+        if loaded is not None:
+            loaded.leave()
+            loaded.executable.free()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from celosia.compiled import Compiled, Mixed
 from celosia.compiler import api
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from celosia.pjrt.client import Client
 
 __all__ = ["LoadedExecutable", "Program", "Programs"]
-
-#: Programs that are kept by the bytes of their module.
-_MOST = 1024
 
 
 class Program:
@@ -72,7 +70,7 @@ class Program:
 
 
 class Programs:
-    """Compiles modules, and knows those that it has compiled. Safe among threads.
+    """Compiles modules, and knows those of its programs that somebody has. Safe among threads.
 
     Attributes
     ----------
@@ -83,7 +81,7 @@ class Programs:
     def __init__(self, settings: Settings):
         self.settings = settings
         self.compiled = 0
-        self._known: OrderedDict[bytes, Program] = OrderedDict()
+        self._known: WeakValueDictionary[bytes, Program] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def get(self, module: bytes) -> Program:
@@ -94,9 +92,6 @@ class Programs:
             if program is None:
                 program = self._known[digest] = self._compile(module, digest.hex())
                 self.compiled += 1
-                if len(self._known) > _MOST:
-                    self._known.popitem(last=False)
-            self._known.move_to_end(digest)
         return program
 
     def _compile(self, module: bytes, fingerprint: str) -> Program:
