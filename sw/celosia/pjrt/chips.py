@@ -20,6 +20,7 @@ from celosia.compiled.mixed import MixedExecutable
 from celosia.driver import Device, OutOfDeviceMemory, open
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.handles import HANDLES
 from celosia.pjrt.programs import Program
 from celosia.pjrt.settings import Settings
 
@@ -45,8 +46,12 @@ class Job:
         What runs.
     given
         When, by `time.monotonic`.
-    inputs, outputs
-        Arguments, and the results to be.
+    inputs
+        Arguments.
+    outputs
+        The results to be, of those that somebody has.
+    everywhere
+        Those of all the chips that run it together.
     taken
         Numbers of the arguments that the program may write over.
     device
@@ -58,10 +63,17 @@ class Job:
     program: Program
     given: float
     inputs: Sequence[Buffer]
-    outputs: Sequence[Buffer]
+    outputs: Sequence[weakref.ref[Buffer]]
+    everywhere: Sequence[weakref.ref[Buffer]]
     taken: Sequence[int]
     device: int = 0
     interconnect: HostInterconnect | None = None
+
+def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
+    """Whether somebody has one of the results of a run, or it has none."""
+    if HANDLES.graveyard:
+        HANDLES.sweep()
+    return not results or any(result() for result in results)
 
 
 class _Loaded:
@@ -116,6 +128,7 @@ class Chip:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._interrupted = 0.0  # when: what was given before is not to be done
+        self._doubted = 0.0  # when: nor what was given before, if nobody has its results
         self._closed = False
 
     # For any thread
@@ -138,9 +151,16 @@ class Chip:
         """
         self._interrupted = monotonic()
 
-    def check(self, given: float) -> None:
-        """Raise `Interrupted` if what was given at a time is not to be done."""
-        if given <= self._interrupted:
+    def doubt(self) -> None:
+        """End the run that is under way and those that wait, if nobody has what they give.
+
+        Signal handlers may call it.
+        """
+        self._doubted = monotonic()
+
+    def check(self, given: float, results: Sequence[weakref.ref[Buffer]]) -> None:
+        """Raise `Interrupted` if what was given at a time, for these results, is not to be done."""
+        if given <= self._interrupted or (given <= self._doubted and not _wanted(results)):
             raise Interrupted
 
     def close(self) -> None:
@@ -183,7 +203,7 @@ class Chip:
         try:
             # Whatever happens in here ends the run on all chips.
             with nullcontext() if link is None else link.device(job.device) as peer:
-                self.check(job.given)
+                self.check(job.given, job.everywhere)
                 for buffer in job.inputs:
                     buffer.ready.wait()
                     if buffer.ready.error is not None:
@@ -205,16 +225,20 @@ class Chip:
             job.inputs[i].donated = True
         loaded.leave()
         assert self._device is not None
-        given = job.given
-        self._device.on_progress = lambda _: self.check(given)
-        if isinstance(loaded.executable, MixedExecutable):
-            return loaded.executable(*arguments, timeout=None, peer=peer)
-        results = loaded.executable.run(*arguments, timeout=None)
-        loaded.results = [weakref.ref(buffer) for buffer in job.outputs]
+        self._device.on_progress = lambda _: self.check(job.given, job.everywhere)
+        try:
+            if isinstance(loaded.executable, MixedExecutable):
+                return loaded.executable(*arguments, timeout=None, peer=peer)
+            results = loaded.executable.run(*arguments, timeout=None)
+        finally:
+            self._device.on_progress = None  # it has the job, and its arguments
+        loaded.results = job.outputs
         return results
 
     def _fill(self, job: Job, results: Sequence[Any]) -> None:
-        for buffer, result in zip(job.outputs, results, strict=True):
+        for output, result in zip(job.outputs, results, strict=True):
+            if (buffer := output()) is None:
+                continue
             if isinstance(result, Resident):
                 buffer.resident = result
                 if buffer.nbytes <= _SMALL:
