@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingImports]  # it has no stub
 import _thread
 import signal
 import sys
@@ -19,9 +20,9 @@ _SOON = 0.01
 #: Seconds that a call may take to its end before it is interrupted itself.
 _PATIENCE = 2.0
 #: Those that a handler may have.
-_SIGNALS = sorted(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
-#: Without the search for names of handlers: this is asked in every call.
-_getsignal: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+_SIGNALS = sorted(map(int, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}))
+#: That of `signal` looks for names of handlers, 2 us for each; all are asked for in every call.
+_getsignal: Callable[[int], Any] = _signal.getsignal
 
 
 class _Client(Protocol):
@@ -123,6 +124,7 @@ class Calls:
                 return None
         if not inside:
             error, self.error = self.error, None
+            self._cancel(error, False)  # what the call has given since then, too
             raise error
         if guarded and not self._inside and monotonic() - self._since > _PATIENCE:
             self._inside = True

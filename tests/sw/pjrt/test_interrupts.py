@@ -112,7 +112,7 @@ def test_it_waits_for_the_end_of_a_call(calls, client, function):
     with pytest.raises(Stop):
         trip(calls)
     assert calls.due() == 0
-    assert (client.interrupts, client.doubts) == (0, 1)
+    assert (client.interrupts, client.doubts) == (0, 2)  # a call may have given a run since then
 
 
 def test_who_waits_for_runs_ends_them(calls, client):
@@ -132,7 +132,7 @@ def test_ctrl_c_ends_all_runs(calls, client):
         trip(calls)
     with pytest.raises(KeyboardInterrupt):
         press(calls)
-    assert client.interrupts == 2
+    assert client.interrupts == 3
 
 
 def test_a_long_call_is_interrupted_where_that_is_caught(calls, monkeypatch):
