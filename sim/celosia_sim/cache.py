@@ -1,18 +1,14 @@
 """A folder of finished builds that several processes may share."""
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from celosia.cachefolder import cache_folder, digest
+from celosia.cachefolder import MANIFEST, cache_folder, digest, grew, locked, use
 
 __all__ = ["cache_folder", "digest", "entry"]
-
-_MANIFEST = "manifest.json"
 
 
 def _hash(path: Path) -> str:
@@ -23,22 +19,16 @@ def _hash(path: Path) -> str:
 def _intact(folder: Path) -> bool:
     """Whether every file of a finished entry is what it was when it was written."""
     try:
-        files = json.loads((folder / _MANIFEST).read_text())
+        files = json.loads((folder / MANIFEST).read_text())
         return all(_hash(folder / name) == value for name, value in files.items())
     except (OSError, ValueError, AttributeError):
         return False
 
 
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however that ends."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def entry(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     """Return the folder of an entry, making it where it is missing or damaged.
+
+    It stays as long as this process does; see `celosia.cachefolder`.
 
     Parameters
     ----------
@@ -48,24 +38,32 @@ def entry(kind: str, key: str, make: Callable[[Path], None]) -> Path:
         Fills an empty folder. It is called by one process at a time for one entry; others wait and
         then use what it made. If it raises (an interrupt included), nothing of it stays.
     """
-    root = cache_folder()
-    folder = root / kind / key
-    if _intact(folder):
-        return folder
+    folder = cache_folder() / kind / key
+    made = 0
+    while not (use(folder) and _intact(folder)):  # another process may have removed it
+        made = _make(folder, make)
+    if made:
+        grew(made)
+    return folder
+
+
+def _make(folder: Path, make: Callable[[Path], None]) -> int:
+    """Make an entry, unless another process has done it by now; return its bytes."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = folder.with_name(f"{key}.tmp")
-    with _locked(folder.with_name(f"{key}.lock")):
+    work = folder.with_name(f"{folder.name}.tmp")
+    with locked(folder.with_name(f"{folder.name}.lock")):
         if _intact(folder):
-            return folder
+            return 0
         for leftover in (folder, work):
             shutil.rmtree(leftover, ignore_errors=True)
         work.mkdir()
         try:
             make(work)
-            files = {str(path.relative_to(work)): _hash(path)
-                     for path in sorted(work.rglob("*")) if path.is_file()}
-            (work / _MANIFEST).write_text(json.dumps(files))
+            paths = [path for path in sorted(work.rglob("*")) if path.is_file()]
+            files = {str(path.relative_to(work)): _hash(path) for path in paths}
+            size = (work / MANIFEST).write_text(json.dumps(files))
+            size += sum(path.stat().st_size for path in paths)
             work.rename(folder)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-    return folder
+    return size

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from celosia.arch.config import PRESETS
+from celosia.arch.registers import MOST_MEMORY
 from celosia.codegen.blocks import Emitted
 from celosia.compiler.build import build, emitted
 from celosia.compiler.fusion import Roots, fuse
@@ -191,7 +192,7 @@ def page(current: str = "") -> str:
     lowered = lower(config, level)
     fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
     placed = plan_on_chip(config, lowered.works, fixed)
-    plan_arena(lowered.works, fixed, 1 << 30)
+    plan_arena(lowered.works, fixed, MOST_MEMORY)
     (cluster,) = (work for work in lowered.works if isinstance(work, Cluster))
     code = select(config, cluster, Options())
     (blocks,) = emitted(config, lowered.works, placed)

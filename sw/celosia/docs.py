@@ -128,8 +128,8 @@ def _assembly() -> Iterator[str]:
     yield ("- A whole operand may be a register: `ub[r1]`, `counts=r5`, `rd` and targets too.")
     yield ("- Numbers: `64`, `-1`, `0x40`, `0b11`, `1_000`; `1.5` is an fp32 where a vector or "
            "scalar operand takes bits. Expressions: `+ - * / % << >> & |` and parentheses; `/` "
-           "must have no remainder. `pair(lo, hi)` is two halves of a word, `f32(x)` and "
-           "`bf16(x)` are bits.")
+           "must have no remainder; at most 64 parentheses may be inside of each other. "
+           "`pair(lo, hi)` is two halves of a word, `f32(x)` and `bf16(x)` are bits.")
     yield ("- `@x` is the address of buffer x, `@x + 64` an address in it, `@0x40` an offset into "
            "the arena: the driver adds where the arena lies when it loads the program.")
     yield ""

@@ -335,6 +335,80 @@ def test_ctrl_c_ends_a_run():
     """)
 
 
+_ALARM = _LONG + """
+    class Stop(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Stop
+
+    signal.signal(signal.SIGALRM, handler)
+
+    def stopped(seconds, function):
+        try:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                function()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except Stop:
+            return True
+        return False
+    """
+
+
+def test_what_a_handler_raises_ends_a_run_that_is_waited_for():
+    run(_ALARM + """
+    y, z = f(x), g(x)
+    for wait in (y.block_until_ready, lambda: np.asarray(f(x))):
+        assert stopped(0.3, wait)
+        begin = time.monotonic()
+        assert g(x)[0, 0] == 2
+        assert time.monotonic() - begin < 10
+    try:
+        y.block_until_ready()
+    except jax.errors.JaxRuntimeError as error:
+        assert "was interrupted" in str(error), error
+    else:
+        raise AssertionError("what was interrupted must be an error")
+    # nobody waits: the result may be wanted still
+    y = jax.jit(lambda x: jax.lax.fori_loop(0, 3000, lambda i, x: x * 0.5, x))(x)
+    assert stopped(0.0001, lambda: [None for _ in range(10 ** 6)])
+    assert y[0, 0] == 0
+    # nobody has the result of what was given
+    y = f(x)
+    del y
+    assert stopped(0.01, lambda: [None for _ in range(10 ** 6)])
+    begin = time.monotonic()
+    assert g(x)[0, 0] == 2
+    assert time.monotonic() - begin < 10
+    """)
+
+
+def test_handlers_that_raise_at_any_time():
+    ended = run(_ALARM + """
+    import random
+    rng = random.Random(1)
+    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 100_000, lambda i, x: x * 1.0001 + 0.5, x))
+    works = [
+        (0.06, lambda: jax.jit(lambda x: jnp.tanh(x) * rng.random())(x)),
+        (0.0005, lambda: [jax.device_put(np.ones((64, 64))) for _ in range(8)]),
+        (0.003, lambda: g(g(g(x)))),
+        (0.003, lambda: np.asarray(g(x))),
+        (0.003, lambda: loop(x).block_until_ready())]
+    count = 0
+    for i in range(200):
+        most, work = works[i % len(works)]
+        count += stopped(max(rng.random() * most, 1e-6), work)
+        begin = time.monotonic()
+        assert g(x)[0, 0] == 2
+        assert time.monotonic() - begin < 10
+    print(count)
+    """)
+    assert int(ended.stdout) > 40
+    assert "ctypes" not in ended.stderr
+
+
 def test_leaving_while_a_run_is_under_way():
     ended = run(_LONG + """
     class Cycle:

@@ -4,9 +4,9 @@ import enum
 from dataclasses import dataclass
 
 __all__ = [
-    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "NUM_WINDOWS",
-    "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control", "Register", "Status",
-    "UNIT_NAMES",
+    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "MOST_MEMORY",
+    "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control",
+    "Register", "Status", "UNIT_NAMES",
     "counter_names",
 ]
 
@@ -14,6 +14,9 @@ __all__ = [
 MAGIC = int.from_bytes(b"CLSA", "little")
 ISA_VERSION = 2
 ADDRESS_BITS = 12
+#: Most bytes of external memory that arrays and programs may have: what 32-bit addresses reach, but
+#: for the last page, which stays unused: a prefetch must not wrap around.
+MOST_MEMORY = (1 << 32) - 4096
 NUM_WINDOWS = 4
 #: A program's first byte lies at a multiple of this: the beat of the widest bus.
 PROGRAM_ALIGN = 128

@@ -14,6 +14,9 @@ from celosia.asm.lexer import Token
 
 __all__ = ["Names", "Parser", "Value", "f32"]
 
+#: Parentheses, signs and functions that may be inside of each other.
+_MOST_NESTED = 64
+
 Number = int | float
 
 
@@ -88,6 +91,7 @@ class Parser:
     def __init__(self, tokens: list[Token], names: Names):
         self.tokens, self.names = tokens, names
         self.at = 0
+        self._nested = 0
 
     @property
     def here(self) -> Token:
@@ -144,6 +148,15 @@ class Parser:
             raise Wrong(token.column, str(error)) from None
 
     def _unary(self) -> Value:
+        if self._nested > _MOST_NESTED:
+            raise Wrong(self.here.column, f"parentheses, signs and functions must be nested at "
+                                          f"most {_MOST_NESTED} deep")
+        self._nested += 1
+        value = self._operand()
+        self._nested -= 1
+        return value
+
+    def _operand(self) -> Value:
         token = self.take()
         if token.kind in ("int", "float"):
             assert not isinstance(token.value, str)

@@ -16,6 +16,7 @@ from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
 from celosia.bench.vector import lines as vector_lines
+from celosia.destination import check_file
 from celosia.driver.backends import SIMULATED
 from celosia.ops.formats import OUTPUTS
 from celosia.train import Classifier
@@ -183,6 +184,8 @@ def _compiled(args: argparse.Namespace) -> int:
 
 
 def _table(args: argparse.Namespace) -> int:
+    if args.save:
+        check_file("--save", args.save)
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     measured: list[tuple[Row, Measurement]] = []

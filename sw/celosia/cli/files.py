@@ -8,6 +8,7 @@ from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.asm import assemble, disassemble
 from celosia.compiled import Compiled
 from celosia.compiled.file import MAGIC as COMPILED
+from celosia.destination import check_file
 from celosia.program import Program
 from celosia.program_file import MAGIC
 
@@ -83,26 +84,30 @@ def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def other_file(output: str, source: str, what: str) -> None:
-    """Raise ValueError where writing ``output`` would destroy what was read."""
+    """Raise ValueError where writing ``output`` is impossible, or would destroy what is read."""
+    if source != "-":
+        Path(source).stat()
+    check_file("-o", output)
     if source != "-" and Path(output).exists() and Path(output).samefile(source):
         raise ValueError(f"the {what} must have another name than its source, not {output}")
 
 
 def _assemble(args: argparse.Namespace) -> int:
-    program = read_program(args.source, preset(args.preset) if args.preset else None)
     if args.output is None and args.source == "-":
         raise ValueError("-o must be given where the source is standard input")
     output = args.output or str(Path(args.source).with_suffix(".bin"))
     other_file(output, args.source, "program file")
+    program = read_program(args.source, preset(args.preset) if args.preset else None)
     program.save(output)
     print(f"{output}: {len(program.insns)} instructions, {program.arena_bytes} bytes of memory")
     return 0
 
 
 def _disassemble(args: argparse.Namespace) -> int:
-    text = disassemble(read_program(args.program), data=not args.no_data)
     if args.output:
         other_file(args.output, args.program, "text")
+    text = disassemble(read_program(args.program), data=not args.no_data)
+    if args.output:
         Path(args.output).write_text(text, encoding="utf-8")
     else:
         print(text, end="")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.arch.config import PRESETS, preset
+from celosia.destination import check_folder
 from celosia.driver.errors import DeviceError, needs
 
 __all__ = ["add_parser"]
@@ -174,14 +175,18 @@ def _terminated(number: int, frame: Any) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
+    from celosia_hw.boards import board
+
     steps = sys.stderr if args.json else sys.stdout
 
     def say(line: str) -> None:
         print(line, file=steps, flush=True)
 
+    chosen = board(args.board)
+    folder = args.out or Path("build") / "fpga" / f"{chosen.name}-{args.preset or chosen.preset}"
+    check_folder("--out", folder)
     say(f"{'Verilog':16} {args.preset or 'the chip'} for {args.board} ...")
     made = _sources(args)
-    folder = args.out or Path("build") / "fpga" / f"{made.board.name}-{made.config.name}"
     from celosia_hw.fpga.build import REPORT, build, write_sources
     from celosia_hw.fpga.program import can_program, program
     from celosia_hw.fpga.report import as_data, as_text

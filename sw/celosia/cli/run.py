@@ -13,12 +13,16 @@ from celosia.arch.config import PRESETS, preset
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.cli.files import read_program
 from celosia.cli.port import add_port, chosen_backend, open_chosen
+from celosia.destination import check_file
 from celosia.driver import Device, RunResult
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
 
 __all__ = ["add_parser"]
+
+#: Random numbers that are made at a time: NumPy makes them of 8 bytes each.
+_PIECE = 1 << 16
 
 _EPILOG = """\
 examples:
@@ -86,11 +90,14 @@ def _read(path: str, buffer: Buffer) -> NDArray:
 
 
 def _random(buffer: Buffer, rng: np.random.Generator) -> NDArray:
-    dtype = DTYPES[buffer.dtype]
-    if buffer.dtype.startswith("int"):
-        bound = 128 if buffer.dtype == "int8" else 1 << 15
-        return rng.integers(-bound, bound, buffer.shape).astype(dtype)
-    return rng.standard_normal(buffer.shape).astype(dtype)
+    made = np.empty(buffer.shape, DTYPES[buffer.dtype])
+    bound = 128 if buffer.dtype == "int8" else 1 << 15
+    flat = made.reshape(-1)
+    for first in range(0, flat.size, _PIECE):
+        piece = flat[first:first + _PIECE]
+        piece[:] = (rng.integers(-bound, bound, piece.size) if buffer.dtype.startswith("int")
+                    else rng.standard_normal(piece.size))
+    return made
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -104,17 +111,10 @@ def _run(args: argparse.Namespace) -> int:
                          f"{program.fingerprint:#010x}, which no preset has")
     saves = _pairs("--save", args.save)
     for name, path in saves.items():
-        if not Path(path).parent.is_dir() or Path(path).is_dir():
-            raise ValueError(f"--save {name}: FILE must be a file in a folder that exists, "
-                             f"not {path!r}")
+        check_file(f"--save {name}: FILE", path)
     inputs: dict[str, NDArray] = {
         name: _read(path, program.buffer(name))
         for name, path in _pairs("--input", args.input).items()}
-    if args.random is not None:
-        rng = np.random.default_rng(args.random)
-        for buffer in program.inputs:
-            if buffer.name not in inputs:
-                inputs[buffer.name] = _random(buffer, rng)
     for name in (*args.dump, *saves):
         program.buffer(name)
     with open_chosen(args, config, **_options(args, backend)) as device:
@@ -147,6 +147,7 @@ def _options(args: argparse.Namespace, backend: str) -> dict[str, Any]:
         return {}
     if backend in ("model", "serial"):
         raise ValueError(f"--trace must be used with --backend rtl or cocotb, not {backend!r}")
+    check_file("--trace", args.trace)
     try:
         from celosia_sim.rtl import SimOptions
     except ModuleNotFoundError as error:
@@ -157,7 +158,12 @@ def _options(args: argparse.Namespace, backend: str) -> dict[str, Any]:
 def _on(device: Device, program: Program, inputs: Mapping[str, NDArray],
         args: argparse.Namespace, outputs: list[str]) -> RunResult:
     share = [device.alloc(args.reserve, "int8")] if args.reserve else []
-    return device.run(program, inputs, outputs=outputs, share=share, timeout=args.timeout)
+    loaded = device.load(program)  # what does not fit is refused before its contents are made
+    if args.random is not None:
+        rng = np.random.default_rng(args.random)
+        inputs = {**inputs, **{buffer.name: _random(buffer, rng) for buffer in program.inputs
+                               if buffer.name not in inputs}}
+    return device.run(loaded, inputs, outputs=outputs, share=share, timeout=args.timeout)
 
 
 def _show_counters(counters: Mapping[str, int], *, estimate: bool) -> None:

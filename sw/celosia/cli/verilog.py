@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from celosia.arch.config import PRESETS, preset
+from celosia.destination import check_file, check_folder
 from celosia.driver.errors import needs
 
 __all__ = ["add_parser"]
@@ -45,6 +46,11 @@ def _run(args: argparse.Namespace) -> int:
         raise ValueError("--one-file must be used with --folder")
     if args.simulation and args.folder:
         raise ValueError("--simulation must be used without --folder, which is for synthesis")
+    if args.output:
+        check_file("-o", args.output)
+    if args.folder:
+        for folder in (args.folder, args.folder / "rtl"):
+            check_folder("--folder", folder)
     try:
         from celosia_hw.top import chip_verilog
     except ModuleNotFoundError as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.codegen import nodes
@@ -78,7 +79,7 @@ class Options:
 
     fast: bool = False
     merge: bool = True
-    memory: int = 1 << 30
+    memory: int = registers.MOST_MEMORY
     resident: bool = True
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import celosia
 from celosia.arch.config import TpuConfig
-from celosia.cachefolder import cache_folder, digest
+from celosia.cachefolder import cache_folder, digest, grew
 from celosia.compiled.artifact import Compiled
 from celosia.graph import Graph
 
 __all__ = ["clear", "fetch", "key_of"]
 
-#: Programs that a process keeps, and that the folder keeps.
-_IN_MEMORY, _ON_DISK = 64, 512
+#: Programs that a process keeps.
+_IN_MEMORY = 16
 _memory: OrderedDict[str, Compiled] = OrderedDict()
 
 
@@ -71,9 +71,10 @@ def fetch(key: str, make: Callable[[], Compiled]) -> Compiled:
 def _read(path: Path) -> Compiled | None:
     try:
         found = Compiled.from_bytes(path.read_bytes())
-        os.utime(path)  # the oldest go first
     except (OSError, ValueError):
         return None
+    with contextlib.suppress(OSError):  # it may be gone by now, or somebody else's
+        os.utime(path)  # the oldest go first
     return found
 
 
@@ -87,12 +88,4 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
-    _prune(path.parent)
-
-
-def _prune(folder: Path) -> None:
-    """Remove what was not used for longest, where there is too much."""
-    with contextlib.suppress(OSError):
-        files = sorted(folder.glob("*.celosia"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-_ON_DISK]:
-            path.unlink(missing_ok=True)
+    grew(len(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from celosia.compiler.errors import CompileError
+from celosia.compiler.errors import MemoryTooSmall
 from celosia.compiler.lowered import External, Tensor, While, Work
 from celosia.compiler.lowering.coalesce import accesses, inner
 
@@ -84,7 +84,7 @@ def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> in
 
     Raises
     ------
-    CompileError
+    MemoryTooSmall
         If the arena would be larger than ``limit`` bytes; the message names the largest tensors
         that are needed at the same time.
     """
@@ -110,7 +110,7 @@ def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> in
         placed.sort(key=lambda item: item[0])
         end = max(end, at + size)
     if end > limit:
-        raise CompileError(_too_large(end, limit, base, found, fixed))
+        raise MemoryTooSmall(_too_large(end, limit, base, found, fixed))
     return end
 
 
@@ -122,9 +122,9 @@ def _too_large(end: int, limit: int, base: int, found: dict[Tensor, Life],
                   if tensor not in fixed and other.first <= life.first <= other.last)
         if now > most:
             fullest, most = life.first, now
-    alive = sorted((tensor for tensor, life in found.items()
-                    if tensor in fixed or life.first <= fullest <= life.last),
-                   key=lambda tensor: -tensor.nbytes)
+    alive = sorted(dict.fromkeys((*fixed, *(
+        tensor for tensor, life in found.items() if life.first <= fullest <= life.last))),
+        key=lambda tensor: -tensor.nbytes)
     largest = ", ".join(f"{tensor.name} {tensor.dtype}{list(tensor.shape)} {tensor.nbytes}"
                         for tensor in alive[:5])
     return (f"the program must fit {limit} bytes of external memory, not need {end}: {base} for "

@@ -21,6 +21,7 @@ from celosia.demo.data import Digits, digits, mnist
 from celosia.demo.host import accuracy, forward, train
 from celosia.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.demo.show import picture, side_by_side
+from celosia.destination import check_file
 from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
 from celosia.ops.formats import OUTPUTS
@@ -175,8 +176,8 @@ def main(args: argparse.Namespace) -> int:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     if args.train and args.format not in (None, "bf16"):
         raise ValueError(f"--format must be bf16 to train, not {args.format}")
-    if args.train and (args.picture.is_dir() or not args.picture.absolute().parent.is_dir()):
-        raise ValueError(f"--picture must be a file in a folder that exists, not {args.picture}")
+    if args.train:
+        check_file("--picture", args.picture)
     data = digits() if args.mnist is None else mnist(args.mnist)
     if args.train:
         return train_on_chip(args, data)

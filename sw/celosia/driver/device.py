@@ -25,8 +25,6 @@ __all__ = ["DEFAULT_TIMEOUT", "Device"]
 #: Cycles that a run may take unless it is told otherwise.
 DEFAULT_TIMEOUT = 1_000_000_000
 _MAX_TIMEOUT = (1 << 32) - 1
-#: The last page of a full address space stays unused: a prefetch must not wrap around.
-_MOST_MEMORY = (1 << 32) - 4096
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype:
@@ -70,7 +68,7 @@ class Device:
         self.epoch = 0
         self.config = discover(transport)
         self._chip = Chip(transport)
-        self._memory = Allocator(min(transport.memory_bytes, _MOST_MEMORY))
+        self._memory = Allocator(min(transport.memory_bytes, registers.MOST_MEMORY))
         self._code: set[int] = set()
         self.on_progress: Callable[[int], None] | None = None
         self._counters: dict[str, int] = dict.fromkeys(registers.COUNTERS, 0)
@@ -97,8 +95,13 @@ class Device:
         self._open()
         self._chip.reset()
         self.epoch += 1
-        self._memory = Allocator(min(self.transport.memory_bytes, _MOST_MEMORY))
+        self._memory = Allocator(min(self.transport.memory_bytes, registers.MOST_MEMORY))
         self._code.clear()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of external memory for arrays and programs."""
+        return self._memory.size
 
     @property
     def free_bytes(self) -> int:

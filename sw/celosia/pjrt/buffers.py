@@ -36,6 +36,8 @@ class Buffer:
         Contents on the host, never changed.
     resident
         Contents in the chip's memory: where a program left them.
+    asked
+        Whether somebody has asked for its contents, or when they are there.
     deleted
         Whether it must not be used any more; work that was given before may.
     donated
@@ -44,8 +46,8 @@ class Buffer:
         What `celosia.pjrt.calls_buffers` keeps of its shape.
     """
 
-    __slots__ = ("__weakref__", "chip", "deleted", "dims", "donated", "dtype", "host", "nbytes",
-                 "number", "ready", "resident", "shape")
+    __slots__ = ("__weakref__", "asked", "chip", "deleted", "dims", "donated", "dtype", "host",
+                 "nbytes", "number", "ready", "resident", "shape")
 
     def __init__(self, chip: Chip, shape: tuple[int, ...], dtype: np.dtype):
         self.chip, self.shape, self.dtype = chip, shape, dtype
@@ -54,7 +56,7 @@ class Buffer:
         self.ready = Event()
         self.host: NDArray[Any] | None = None
         self.resident: Resident | None = None
-        self.deleted = self.donated = False
+        self.asked = self.deleted = self.donated = False
         self.dims: Any = None
 
     @classmethod

@@ -112,7 +112,9 @@ def _is_on_cpu(args: Any) -> None:
 
 @entry("Buffer_ReadyEvent")
 def _ready_event(args: Any) -> None:
-    args.event = HANDLES.add(HANDLES[args.buffer].ready)
+    buffer: Buffer = HANDLES[args.buffer]
+    buffer.asked = True
+    args.event = HANDLES.add(buffer.ready)
 
 
 @entry("Buffer_IncreaseExternalReferenceCount", "Buffer_DecreaseExternalReferenceCount")
@@ -179,6 +181,8 @@ def _copy(address: int, order: tuple[int, ...] | None, offset: int, size: int,
 
 def _when_there(buffer: Buffer, event: Event, take: Any) -> None:
     """Give the contents to a function when they are on the host, then let the event happen."""
+    buffer.asked = True
+
     def work() -> None:
         buffer.ready.wait()
         error = buffer.ready.error

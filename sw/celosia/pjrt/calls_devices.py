@@ -64,6 +64,7 @@ def _default_memory(args: Any) -> None:
 
 @entry("Device_MemoryStats")
 def _memory_stats(args: Any) -> None:
+    HANDLES.sweep()  # what was destroyed is not to be counted
     chip: Chip = HANDLES[args.device]
     args.bytes_in_use = chip.bytes_in_use
     args.peak_bytes_in_use, args.peak_bytes_in_use_is_set = chip.peak_bytes, True

@@ -6,19 +6,21 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import Peer
-from celosia.compiled import Compiled, Executable, Resident
+from celosia.compiled import Executable, Resident
 from celosia.compiled.mixed import MixedExecutable
 from celosia.driver import Device, OutOfDeviceMemory, open
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.handles import HANDLES
 from celosia.pjrt.programs import Program
 from celosia.pjrt.settings import Settings
 
@@ -44,8 +46,12 @@ class Job:
         What runs.
     given
         When, by `time.monotonic`.
-    inputs, outputs
-        Arguments, and the results to be.
+    inputs
+        Arguments.
+    outputs
+        The results to be, of those that somebody has.
+    everywhere
+        Those of all the chips that run it together.
     taken
         Numbers of the arguments that the program may write over.
     device
@@ -57,10 +63,17 @@ class Job:
     program: Program
     given: float
     inputs: Sequence[Buffer]
-    outputs: Sequence[Buffer]
+    outputs: Sequence[weakref.ref[Buffer]]
+    everywhere: Sequence[weakref.ref[Buffer]]
     taken: Sequence[int]
     device: int = 0
     interconnect: HostInterconnect | None = None
+
+def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
+    """Whether somebody has one of the results of a run, or it has none."""
+    if HANDLES.graveyard:
+        HANDLES.sweep()
+    return not results or any(result() for result in results)
 
 
 class _Loaded:
@@ -110,11 +123,12 @@ class Chip:
         self.devices: Any = None
         self.memories: Any = None
         self._device: Device | None = None
-        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()
+        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()  # by keys of programs
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._interrupted = 0.0  # when: what was given before is not to be done
+        self._doubted = 0.0  # when: nor what was given before, if nobody has its results
         self._closed = False
 
     # For any thread
@@ -137,9 +151,16 @@ class Chip:
         """
         self._interrupted = monotonic()
 
-    def check(self, given: float) -> None:
-        """Raise `Interrupted` if what was given at a time is not to be done."""
-        if given <= self._interrupted:
+    def doubt(self) -> None:
+        """End the run that is under way and those that wait, if nobody has what they give.
+
+        Signal handlers may call it.
+        """
+        self._doubted = monotonic()
+
+    def check(self, given: float, results: Sequence[weakref.ref[Buffer]]) -> None:
+        """Raise `Interrupted` if what was given at a time, for these results, is not to be done."""
+        if given <= self._interrupted or (given <= self._doubted and not _wanted(results)):
             raise Interrupted
 
     def close(self) -> None:
@@ -158,13 +179,13 @@ class Chip:
     def bytes_in_use(self) -> int:
         """Bytes of its memory that programs and arrays have."""
         device = self._device
-        return 0 if device is None else self.bytes_limit - device.free_bytes
+        return 0 if device is None else device.memory_bytes - device.free_bytes
 
     @property
     def bytes_limit(self) -> int:
-        """Bytes of its memory; 0 before the first program."""
+        """Bytes of its memory that programs and arrays may have; 0 before the first program."""
         device = self._device
-        return 0 if device is None else device.transport.memory_bytes
+        return 0 if device is None else device.memory_bytes
 
     # For its own thread
 
@@ -174,6 +195,7 @@ class Chip:
             if self._closed or work is None:
                 return
             work()
+            del work  # and what it holds: the thread may wait here for long
 
     def run(self, job: Job) -> PjrtError | None:
         """Run a program and fill the outputs, but do not say yet that they are ready."""
@@ -181,7 +203,7 @@ class Chip:
         try:
             # Whatever happens in here ends the run on all chips.
             with nullcontext() if link is None else link.device(job.device) as peer:
-                self.check(job.given)
+                self.check(job.given, job.everywhere)
                 for buffer in job.inputs:
                     buffer.ready.wait()
                     if buffer.ready.error is not None:
@@ -197,21 +219,26 @@ class Chip:
 
     def _results(self, job: Job, peer: Peer | None) -> Sequence[Any]:
         compiled = job.program.compiled
-        loaded = self._load(job.program.key, compiled)
+        loaded = self._load(job.program)
         arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
         for i in job.taken:
             job.inputs[i].donated = True
         loaded.leave()
         assert self._device is not None
-        self._device.on_progress = lambda _: self.check(job.given)
-        if isinstance(loaded.executable, MixedExecutable):
-            return loaded.executable(*arguments, timeout=None, peer=peer)
-        results = loaded.executable.run(*arguments, timeout=None)
-        loaded.results = [weakref.ref(buffer) for buffer in job.outputs]
+        self._device.on_progress = lambda _: self.check(job.given, job.everywhere)
+        try:
+            if isinstance(loaded.executable, MixedExecutable):
+                return loaded.executable(*arguments, timeout=None, peer=peer)
+            results = loaded.executable.run(*arguments, timeout=None)
+        finally:
+            self._device.on_progress = None  # it has the job, and its arguments
+        loaded.results = job.outputs
         return results
 
     def _fill(self, job: Job, results: Sequence[Any]) -> None:
-        for buffer, result in zip(job.outputs, results, strict=True):
+        for output, result in zip(job.outputs, results, strict=True):
+            if (buffer := output()) is None:
+                continue
             if isinstance(result, Resident):
                 buffer.resident = result
                 if buffer.nbytes <= _SMALL:
@@ -219,20 +246,32 @@ class Chip:
             else:
                 buffer.host = result
 
-    def _load(self, key: int, compiled: Compiled) -> _Loaded:
+    def _load(self, program: Program) -> _Loaded:
         """Return a program in the chip's memory; others make room for it if they must."""
+        key = program.key
         if self._device is None:
             self._device = open(self.settings.backend, config=self.settings.config)
         loaded = self._loaded.get(key)
         while loaded is None:
             try:
-                loaded = self._loaded[key] = _Loaded(compiled.load(self._device))
+                loaded = self._loaded[key] = _Loaded(program.compiled.load(self._device))
+                # JAX drops it in any thread; the chip is this one's.
+                weakref.finalize(program, self.submit, partial(self._forget, key)).atexit = False
             except OutOfDeviceMemory:
                 if not self._loaded:
                     raise
-                _, oldest = self._loaded.popitem(last=False)
-                oldest.leave()
-                oldest.executable.free()
+                self._unload(next(iter(self._loaded)))
             self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
         self._loaded.move_to_end(key)
         return loaded
+
+    def _forget(self, key: int) -> None:
+        with suppress(Exception):  # of a chip that does not answer
+            self._unload(key)
+
+    def _unload(self, key: int) -> None:
+        """Take a program out of the chip's memory; its results go to the host."""
+        loaded = self._loaded.pop(key, None)
+        if loaded is not None:
+            loaded.leave()
+            loaded.executable.free()

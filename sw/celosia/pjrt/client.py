@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
 from time import monotonic
+from weakref import ref
 
 from celosia.collectives import HostInterconnect
 from celosia.pjrt.buffers import Buffer
@@ -52,6 +53,8 @@ class Client:
         self.host_runs = 0
         self._lock, self._order = threading.Lock(), threading.Lock()
         self._in_flight = InFlight(_MOST_IN_FLIGHT)
+        #: Results of the runs that have not ended.
+        self._awaited: dict[Event, Sequence[ref[Buffer]]] = {}
 
     def chip(self, number: int) -> Chip:
         """Return a chip by its number; PjrtError if there is none."""
@@ -109,14 +112,17 @@ class Client:
                    for chip in chips]
         events = [Event() for _ in chips]
         given = monotonic()
+        results = [[ref(buffer) for buffer in row] for row in outputs]
+        everywhere = [each for row in results for each in row]
         link = None
         if len(chips) > 1:
-            link = HostInterconnect(len(chips), check=partial(chips[0].check, given))
-        jobs = [Job(program, given, row, results, taken, i, link)
-                for i, (row, results) in enumerate(zip(inputs, outputs, strict=True))]
+            link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere))
+        jobs = [Job(program, given, row, own, everywhere, taken, i, link)
+                for i, (row, own) in enumerate(zip(inputs, results, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:
             try:
+                self._awaited.update(zip(events, results, strict=True))
                 for chip, job, event in zip(chips, jobs, events, strict=True):
                     chip.submit(partial(self._run, chip, job, event))
             except BaseException as error:  # an interrupt; the others must not wait for the rest
@@ -132,14 +138,26 @@ class Client:
             with self._lock:
                 self.on_host += job.program.on_host
                 self.host_runs += 1
-        for buffer in job.outputs:
-            buffer.ready.set(error)
+        for result in job.outputs:
+            if buffer := result():
+                buffer.ready.set(error)
+        self._awaited.pop(done, None)
         done.set(error)
 
     def interrupt(self) -> None:
         """End the runs that are under way."""
         for chip in self.chips:
             chip.interrupt()
+
+    def interrupt_unwanted(self) -> None:
+        """End the runs that were given if somebody has asked for what one of them gives; else those
+        whose results nobody has any more.
+        """
+        if any(buffer.asked for row in tuple(self._awaited.values())
+               for result in row if (buffer := result())):
+            self.interrupt()
+        for chip in self.chips:
+            chip.doubt()
 
     def close(self) -> None:
         """Close the chips."""

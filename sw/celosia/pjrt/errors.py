@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from celosia.compiler.errors import CompileError
+from celosia.compiler.errors import CompileError, MemoryTooSmall
 from celosia.driver import DeviceError, OutOfDeviceMemory
 from celosia.frontend import FrontendError
 
@@ -36,7 +36,7 @@ def as_error(error: BaseException) -> PjrtError:
     if isinstance(error, PjrtError):
         return error
     message = str(error) or type(error).__name__
-    if isinstance(error, OutOfDeviceMemory | MemoryError):
+    if isinstance(error, OutOfDeviceMemory | MemoryTooSmall | MemoryError):
         return PjrtError(Code.RESOURCE_EXHAUSTED, message)
     if isinstance(error, FrontendError | CompileError):
         return PjrtError(Code.UNIMPLEMENTED, message)

@@ -44,6 +44,12 @@ class Handles:
         self._objects[number] = thing
         return number
 
+    def add_for_good(self, thing: Any) -> int:
+        """Return a number that no destroying ends."""
+        number = self.add(thing)
+        ctypes.c_size_t.from_address(number).value = self.graveyard.STAYS
+        return number
+
     def __getitem__(self, number: int) -> Any:
         return self._objects[number]
 

@@ -1,34 +1,53 @@
-"""Ctrl-C: ends the runs that are under way, and comes to a caller in Python."""
+"""Signals: what a handler raises comes to the caller in Python, and ends the runs waited for."""
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingImports]  # it has no stub
 import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from time import monotonic, sleep
 from types import CodeType, FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 __all__ = ["Calls", "watch"]
 
-#: Seconds after which an interrupt that could not be raised is tried again.
-_SOON = 0.001
+#: Seconds after which an exception that could not be raised is tried again.
+_SOON = 0.01
 #: Seconds that a call may take to its end before it is interrupted itself.
 _PATIENCE = 2.0
+#: Those that a handler may have.
+_SIGNALS = sorted(map(int, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}))
+#: That of `signal` looks for names of handlers, 2 us for each; all are asked for in every call.
+_getsignal: Callable[[int], Any] = _signal.getsignal
 
 
 class _Client(Protocol):
     def interrupt(self) -> None: ...
+    def interrupt_unwanted(self) -> None: ...
+
+
+class _Handler:
+    """Stands before the handler of a signal that somebody has set."""
+
+    def __init__(self, calls: Calls, inner: Callable[[int, FrameType | None], Any]):
+        self.calls, self.inner = calls, inner
+
+    def __call__(self, number: int, frame: FrameType | None) -> Any:
+        return self.calls.handle(self.inner, number, frame)
 
 
 class Calls:
-    """The functions that C calls, which an exception must not leave.
+    """The functions that C calls, which an exception must not leave, nor end halfway.
 
     It would be lost there, and C would take what is in a register for the result. Inside of a call
-    an exception can be caught; but its caller then tells its own caller of a call that failed, not
-    of an interrupt. So an interrupt waits for the end of a call, though not for long.
+    an exception can be caught; but jaxlib ends the process where some calls fail, and tells its
+    caller of others that they failed, not why. So handlers of signals run when they are to, but
+    what they raise waits for the end of a call, though not for long, and then is raised in what
+    called jaxlib.
 
     Attributes
     ----------
@@ -36,82 +55,154 @@ class Calls:
         Of these functions.
     guarded
         Of functions whose exceptions those catch.
+    waits
+        Of functions that wait for runs.
+    error
+        What a handler has raised in a call, until it is raised in the caller.
     """
 
     def __init__(self) -> None:
         self.code: set[CodeType] = set()
         self.guarded: set[CodeType] = set()
+        self.waits: set[CodeType] = set()
+        self.error: BaseException | None = None
+        self._number = 0  # its signal
+        self._since = 0.0
+        self._inside = False  # whether it was raised in the call, too
+        self._tripped = False  # whether a handler is to be called for it
+        self._clients: Iterable[_Client] = ()
+        self._main = threading.main_thread().ident
+        self._on = False
+        self._seen: tuple[Any, ...] = ()
         self._waiting: SimpleQueue[None] = SimpleQueue()
-        self._since: float | None = None  # the first interrupt that has not been raised
+        self._hook = sys.unraisablehook
 
-    @property
-    def waiting(self) -> bool:
-        """Whether there is an interrupt that has not been raised."""
-        return self._since is not None
-
-    def start(self) -> None:
-        """Start the thread that tries interrupts again."""
+    def start(self, clients: Iterable[_Client]) -> None:
+        """Begin: `adopt` does something from now on."""
+        self._clients, self._on = clients, True
         threading.Thread(target=self._again, name="celosia-interrupts", daemon=True).start()
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._escaped
 
-    def later(self) -> None:
-        """Interrupt the main thread a little later; of use in signal handlers."""
-        if self._since is None:
-            self._since = monotonic()
+    def stop(self) -> None:
+        """Put everything back."""
+        self._on = False
+        self.error = None
+        if sys.unraisablehook == self._escaped:
+            sys.unraisablehook = self._hook
+        if _thread.get_ident() == self._main:
+            for number in _SIGNALS:
+                if isinstance(handler := _getsignal(number), _Handler) and handler.calls is self:
+                    signal.signal(number, handler.inner)
+
+    def adopt(self) -> None:
+        """Stand before the handlers that were set since the last time; in the main thread only."""
+        if _thread.get_ident() != self._main or not self._on:
+            return
+        handlers = tuple(map(_getsignal, _SIGNALS))
+        if handlers == self._seen:
+            return
+        for number, handler in zip(_SIGNALS, handlers, strict=True):
+            if callable(handler) and not isinstance(handler, _Handler):
+                signal.signal(number, _Handler(self, handler))
+        self._seen = tuple(map(_getsignal, _SIGNALS))
+
+    def handle(self, inner: Callable[[int, FrameType | None], Any], number: int,
+               frame: FrameType | None) -> Any:
+        """Be the handler of a signal that arrives in a frame, in place of another."""
+        inside, guarded, waits = self._place(frame)
+        tripped, self._tripped = self._tripped, False
+        if self.error is None:
+            if tripped:  # for an error that was raised already
+                return None
+            try:
+                return inner(number, frame)
+            except BaseException as error:
+                self._cancel(error, waits)
+                if not inside:
+                    raise
+                self._keep(error, number)
+                return None
+        if not inside:
+            error, self.error = self.error, None
+            self._cancel(error, False)  # what the call has given since then, too
+            raise error
+        if guarded and not self._inside and monotonic() - self._since > _PATIENCE:
+            self._inside = True
+            raise KeyboardInterrupt  # to end the call; the error itself waits
+        return None
+
+    def due(self) -> int:
+        """Return the signal whose handler is to be called when the call has ended, or 0."""
+        if self.error is None or _thread.get_ident() != self._main:
+            return 0
+        number = self._channel()
+        self._tripped = number > 0
+        return number
+
+    def _place(self, frame: FrameType | None) -> tuple[bool, bool, bool]:
+        """Whether a frame is in a call, whether that catches exceptions there, and whether it
+        waits.
+        """
+        guarded = waits = False
+        while frame is not None:
+            if frame.f_code in self.code:
+                return True, guarded, waits
+            guarded = guarded or frame.f_code in self.guarded
+            waits = waits or frame.f_code in self.waits
+            frame = frame.f_back
+        return False, False, False
+
+    def _cancel(self, error: BaseException, waits: bool) -> None:
+        for client in tuple(self._clients):
+            if waits or isinstance(error, KeyboardInterrupt):
+                client.interrupt()
+            else:
+                client.interrupt_unwanted()
+
+    def _keep(self, error: BaseException, number: int) -> None:
+        self._number, self._since, self._inside = number, monotonic(), False
+        self.error = error
         self._waiting.put(None)
 
-    def forget(self) -> None:
-        """Try no interrupt again."""
-        self._since = None
-
-    def let(self, frame: FrameType | None) -> bool:
-        """Whether an interrupt may be raised in a frame now; else it comes `later`."""
-        while frame is not None:
-            if frame.f_code in self.code or (frame.f_code in self.guarded and not self._is_long()):
-                self.later()
-                return False
-            if frame.f_code in self.guarded:
-                break
-            frame = frame.f_back
-        self.forget()
-        return True
-
-    def _is_long(self) -> bool:
-        return self._since is not None and monotonic() - self._since > _PATIENCE
+    def _channel(self) -> int:
+        """Return a signal with a handler of ours: that of the error, if it has it still."""
+        for number in (self._number, *_SIGNALS):
+            if number and isinstance(_getsignal(number), _Handler):
+                return number
+        self.error = None  # nobody is left to raise it
+        return 0
 
     def _again(self) -> None:
         while True:
             self._waiting.get()
-            sleep(_SOON)
-            if self.waiting:
-                _thread.interrupt_main()
+            while self.error is not None:
+                sleep(_SOON)
+                if self.error is not None and (number := self._channel()):
+                    self._tripped = True
+                    _thread.interrupt_main(signal.Signals(number))
+
+    def _escaped(self, unraisable: Any) -> None:
+        """Keep what a handler raised before a call had begun: it is called once more."""
+        trace, error = unraisable.exc_traceback, unraisable.exc_value
+        if trace is None or error is None or trace.tb_frame.f_code not in self.code:
+            self._hook(unraisable)
+            return
+        self._cancel(error, False)
+        self._keep(error, 0)
 
 
 def watch(calls: Calls, clients: Iterable[_Client]) -> Callable[[], None]:
-    """Let Ctrl-C end the runs of clients, where Python's own handler is in place.
+    """Let what handlers of signals raise end runs of clients, and come to the caller.
+
+    Ctrl-C ends all runs. What another handler raises ends those that somebody waits for, and those
+    whose results nobody has; the results of others may be wanted, such as by a program that is told
+    to save its state and leave.
 
     Returns
     -------
     unwatch
-        Puts Python's handler back.
+        Puts the handlers back.
     """
-    if threading.current_thread() is not threading.main_thread() or (
-            signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
-        return lambda: None
-
-    def interrupted(number: int, frame: FrameType | None) -> None:
-        again = calls.waiting
-        raises = calls.let(frame)
-        if raises or not again:  # else what was given meanwhile would fail before it is raised
-            for client in tuple(clients):
-                client.interrupt()
-        if raises:
-            signal.default_int_handler(number, frame)
-
-    def unwatch() -> None:
-        calls.forget()
-        if signal.getsignal(signal.SIGINT) is interrupted:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    calls.start()
-    signal.signal(signal.SIGINT, interrupted)
-    return unwatch
+    calls.start(clients)
+    calls.adopt()
+    return calls.stop

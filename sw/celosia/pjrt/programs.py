@@ -6,9 +6,10 @@ import hashlib
 import itertools
 import json
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from celosia.compiled import Compiled, Mixed
 from celosia.compiler import api
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from celosia.pjrt.client import Client
 
 __all__ = ["LoadedExecutable", "Program", "Programs"]
-
-#: Programs that are kept by the bytes of their module.
-_MOST = 1024
 
 
 class Program:
@@ -73,7 +71,7 @@ class Program:
 
 
 class Programs:
-    """Compiles modules, and knows those that it has compiled. Safe among threads.
+    """Compiles modules, and knows those of its programs that somebody has. Safe among threads.
 
     Attributes
     ----------
@@ -84,7 +82,7 @@ class Programs:
     def __init__(self, settings: Settings):
         self.settings = settings
         self.compiled = 0
-        self._known: OrderedDict[bytes, Program] = OrderedDict()
+        self._known: WeakValueDictionary[bytes, Program] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def get(self, module: bytes) -> Program:
@@ -95,9 +93,6 @@ class Programs:
             if program is None:
                 program = self._known[digest] = self._compile(module, digest.hex())
                 self.compiled += 1
-                if len(self._known) > _MOST:
-                    self._known.popitem(last=False)
-            self._known.move_to_end(digest)
         return program
 
     def _compile(self, module: bytes, fingerprint: str) -> Program:

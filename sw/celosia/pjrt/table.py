@@ -7,15 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text
 from celosia.pjrt.interrupts import Calls
-from celosia.pjrt.native import keep
+from celosia.pjrt.native import guards, keep
 from celosia.pjrt.structs import ENTRIES, MAJOR, MINOR, Api, arguments
 
 __all__ = ["CALLS", "DESTROYING", "FUNCTIONS", "Failure", "entry", "fail", "make_table", "silence"]
 
-#: Every function takes the address of its arguments and returns that of an error, or 0.
-_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t)
+#: Every function takes the address of its arguments and returns that of an error, or 0; here it
+#: takes that of where this goes, too, see `celosia.pjrt.native.guards`.
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
+_Numbers = ctypes.c_size_t * 2
+_BEGUN = 2
 
 #: Functions that destroy an object, which is their first argument; see `celosia.pjrt.native`.
 DESTROYING = ("Error_Destroy", "Event_Destroy", "Executable_Destroy", "LoadedExecutable_Destroy",
@@ -59,15 +63,17 @@ def _callback(name: str) -> Any:
     function = FUNCTIONS.get(name) or _missing(name)
     at = arguments(name).from_address
 
-    def call(address: int) -> int:
+    def call(address: int, place: int) -> None:
+        CALLS.adopt()  # what a handler raises before that is of no harm
+        numbers = _Numbers.from_address(place)
+        numbers[0] = _BEGUN
         try:
             _attempt(function, at, address)
-        except KeyboardInterrupt as error:
-            CALLS.later()  # the caller is to get it, too
-            return fail(error)
+            result = 0
         except BaseException as error:
-            return fail(error)
-        return 0
+            result = fail(error)
+        numbers[1] = CALLS.due()
+        numbers[0] = result
 
     CALLS.code.add(call.__code__)
     return _FUNCTION(call)
@@ -78,19 +84,22 @@ def _attempt(function: Callable[[Any], None], at: Callable[[int], Any], address:
 
 
 CALLS.guarded.add(_attempt.__code__)
+CALLS.waits.add(Event.wait.__code__)
 
 
 def make_table() -> Api:
     """Return the table; what is not implemented says so when it is called."""
     table = Api(struct_size=ctypes.sizeof(Api), version_size=40, major=MAJOR, minor=MINOR)
     table.version_size = Api.minor.offset + 4 - Api.version_size.offset
-    for name in ENTRIES:
-        if name in DESTROYING:
-            setattr(table, name, HANDLES.graveyard.destroy)
-            continue
-        callback = _callback(name)
-        _alive.append(callback)
-        setattr(table, name, ctypes.cast(callback, ctypes.c_void_p).value)
+    for name in DESTROYING:
+        setattr(table, name, HANDLES.graveyard.destroy)
+    names = [name for name in ENTRIES if name not in DESTROYING]
+    callbacks = [_callback(name) for name in names]
+    _alive.extend(callbacks)
+    error = HANDLES.add_for_good(Failure(PjrtError(Code.CANCELLED, "interrupted")))
+    places = guards([ctypes.cast(each, ctypes.c_void_p).value or 0 for each in callbacks], error)
+    for name, place in zip(names, places, strict=True):
+        setattr(table, name, place)
     keep(table)
     return table
 

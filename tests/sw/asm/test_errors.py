@@ -125,6 +125,20 @@ def test_mistake(line, column, message):
     assert (problem.line, problem.column, problem.text) == (3, column, line)
 
 
+@pytest.mark.parametrize(("before", "after"), [("(", ")"), ("-", ""), ("@", ""), ("f32(", ")")])
+def test_nesting_has_a_limit(before, after):
+    def text(deep):
+        return f".chip core\n.equ deep, {before * deep}1{after * deep}"
+
+    column = 12 + 65 * len(before)
+    with pytest.raises(AsmError) as caught:
+        assemble(text(5000), filename="a.s")
+    assert str(caught.value).splitlines()[0] == (
+        f"a.s:2:{column}: parentheses, signs and functions must be nested at most 64 deep")
+    if before in "(-":
+        assert assemble(text(64) + "\nhalt").insns
+
+
 def test_integer_that_no_float_holds():
     line = f".data f, 1{'0' * 400}"
     with pytest.raises(AsmError) as caught:

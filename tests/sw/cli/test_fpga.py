@@ -66,6 +66,15 @@ def test_build_reports_and_writes_the_report(tools, tmp_path, capsys):
     assert "| Radiona ULX3S-85F | `edge`, compact | 100 | 121.0 (1) |" in capsys.readouterr().out
 
 
+def test_the_folder_is_looked_at_before_the_chip_is_made(tools, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(boards_sources, "sources", lambda *_, **__: pytest.fail("too early"))
+    (tmp_path / "build").write_text("mine")
+    assert fails(capsys, "fpga", "build", "--board", "ulx3s") == (
+        "celosia: error: --out must be a folder, not build/fpga/ulx3s-edge inside the file build\n")
+    assert fails(capsys, "fpga", "build", "--board", "ulx3s", "--out", "build", "--sources") == (
+        "celosia: error: --out must be a folder, not the file build\n")
+
+
 def test_json_is_one_object_and_steps_go_elsewhere(tools, capsys):
     (tools.folder / "timing.json").write_text(json.dumps(timing(mhz=100)))
     arguments = ["fpga", "build", "--board", "ulx3s", "--preset", "nano", "--freq", "90.5",

@@ -1,6 +1,10 @@
+import errno
+import importlib
 import json
+import os
 import subprocess
 import sys
+import tracemalloc
 import types
 
 import ml_dtypes
@@ -9,8 +13,10 @@ import pytest
 
 from celosia.arch.config import PRESETS
 from celosia.asm import assemble
+from celosia.cli import files
+from celosia.cli import run as command_run
 from celosia.cli.main import main
-from celosia.program import Program
+from celosia.program import Buffer, Program
 
 ADD = """\
         .chip core
@@ -199,6 +205,82 @@ def test_inputs_that_are_no_array(capsys, add, tmp_path):
     path.write_bytes(b"")
     assert fails(capsys, "run", str(add), "--input", f"x={path}") == (
         start + "EOF: reading magic string, expected 8 bytes got 0\n")
+
+
+def test_random_numbers_take_no_more_memory_than_the_buffer():
+    rng = np.random.default_rng
+    for name, whole in (
+            ("int8", rng(3).integers(-128, 128, (5, 200_000)).astype(np.int8)),
+            ("float32", rng(3).standard_normal((5, 200_000)).astype(np.float32))):
+        tracemalloc.start()
+        try:
+            made = command_run._random(Buffer("x", 0, whole.shape, name, "input"), rng(3))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        np.testing.assert_array_equal(made, whole)
+        assert peak < whole.nbytes + (2 << 20)
+
+
+def test_random_numbers_that_do_not_fit_are_not_made(capsys, add, monkeypatch):
+    monkeypatch.setattr(command_run, "_random", lambda *_: pytest.fail("too early"))
+    monkeypatch.setattr(command_run, "_options", lambda *_: {"memory_bytes": 1 << 20})
+    add.write_text(".chip core\n.buffer x, int8[4000000000], input\nhalt\n")
+    assert fails(capsys, "run", str(add), "--random", "0") == (
+        "celosia: error: device memory must have 4000000000 bytes in one piece, not 1048576 "
+        "(1048576 of 1048576 bytes are free in all)\n")
+
+
+def test_results_are_looked_at_before_the_work(capsys, add, monkeypatch, tmp_path):
+    """A file whose folder is not there, or cannot be written to."""
+    def early(*_, **__):
+        pytest.fail("too early")
+
+    top = types.ModuleType("celosia_hw.top")
+    top.chip_verilog = early
+    monkeypatch.setitem(sys.modules, "celosia_hw.top", top)
+    monkeypatch.setattr(files, "read_program", early)
+    monkeypatch.setattr("celosia.cli.compile.compile_file", early)
+    monkeypatch.setattr(importlib.import_module("celosia.bench.main"), "rows", early)
+    source = tmp_path / "net.mlir"
+    source.write_text("")
+    there = tmp_path / "none" / "file"
+    for command, option in (
+            (("verilog",), "-o"), (("asm", str(add)), "-o"), (("disasm", str(add)), "-o"),
+            (("compile", str(source)), "-o"), (("bench", "table"), "--save")):
+        assert fails(capsys, *command, option, str(there)) == (
+            f"celosia: error: {option} must be a file in a folder that exists, not '{there}'\n")
+    inside = add / "a" / "b"
+    assert fails(capsys, "verilog", "--folder", str(inside)) == (
+        f"celosia: error: --folder must be a folder, not {inside} inside the file {add}\n")
+    (tmp_path / "rtl").write_text("mine")
+    assert fails(capsys, "verilog", "--folder", str(tmp_path)) == (
+        f"celosia: error: --folder must be a folder, not the file {tmp_path / 'rtl'}\n")
+    there = add.parent / "file"
+    monkeypatch.setattr("celosia.destination.TemporaryFile", denied)
+    assert fails(capsys, "verilog", "-o", str(there)) == (
+        f"celosia: error: -o must be a file that can be written, not '{there}': Permission "
+        f"denied\n")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    there.write_text("mine")
+    assert fails(capsys, "verilog", "-o", str(there)) == (
+        f"celosia: error: -o must be a file that can be written, not '{there}'\n")
+    assert there.read_text() == "mine"
+    (tmp_path / "rtl").unlink()
+    assert fails(capsys, "verilog", "--folder", str(tmp_path)) == (
+        f"celosia: error: --folder must be a folder that can be written, not '{tmp_path}': "
+        f"Permission denied\n")
+
+
+def denied(dir):
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def test_a_trace_is_looked_at_before_the_run(capsys, add, tmp_path):
+    there = tmp_path / "none" / "x.vcd"
+    assert fails(capsys, "run", str(add), "--random", "0", "--backend", "rtl", "--trace",
+                 str(there)) == (
+        f"celosia: error: --trace must be a file in a folder that exists, not '{there}'\n")
 
 
 def test_save_writes_the_file_that_was_named(capsys, add, tmp_path):

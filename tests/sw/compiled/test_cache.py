@@ -6,6 +6,7 @@ from multiprocessing.pool import ThreadPool
 import pytest
 
 import celosia
+from celosia import cachefolder
 from celosia.compiler import cache
 from celosia.graph import parse
 
@@ -103,7 +104,11 @@ def test_failures_are_not_kept(copying, folder, monkeypatch):
 
 
 def test_oldest_go_first(copying, folder, monkeypatch):
-    monkeypatch.setattr(cache, "_ON_DISK", 2)
+    def trim(nbytes):
+        size = max(path.stat().st_size for path in folder.iterdir())
+        cachefolder.trim(folder.parent, 2 * size)
+
+    monkeypatch.setattr(cache, "grew", trim)
     monkeypatch.setattr(cache, "_IN_MEMORY", 1)
     for rows in (1, 2, 3):
         celosia.compile(parse(GRAPH.replace("4", str(rows)).format(name="x")))
@@ -113,6 +118,18 @@ def test_oldest_go_first(copying, folder, monkeypatch):
     assert len(cache._memory) == 1
     celosia.compile(parse(GRAPH.replace("4", "2").format(name="x")))
     assert len(copying.calls) == 3
+
+
+def test_what_cannot_be_noted_as_used_is_used(copying, folder, monkeypatch):
+    program = celosia.compile(graph()).program
+    cache.clear()
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(cache.os, "utime", refuse)
+    assert celosia.compile(graph()).program == program
+    assert len(copying.calls) == 1
 
 
 def test_several_writers_and_readers(copying, folder):

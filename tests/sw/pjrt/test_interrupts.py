@@ -1,5 +1,6 @@
-"""When Ctrl-C is raised, and when it waits."""
+"""When what a handler of a signal raises is raised, and when it waits."""
 
+import ctypes
 import signal
 import sys
 import threading
@@ -9,92 +10,241 @@ import pytest
 
 from celosia.pjrt import interrupts
 from celosia.pjrt.interrupts import Calls, watch
+from celosia.pjrt.native import guards
+
+SIGNAL = signal.SIGUSR1
+
+
+class Stop(Exception):
+    """What a handler raises."""
 
 
 class Client:
     def __init__(self):
-        self.interrupts = 0
+        self.interrupts, self.doubts = 0, 0
 
     def interrupt(self) -> None:
         self.interrupts += 1
 
-
-def let_inside(calls):
-    """What ``let`` says in a function whose exceptions are caught."""
-    return calls.let(sys._getframe())
+    def interrupt_unwanted(self) -> None:
+        self.doubts += 1
 
 
-def let_outside(calls, inner=None):
-    """What it says in a function that C calls, and in what that calls."""
-    return calls.let(sys._getframe()) if inner is None else inner(calls)
+def handler(number, frame):
+    raise Stop
+
+
+def outside(calls):
+    """A function that C calls."""
+    calls.adopt()
+    signal.raise_signal(SIGNAL)
+    return "not interrupted"
+
+
+def inside(calls, seconds=0.0):
+    """A function whose exceptions another catches."""
+    signal.raise_signal(SIGNAL)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+    return "not interrupted"
+
+
+def guarding(calls, inner, *arguments):
+    """A function that C calls and that calls another."""
+    calls.adopt()
+    return inner(calls, *arguments)
+
+
+def waiting(calls):
+    return inside(calls)
 
 
 @pytest.fixture
-def calls():
-    calls = Calls()
-    calls.code.add(let_outside.__code__)
-    calls.guarded.add(let_inside.__code__)
-    return calls
+def handlers():
+    """Python's own handler of Ctrl-C, which a process in a shell's background has not."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, SIGNAL)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(SIGNAL, handler)
+    yield
+    for number, function in before.items():
+        signal.signal(number, function)
 
 
-def test_an_interrupt_is_raised_where_nobody_called_from_c(calls):
-    assert calls.let(sys._getframe())
-    assert calls.let(None)
+@pytest.fixture
+def client():
+    return Client()
 
 
-def test_an_interrupt_waits_for_the_end_of_a_call(calls):
-    assert not let_outside(calls)
-    assert not let_outside(calls, let_inside)
-    assert calls.let(sys._getframe())
+@pytest.fixture
+def calls(handlers, client, monkeypatch):
+    monkeypatch.setattr(interrupts, "_SOON", 10.0)  # nothing but what a test does raises it
+    made = Calls()
+    made.code |= {outside.__code__, guarding.__code__}
+    made.guarded.add(inside.__code__)
+    made.waits.add(waiting.__code__)
+    unwatch = watch(made, [client])
+    yield made
+    unwatch()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def trip(calls):
+    """Do what a guard does at the end of a call."""
+    number = calls.due()
+    assert number
+    ctypes.pythonapi.PyErr_SetInterruptEx(number)
+    for _ in range(2):
+        time.sleep(0)
+
+
+@pytest.mark.usefixtures("calls")
+def test_it_is_raised_where_nobody_called_from_c(client):
+    with pytest.raises(Stop):
+        signal.raise_signal(SIGNAL)
+    assert (client.interrupts, client.doubts) == (0, 1)
+
+
+@pytest.mark.parametrize("function", [outside, lambda calls: guarding(calls, inside)])
+def test_it_waits_for_the_end_of_a_call(calls, client, function):
+    assert function(calls) == "not interrupted"
+    assert (client.interrupts, client.doubts) == (0, 1)
+    with pytest.raises(Stop):
+        trip(calls)
+    assert calls.due() == 0
+    assert (client.interrupts, client.doubts) == (0, 2)  # a call may have given a run since then
+
+
+def test_who_waits_for_runs_ends_them(calls, client):
+    assert guarding(calls, waiting) == "not interrupted"
+    assert client.interrupts == 1
+    with pytest.raises(Stop):
+        trip(calls)
+
+
+def test_ctrl_c_ends_all_runs(calls, client):
+    def press(_):
+        signal.raise_signal(signal.SIGINT)
+
+    guarding(calls, press)
+    assert client.interrupts == 1
+    with pytest.raises(KeyboardInterrupt):
+        trip(calls)
+    with pytest.raises(KeyboardInterrupt):
+        press(calls)
+    assert client.interrupts == 3
 
 
 def test_a_long_call_is_interrupted_where_that_is_caught(calls, monkeypatch):
     monkeypatch.setattr(interrupts, "_PATIENCE", 0.02)
-    assert not let_outside(calls, let_inside)
-    time.sleep(0.03)
-    assert not let_outside(calls)
-    assert let_outside(calls, let_inside)
-    assert not let_outside(calls, let_inside)  # another one
+    monkeypatch.setattr(interrupts, "_SOON", 0.001)
+    with pytest.raises(KeyboardInterrupt):
+        guarding(calls, inside, 5.0)
+    with pytest.raises(Stop):  # the caller is to get what the handler raised
+        time.sleep(0.2)
 
 
-@pytest.fixture
-def handler():
-    """Python's own handler, which a process in a shell's background has not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+def test_handlers_that_raise_nothing_run_at_once(calls, client):
+    ran = []
+    signal.signal(SIGNAL, lambda number, frame: ran.append(number))
+    assert outside(calls) == "not interrupted"
+    assert ran == [SIGNAL]
+    assert (calls.due(), client.interrupts, client.doubts) == (0, 0, 0)
 
 
-@pytest.mark.usefixtures("handler")
-def test_another_handler_stays(calls):
-    def mine(number, frame):
-        pass
-
-    signal.signal(signal.SIGINT, mine)
-    watch(calls, [])()
-    assert signal.getsignal(signal.SIGINT) is mine
-
-
-@pytest.mark.usefixtures("handler")
-def test_what_waited_is_raised_in_the_caller(calls):
-    client = Client()
-    unwatch = watch(calls, [client])
-    try:
-        calls.later()
-        with pytest.raises(KeyboardInterrupt):
-            time.sleep(5)
-        assert client.interrupts == 1
-        calls.later()
-        calls.forget()
-        time.sleep(0.05)
-        assert client.interrupts == 1
-    finally:
-        unwatch()
+def test_a_trip_for_what_was_raised_calls_no_handler(calls):
+    outside(calls)
+    assert calls.due()
+    with pytest.raises(Stop):
+        signal.raise_signal(SIGNAL)
+    ran = []
+    signal.signal(SIGNAL, lambda number, frame: ran.append(number))
+    calls.adopt()
+    calls._tripped = True
+    signal.raise_signal(SIGNAL)
+    assert ran == []
+    signal.raise_signal(SIGNAL)
+    assert ran == [SIGNAL]
 
 
-def test_other_threads_do_not_watch(calls):
-    found = []
-    thread = threading.Thread(target=lambda: found.append(watch(calls, [])))
+def test_handlers_are_put_back(handlers):
+    calls = Calls()
+    hook = sys.unraisablehook
+    unwatch = watch(calls, [])
+    assert signal.getsignal(SIGNAL) is not handler
+    unwatch()
+    assert signal.getsignal(SIGNAL) is handler
+    assert sys.unraisablehook == hook
+    calls.adopt()
+    assert signal.getsignal(SIGNAL) is handler
+
+
+def test_other_threads_change_no_handler(handlers):
+    calls = Calls()
+    thread = threading.Thread(target=lambda: watch(calls, [])())
     thread.start()
     thread.join()
-    found[0]()
+    assert signal.getsignal(SIGNAL) is handler
+
+
+# What C sees
+
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
+FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t)
+
+
+def guarded(function):
+    callback = CALLBACK(function)
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    (place,) = guards([address], 0xE0)
+    return FUNCTION(place), callback
+
+
+@pytest.mark.parametrize(("results", "wanted"), [
+    ([0], 0), ([0x7FFF12345678], 0x7FFF12345678), ([1, 1, 1, 0], 0), ([1, 2], 0xE0),
+    ([1] * 1000, 0xE0)])
+def test_a_guard_has_a_result(results, wanted):
+    left = list(results)
+
+    def work(address, place):
+        assert address == 0x1234
+        numbers = (ctypes.c_size_t * 2).from_address(place)
+        assert tuple(numbers) == (1, 0)
+        numbers[0] = left.pop(0)
+
+    function, _alive = guarded(work)
+    assert function(0x1234) == wanted
+    assert left == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_leaves_a_callback_is_no_result():
+    def work(address, place):
+        ctypes.c_size_t.from_address(place).value = 2
+        raise Stop
+
+    function, _alive = guarded(work)
+    assert function(0) == 0xE0
+
+
+def test_a_signal_before_the_first_instruction_of_a_callback(calls):
+    """The worst moment, with a handler that nobody stands before yet."""
+    begun = []
+
+    def compare(address, place):
+        numbers = (ctypes.c_size_t * 2).from_address(place)
+        begun.append(address)
+        numbers[1] = SIGNAL if len(begun) == 1 else 0  # C alone is between this and the next call
+        numbers[0] = 0
+
+    calls.code.add(compare.__code__)
+    signal.signal(SIGNAL, handler)
+    callback = CALLBACK(compare)
+    (place,) = guards([ctypes.cast(callback, ctypes.c_void_p).value], 0xE0)
+    items = (ctypes.c_int * 3)(3, 2, 1)
+    ctypes.CDLL(None).qsort(items, 3, 4, ctypes.c_void_p(place))
+    assert list(items) == [3, 2, 1]  # all were called equal
+    assert len(begun) == 2
+    assert isinstance(calls.error, Stop)
+    with pytest.raises(Stop):
+        trip(calls)
