@@ -199,49 +199,65 @@ def test_transfers_as_the_model_has_them():
     assert seen[Fault.NONE] > 150, seen
 
 
-@pytest.mark.parametrize(("addr", "rows", "cols", "pitch", "fault"), [
-    (0x8000, 4, 64, 64, Fault.NONE),
-    (0x8000, 4, 65, 64, Fault.WINDOW),  # the last byte is the one behind the window
-    (0x7FFF, 1, 4, 0, Fault.WINDOW),
-    (TOP, 1, 1, 0, Fault.NONE),  # the last byte of all
-    (TOP, 1, 2, 0, Fault.WINDOW),  # ends at address 0, which is in a window
-    (TOP, 2, 1, 2, Fault.WINDOW),
-    (TOP, 2, 0xFFFF, 0, Fault.WINDOW),  # ends at 0xFFFD
-    (0x8000, 2, 1, TOP, Fault.WINDOW),  # ends at 0x7FFF
-    (0x8000, 3, 1, 1 << 31, Fault.WINDOW),  # ends where it began
-    (0, 0xFFFF, 1, TOP, Fault.WINDOW),
-    (0x20, 0xFFFF, 1, 0, Fault.NONE),
-])
-def test_a_transfer_at_the_edge_of_a_window(addr, rows, cols, pitch, fault):
-    """The whole of it has to lie in one, in exact arithmetic."""
-    transfer = insn("store", mem="acc", fmt="i8", row=0, addr=addr, rows=rows, cols=cols,
-                    pitch=pitch, row_step=0, group_step=0)
-    bench, seen = Bench([(0, 0, 0)] * NUM_STRIDES), Counter()
-    bench.run([transfer], compare_transfer(bench, [(0, 0, 0)] * NUM_STRIDES, seen))
-    assert seen == {fault: 1}
+#: addr, rows, cols, pitch of transfers of bytes.
+EDGES = {
+    (0x8000, 4, 64, 64): Fault.NONE,
+    (0x8000, 4, 65, 64): Fault.WINDOW,  # the last byte is the one behind the window
+    (0x7FFF, 1, 4, 0): Fault.WINDOW,
+    (TOP, 1, 1, 0): Fault.NONE,  # the last byte of all
+    (TOP, 1, 2, 0): Fault.WINDOW,  # ends at address 0, which is in a window
+    (TOP, 2, 1, 2): Fault.WINDOW,
+    (TOP, 2, 0xFFFF, 0): Fault.WINDOW,  # ends at 0xFFFD
+    (0x8000, 2, 1, TOP): Fault.WINDOW,  # ends at 0x7FFF
+    (0x8000, 3, 1, 1 << 31): Fault.WINDOW,  # ends where it began
+    (0, 0xFFFF, 1, TOP): Fault.WINDOW,
+    (0x20, 0xFFFF, 1, 0): Fault.NONE,
+}
 
 
-@pytest.mark.parametrize(("fields", "fault"), [
-    ({"n0": 4}, Fault.NONE),
-    ({"n0": 4, "xdst": 1, "xa": 1}, Fault.NONE),
-    ({"n0": 4, "xdst": 2, "xa": 2}, Fault.OVERLAP),  # s0 = 0
-    ({"n0": 1, "xdst": 2, "xa": 2}, Fault.OVERLAP),
-    ({"n0": 4, "xa": 1}, Fault.OVERLAP),
-    ({"n0": 4, "xdst": 1, "xa": 3}, Fault.NONE),  # s1 and s2 do not matter
-    ({"n0": 4, "n1": 2, "xdst": 1, "xa": 1}, Fault.OVERLAP),
-    ({"n0": 4, "n2": 2, "xdst": 1, "xa": 1}, Fault.OVERLAP),
-    ({"n0": 4, "xdst": 1, "xa": 1, "a": 11}, Fault.OVERLAP),
-    ({"n0": 4, "xdst": 1, "xa": 1, "reduce": "lanes"}, Fault.NONE),
-    ({"n0": 4, "xdst": 1, "xa": 1, "reduce": "rows"}, Fault.OVERLAP),
-])
-def test_what_may_be_in_place(fields, fault):
-    strides = [(0, 0, 0), (2, 0, 0), (0, 1, 1), (2, 9, 9)] + [(0, 0, 0)] * 4
-    instruction = insn("vector", **({"dst": 10, "dst_kind": "acc", "a": 10, "a_kind": "acc"}
-                                    | fields))
-    assert checked(instruction, [op.value for op in instruction.operands], strides)[1] == fault
+def test_transfers_at_the_edges_of_windows():
+    """The whole of one has to lie in one window, in exact arithmetic."""
+    strides = [(0, 0, 0)] * NUM_STRIDES
+    transfers = [insn("store", mem="acc", fmt="i8", row=0, addr=addr, rows=rows, cols=cols,
+                      pitch=pitch, row_step=0, group_step=0) for addr, rows, cols, pitch in EDGES]
     bench, found = Bench(strides), []
-    bench.run([instruction], lambda ctx, *_: found.append(ctx.get(bench.dut.fault)))
-    assert found == [fault]
+    same = compare_transfer(bench, strides, Counter())
+
+    def compare(ctx, *rest):
+        same(ctx, *rest)
+        found.append(ctx.get(bench.dut.fault))
+
+    bench.run(transfers, compare)
+    assert dict(zip(EDGES, found, strict=True)) == EDGES
+
+
+#: Changes of a vector instruction whose source is its destination, and what comes of it.
+IN_PLACE = [
+    ({}, Fault.NONE),
+    ({"xdst": 1, "xa": 1}, Fault.NONE),
+    ({"xdst": 2, "xa": 2}, Fault.OVERLAP),  # s0 = 0
+    ({"xdst": 2, "xa": 2, "n0": 1}, Fault.OVERLAP),
+    ({"xa": 1}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 3}, Fault.NONE),  # s1 and s2 do not matter
+    ({"xdst": 1, "xa": 1, "n1": 2}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "n2": 2}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "a": 11}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "reduce": "lanes"}, Fault.NONE),
+    ({"xdst": 1, "xa": 1, "reduce": "rows"}, Fault.OVERLAP),
+]
+
+
+def test_what_may_be_in_place():
+    strides = [(0, 0, 0), (2, 0, 0), (0, 1, 1), (2, 9, 9)] + [(0, 0, 0)] * 4
+    instructions = [
+        insn("vector", **({"dst": 10, "dst_kind": "acc", "a": 10, "a_kind": "acc", "n0": 4}
+                          | fields)) for fields, _ in IN_PLACE]
+    for instruction, (_, fault) in zip(instructions, IN_PLACE, strict=True):
+        values = [operand.value for operand in instruction.operands]
+        assert checked(instruction, values, strides)[1] == fault
+    bench, found = Bench(strides), []
+    bench.run(instructions, lambda ctx, *_: found.append(ctx.get(bench.dut.fault)))
+    assert found == [fault for _, fault in IN_PLACE]
 
 
 @pytest.mark.parametrize(("fields", "cycles"), [
