@@ -1,8 +1,9 @@
 """Runs programs on a chip and on the golden model, and compares all that they leave behind.
 
 ``python -m celosia_sim.lockstep --preset core --seeds 0 10000`` runs as many random programs as
-wanted; with ``--faults``, programs that end in a fault; with ``--cut``, before each of them one
-that is stopped in the middle.
+wanted; with ``--faults``, programs that end in a fault, with ``--bus-errors``, in a bus error; with
+``--cut``, before each of them one that is stopped in the middle. ``--coverage`` runs none: it
+prints what the programs of these seeds cover.
 """
 
 from __future__ import annotations
@@ -10,29 +11,35 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import registers
 from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.arch.encoding import decode
+from celosia.arch.encoding import Imm, decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
 from celosia.arch.vector import VectorOp
 from celosia.asm import format_insn
 from celosia.model import Machine, vpu
+from celosia.model.checks import check
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
+from celosia.model.decode import decode_checked
 from celosia_sim.compact import CompactHost
+from celosia_sim.coverage import cover
 from celosia_sim.randprog import (
     RandomProgram,
+    random_bus_errors,
     random_faulting_program,
     random_program,
     random_walks,
 )
-from celosia_sim.rtl import RtlTransport, SimOptions
+from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions
 
 __all__ = ["Lockstep", "LockstepError", "Outcome", "cut_options", "main", "memory_options"]
 
@@ -94,8 +101,10 @@ class Lockstep:
         self.transport.write_memory(program.data_addr, program.image)
         program.load(self.machine.memory)
         before = self.machine.ub.copy(), self.machine.acc.copy()
-        wanted = self.machine.run(program.program_addr, program.length, program.windows)
-        outcome = self._run_chip(program)
+        with program.failing(self.machine.memory):
+            wanted = self.machine.run(program.program_addr, program.length, program.windows)
+        with self._failing(program):
+            outcome = self._run_chip(program)
         ends = (outcome.status, outcome.cause, outcome.pc, outcome.addr)
         expected = (wanted.status, wanted.cause,
                     wanted.pc if wanted.status == Status.FAULTED else 0, wanted.addr)
@@ -104,7 +113,7 @@ class Lockstep:
                 f"{self._name(program)}: the chip must end as {_end(*expected)}, "
                 f"not {_end(*ends)}; instruction: {_text(program, expected[2])}")
         if rows:
-            self._compare(program, before)
+            self._compare(program, before, self._spoilt(program, outcome))
         if outcome.status == Status.FAULTED:
             self._soft_reset()
         if not rows:
@@ -164,6 +173,42 @@ class Lockstep:
             rows[:] = chip
         return status
 
+    @contextmanager
+    def _failing(self, program: RandomProgram) -> Iterator[None]:
+        """Let the chip's memory answer with the program's bus errors."""
+        if not program.errors:
+            yield
+            return
+        transport = self.transport
+        if not isinstance(transport, RtlTransport):
+            raise TypeError(f"a program with bus errors must run on an RtlTransport, not "
+                            f"{type(transport).__name__}")
+        options = transport.options
+        transport.set_options(replace(
+            options, errors=tuple(ErrorRange(*span) for span in program.errors)))
+        yield
+        transport.set_options(options)
+
+    def _spoilt(self, program: RandomProgram, outcome: Outcome) -> dict[str, NDArray]:
+        """Return rows and bytes that a transfer may have written before its bus error.
+
+        The model takes the chip's rows; it has executed nothing of such an instruction.
+        """
+        if outcome.cause not in (Fault.BUS_READ, Fault.BUS_WRITE):
+            return {}
+        code = program.code[outcome.pc * INSTRUCTION_BYTES:][:INSTRUCTION_BYTES]
+        values = [word.value for word in decode(code).operands if isinstance(word, Imm)]
+        dma = check(self.config, decode_checked(self.config, code), values, [], program.windows)
+        assert isinstance(dma, Dma)
+        if dma.store:
+            return {"memory": np.concatenate([
+                np.arange(dma.row_bytes) + dma.addr + m * dma.pitch - program.data_addr
+                for m in range(dma.rows)])}
+        name, rows = ("ub", self.machine.ub) if dma.mem == Mem.UB else ("acc", self.machine.acc)
+        spoilt = np.arange(len(rows))[dma.chip.index()]
+        rows[spoilt] = self.transport.peek(name, 0, len(rows)).view(rows.dtype)[spoilt]
+        return {name: spoilt}
+
     def _run_chip(self, program: RandomProgram) -> Outcome:
         self._start(program, self.timeout)
         if not self.transport.wait_interrupt(self.timeout + 10_000):
@@ -200,7 +245,8 @@ class Lockstep:
                 return
         raise LockstepError("STATUS must become idle after a soft reset")
 
-    def _compare(self, program: RandomProgram, before: tuple[NDArray, NDArray]) -> None:
+    def _compare(self, program: RandomProgram, before: tuple[NDArray, NDArray],
+                 spoilt: dict[str, NDArray]) -> None:
         machine = self.machine
         bad: dict[str, NDArray] = {}
         for name, rows in (("ub", machine.ub), ("acc", machine.acc)):
@@ -209,6 +255,7 @@ class Lockstep:
         size = len(program.image)
         chip = self.transport.read_memory(program.data_addr, size)
         bad["memory"] = np.flatnonzero(chip != machine.memory.read(program.data_addr, size))
+        bad |= {name: np.setdiff1d(bad[name], places) for name, places in spoilt.items()}
         if not any(map(len, bad.values())):
             return
         writer = self._writers(program, before)
@@ -263,7 +310,8 @@ class Lockstep:
                 writers[name, int(row)] = order, pc
 
         machine.observer = observe
-        machine.run(program.program_addr, program.length, program.windows)
+        with program.failing(machine.memory):
+            machine.run(program.program_addr, program.length, program.windows)
         return writers
 
     def _name(self, program: RandomProgram) -> str:
@@ -320,15 +368,24 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1000), metavar=("FIRST", "END"))
     parser.add_argument("--size", type=int, default=40, help="instructions of a program")
     parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
+    parser.add_argument("--bus-errors", action="store_true", help="programs that meet a bus error")
     parser.add_argument("--compact", action="store_true",
                         help="on the firmware of the compact chip instead of the RTL")
     parser.add_argument("--cut", action="store_true",
                         help="before each, one of long vector instructions, reset in the middle")
+    parser.add_argument("--coverage", action="store_true",
+                        help="no chip: print how often legal and faulty programs hit each bin; "
+                             "1 where one of them is missed")
     args = parser.parse_args(argv)
     config = preset(args.preset)
+    if args.coverage:
+        coverage = cover(config, range(*args.seeds), range(*args.seeds))
+        print(coverage.report())
+        return int(bool(coverage.missing()))
     transport = CompactHost(config) if args.compact else RtlTransport(config)
     lockstep = Lockstep(config, transport, exact=not args.compact)
-    make = random_faulting_program if args.faults else random_program
+    make = (random_faulting_program if args.faults else
+            random_bus_errors if args.bus_errors else random_program)
     cycles = 0
     for seed in range(*args.seeds):
         transport.set_options(memory_options(seed))
@@ -336,7 +393,7 @@ def main(argv: list[str] | None = None) -> int:
             if args.cut:
                 after, by_host = cut_options(seed, compact=args.compact)
                 lockstep.cut(random_walks(config, seed), after, by_host=by_host)
-            cycles += lockstep.run(make(config, seed, args.size)).cycles
+            cycles += lockstep.run(make(config, seed, args.size, transport.memory_bytes)).cycles
         except LockstepError as error:
             print(error, file=sys.stderr)
             return 1

@@ -16,7 +16,7 @@ from celosia.model import Machine, Memory, RunResult
 __all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Builder", "Counts", "Label",
            "RandomProgram", "Region"]
 
-#: Where the program and its data lie.
+#: Where the program and its data lie; the data at times where memory ends.
 PROGRAM_ADDR = 0x0010_0000
 DATA_ADDR = 0x0020_0000
 DATA_BYTES = 1 << 16
@@ -43,6 +43,8 @@ class RandomProgram:
         First and last byte of the four DMA windows.
     expected
         How a faulty program ends on the model; None for a legal program.
+    errors
+        First and last byte of what answers with a bus error.
     """
 
     config: TpuConfig
@@ -54,6 +56,7 @@ class RandomProgram:
     program_addr: int = PROGRAM_ADDR
     data_addr: int = DATA_ADDR
     expected: RunResult | None = None
+    errors: tuple[tuple[int, int], ...] = ()
 
     @property
     def length(self) -> int:
@@ -68,8 +71,18 @@ class RandomProgram:
     def run(self, machine: Machine, max_instructions: int = 10_000) -> RunResult:
         """Load the program into the memory of a model and run it there."""
         self.load(machine.memory)
-        return machine.run(self.program_addr, self.length, self.windows,
-                           max_instructions=max_instructions)
+        with self.failing(machine.memory):
+            return machine.run(self.program_addr, self.length, self.windows,
+                               max_instructions=max_instructions)
+
+    @contextmanager
+    def failing(self, memory: Memory) -> Iterator[None]:
+        """Let a model's memory answer with the program's bus errors."""
+        for first, last in self.errors:
+            memory.fail(first, last - first + 1)
+        yield
+        if self.errors:
+            memory.heal()
 
 
 class Label:
@@ -91,6 +104,8 @@ class Builder:
         The chip.
     rng
         Every choice comes from it.
+    data
+        Where the data lie.
 
     Attributes
     ----------
@@ -100,8 +115,8 @@ class Builder:
         How often the code that is emitted now runs, at most.
     """
 
-    def __init__(self, config: TpuConfig, rng: random.Random):
-        self.config, self.rng = config, rng
+    def __init__(self, config: TpuConfig, rng: random.Random, data: int = DATA_ADDR):
+        self.config, self.rng, self.data = config, rng, data
         self.runs = 1
         self.depth = 0
         self.loaded = False
@@ -114,7 +129,8 @@ class Builder:
         self._used_strides: set[int] = set()
         self.regions: dict[Mem, Region] = {}
         for mem, rows in ((Mem.UB, config.ub_rows), (Mem.ACC, config.acc_rows)):
-            size = min(rng.choice((12, 24, 48, max(12, 3 * config.dim))), rows)
+            size = min(rng.choice((12, 24, 48, max(12, 3 * config.dim), max(12, 6 * config.dim))),
+                       rows)
             base = rng.choice((0, rows - size, rng.randrange(rows - size + 1)))
             self.regions[mem] = (base, base + size)
 
@@ -155,7 +171,7 @@ class Builder:
 
     def target(self, label: Label) -> Value:
         """Return an operand that is the index of a label."""
-        if self.rng.random() < 0.8:
+        if self.rng.random() < 0.7:
             return label
         rd = self.register()
         self.emit("mov", rd=rd, a=label)
@@ -246,9 +262,13 @@ class Builder:
     def counts(self) -> Counts:
         """Return counts of a stream, fewer the deeper in loops."""
         rng, limit = self.rng, max(4, 2 * self.config.dim // self.runs)
+        if self.runs == 1 and rng.random() < 0.1:
+            limit *= 2
         n0 = min(limit, rng.choice((1, 1, 2, 3, 4, 5, 7, 8, 9, limit, rng.randrange(1, limit + 1))))
-        n1 = rng.choice((1, 1, 1, 2, 3)) if n0 * 3 <= limit else 1
-        n2 = rng.choice((1, 1, 1, 2)) if n0 * n1 * 2 <= limit else 1
+        n1 = rng.choice((1, 1, 1, 2, 3, rng.randrange(1, limit // n0 + 1))) if (
+            n0 * 3 <= limit) else 1
+        n2 = rng.choice((1, 1, 1, 2, rng.randrange(1, limit // (n0 * n1) + 1))) if (
+            n0 * n1 * 2 <= limit) else 1
         return n0, n1, n2
 
     def stream(self, counts: Counts, region: Region) -> tuple[int, int]:
@@ -264,5 +284,7 @@ class Builder:
             if count > 1:
                 step = min(step, room // (count - 1))
                 room -= (count - 1) * step
+            elif rng.random() < 0.1:  # no row is a step away, not even one backwards
+                step = rng.choice((0xFFFF, 0x10000 - self.config.dim, 0x8000, rng.getrandbits(16)))
             steps.append(step)
         return rng.randrange(low, low + room + 1), self._stride((steps[0], steps[1], steps[2]))

@@ -13,19 +13,21 @@ from celosia.arch.vector import VectorOp as Op
 from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Counts, Label
 from celosia_sim.randvector import VectorBuilder
 
-__all__ = ["Generator", "LongWalks"]
+__all__ = ["BusErrors", "Generator", "LongWalks"]
 
+_MASK = 0xFFFFFFFF
 _SIZES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 
 
 class Generator(VectorBuilder):
     """Composes the statements of a legal program that halts."""
 
-    def __init__(self, config: TpuConfig, rng: random.Random):
-        super().__init__(config, rng)
+    def __init__(self, config: TpuConfig, rng: random.Random, data: int = DATA_ADDR):
+        super().__init__(config, rng, data)
         #: Places in memory that transfers meet at, close before boundaries of 4 KiB.
-        self.hot = [DATA_ADDR + rng.randrange(1, 15) * 4096 - rng.randrange(64)
-                    for _ in range(3)]
+        self.hot = [data + rng.randrange(1, 15) * 4096 - rng.randrange(64) for _ in range(3)]
+        #: First byte of the last transfer, and the byte behind it.
+        self.last = data, data
 
     def program(self, size: int) -> tuple[Insn, ...]:
         """Return about ``size`` instructions, the regions filled first."""
@@ -34,7 +36,7 @@ class Generator(VectorBuilder):
                    DmaFormat.BF16 if self.config.bf16 else DmaFormat.I8)
             length = self.config.dim * _SIZES[fmt]
             rows = min(high - low, DATA_BYTES // length)
-            addr = DATA_ADDR + (0 if mem == Mem.UB else DATA_BYTES - rows * length)
+            addr = self.data + (0 if mem == Mem.UB else DATA_BYTES - rows * length)
             self.emit("load", mem=mem, fmt=fmt, row=low, addr=addr, rows=rows,
                       cols=self.config.dim, pitch=length)
         while len(self) < size:
@@ -63,7 +65,8 @@ class Generator(VectorBuilder):
         """Emit a counted loop, perhaps with a row that moves on in each round."""
         rng, end = self.rng, Label()
         hidden = rng.random() < 0.1  # up to 3 rounds, as the data want
-        count = 3 if hidden else rng.choice((0, 1, 2, 3, 3, 4))
+        count = 3 if hidden else rng.choice((0, 1, 2, 3, 3, 4, 4, rng.randrange(5, 10)
+                                             if self.runs == 1 else 4))
         moving = None
         if rng.random() < 0.5:
             moving = self.register()
@@ -104,7 +107,8 @@ class Generator(VectorBuilder):
 
     def again(self, size: int) -> None:
         """Emit a loop that a branch closes."""
-        rng, count, start, counter = self.rng, self.rng.choice((1, 2, 3)), Label(), self.register()
+        rng, start, counter = self.rng, Label(), self.register()
+        count = rng.choice((1, 2, 3, 3, 5))
         name, first, step, last = rng.choice((
             ("bne", count, "sub", 0), ("bltu", 0, "add", count), ("blt", -count, "add", 0)))
         self.emit("mov", rd=counter, a=first)
@@ -125,15 +129,32 @@ class Generator(VectorBuilder):
         self.dma("store")
 
     def dma(self, mnemonic: str) -> None:
-        """Emit a transfer: odd shapes, any pitch, often across a boundary of 4 KiB."""
+        """Emit a transfer, at times another beside it, to and fro."""
+        self.move(mnemonic, self.transfer())
+        if self.rng.random() < 0.15:
+            self.move("store" if mnemonic == "load" else "load", self.transfer(beside=True))
+
+    def move(self, mnemonic: str, fields: dict[str, int]) -> None:
+        """Emit a transfer of these fields."""
+        self.emit(mnemonic, **{name: value if name in ("mem", "fmt") else self.value(value)
+                               for name, value in fields.items()})
+
+    def transfer(self, beside: bool = False) -> dict[str, int]:
+        """Return the fields of a transfer: odd shapes, any pitch, often across 4 KiB.
+
+        One ``beside`` the last begins behind it or ends before it, or has an element in common.
+        """
         rng, config, dim = self.rng, self.config, self.config.dim
         mem = rng.choice((Mem.UB, Mem.ACC))
         fmt = rng.choice([f for f in DmaFormat
                           if (config.int8 if f == DmaFormat.I8 else
                               config.bf16 or (f == DmaFormat.W32 and mem == Mem.ACC))])
         low, high = self.regions[mem]
-        rows = rng.choice((1, 1, 2, 3, rng.randrange(1, 9)))
+        few = self.runs > 1 or rng.random() < 0.9
+        rows = rng.choice((1, 1, 2, 3, rng.randrange(1, 9))) if few else rng.randrange(1, 25)
         groups = rng.choice((1, 1, 1, 2, 3) if dim <= 32 else (1, 1, 1, 2))
+        if rng.random() < 0.04 and dim <= 32:
+            groups = rng.randrange(4, 7)
         cols = rng.choice((groups * dim, rng.randrange((groups - 1) * dim + 1, groups * dim + 1)))
         room = high - low - 1
         row_step = min(rng.choice((0, 1, 1, 1, groups, 2)), room // max(rows - 1, 1))
@@ -143,13 +164,29 @@ class Generator(VectorBuilder):
         size = _SIZES[fmt]
         length = cols * size
         pitch = rng.choice((length, length, length, length + size * rng.randrange(9), 0,
-                            size * rng.randrange(cols + 1), -(-length // 64) * 64))
+                            size * rng.randrange(cols + 1), -(-length // 64) * 64,
+                            rng.choice((256, 1000, 4096, length + 4 * rng.randrange(1024)))))
+        if rows == 1:  # nothing is a pitch or a row_step away, nor a group_step from one group
+            far = rng.choice((_MASK + 1 - size, 1 << 31, rng.getrandbits(32) & -size))
+            pitch = rng.choice((pitch, far))
+            row_step = rng.choice((row_step, row_step, row_step, 0xFFFF))
+        if groups == 1:
+            group_step = rng.choice((group_step, group_step, group_step, 0xFFFF))
         span = (rows - 1) * pitch + length
-        addr = rng.choice((rng.choice(self.hot), DATA_ADDR + rng.randrange(DATA_BYTES)))
-        addr = max(DATA_ADDR, min(addr, DATA_ADDR + DATA_BYTES - span)) & -size
-        self.emit(mnemonic, mem=mem, fmt=fmt, row=self.value(rng.randrange(low, low + room + 1)),
-                  addr=self.value(addr), shape=self.value(rows | cols << 16),
-                  pitch=self.value(pitch), steps=self.value(row_step | group_step << 16))
+        if span > DATA_BYTES:
+            pitch, span = length, rows * length
+        end = self.data + DATA_BYTES
+        addr = rng.choice((rng.choice(self.hot), self.data + rng.randrange(DATA_BYTES)))
+        if beside:
+            first, behind = self.last
+            addr = rng.choice((behind, behind - size, first - span, first - span + size))
+        elif rng.random() < 0.06:  # up to the first or the last byte
+            addr = rng.choice((self.data, end))
+        addr = max(self.data, min(addr, end - span)) & -size
+        self.last = addr, addr + span
+        return {"mem": mem, "fmt": fmt, "row": rng.randrange(low, low + room + 1), "addr": addr,
+                "shape": rows | cols << 16, "pitch": pitch & -size,
+                "steps": row_step | group_step << 16}
 
     def matmuls(self) -> None:
         """Emit matmuls with little between them."""
@@ -175,6 +212,53 @@ class Generator(VectorBuilder):
         self.emit("matmul", fmt=fmt, accumulate=rng.getrandbits(1), xacc=xacc, xacts=xacts,
                   acc=self.value(acc), acts=self.value(acts), n2=self.value(counts[2]),
                   counts=self.value(counts[0] | counts[1] << 16), **weights)
+
+
+class BusErrors(Generator):
+    """Composes programs that meet a bus error, and transfers that end beside it.
+
+    Attributes
+    ----------
+    bad
+        First and last byte of what answers with errors: whole beats, whatever the bus.
+    """
+
+    def __init__(self, config: TpuConfig, rng: random.Random, data: int = DATA_ADDR):
+        super().__init__(config, rng, data)
+        first = data + DATA_BYTES // 2 + 128 * rng.randrange(-16, 16)
+        self.bad = first, first + 128 * rng.randrange(1, 3) - 1
+        self.hot = [rng.choice(self.bad) + rng.randrange(-128, 64) for _ in range(3)]
+
+    def statement(self, size: int) -> None:
+        """Emit a statement; a few times a program one that meets the error."""
+        if self.rng.random() < 0.08:
+            self.meet()
+        else:
+            super().statement(size)
+
+    def dma(self, mnemonic: str) -> None:
+        """Emit a transfer that does not touch a bad byte."""
+        while self.touches(fields := self.transfer()):
+            pass
+        self.move(mnemonic, fields)
+
+    def meet(self) -> None:
+        """Emit a transfer that does, of immediates, when all before it has finished.
+
+        A bus error stops the run as it is found, so nothing may be behind it before that.
+        """
+        while not self.touches(fields := self.transfer()):
+            pass
+        self.emit("fence")
+        self.emit(self.rng.choice(("load", "store")), **fields)
+        self.emit("fence")
+
+    def touches(self, fields: dict[str, int]) -> bool:
+        """Whether a transfer touches a bad byte."""
+        rows, cols = fields["shape"] & 0xFFFF, fields["shape"] >> 16
+        length = cols * _SIZES[DmaFormat(fields["fmt"])]
+        starts = [fields["addr"] + m * fields["pitch"] for m in range(rows)]
+        return any(start <= self.bad[1] and start + length > self.bad[0] for start in starts)
 
 
 class LongWalks(Generator):

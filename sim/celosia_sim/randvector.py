@@ -27,7 +27,17 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.model.commands import DST_MEM, SRC_MEM
 from celosia_sim.randbuild import Builder, Counts, Region
 
-__all__ = ["VectorBuilder"]
+__all__ = ["SPECIAL_WORDS", "VectorBuilder"]
+
+#: Numbers at the edges of fp32, most of them with a lower half that no bf16 has, and of int32.
+SPECIAL_WORDS = (
+    0x7F800001, 0xFF800001, 0x7F80FFFF, 0x7FC00001, 0xFFFFFFFF, 0x7FFFFFFF, 0xFFC12345,  # NaN
+    0x7FC00000, 0xFF810000,
+    0x7F800000, 0xFF800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F7F8000,
+    0x00000001, 0x80000001, 0x0000FFFF, 0x007FFFFF, 0x807FFFFF, 0x00008000, 0x00010000,  # subnormal
+    0x00800000, 0x80800001, 0x00FFFFFF, 0x00000000, 0x80000000,
+    0x3F800001, 0x3F7FFFFF, 0xBF80FFFF, 0x3F808000, 0x3F818000, 0x4EFFFFFF, 0x4F000000, 0xCF000001,
+)
 
 Fields = dict[str, int | Reg]
 
@@ -41,12 +51,15 @@ class VectorBuilder(Builder):
         movement = rng.random() < 0.25
         op = rng.choice([o for o in Op if (config.bf16 or o not in FLOAT_OPS)
                          and (o in MOVEMENT_OPS) == movement])
+        if not movement and rng.random() < 0.15:
+            op = rng.choice([o for o in Op if VECTOR_OPERANDS[o] == 3
+                             and (config.bf16 or o not in FLOAT_OPS)])
         if op in INDEXED_OPS:
             self._indexed(op)
             return
         counts = self.counts()
         if op == Op.TRANSPOSE:
-            counts = (config.dim * rng.choice((1, 1, 2)), rng.choice((1, 1, 2)), 1)
+            counts = (config.dim * rng.choice((1, 1, 2, 3)), rng.choice((1, 1, 2, 4)), 1)
         fields = self._second(op)
         counts = self._reduction(fields, counts)
         kinds = self._kinds(op)
@@ -154,7 +167,7 @@ class VectorBuilder(Builder):
             fields[name] = self.unknown(1 << 32) if rng.random() < 0.04 else self.value(rng.choice((
                 rng.getrandbits(32), rng.randrange(256), rng.randrange(256), 0, 0xFFFFFFFF,
                 0x3F800000, 0xBF000000, 0x7F800000, rng.getrandbits(16) << 16,
-                rng.getrandbits(16) | rng.randrange(64) << 16)))
+                rng.choice(SPECIAL_WORDS), rng.getrandbits(16) | rng.randrange(64) << 16)))
             return fields
         low, high = self.regions[SRC_MEM[src]] if region is None else region
         if src in STREAM_SRCS:

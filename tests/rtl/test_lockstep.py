@@ -3,6 +3,7 @@
 ``python -m celosia_sim.lockstep`` runs more.
 """
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from celosia.arch.registers import Status
 from celosia_sim.lockstep import Lockstep, LockstepError, cut_options, memory_options
 from celosia_sim.randprog import (
     random_bad_indexes,
+    random_bus_errors,
     random_faulting_program,
     random_program,
     random_walks,
@@ -21,7 +23,8 @@ from celosia_sim.randprog import (
 from celosia_sim.rtl import RtlTransport
 from celosia_sim.verilog import chip_verilog
 
-PROGRAMS, FAULTS, INDEXES, CUTS = range(150), range(75), range(30), range(100)
+PROGRAMS, FAULTS, INDEXES, CUTS = range(120), range(65), range(30), range(90)
+BUS_ERRORS = range(40)
 #: Presets; one in the form of its Verilog that is for synthesis.
 CHIPS = ("nano", "edge", "core", "nano synthesis", pytest.param("core4", marks=pytest.mark.slow))
 
@@ -38,7 +41,7 @@ def lockstep(request):
 def run(lockstep, make, seeds):
     for seed in seeds:
         lockstep.transport.set_options(memory_options(seed))
-        yield lockstep.run(make(lockstep.config, seed))
+        yield lockstep.run(make(lockstep.config, seed, memory=lockstep.transport.memory_bytes))
 
 
 def test_legal_programs(lockstep):
@@ -50,6 +53,12 @@ def test_faulting_programs_and_the_programs_after_them(lockstep):
     outcomes = list(run(lockstep, random_faulting_program, FAULTS))
     assert {outcome.status for outcome in outcomes} == {Status.FAULTED}
     assert len({outcome.cause for outcome in outcomes}) >= 8
+
+
+def test_bus_errors_and_the_programs_after_them(lockstep):
+    outcomes = list(run(lockstep, random_bus_errors, BUS_ERRORS))
+    causes = Counter(outcome.cause for outcome in outcomes)
+    assert set(causes) == {Fault.NONE, Fault.BUS_READ, Fault.BUS_WRITE, Fault.BUS_FETCH}
 
 
 def bad_indexes(lockstep, seeds):
@@ -101,7 +110,8 @@ def test_a_difference_is_named(lockstep):
 @pytest.mark.slow
 def test_many_programs(lockstep):
     for make, seeds in ((random_program, range(1000, 6000)),
-                        (random_faulting_program, range(1000, 3000))):
+                        (random_faulting_program, range(1000, 3000)),
+                        (random_bus_errors, range(1000, 3000))):
         for _ in run(lockstep, make, seeds):
             pass
     for attack in bad_indexes, cut:

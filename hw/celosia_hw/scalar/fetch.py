@@ -22,7 +22,8 @@ class InstructionFetch(wiring.Component):
     Blocks of 4 instructions are requested while they fit without evicting anything from ``keep``
     on, several at once, so that straight code does not see the latency of memory, and a loop whose
     start is ``keep`` and which fits is fetched once. A ``pc`` outside the ring restarts the fetch
-    there; blocks on their way are dropped as they arrive.
+    there; blocks on their way are dropped as they arrive. So does one behind a block that could not
+    be fetched, after which nothing more enters the ring.
 
     Latency: ``hit`` and ``word`` are of the instruction that was looked for in the cycle before. A
     request goes out at most every second cycle.
@@ -42,7 +43,7 @@ class InstructionFetch(wiring.Component):
     hit : Out(1)
         The instruction is in ``word``.
     failed : Out(1)
-        It cannot be fetched: the memory answered with an error.
+        It cannot be fetched: the memory answered with an error to its block.
     word : Out(word_layout())
     axi : Out(AxiReadSignature)
     """
@@ -90,16 +91,18 @@ class InstructionFetch(wiring.Component):
         missed = Signal()  # what was looked for is outside the ring
         looked = Signal(PC_BITS - block_bits, reset_less=True)
         restart, in_ring, there = Signal(), Signal(), Signal()
+        dropped = Signal()  # of the ring, but behind a block that could not be fetched
         m.d.comb += [
             distance.eq(requested - pc_block),
             in_ring.eq(~distance[len(held):].any() & (distance[:len(held)] <= held)),
             there.eq(distance[:len(held)] > ahead),
+            dropped.eq(error & (distance[:len(held)] < ahead)),
             restart.eq(self.run & ~self.start & missed),
         ]
         m.d.sync += [
             self.hit.eq(self.look & in_ring & there),
-            self.failed.eq(self.look & in_ring & ~there & error),
-            missed.eq(self.look & ~in_ring & ~restart),
+            self.failed.eq(self.look & in_ring & ~there & error & ~dropped),
+            missed.eq(self.look & (~in_ring | dropped) & ~restart),
         ]
         with m.If(self.look):
             m.d.sync += looked.eq(pc_block)

@@ -143,3 +143,35 @@ def test_payloads_are_stable_until_taken():
         assert not ctx.get(dut.axil.r.valid)
 
     simulate(dut, stall)
+
+
+@pytest.mark.parametrize("waits", [0, 1, 5, 20])
+def test_every_write_is_answered_however_late_its_response_is_taken(waits):
+    dut = AxiLiteResponder()
+    answers, seen = [], []
+
+    async def addresses(ctx):
+        for address in (0x40, 0x44, 0x48):
+            await put(ctx, dut.axil.aw, address)
+
+    async def words(ctx):
+        for value in range(3):
+            await put(ctx, dut.axil.w, {"data": value, "strb": 0xF})
+
+    async def responses(ctx):
+        for taken in range(3):
+            await ctx.tick().until(dut.axil.b.valid)
+            for _ in range(waits):
+                await ctx.tick()
+                assert len(seen) == taken + 1, "a write took effect before that was answered"
+            answers.append(await get(ctx, dut.axil.b))
+
+    async def register_file(ctx):
+        async for _, _, write, word in ctx.tick().sample(dut.write, dut.write_word):
+            ctx.set(dut.write_error, word == 0x11)  # while the next write is on its way
+            if write:
+                seen.append(word)
+
+    simulate(dut, addresses, words, responses, background=(register_file,))
+    assert seen == [0x10, 0x11, 0x12]
+    assert answers == [OKAY, SLVERR, OKAY]

@@ -1,4 +1,4 @@
-"""Checker and dispatcher against the model, on vector instructions at the edge of what is legal."""
+"""Checker and dispatcher against the model, on instructions at the edge of what is legal."""
 
 import random
 from collections import Counter
@@ -10,9 +10,9 @@ from amaranth.sim import Simulator
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.faults import Fault
-from celosia.arch.isa import NUM_STRIDES, Unit
+from celosia.arch.isa import NUM_STRIDES, DmaFormat, Mem, Unit
 from celosia.model.checks import Stop, check
-from celosia.model.commands import DST_MEM, SRC_MEM
+from celosia.model.commands import DST_MEM, ELEMENT_BYTES, SRC_MEM
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.check import Checker
 from celosia_hw.scalar.dispatch import Dispatcher
@@ -21,6 +21,8 @@ from hw.scalar.vectors import random_vector
 
 CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,
                    window=4, ibuf=16)
+TOP = 0xFFFFFFFF
+WINDOWS = ((0x8000, 0x80FF), (1, 0), (TOP - 0xFF, TOP), (0, 0x3F))
 
 
 class Bench:
@@ -44,6 +46,8 @@ class Bench:
         ]
 
         async def bench(ctx):
+            for window, (base, last) in zip(dut.windows, WINDOWS, strict=True):
+                ctx.set(window, {"base": base, "last": last})
             for instruction in instructions:
                 ctx.set(self.reset, 1)
                 await ctx.tick()
@@ -70,7 +74,7 @@ class Bench:
                     await ctx.tick().repeat(3)
                     assert not ctx.get(dispatcher.valid)
                     await ctx.tick()
-                    assert ctx.get(dispatcher.valid) == 1 << Unit.VPU
+                    assert ctx.get(dispatcher.valid) == 1 << instruction.instruction.unit
                 body(ctx, instruction, cycles, ticket)
 
         sim = Simulator(ResetInserter(self.reset)(m))
@@ -84,7 +88,7 @@ def checked(instruction, values, strides):
     decoded = decode_checked(CONFIG, encode(instruction))
     assert decoded.fault == Fault.NONE
     try:
-        return check(CONFIG, decoded, values, strides, []), Fault.NONE, 0
+        return check(CONFIG, decoded, values, strides, WINDOWS), Fault.NONE, 0
     except Stop as stop:
         return None, stop.fault, stop.addr
 
@@ -133,6 +137,127 @@ def test_vectors_as_the_model_has_them(seed):
     assert set(seen) == {Fault.NONE, Fault.ILLEGAL_COUNT, Fault.UB_RANGE, Fault.ACC_RANGE,
                          Fault.INDEX_RANGE, Fault.OVERLAP}
     assert seen[Fault.NONE] > 150, seen
+
+
+def random_transfer(rng):
+    """A load or a store near the edge of a window, of a memory, or of the address space."""
+    fmt, mem = rng.choice(list(DmaFormat)), rng.choice(list(Mem))
+    size = ELEMENT_BYTES[fmt]
+    rows, cols = (rng.choice((1, 1, 2, 3, 5, 9)) for _ in range(2))
+    length = cols * size
+    pitch = rng.choice((0, length, length, 16, 64, size * rng.randrange(20)))
+    if rng.random() < 0.2:  # so long that its end is near address zero again
+        pitch = rng.choice((1 << 31, TOP + 1 - size, TOP + 1 - 64, (1 << 32) // rows, 1 << 30))
+    if rng.random() < 0.05:
+        cols = 0xFFFF
+    end = (rows - 1) * pitch + cols * size  # behind the first byte
+    base, last = rng.choice(WINDOWS)
+    addr = rng.choice((base, last + 1 - end, base + rng.randrange(64), TOP + 1 - end, 0, TOP))
+    addr = (addr + size * rng.choice((0, 0, 0, -1, 1))) & TOP
+    if rng.random() < 0.9:
+        addr, pitch = addr & -size, pitch & TOP & -size
+    if rng.random() < 0.03:
+        rows, cols = rng.choice(((0, cols), (rows, 0)))
+    steps = [rng.choice((0, 1, 2, 3)), rng.choice((0, 1, rows))]
+    if rng.random() < 0.05:
+        steps[rng.randrange(2)] = 0xFFFF
+    memory = CONFIG.acc_rows if mem == Mem.ACC else CONFIG.ub_rows
+    span = (rows - 1) * steps[0] + (-(-cols // CONFIG.dim) - 1) * steps[1]
+    row = (rng.randrange(memory) if rng.random() < 0.4
+           else memory - 1 - span + rng.choice((0, 0, 1))) & TOP
+    return insn(rng.choice(("load", "store")), mem=mem, fmt=fmt, row=row, addr=addr,
+                shape=rows | cols << 16, pitch=pitch & TOP, steps=steps[0] | steps[1] << 16)
+
+
+def compare_transfer(bench, strides, seen):
+    """What :meth:`Bench.run` calls to compare a transfer with the model's."""
+    dut = bench.dut
+
+    def compare(ctx, instruction, _cycles, ticket):
+        text = str(instruction.fields) + str(instruction.operands)
+        values = [operand.value for operand in instruction.operands]
+        command, fault, addr = checked(instruction, values, strides)
+        seen[fault] += 1
+        assert ctx.get(dut.fault) == fault, text
+        if command is None:
+            assert (ctx.get(dut.fault_addr), ctx.get(dut.fault_pc)) == (addr, 7), text
+            return
+        chip = command.chip
+        assert ticket.unit == instruction.instruction.unit
+        assert (ticket.low, ticket.high) == (command.addr, command.end - 1), text
+        assert span(ticket.first) == (command.mem, chip.base, chip.last), text
+    return compare
+
+
+def test_transfers_as_the_model_has_them():
+    rng = random.Random(3)
+    strides = [(0, 0, 0)] * NUM_STRIDES
+    bench, seen = Bench(strides), Counter()
+    bench.run([random_transfer(rng) for _ in range(600)], compare_transfer(bench, strides, seen))
+    assert set(seen) == {Fault.NONE, Fault.ILLEGAL_COUNT, Fault.MISALIGNED, Fault.UB_RANGE,
+                         Fault.ACC_RANGE, Fault.WINDOW}
+    assert seen[Fault.NONE] > 150, seen
+
+
+#: addr, rows, cols, pitch of transfers of bytes.
+EDGES = {
+    (0x8000, 4, 64, 64): Fault.NONE,
+    (0x8000, 4, 65, 64): Fault.WINDOW,  # the last byte is the one behind the window
+    (0x7FFF, 1, 4, 0): Fault.WINDOW,
+    (TOP, 1, 1, 0): Fault.NONE,  # the last byte of all
+    (TOP, 1, 2, 0): Fault.WINDOW,  # ends at address 0, which is in a window
+    (TOP, 2, 1, 2): Fault.WINDOW,
+    (TOP, 2, 0xFFFF, 0): Fault.WINDOW,  # ends at 0xFFFD
+    (0x8000, 2, 1, TOP): Fault.WINDOW,  # ends at 0x7FFF
+    (0x8000, 3, 1, 1 << 31): Fault.WINDOW,  # ends where it began
+    (0, 0xFFFF, 1, TOP): Fault.WINDOW,
+    (0x20, 0xFFFF, 1, 0): Fault.NONE,
+}
+
+
+def test_transfers_at_the_edges_of_windows():
+    """The whole of one has to lie in one window, in exact arithmetic."""
+    strides = [(0, 0, 0)] * NUM_STRIDES
+    transfers = [insn("store", mem="acc", fmt="i8", row=0, addr=addr, rows=rows, cols=cols,
+                      pitch=pitch, row_step=0, group_step=0) for addr, rows, cols, pitch in EDGES]
+    bench, found = Bench(strides), []
+    same = compare_transfer(bench, strides, Counter())
+
+    def compare(ctx, *rest):
+        same(ctx, *rest)
+        found.append(ctx.get(bench.dut.fault))
+
+    bench.run(transfers, compare)
+    assert dict(zip(EDGES, found, strict=True)) == EDGES
+
+
+#: Changes of a vector instruction whose source is its destination, and what comes of it.
+IN_PLACE = [
+    ({}, Fault.NONE),
+    ({"xdst": 1, "xa": 1}, Fault.NONE),
+    ({"xdst": 2, "xa": 2}, Fault.OVERLAP),  # s0 = 0
+    ({"xdst": 2, "xa": 2, "n0": 1}, Fault.OVERLAP),
+    ({"xa": 1}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 3}, Fault.NONE),  # s1 and s2 do not matter
+    ({"xdst": 1, "xa": 1, "n1": 2}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "n2": 2}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "a": 11}, Fault.OVERLAP),
+    ({"xdst": 1, "xa": 1, "reduce": "lanes"}, Fault.NONE),
+    ({"xdst": 1, "xa": 1, "reduce": "rows"}, Fault.OVERLAP),
+]
+
+
+def test_what_may_be_in_place():
+    strides = [(0, 0, 0), (2, 0, 0), (0, 1, 1), (2, 9, 9)] + [(0, 0, 0)] * 4
+    instructions = [
+        insn("vector", **({"dst": 10, "dst_kind": "acc", "a": 10, "a_kind": "acc", "n0": 4}
+                          | fields)) for fields, _ in IN_PLACE]
+    for instruction, (_, fault) in zip(instructions, IN_PLACE, strict=True):
+        values = [operand.value for operand in instruction.operands]
+        assert checked(instruction, values, strides)[1] == fault
+    bench, found = Bench(strides), []
+    bench.run(instructions, lambda ctx, *_: found.append(ctx.get(bench.dut.fault)))
+    assert found == [fault for _, fault in IN_PLACE]
 
 
 @pytest.mark.parametrize(("fields", "cycles"), [

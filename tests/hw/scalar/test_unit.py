@@ -224,6 +224,9 @@ def test_bus_errors():
     program = [insn("nop"), insn("load", row=0, addr=0x4000, rows=1, cols=4), insn("halt")]
     assert run(program, fail_unit="load").fault == (Fault.BUS_READ, 1, 0)
     assert run(program, bad_fetch=0).fault == (Fault.BUS_FETCH, 0, 0)
+    around = [insn("jump", target=8), *[insn("nop")] * 7, insn("jump", target=14), *program * 2]
+    assert run(around, bad_fetch=5).halted
+    assert run(around, bad_fetch=8).fault == (Fault.BUS_FETCH, 8, 8)
 
 
 def test_a_bad_index_that_the_vector_unit_finds():
@@ -287,6 +290,52 @@ def test_conflicts_order_units():
     first = min(cycle for name, cycle in result.starts if name == "mxu")
     assert first > loaded
     assert start["vpu"] < loaded
+
+
+def rows(mnemonic, first, count=4):
+    """A transfer of rows of the unified buffer that no other test shares bytes with."""
+    return insn(mnemonic, row=first, addr=0x4000 + 16 * first + 1024 * (mnemonic == "store"),
+                rows=count, cols=4, pitch=4)
+
+
+def bytes_at(mnemonic, first, count=4, row=0):
+    """A transfer of one row to or from the bytes from ``first`` on."""
+    return insn(mnemonic, row=row, addr=0x4000 + first, rows=1, cols=count)
+
+
+def vector(dst, a, n0=4):
+    return insn("vector", dst=dst, dst_kind="ub_i8", a=a, a_kind="acc", n0=n0)
+
+
+#: Two instructions, the second of which waits for the first where ``by`` is no more than 0: they
+#: are so many rows or bytes apart, on either side.
+PAIRS = {
+    "rows, read after write": lambda by: (rows("load", 8), rows("store", 11 + by)),
+    "rows, write after read": lambda by: (rows("store", 8), rows("load", 11 + by)),
+    "rows, write after write": lambda by: (rows("load", 8), vector(11 + by, 0)),
+    "rows below, read after write": lambda by: (rows("load", 8), rows("store", 5 - by)),
+    "rows below, write after read": lambda by: (rows("store", 8), rows("load", 5 - by)),
+    "rows below, write after write": lambda by: (rows("load", 8), vector(5 - by, 0)),
+    "bytes, read after write": lambda by: (bytes_at("store", 8), bytes_at("load", 11 + by, row=9)),
+    "bytes, write after read": lambda by: (bytes_at("load", 8), bytes_at("store", 11 + by, row=9)),
+    "bytes below, read after write":
+        lambda by: (bytes_at("store", 8), bytes_at("load", 5 - by, row=9)),
+    "bytes below, write after read":
+        lambda by: (bytes_at("load", 8), bytes_at("store", 5 - by, row=9)),
+}
+
+
+def test_one_row_or_byte_in_common_is_a_conflict_and_none_is_not():
+    cases = [(name, apart) for name in PAIRS for apart in (0, 1)]
+    program = []
+    for name, apart in cases:
+        program += [*PAIRS[name](apart), insn("fence")]
+    result = run([*program, insn("halt")], work=30)
+    overlapped = {}
+    for k, case in enumerate(cases):
+        (first, _), (_, start) = result.starts[2 * k:2 * k + 2]
+        overlapped[case] = start < dict(result.dones[2 * k:2 * k + 2])[first]
+    assert overlapped == {(name, apart): bool(apart) for name, apart in cases}
 
 
 def test_random_memory_latency_changes_nothing():

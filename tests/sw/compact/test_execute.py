@@ -37,7 +37,7 @@ def counters(lockstep):
 
 def legal(lockstep, seeds):
     for seed in seeds:
-        program = random_program(lockstep.config, seed)
+        program = random_program(lockstep.config, seed, memory=lockstep.transport.memory_bytes)
         assert lockstep.run(program).status == Status.DONE
         wanted = program.run(Machine(lockstep.config)).counters
         assert counters(lockstep).items() <= wanted.items()
@@ -48,7 +48,8 @@ def test_legal_programs_and_what_they_count(lockstep):
 
 
 def test_faulting_programs_and_the_programs_after_them(lockstep):
-    causes = {lockstep.run(random_faulting_program(lockstep.config, seed)).cause
+    memory = lockstep.transport.memory_bytes
+    causes = {lockstep.run(random_faulting_program(lockstep.config, seed, memory=memory)).cause
               for seed in FAULTS}
     assert len(causes) == 11
 

@@ -1,53 +1,46 @@
-"""Random programs use all of the instruction set, and end as they should, on the model."""
+"""Random programs cover what can be covered, and end as they should, on the model."""
+
+import re
 
 import pytest
 
-from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
-from celosia.arch.vector import (
-    FLOAT_OPS,
-    FLOAT_POSTS,
-    FLOAT_REDUCES,
-    INDEXED_OPS,
-    Post,
-    Reduce,
-    ReduceOp,
-    Src,
-    VectorOp,
-)
-from celosia.model import Machine
-from celosia_sim.randprog import random_faulting_program, random_program
+from celosia.arch.vector import INDEXED_OPS
+from celosia_sim.coverage import bins, cover, unreachable
+from celosia_sim.randprog import random_faulting_program
 
 BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=8)
 INT8 = TpuConfig("int8", dim=8, int8=True, bf16=False, ub_rows=64, acc_rows=32, bus_bytes=8)
+BF16 = TpuConfig("bf16", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 
 
-@pytest.mark.parametrize("config", [BOTH, INT8], ids=lambda config: config.name)
-def test_all_of_the_instruction_set_is_used(config):
-    machine = Machine(config)
-    seen: dict[str, set] = {"opcode": set(), "op": set(), "post": set(), "src": set(),
-                            "join": set()}
-    for seed in range(160):
-        program = random_program(config, seed)
-        assert program.run(machine).cause == Fault.NONE, seed
-        for insn in program.insns:
-            seen["opcode"].add(insn.instruction.opcode)
-            if insn.instruction.opcode == Opcode.VECTOR:
-                fields = insn.fields
-                seen["op"].add(fields["op"])
-                seen["post"].add(fields["post"])
-                seen["src"] |= {fields[f"{name}_kind"] for name in "abc"}
-                seen["join"].add((fields["reduce"], fields["reduce_op"]))
-    assert seen["opcode"] == {i.opcode for i in isa.INSTRUCTIONS}
-    floats = config.bf16
-    assert seen["op"] == {op for op in VectorOp if floats or op not in FLOAT_OPS}
-    assert seen["post"] == {post for post in Post if floats or post not in FLOAT_POSTS}
-    assert seen["src"] == {src for src in Src if floats or not src.name.startswith("UB_BF16")}
-    assert seen["join"] == {(0, 0)} | {
-        (reduce, join) for reduce in Reduce if reduce for join in ReduceOp
-        if floats or join not in FLOAT_REDUCES}
+@pytest.mark.parametrize(("config", "legal", "faulty"), [
+    (BOTH, 200, 400), *(pytest.param(config, 400, 1500, marks=pytest.mark.slow)
+                        for config in (INT8, BF16))], ids=("both", "int8", "bf16"))
+def test_every_bin_is_hit_that_can_be(config, legal, faulty):
+    """The command ``python -m celosia_sim.lockstep --coverage`` prints them."""
+    coverage = cover(config, range(legal), range(faulty))
+    assert coverage.missing() == []
+    never = unreachable(config)
+    assert [item for item in never if coverage.hits[item]] == []
+    assert set(never) <= set(bins())
+
+
+def test_every_legal_bin_is_hit_on_a_chip_without_floating_point():
+    missing = cover(INT8, range(200), range(0)).missing()
+    assert {group for group, _ in missing} <= {"fault"}
+
+
+def test_report_names_what_is_missing_and_why_some_cannot_be_hit():
+    lines = cover(INT8, range(1), range(0)).report().splitlines()
+    texts = [" ".join(line.split()) for line in lines]
+    assert "backwards 0 (strides are unsigned: a fault)" in texts
+    assert "vector op: fadd 0 (the chip has no bf16)" in texts
+    assert "LOAD then LOAD: RAW of ub 0 (LOAD never reads ub)" in texts
+    assert "WINDOW: store 0 MISSING" in texts
+    assert re.fullmatch(r"int8: \d+ of 521 bins hit; 161 cannot be", texts[-1])
 
 
 def test_bad_indices_are_followed_by_what_waits():
