@@ -26,6 +26,7 @@ __all__ = ["CANONICAL", "KERNELS"]
 
 #: Elementwise operation to module of `celosia.kernels` and function there.
 KERNELS = {"divide": "functions.div", "cbrt": "inverses.cbrt", "atan2": "inverses.atan2",
+           "erfc": "error_functions.erfc",
            **{name: f"functions.{name}" for name in
               "sqrt exp expm1 log log1p tanh erf sin cos power".split()}}
 _FLOATS = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, "abs", "negate", "divide", "power", "remainder",
@@ -88,7 +89,7 @@ def _pad(node: Node) -> str | None:
 
 CANONICAL = CORE.refine(
     "canonical",
-    without=("arg_reduce", "ceil", "clamp", "erf_inv", "erfc", "reduce_precision", "reduce_window",
+    without=("arg_reduce", "ceil", "clamp", "erf_inv", "reduce_precision", "reduce_window",
              "sign"),
     rules=(
         Rule("canonical dot", _dot, frozenset({"dot"})),

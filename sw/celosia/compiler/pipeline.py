@@ -42,7 +42,7 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
     """Return a graph of the level `CANONICAL` that computes the same.
 
     Results are the same bit for bit but where sums, which have no order, are made in another one,
-    and for `erfc` and `erf_inv`, which are off by a few ULP.
+    and for `erf_inv`, which is off by a few ULP.
 
     Parameters
     ----------

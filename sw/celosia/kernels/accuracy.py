@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels import functions, inverses
+from celosia.kernels import error_functions, functions, inverses
 from celosia.kernels.evaluate import evaluate
 from celosia.kernels.trace import Kernel, kernel, step
 
@@ -156,6 +156,10 @@ def _erf(x: F64) -> F64:
     return np.array([math.erf(value) for value in x.tolist()])
 
 
+def _erfc(x: F64) -> F64:
+    return np.array([math.erfc(value) for value in x.tolist()])
+
+
 def _post(post: Post) -> Kernel:
     return kernel(post.name.lower(), lambda x: step(VectorOp.MOV, x, post=post))
 
@@ -221,6 +225,9 @@ LIBRARY = (
     Case("erf", kernel("erf", functions.erf), _erf, 4, _ALL,
          "samples of -4..4, of -1..1 and about 0",
          (each(even(-4, 4)), each(even(-1, 1)), each(spread(_TINY, 1)))),
+    Case("erfc", kernel("erfc", error_functions.erfc), _erfc, 4, _ALL,
+         "samples of -4..0.5, of 0.5..2, of 2..9.2 and about 0",
+         (each(even(-4, 0.5)), each(even(0.5, 2)), each(even(2, 9.2)), each(spread(_TINY, 1)))),
     Case("sin", kernel("sin", functions.sin), _wide(np.sin), 4, "abs(x) <= 1e4",
          "all of 1..2; samples of -1e4..1e4, of -4..4 and about 0",
          (each(every(1, 2)), each(even(-1e4, 1e4)), each(even(-4, 4)), each(spread(_TINY, 1)))),

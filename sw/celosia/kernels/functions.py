@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.trace import Tile, clamp, step
 
-__all__ = ["choose", "cos", "div", "erf", "exp", "expm1", "log", "log1p", "logistic", "polynomial",
-           "power", "sin", "sqrt", "tanh"]
+__all__ = ["choose", "cos", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p", "logistic",
+           "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
 
 Op = VectorOp
 
@@ -50,9 +50,8 @@ _PI = (3.1415925, 1.5099579e-07, 1.0780606e-14)
 _SIN = (-0.1666666, 0.008333069, -0.00019809774, 2.6060818e-06)
 #: (expm1(r) / r - 1) / r in r, |r| <= ln(2) / 2.
 _EXPM1 = (0.49999997, 0.16666546, 0.041667435, 0.008366259, 0.0013870649)
-#: (tanh(x) / x - 1) / x**2 in x**2, |x| <= _TANH_SMALL.
-_TANH = (-0.33332947, 0.13320729, -0.05267201, 0.016437879)
-_TANH_SMALL = 0.55  # from here on the result is above 0.5: half the error in ULP
+#: Where tanh rounds to 1, and as much as it may be off before.
+_TANH_LARGEST, _TANH_REST = 9.5, 1.5 * 2.0**-25
 #: erf(x) / x in x**2, |x| <= _ERF_SMALL.
 _ERF = (1.1283791, -0.3761223, 0.11279232, -0.02667806, 0.0048692888,
         -0.0005384196)
@@ -108,9 +107,19 @@ def sqrt(x: Tile) -> Tile:
 
 def _exp_parts(x: Tile, sign: float) -> tuple[Tile, Tile]:
     """Factors of exp(sign * x): one about 1..2, and a power of two."""
+    return exp_of_sum(x, None, sign)
+
+
+def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
+    """Factors of exp(sign * x + small), for a small number that x has no digits for.
+
+    One is about 1..2 (where nothing is added), the other a power of two.
+    """
     whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)  # minus the exponent
     whole = step(Op.I2F, whole)
     rest = step(Op.FFMA, x, sign * _LOG2_E_HIGH, whole)
+    if small is not None:
+        rest = step(Op.FFMA, small, _LOG2_E, rest)
     power = step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2)
     return power, step(Op.FNEG, whole, post=Post.EXP2)
 
@@ -125,7 +134,8 @@ def expm1(x: Tile) -> Tile:
     """Exponential less one, e**x - 1."""
     # x = k * ln(2) + r, |r| <= ln(2) / 2, and scale = 2**(k - 1), which is in range where 2**k is
     # not: 2 * scale * expm1(r) - (0.5 - scale) - (0.5 - scale) keeps the sign of a zero.
-    k = step(Op.I2F, step(Op.FMUL, x, _LOG2_E, post=Post.F2I))
+    # Beyond its bounds the clamp of r makes the result infinite, or -1.
+    k = step(Op.I2F, step(Op.FMUL, x, _LOG2_E, post=Post.F2I), **clamp(-128.0, 128.0))
     r = step(Op.FFMA, k, -_LN2_HIGH, x)
     r = step(Op.FFMA, k, -_LN2_LOW, r, **clamp(-1.0, 1.0))
     scale = step(Op.FADD, k, -1.0, post=Post.EXP2)
@@ -159,17 +169,26 @@ def logistic(x: Tile) -> Tile:
 
 def tanh(x: Tile) -> Tile:
     """Hyperbolic tangent."""
-    squared = step(Op.MOV, x, post=Post.SQUARE)
-    small = x * step(Op.FFMA, squared, polynomial(squared, _TANH), 1.0)
-    power = step(Op.FMUL, x, 2 * _LOG2_E, post=Post.EXP2)
-    large = step(Op.FFMA, step(Op.FADD, power, 1.0, post=Post.RECIP), -2.0, 1.0)
-    return choose(step(Op.FLT, squared, _TANH_SMALL**2), small, large)
+    # With v about e**(-2 * t), t = min(|x|, 9): (1 - v) / (1 + v) is the tangent of -ln(v) / 2, and
+    # nearly as much is missing as t is more than that; the clamp keeps it from large t, where
+    # it is less. What is below 1 by less than half an ULP is 1.
+    t = step(Op.FABS, x, **clamp(0.0, _TANH_LARGEST))
+    v = step(Op.FMUL, t, -2 * _LOG2_E, post=Post.EXP2)
+    value = step(Op.FSUB, 1.0, v) * step(Op.FADD, v, 1.0, post=Post.RECIP)
+    rest = step(Op.FFMA, step(Op.MOV, v, post=Post.LOG2), math.log(2) / 2, t,
+                **clamp(-_TANH_REST, _TANH_REST))
+    value = step(Op.FADD, value, rest, **clamp(0.0, 1.0))
+    return step(Op.OR, value, step(Op.AND, x, _SIGN))
+
+
+def small_erf(x: Tile) -> Tile:
+    """Error function of abs(x) <= _ERF_SMALL."""
+    return x * polynomial(step(Op.MOV, x, post=Post.SQUARE), _ERF)
 
 
 def erf(x: Tile) -> Tile:
     """Error function."""
-    squared = step(Op.MOV, x, post=Post.SQUARE)
-    small = x * polynomial(squared, _ERF)
+    small = small_erf(x)
     # From 1 - 2**(t * R(t)) with t = min(|x|, 4); erf(4) rounds to 1.
     t = step(Op.FABS, x, **clamp(0.0, 4.0))
     rest = step(Op.FMUL, t, polynomial(t, _ERFC), post=Post.EXP2)

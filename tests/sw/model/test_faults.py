@@ -91,7 +91,7 @@ ILLEGAL = {
     "dma format": with_header(encode(load()), 13, 2, 3),
     "vector operation": with_header(encode(vector()), 12, 6, 7),
     "floating-point operation": with_header(encode(vector()), 12, 6, 48),
-    "second stage": with_header(encode(vector()), 18, 4, 13),
+    "second stage": with_header(encode(vector()), 18, 4, 14),
     "destination": with_header(encode(vector()), 22, 3, 3),
     "stride x0": insn("stride", x=0, s0=1),
     "no source": vector(a_kind="none"),

@@ -5,14 +5,13 @@
 | `clamp` | `minimum` of `maximum` |
 | `ceil` | `negate` of `floor` of `negate` |
 | `sign` | the sign's bit on 1 where x is neither zero nor NaN; of integers -1 <= x <= 1 |
-| `erfc` | 1 - `erf` below 1, `exp` of -x**2 by polynomials in 1 / x**2 above, as in Cephes |
 | `erf_inv` | polynomials in `log1p` of -x**2, by M. Giles |
 | `reduce_precision` | bf16 and back where that is it, else integer operations on the bits |
 | `abs`, `negate`, `sign` of integers | `maximum`, `subtract` |
 | `divide`, `remainder`, `power` of integers | a loop over 32 bits, or a shift |
 | `convert` from and to bool | `select` of 1 and 0, `compare` with 0 |
 
-All are exact but `erfc` and `erf_inv`, which are off by a few ULP. Which functions of
+All are exact but `erf_inv`, which is off by a few ULP. Which functions of
 `celosia.kernels` the operations that stay are is in `celosia.compiler.levels`.
 """
 
@@ -28,13 +27,6 @@ from celosia.graph import DType, Graph, Node, Value, rewrite
 
 __all__ = ["elementwise"]
 
-# erfc(x) = exp(-x**2) / x * P(1 / x**2), for 1 <= x < 2 and for 2 <= x.
-_ERFC_NEAR = (2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1,
-              -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1,
-              3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1)
-_ERFC_FAR = (-1.047766399936249e+1, 1.297719955372516e+1, -7.495518717768503e+0,
-             2.921019019210786e+0, -1.015265279202700e+0, 4.218463358204948e-1,
-             -2.820767439740514e-1, 5.641895067754075e-1)
 # erf_inv(x) = x * P(w - 2.5) for w = -log1p(-x**2) < 5, else x * P(sqrt(w) - 3).
 _ERF_INV_NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                  -0.00125372503, -0.00417768164, 0.246640727, 1.50140941)
@@ -78,21 +70,6 @@ def _sign(b: Builder, node: Node) -> Value:
     one = b.bitcast(b("or", bits, 0x3F800000), DType.F32)
     found = b("select", b.compare("gt", b("abs", wide), 0.0), one, wide)
     return b.convert(found, x.dtype)
-
-
-def _erfc(b: Builder, x: Value) -> Value:
-    size = b("abs", x)
-    inverse = b("divide", b.full(1.0, x.type), b("multiply", x, x))
-    # Some number where size is 0, which is not taken.
-    near = b.compare("lt", size, 2.0)
-    series = b("select", near, b.polynomial(inverse, _ERFC_NEAR), b.polynomial(inverse, _ERFC_FAR))
-    tail = b("exp", b("negate", b("multiply", x, x)))
-    tail = b("multiply", b("divide", tail, size), series)
-    # Zero before the polynomial makes something else of an infinity.
-    tail = b("select", b.compare("gt", size, 11.0), b.full(0.0, x.type), tail)
-    tail = b("select", b.compare("lt", x, 0.0), b("subtract", b.full(2.0, x.type), tail), tail)
-    large = b.compare("gt", size, 1.0)
-    return b("select", large, tail, b("subtract", b.full(1.0, x.type), b("erf", x)))
 
 
 def _erf_inv(b: Builder, x: Value) -> Value:
@@ -162,8 +139,7 @@ def _convert(b: Builder, node: Node) -> Value | None:
 
 
 _RULES: dict[str, Callable[[Builder, Node], Value | None]] = {
-    "clamp": _clamp, "ceil": _ceil, "sign": _sign, "erfc": _in_f32(_erfc),
-    "erf_inv": _in_f32(_erf_inv), "reduce_precision": _reduce_precision,
-    "abs": _integer, "negate": _integer, "divide": _division,
+    "clamp": _clamp, "ceil": _ceil, "sign": _sign, "erf_inv": _in_f32(_erf_inv),
+    "reduce_precision": _reduce_precision, "abs": _integer, "negate": _integer, "divide": _division,
     "remainder": _division, "power": _power, "convert": _convert,
 }

@@ -32,8 +32,8 @@ _INVERTIBLE = 2.0**126
 _SHORT_OF_FLUSHING = 2.0**90
 #: Functions of `celosia.kernels` that are at least half an ULP better than they are stated.
 _SPARE = frozenset({"exp", "expm1", "log", "log1p", "erf"})
-#: Integer exponents up to this one are products.
-_PRODUCTS = 8
+#: Integer exponents up to this one are products, and down to minus this one products of inverses.
+_PRODUCTS, _QUOTIENTS = 8, 4
 
 
 class Bounded:
@@ -71,6 +71,10 @@ class Bounded:
                 self._because(node, f"times 1 / x for abs(x) <= {size:.4g}: {numerator.node.op} "
                                     "leaves more than half an ULP of its bound")
                 return pool.op(Op.FMUL, n, inverse)
+            if self._is_scaled_in_a_sum(node):
+                self._because(node, f"times 1 / x for abs(x) <= {size:.4g}: a sum takes in the "
+                                    "product of it with one number for all rows, a rounding less")
+                return pool.op(Op.FMUL, n, inverse)
             factor = self._late_factor(node, n)
             if factor is not None:
                 [rest] = [arg for arg in n.args if arg is not factor] or [factor]
@@ -80,6 +84,19 @@ class Bounded:
         if d.extent is not n.extent and n.extent is Extent.FULL:
             return _by_less(pool, n, d, size <= _SHORT_OF_FLUSHING)
         return exact(pool, "divide", n, d)
+
+    def _is_scaled_in_a_sum(self, node: Node) -> bool:
+        """Whether a quotient is only multiplied by one number, and that used in a sum only.
+
+        The sum takes the product in: quotient and product round by 1.4 ULP, not by 1.5.
+        """
+        scaled = self.uses.only(node.result)
+        if scaled is None or scaled.op != "multiply" or node.result.type.size == 1:
+            return False
+        total = self.uses.only(scaled.result)
+        others = [_bare(each) for each in scaled.operands if _bare(each) != node.result]
+        return (total is not None and total.op in ("add", "subtract") and len(others) == 1
+                and others[0].type.size == 1)
 
     def _late_factor(self, node: Node, n: Term) -> Term | None:
         """Return the factor of a numerator that a sum can take in instead: c + s * (x / d).
@@ -127,7 +144,7 @@ class Bounded:
             root = pool.post(Post.SQRT, pool.op(Op.FADD, x, pool.fp32(0.0)))
             infinite = pool.op(Op.FEQ, x, pool.fp32(-math.inf))
             return pool.op(Op.SELECT, infinite, pool.fp32(math.inf), root)
-        if not 0 < size <= _PRODUCTS or not size.is_integer():
+        if not 0 < size <= (_PRODUCTS if y.number > 0 else _QUOTIENTS) or not size.is_integer():
             return exact(pool, "power", x, y)
         # The inverse first: then nothing but the result can overflow or underflow.
         square, whole = pool.post(Post.RECIP, x) if y.number < 0 else x, int(size)
@@ -161,29 +178,37 @@ def _by_constant(pool: Pool, n: Term, divisor: float) -> Term:
     rest = float(1 / Fraction(divisor) - Fraction(inverse))
     if not (is_normal(inverse) and is_normal(rest)):
         return exact(pool, "divide", n, pool.fp32(divisor))
-    return pool.op(Op.FFMA, n, pool.fp32(inverse), pool.op(Op.FMUL, n, pool.fp32(rest)))
+    return _fixed(pool, pool.op(Op.FFMA, n, pool.fp32(inverse),
+                                pool.op(Op.FMUL, n, pool.fp32(rest))))
+
+
+def _fixed(pool: Pool, term: Term) -> Term:
+    """Return a term that rules leave as it is, its operands too."""
+    pool.fixed.update((term, *term.args))
+    return term
 
 
 def _by_less(pool: Pool, n: Term, d: Term, moderate: bool) -> Term:
     """Return a quotient by what has fewer elements: n * (r + l) with 1 / d in two parts.
 
     ``moderate``: the divisor is known to be no larger than `_SHORT_OF_FLUSHING`; else both are
-    scaled. Clamps and choices are for zeros and infinities: where d is infinite, l is 0 as r is;
-    elsewhere l is no zero, and its product with an infinity is finite.
+    scaled. Both parts have the sign of the divisor, so a zero keeps its sign. The clamp and the
+    choice are for zeros and infinities: l is no zero but where d is infinite, and its product with
+    an infinity is finite.
     """
     if not moderate:
         huge = pool.op(Op.FGT, pool.op(Op.FABS, d), pool.fp32(_SHORT_OF_FLUSHING))
         scale = pool.op(Op.SELECT, huge, pool.fp32(2.0**-64), pool.fp32(1.0))
         n, d = pool.op(Op.FMUL, n, scale), pool.op(Op.FMUL, d, scale)
     inverse = pool.post(Post.RECIP, d)
-    short = pool.op(Op.FFMA, pool.op(Op.FNEG, d), inverse, pool.fp32(1.0))
-    rest = pool.op(Op.FMUL, inverse, short)
-    rest = pool.op(Op.SELECT, pool.op(Op.FEQ, rest, pool.fp32(0.0)),
-                   pool.op(Op.FMUL, inverse, pool.fp32(2.0**-32)), rest)
-    rest = pool.op(Op.SELECT, pool.op(Op.ISFINITE, rest), rest,
-                   pool.op(Op.AND, pool.fp32(2.0**-64), pool.op(Op.FEQ, d, pool.fp32(0.0))))
+    minus = pool.op(Op.FNEG, d)
+    above = pool.op(Op.FLT, pool.op(Op.FFMA, minus, inverse, pool.fp32(1.0)), pool.fp32(0.0))
+    inverse = pool.op(Op.IADD, inverse, above)  # a mask is minus one
+    rest = pool.op(Op.FMUL, inverse, pool.op(Op.FFMA, minus, inverse, pool.fp32(1.0)))
+    rest = pool.op(Op.SELECT, pool.op(Op.FGT, pool.op(Op.FABS, rest), pool.fp32(0.0)), rest,
+                   pool.op(Op.FMUL, inverse, pool.fp32(2.0**-32)))
     lower = pool.post(Post.CLAMP_F, pool.op(Op.FMUL, n, rest), clamp_bounds(-2.0**126, 2.0**126))
     # An operation has two streams, and a column is one.
     if d.is_stream:
-        return pool.op(Op.FADD, pool.op(Op.FMUL, n, inverse), lower)
-    return pool.op(Op.FFMA, n, inverse, lower)
+        return _fixed(pool, pool.op(Op.FADD, pool.op(Op.FMUL, n, inverse), lower))
+    return _fixed(pool, pool.op(Op.FFMA, n, inverse, lower))

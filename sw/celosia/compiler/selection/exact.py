@@ -41,6 +41,8 @@ def inline(pool: Pool, code: Kernel | Callable[..., Tile], *args: Term) -> Term:
     for step in code.steps:
         term = pool.op(step.op, *map(of, step.operands))
         if step.post != Post.NONE:
+            pool.fixed.add(term)
             term = pool.post(step.post, term, step.param)
+        pool.fixed.add(term)
         terms[step.result.number] = term
     return terms[code.outputs[0].tiles[0].number]

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.builder import scalar_of
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.terms import Pool, Term
 from celosia.compiler.selection.translate import Rule
@@ -139,30 +138,12 @@ def _fixed_power(pool: Pool, node: Node, x: Term, exponent: float) -> Term | Non
     return found
 
 
-def _select(pool: Pool, node: Node, args: list[Term]) -> Term:
-    # What `celosia.compiler.passes.elementwise` makes of erfc(x) from 1 on takes care of digits
-    # that the erf here does not have.
-    return args[2] if _is_erfc(node) else pool.op(Op.SELECT, *args)
-
-
-def _is_erfc(node: Node) -> bool:
-    """Whether a node is |x| > 1 ? (x < 0 ? 2 - u : u) : 1 - erf(x)."""
-    large, far, near = (operand.node for operand in node.operands)
-    if (large.op, far.op, near.op) != ("compare", "select", "subtract"):
-        return False
-    size, erf = large.operands[0].node, near.operands[1].node
-    if (size.op, erf.op) != ("abs", "erf") or size.operands != erf.operands:
-        return False
-    below, reflected = far.operands[0].node, far.operands[1].node
-    return (below.op == "compare" and below.operands[0] == size.operands[0]
-            and reflected.op == "subtract" and reflected.operands[1] == far.operands[2]
-            and scalar_of(large.operands[1]) == 1 and scalar_of(near.operands[0]) == 1
-            and scalar_of(reflected.operands[0]) == 2 and scalar_of(below.operands[1]) == 0)
+def _erfc(pool: Pool, node: Node, args: list[Term]) -> Term:
+    return pool.op(Op.FSUB, pool.fp32(1.0), _erf(pool, node, args))
 
 
 #: By operation of the graph.
 FAST: Mapping[str, Rule] = {
     "divide": _divide, "sqrt": _sqrt, "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p,
-    "tanh": _tanh, "erf": _erf, "power": _power,
-    "select": _select,
+    "tanh": _tanh, "erf": _erf, "erfc": _erfc, "power": _power,
 }

@@ -39,6 +39,8 @@ def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
     Nothing that it makes overflows, or is flushed, where the term is not.
     """
+    if term in pool.fixed:
+        return None
     rule = _MERGED.get(term.code) if isinstance(term.code, Op) else None
     if rule is not None:
         return rule(pool, term, uses)
@@ -58,7 +60,8 @@ def _minus(pool: Pool, term: Term) -> Term:
 def _merged_sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b = term.args
     for x, y in ((a, b), (b, a)):
-        if y.is_word and x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
+        if y.is_word and x not in pool.fixed and (
+                x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word):
             total = y.number + x.args[2].number
             if max(abs(y.number), abs(x.args[2].number)) <= _SMALL:
                 return pool.op(Op.FFMA, *x.args[:2], pool.fp32(total))
@@ -164,6 +167,8 @@ def _decayed(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 def fuse(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Return a sum or a difference with a product taken in; None: there is none to take in."""
+    if term in pool.fixed:
+        return None
     if term.is_op(Op.FADD):
         return _fused(pool, term, uses)
     if not term.is_op(Op.FSUB):
@@ -197,6 +202,8 @@ def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 def _merged_fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b, c = term.args
+    if a in pool.fixed:
+        return None
     if b.is_word and abs(b.number) == 1 and not (c.is_word and c.extra == 0):
         return pool.op(Op.FADD, a, c) if b.number > 0 else pool.op(Op.FSUB, c, a)
     if a.is_op(Op.FNEG) and (b.is_word or b.is_op(Op.FNEG) or not b.is_stream):
@@ -267,7 +274,7 @@ def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
 
     What is multiplied by it earlier than it was does not overflow for that.
     """
-    if not single(x, uses):
+    if not single(x, uses) or x in pool.fixed:
         return None
     if x.is_op(Op.FMUL):
         for inner, other in (x.args, x.args[::-1]):

@@ -29,6 +29,8 @@ def shared(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 def _without(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
     """Return x / y where y is a factor of a product x that is used once; None where it is not."""
+    if x in pool.fixed:
+        return None
     for inner, other in (x.args, x.args[::-1]):
         if inner is y:
             return other

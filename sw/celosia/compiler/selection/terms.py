@@ -146,6 +146,8 @@ class Pool:
 
     def __init__(self, panels: int = 1) -> None:
         self.panels = panels
+        #: What rules that round otherwise leave as it is: the inside of functions.
+        self.fixed: set[Term] = set()
         self._terms: dict[tuple, Term] = {}
 
     def _term(self, code: VectorOp | Post | ReduceOp | str, args: tuple[Term, ...],
@@ -219,6 +221,8 @@ class Pool:
         for term in walk(outputs):
             args = tuple(made[arg] for arg in term.args)
             fresh = term if args == term.args else self.with_args(term, args)
+            if term in self.fixed and fresh.args:
+                self.fixed.add(fresh)
             fresh = rule(fresh, uses) or fresh
             uses[fresh] = max(uses.get(fresh, 0), uses[term])
             made[term] = fresh

@@ -258,15 +258,10 @@ class _Translator:
         raise self._error(node, "has no vector instructions")
 
     def _whole(self, x: Term, post: Post) -> Term:
-        """Return the integer next to a number.
-
-        What an int32 cannot hold is one already; how far it is beyond is added. A zero of either
-        sign is +0.
-        """
+        """Return the integer next to a number; from 2**23 on it is one. A zero is +0."""
         pool = self.pool
-        whole = pool.op(Op.I2F, pool.post(post, x))
-        inside = pool.post(Post.CLAMP_F, x, 0xCF00 | 0x4F00 << 16)  # -2**31, 2**31
-        return pool.op(Op.FADD, whole, pool.op(Op.FSUB, x, inside))
+        short = pool.op(Op.FLT, pool.op(Op.FABS, x), pool.fp32(2.0**23))
+        return pool.op(Op.SELECT, short, pool.op(Op.I2F, pool.post(post, x)), x)
 
     def _convert(self, node: Node) -> None:
         [operand], value = node.operands, node.result
