@@ -16,6 +16,7 @@ from celosia.compiler.passes.invariants import invariants
 from celosia.compiler.passes.loops import loops
 from celosia.compiler.passes.parts import parts
 from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.residuals import residuals
 from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.swapped import swapped
@@ -29,7 +30,7 @@ PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
 LAST: tuple[Callable[[Graph], Graph], ...] = (
-    swapped, flat, carried, rounding, parts, invariants, simplify)
+    swapped, flat, residuals, carried, rounding, parts, invariants, simplify)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 
