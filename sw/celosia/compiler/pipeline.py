@@ -14,7 +14,9 @@ from celosia.compiler.passes.flat import flat
 from celosia.compiler.passes.indexed import indexed
 from celosia.compiler.passes.invariants import invariants
 from celosia.compiler.passes.loops import loops
+from celosia.compiler.passes.parts import parts
 from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.residuals import residuals
 from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.swapped import swapped
@@ -28,7 +30,7 @@ PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
 LAST: tuple[Callable[[Graph], Graph], ...] = (
-    swapped, flat, carried, rounding, invariants, simplify)
+    swapped, flat, residuals, carried, rounding, parts, invariants, simplify)
 #: One brings a graph to the level; another finds what the first has laid open.
 _MOST_ROUNDS = 8
 

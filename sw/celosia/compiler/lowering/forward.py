@@ -170,7 +170,7 @@ def _apart(work: Work, target: Access) -> bool:
 
 
 def _disjoint(a: Access, b: Access) -> bool:
-    if a.base is not None or b.base is not None:
+    if a.base is not b.base:
         return False
     total = 1
     for size in a.tensor.shape:

@@ -166,8 +166,30 @@ class _Lowering:
         dst = whole(scope.result(node.result))
         scope.works.append(Move(old, dst, text))
         if update.type.size:
-            view = View(0, update.shape, dst.view.strides)
-            scope.works.append(Move(new, Access(dst.tensor, view, base), text))
+            to = Access(dst.tensor, View(0, update.shape, dst.view.strides), base)
+            scope.works += (Move(*each, text) for each in (
+                self._pieces(scope, update, to) or [(new, to)]))
+
+    def _pieces(self, scope: Scope, value: Value, to: Access) -> list[tuple[Access, Access]]:
+        """Return the parts of a concatenation, and where they go if it goes ``to`` a place.
+
+        Those that make them can write them there.
+        """
+        joined, chain = scope.roots.base(value)
+        view = to.view.reshape(joined.shape)
+        if joined.node.op != "concatenate" or view is None or any(
+                each.op != "reshape" for each in chain):
+            return []
+        found: list[tuple[Access, Access]] = []
+        start, dim = 0, joined.node.attrs["dim"]
+        for part in joined.node.operands:
+            limit = start + part.shape[dim]
+            low, high = [0] * len(joined.shape), list(joined.shape)
+            low[dim], high[dim], start = start, limit, limit
+            if part.type.size:
+                found.append((scope.get(part),
+                              Access(to.tensor, view.slice(low, high), to.base)))
+        return found
 
     def _gather(self, scope: Scope, node: Node) -> None:
         table, indices = map(scope.plain, node.operands)
