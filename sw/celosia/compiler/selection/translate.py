@@ -71,7 +71,7 @@ class Translation:
 
 
 def rounded(pool: Pool, x: Term) -> Term:
-    """Return an fp32 rounded to bf16, to nearest even, as a store does: five instructions.
+    """Return an fp32 rounded to bf16, to nearest even, as a store does: four instructions.
 
     Half of the last place is added, less one bit where the last place is even, and the lower half
     is cut off; infinities stay, and large numbers become them. To what arithmetic has not made, -0
@@ -79,9 +79,9 @@ def rounded(pool: Pool, x: Term) -> Term:
     """
     if not _is_tidy(x):
         x = pool.op(Op.FADD, x, pool.fp32(-0.0))
-    odd = pool.op(Op.AND, pool.op(Op.SHR, x, pool.word(16)), pool.word(1))
-    half = pool.op(Op.IADD, x, pool.word(0x7FFF))
-    return pool.op(Op.AND, pool.op(Op.IADD, half, odd), pool.word(0xFFFF0000))
+    odd = pool.op(Op.AND, x, pool.word(0x10000))
+    half = pool.op(Op.SELECT, odd, pool.word(0x8000), pool.word(0x7FFF))
+    return pool.op(Op.AND, pool.op(Op.IADD, x, half), pool.word(0xFFFF0000))
 
 
 def _is_tidy(x: Term) -> bool:
