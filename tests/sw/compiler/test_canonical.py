@@ -31,8 +31,8 @@ KINDS = {"mlp_adam": (21, 21), "cnn_sgd": (24, 26), "lstm_sgd": (25, 25),
          "transformer_sgd": (31, 31)}
 #: All that is left of the four.
 LEFT = """
-abs add and bitcast broadcast compare concatenate constant convert convolution divide dot
-dynamic_slice dynamic_update_slice erf exp gather iota is_finite log maximum minimum multiply
+add and bitcast broadcast compare concatenate constant convert convolution divide dot
+dynamic_slice dynamic_update_slice erfc exp gather iota is_finite log maximum minimum multiply
 negate not or pad power reduce reshape reverse rsqrt select shift_left shift_right slice sqrt
 subtract tanh transpose while xor
 """.split()

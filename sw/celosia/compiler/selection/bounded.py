@@ -78,8 +78,9 @@ class Bounded:
             factor = self._late_factor(node, n)
             if factor is not None:
                 [rest] = [arg for arg in n.args if arg is not factor] or [factor]
-                self._because(node, f"times 1 / x for abs(x) <= {size:.4g}: a sum takes in the "
-                                    "product with one number for all rows, a rounding less")
+                self._because(node, f"times 1 / x for abs(x) <= {size:.4g}, then by one number for "
+                                    "all rows: a sum takes that product in, a rounding less "
+                                    "(while the quotient without it is normal)")
                 return pool.op(Op.FMUL, pool.op(Op.FMUL, rest, inverse), factor)
         if d.extent is not n.extent and n.extent is Extent.FULL:
             return _by_less(pool, n, d, size <= _SHORT_OF_FLUSHING)
@@ -101,7 +102,9 @@ class Bounded:
     def _late_factor(self, node: Node, n: Term) -> Term | None:
         """Return the factor of a numerator that a sum can take in instead: c + s * (x / d).
 
-        Where a sum does so, the quotient and the product round by 1.4 ULP, not by 1.5.
+        Where a sum does so, the quotient and the product round by 1.4 ULP, not by 1.5. What is
+        multiplied by s last overflows, or is flushed, where x / d does: so it is done for one s
+        for all rows only, the rate of an optimiser.
         """
         use = self.uses.only(node.result)
         if (use is None or use.op not in ("add", "subtract") or not n.is_op(Op.FMUL)
@@ -115,8 +118,8 @@ class Bounded:
         least = min((abs(self._added(user, node)) for user in users or ()), default=0.0)
         if least < 0.5:
             return exact(pool, "tanh", *args)
-        self._because(node, f"only sums with constants from {least:g} on use it: off by 2**-22 "
-                            "of 1, as they would be by 4 ULP of it")
+        self._because(node, f"only sums with constants from {least:g} on use it, and 2**-22 is "
+                            "4 ULP of 1")
         return short_tanh(pool, args[0])
 
     def _added(self, user: Node, node: Node) -> float:

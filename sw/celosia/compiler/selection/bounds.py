@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from celosia.graph import DType, Value
+from celosia.graph import DType, Node, Value
 
 __all__ = ["bounds", "largest"]
 
@@ -108,15 +108,47 @@ def _largest(value: Value, depth: int) -> float:
 
 
 def _is_below_largest(value: Value) -> bool:
-    """Whether a value is x - y for the largest y of each of some rows of x."""
+    """Whether a value is x - y for the largest y of each of some rows of x, beside those rows."""
     if value.node.op != "subtract":
         return False
     x, y = value.node.operands
+    shapes: list[Node] = []
     while y.node.op in ("broadcast", "reshape", "barrier") or _is_least_maximum(y):
+        if y.node.op in ("broadcast", "reshape"):
+            shapes.append(y.node)
         y = y.node.operands[1 if _is_least_maximum(y) else y.index]
     if y.node.op != "reduce" or y.node.attrs["reducer"] != "maximum":
         return False
-    return _bare(y.node.operands[0]) == _bare(x)
+    joined = y.node.attrs["dims"]
+    if _bare(y.node.operands[0]) != _bare(x):
+        return False
+    places: list[int | None] = [dim for dim in range(len(x.shape)) if dim not in joined]
+    for node in reversed(shapes):
+        places = _moved(node, places)
+    return len(places) == len(x.shape) and all(
+        x.shape[dim] == 1 or place == (None if dim in joined else dim)
+        for dim, place in enumerate(places))
+
+
+def _moved(node: Node, places: list[int | None]) -> list[int | None]:
+    """Return which dimension of something else each of a node's result is, given its operand's.
+
+    None: it is none, or has one element. A reshape that does more than add or leave out dimensions
+    of one element has no such dimensions at all.
+    """
+    before, after = node.operands[0].shape, node.result.shape
+    found: list[int | None] = [None] * len(after)
+    if node.op == "broadcast":
+        for place, size, dim in zip(places, before, node.attrs["dims"], strict=True):
+            found[dim] = place if size == after[dim] else None
+        return found
+    old = [dim for dim, size in enumerate(before) if size > 1]
+    new = [dim for dim, size in enumerate(after) if size > 1]
+    if [before[dim] for dim in old] != [after[dim] for dim in new]:
+        return []
+    for was, now in zip(old, new, strict=True):
+        found[now] = places[was]
+    return found
 
 
 def _is_least_maximum(value: Value) -> bool:
@@ -126,6 +158,6 @@ def _is_least_maximum(value: Value) -> bool:
 
 
 def _bare(value: Value) -> Value:
-    while value.node.op in ("reshape", "barrier"):
+    while value.node.op == "barrier":
         value = value.node.operands[value.index]
     return value

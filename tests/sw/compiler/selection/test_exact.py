@@ -101,7 +101,7 @@ def test_bf16_that_is_used_again_is_rounded():
     code, got, want = run(graph, [x], SPACE, options=EXACT)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_array_equal(a.astype(np.float32), b.astype(np.float32))
-    assert len(code.steps) == 7
+    assert len(code.steps) == 6
 
 
 def test_bf16_that_is_written_is_not_rounded_twice():
