@@ -56,12 +56,23 @@ def test_little_memory_is_an_error():
         celosia.compile(graph, "core", cache=False, options={"memory": 1000})
 
 
+def test_fast_is_chosen():
+    jax = pytest.importorskip("jax")
+    x = np.ones((8, 16), np.float32)
+    sizes = [len(make(jax.numpy.exp).lower(x).program.insns) for make in (
+        celosia.jit, celosia.jit(fast=True, cache=False),
+        lambda f: celosia.jit(f, fast=True, cache=False),
+        lambda f: celosia.jit(f, options={"fast": True}, cache=False),
+        lambda f: celosia.jit(f, fast=True, options={"fast": False}, cache=False))]
+    assert sizes[1] == sizes[2] == sizes[3] < sizes[0] == sizes[4]
+
+
 def test_options_of_jit_are_those_of_compile():
     pytest.importorskip("jax")
     x = np.arange(9, dtype=np.float32)
-    with celosia.jit(lambda x: x / 3, options={"fast": False}, cache=False) as exact:
+    with celosia.jit(lambda x: x / 3, options={"merge": False}, cache=False) as exact:
         assert (exact(x) == x / np.float32(3)).all()
     with (celosia.jit(lambda x: x / 3, options={"fats": False}, cache=False) as wrong,
-          pytest.raises(ValueError, match="options must be some of fast, memory, resident, "
-                                          "not fats")):
+          pytest.raises(ValueError, match="options must be some of fast, merge, memory, "
+                                          "resident, not fats")):
         wrong(x)

@@ -48,7 +48,6 @@ def test_found(name):
     graph = parse(FOUND[name])
     inputs = inputs_of(graph)
     wanted = interpret(graph, inputs)
-    for fast in (False, True):
-        compiled = celosia.compile(graph, "core", strict=True, cache=False,
-                                   options={"fast": fast})
+    for options in ({"merge": False}, {}, {"fast": True}):
+        compiled = celosia.compile(graph, "core", strict=True, cache=False, options=options)
         check_results(compiled(*inputs), wanted, [0.0] * len(wanted))
