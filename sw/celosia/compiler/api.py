@@ -199,7 +199,8 @@ def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compi
                       int(work.macs), int(work.vector_rows), int(work.bytes))
              for work in built.works]
     places = [place for tensor in built.tensors if (place := _place(tensor, config))]
-    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint)
+    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint,
+                    built.proofs)
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:

@@ -67,6 +67,23 @@ def test_fast_is_chosen():
     assert sizes[1] == sizes[2] == sizes[3] < sizes[0] == sizes[4]
 
 
+def test_reports_say_why_short_forms_keep_the_bound():
+    jax = pytest.importorskip("jax")
+    x = np.ones((8, 16), np.float32)
+
+    def net(x):
+        return jax.nn.gelu(jax.nn.softmax(x))
+
+    compiled = celosia.jit(net, cache=False).lower(x)
+    softmax, gelu = sorted(proof.split(": ", 1)[1] for proof in compiled.proofs)
+    assert softmax == ("divide: times 1 / x for abs(x) <= 16: exp leaves more than half an ULP "
+                       "of its bound")
+    assert gelu.startswith("tanh: only sums with constants from ")
+    text = " ".join(compiled.report().split())
+    assert all(proof in text for proof in compiled.proofs)
+    assert not celosia.jit(net, fast=True, cache=False).lower(x).proofs
+
+
 def test_options_of_jit_are_those_of_compile():
     pytest.importorskip("jax")
     x = np.arange(9, dtype=np.float32)
