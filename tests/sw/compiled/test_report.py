@@ -82,7 +82,8 @@ def test_proofs(copying):
     lines = compiled.report().splitlines()
     at = lines.index("short forms that keep the bound")
     assert lines[at + 1].startswith("  net.py:1: divide: times 1 / x,")
-    assert lines[at + 2].startswith("    ") and lines[at + 2].endswith("as it is small")
+    assert lines[at + 2].startswith("    ")
+    assert lines[at + 2].endswith("as it is small")
     assert lines[at + 3] == ""
     assert "short forms" not in celosia.compile(parse(GRAPH)).report()
 

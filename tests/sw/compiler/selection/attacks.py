@@ -28,23 +28,26 @@ def flushed(numbers):
     return np.where(np.abs(numbers) < SMALLEST, np.copysign(0.0, numbers), numbers)
 
 
+def units(numbers):
+    """Return the unit in the last place of fp32 at each number of float64."""
+    size = np.clip(np.abs(np.nan_to_num(numbers, posinf=LARGEST, neginf=LARGEST)), 0, LARGEST)
+    return np.ldexp(1.0, np.clip(np.frexp(size)[1] - 1, -126, 127) - 23)
+
+
 def ulps(got, want):
     """Return how far fp32 results are off, in units of the last place of float64 ``want``.
 
-    An infinity is next to the largest number, and all that a flush makes 0 or the smallest normal
-    number is as good. A special value that is another one is off by infinity.
+    An infinity is next to the largest number; what is subnormal may be 0 or the smallest normal
+    number. NaN for a number, or a number for it or for an infinity, is off by infinity.
     """
     got, want = np.broadcast_arrays(got.astype(np.float64), want)
     with np.errstate(all="ignore"):
         far = np.clip(want, -2.0**128, 2.0**128)
         near = np.where(np.isinf(got), np.copysign(2.0**128, got), got)
-        _, exponent = np.frexp(far)
-        unit = np.ldexp(1.0, np.clip(exponent - 1, -126, 127) - 23)
-        off = np.abs(near - far) / unit
+        off = np.abs(near - far) / units(far)
         # What is subnormal, or would be a few units below, may be flushed.
         off = np.where((np.abs(far) < SMALLEST * (1 + 2.0**-21)) & (np.abs(got) <= SMALLEST * (
             1 + 2.0**-21)), 0.0, off)
         off = np.where(np.isinf(want) & (got != want), np.inf, off)
-        # A finite number far below the largest is no infinity.
     return np.where(np.isnan(got) | np.isnan(want),
                     np.where(np.isnan(got) & np.isnan(want), 0.0, np.inf), off)
