@@ -63,4 +63,5 @@ def build(graph, config, options):
         tensor.home = External(program.buffer(tensor.name).offset)
     tensors += options.get("tensors", ())
     return SimpleNamespace(program=program, inputs=tuple(inputs), outputs=tuple(outputs),
-                           works=tuple(works), tensors=tuple(tensors))
+                           works=tuple(works), tensors=tuple(tensors),
+                           proofs=tuple(options.get("proofs", ())))

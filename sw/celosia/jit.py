@@ -55,14 +55,15 @@ class Jitted:
 
     def __init__(self, function: Callable[..., Any], config: TpuConfig,
                  make: Callable[[], Device], *, owner: bool, strict: bool,
-                 static_argnums: Sequence[int], static_argnames: Sequence[str], cache: bool,
-                 options: Mapping[str, object] | None):
+                 fast: bool, static_argnums: Sequence[int], static_argnames: Sequence[str],
+                 cache: bool, options: Mapping[str, object] | None):
         functools.update_wrapper(self, function)
         self.name: str = getattr(function, "__name__", "function")
         self.config = config
         self.counters: dict[str, int] = {}
         self._function, self._make, self._owner = function, make, owner
-        self._strict, self._cache, self._options = strict, cache, options
+        self._strict, self._fast = strict, fast
+        self._cache, self._options = cache, options
         self._numbers, self._names = _static(function, static_argnums, static_argnames)
         self._device: Device | None = None
         self._entries: dict[Any, _Entry] = {}
@@ -157,8 +158,8 @@ class Jitted:
         assert module is not None
         module.operation.write_bytecode(code)
         compiled = api.compile(code.getvalue(), self.config, strict=self._strict,
-                               name=self.name, filename=self.name, cache=self._cache,
-                               options=self._options)
+                               fast=self._fast, name=self.name, filename=self.name,
+                               cache=self._cache, options=self._options)
         assert len(compiled.inputs) == len(leaves), (compiled, leaves)
         results, tree = jax.tree_util.tree_flatten(traced.out_info)
         return _Entry(compiled, tree, tuple(results))
@@ -232,7 +233,7 @@ def _result(array: NDArray[Any], info: Any) -> Any:
 
 @overload
 def jit(function: Callable[..., Any], config: str | TpuConfig | None = None,
-        backend: str = "model", *, strict: bool = False,
+        backend: str = "model", *, strict: bool = False, fast: bool = False,
         static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
         donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
         cache: bool = True, options: Mapping[str, object] | None = None,
@@ -241,7 +242,7 @@ def jit(function: Callable[..., Any], config: str | TpuConfig | None = None,
 
 @overload
 def jit(function: None = None, config: str | TpuConfig | None = None, backend: str = "model", *,
-        strict: bool = False, static_argnums: int | Iterable[int] = (),
+        strict: bool = False, fast: bool = False, static_argnums: int | Iterable[int] = (),
         static_argnames: str | Iterable[str] = (), donate_argnums: Any = None,
         donate_argnames: Any = None, device: Device | None = None, cache: bool = True,
         options: Mapping[str, object] | None = None,
@@ -249,7 +250,7 @@ def jit(function: None = None, config: str | TpuConfig | None = None, backend: s
 
 
 def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | None = None,
-        backend: str = "model", *, strict: bool = False,
+        backend: str = "model", *, strict: bool = False, fast: bool = False,
         static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
         donate_argnums: Any = None, donate_argnames: Any = None, device: Device | None = None,
         cache: bool = True, options: Mapping[str, object] | None = None,
@@ -266,6 +267,8 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
         What to run on, as of `celosia.open`: "model", "rtl", "cocotb", "serial".
     strict
         Refuse functions of which a part would run on the host.
+    fast
+        As of `celosia.compile`: shorter functions that are less exact.
     static_argnums, static_argnames
         As of `jax.jit`: arguments that the program is made for.
     donate_argnums, donate_argnames
@@ -291,9 +294,9 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
     """
     if function is None:
         return functools.partial(
-            jit, config=config, backend=backend, strict=strict, static_argnums=static_argnums,
-            static_argnames=static_argnames, device=device, cache=cache,
-            options=options, **opening)
+            jit, config=config, backend=backend, strict=strict, fast=fast,
+            static_argnums=static_argnums, static_argnames=static_argnames, device=device,
+            cache=cache, options=options, **opening)
     try:
         import jax  # noqa: F401  said here and not by the first call
     except ModuleNotFoundError as error:
@@ -315,5 +318,5 @@ def jit(function: Callable[..., Any] | None = None, config: str | TpuConfig | No
 
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, made, make, owner=device is None, strict=strict,
+    return Jitted(function, made, make, owner=device is None, strict=strict, fast=fast,
                   static_argnums=numbers, static_argnames=names, cache=cache, options=options)

@@ -169,8 +169,8 @@ def _equal(compiled: Compiled, config: TpuConfig, arguments: Sequence[NDArray],
 
 
 def measure_compiled(config: TpuConfig, backend: str, source: Source, *, seed: int = 0,
-                     check: bool = True) -> CompiledMeasurement:
-    """Compile a program and run it on a fresh chip.
+                     check: bool = True, fast: bool = False) -> CompiledMeasurement:
+    """Compile a program, ``fast`` as of `celosia.compile`, and run it on a fresh chip.
 
     Raises
     ------
@@ -183,7 +183,8 @@ def measure_compiled(config: TpuConfig, backend: str, source: Source, *, seed: i
     """
     begin = time.perf_counter()
     graph = import_stablehlo(source.path, filename=source.path.name)
-    compiled = compile(graph, config, strict=True, name=source.name, cache=False)
+    compiled = compile(graph, config, strict=True, fast=fast, name=source.name,
+                       cache=False)
     compile_seconds = time.perf_counter() - begin
     arguments = _arguments(source, graph, seed)
     with open_device(backend, config=config) as device, compiled.load(device) as executable:

@@ -86,6 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", action="append", choices=list(PROGRAMS), metavar="NAME",
                         help=f"compiled: one of {', '.join(PROGRAMS)}; may be repeated "
                              f"(default: all)")
+    parser.add_argument("--fast", action="store_true",
+                        help="compiled: functions may be shorter and less exact than "
+                             "docs/numerics.md bounds them")
     parser.add_argument("--seed", type=_seed, default=0, help="of the random operands (default: 0)")
     parser.add_argument("--no-check", action="store_true",
                         help="do not compare with NumPy and the golden model")
@@ -172,7 +175,7 @@ def _compiled(args: argparse.Namespace) -> int:
         for name in args.name or PROGRAMS:
             measured.append(measure_compiled(
                 preset(args.preset or "core"), args.backend, PROGRAMS[name], seed=args.seed,
-                check=not args.no_check))
+                check=not args.no_check, fast=args.fast))
             yield measured[-1]
 
     for line in lines(run()):

@@ -33,6 +33,9 @@ def add_source(parser: argparse.ArgumentParser) -> None:
                         help=f"chip to compile for: {', '.join(PRESETS)} (default: core)")
     parser.add_argument("--strict", action="store_true",
                         help="fail if any operation would run on the host and not on the chip")
+    parser.add_argument("--fast", action="store_true",
+                        help="functions may be shorter and less exact than docs/numerics.md "
+                             "bounds them")
     parser.add_argument("--no-cache", action="store_true",
                         help="compile even if the same program was compiled before")
 
@@ -57,7 +60,7 @@ def compile_file(args: argparse.Namespace) -> Compiled:
     """Compile the file that arguments name."""
     path = args.source
     source = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    return compile(source, args.preset or "core", strict=args.strict,
+    return compile(source, args.preset or "core", strict=args.strict, fast=args.fast,
                    name=None if path == "-" else Path(path).stem, filename=path,
                    cache=not args.no_cache)
 

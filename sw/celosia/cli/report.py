@@ -47,6 +47,8 @@ def _compiled(args: argparse.Namespace) -> Compiled:
             if args.preset not in (None, compiled.config.name):
                 raise ValueError(f"--preset must be left out or {compiled.config.name}, for which "
                                  f"{args.source} was compiled, not {args.preset}")
+            if args.fast:
+                raise ValueError(f"--fast must be left out: {args.source} was compiled before")
             return compiled
     return compile_file(args)
 

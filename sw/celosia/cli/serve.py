@@ -47,6 +47,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip, where MODEL is StableHLO: {', '.join(PRESETS)} "
                              f"(default: core)")
+    parser.add_argument("--fast", action="store_true",
+                        help="functions may be shorter and less exact than docs/numerics.md "
+                             "bounds them, where MODEL is StableHLO")
     parser.add_argument("--max-batch", type=int, metavar="ROWS",
                         help="most rows of a run (default: the program's batch)")
     parser.add_argument("--max-queue", type=int, default=256, metavar="N",
@@ -76,8 +79,8 @@ def _run(args: argparse.Namespace) -> int:
     cycles = DEFAULT_TIMEOUT if args.max_cycles is None else args.max_cycles
     limits = Limits(args.max_batch, args.max_queue, args.max_body, timeout=args.timeout,
                     connections=args.max_connections, wait=args.wait / 1000, cycles=cycles)
-    model = load_model(args.model, args.weights, preset=args.preset, name=args.name,
-                       batch_axis=args.batch_axis)
+    model = load_model(args.model, args.weights, preset=args.preset, fast=args.fast,
+                       name=args.name, batch_axis=args.batch_axis)
     service = Service(model, lambda: open(args.backend, config=model.compiled.config), limits,
                       check=not args.no_check)
     made = listen(args.host, args.port)

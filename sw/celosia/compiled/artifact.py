@@ -47,6 +47,8 @@ class Compiled:
         What to call it in messages.
     graph
         Fingerprint of the graph that it was made of.
+    proofs
+        Why functions that have a short form keep the bounds of docs/numerics.md: sentences.
 
     Raises
     ------
@@ -56,11 +58,13 @@ class Compiled:
 
     def __init__(self, program: Program, config: TpuConfig, inputs: Iterable[Argument],
                  outputs: Iterable[Argument], works: Iterable[WorkInfo] = (),
-                 places: Iterable[Place] = (), name: str = "", graph: str = ""):
+                 places: Iterable[Place] = (), name: str = "", graph: str = "",
+                 proofs: Iterable[str] = ()):
         self.program, self.config = program, config
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.works, self.places = tuple(works), tuple(places)
         self.name, self.graph = name or program.name or "the program", graph
+        self.proofs = tuple(proofs)
         self._own: Executable | None = None
         if program.fingerprint != config.fingerprint:
             raise ValueError(f"{self.name} must be for {config.name}, not for "
@@ -82,7 +86,7 @@ class Compiled:
         if program.name != name:
             program = dataclasses.replace(program, name=name)
         return Compiled(program, config, inputs, self.outputs, self.works, self.places, name,
-                        self.graph)
+                        self.graph, self.proofs)
 
     def check_config(self, config: TpuConfig) -> None:
         """Raise ValueError unless a chip is the one that the program is for."""

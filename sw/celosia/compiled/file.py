@@ -50,6 +50,7 @@ def write(compiled: Compiled) -> bytes:
         facts["works"] = _works(compiled.works)
         facts["places"] = [[place.name, *_type(place.type), place.memory, place.first, place.size]
                            for place in compiled.places]
+        facts["proofs"] = compiled.proofs
     header = json.dumps(facts, separators=(",", ":")).encode()
     return seal(MAGIC, VERSION, b"".join((_LENGTH.pack(len(header)), header, *blobs)))
 
@@ -86,7 +87,7 @@ def read(data: bytes) -> Compiled:
         places = [Place(name, _typed(dtype, shape), *rest)
                   for name, dtype, shape, *rest in header["places"]]
         return Compiled(Program.from_bytes(body[end:]), config, inputs, outputs, works, places,
-                        header["name"], header["graph"])
+                        header["name"], header["graph"], header.get("proofs", ()))
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{_WHAT}: its contents must describe one, but "
                          f"{type(error).__name__}: {error}") from None

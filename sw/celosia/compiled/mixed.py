@@ -71,6 +71,8 @@ class Mixed(Compiled):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.works = tuple(work for step in self.steps for work in step.part.works)
         self.places = ()
+        self.proofs = tuple(proof for step in self.steps if isinstance(step.part, Compiled)
+                            for proof in step.part.proofs)
         self._own = None
 
     def __getattr__(self, name: str) -> NoReturn:

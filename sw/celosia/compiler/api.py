@@ -31,8 +31,9 @@ _MOVES = frozenset({
 
 
 def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core", *,
-            strict: bool = False, name: str | None = None, filename: str | None = None,
-            cache: bool = True, options: Mapping[str, object] | None = None) -> Compiled:
+            strict: bool = False, fast: bool = False, name: str | None = None,
+            filename: str | None = None, cache: bool = True,
+            options: Mapping[str, object] | None = None) -> Compiled:
     """Compile a program for a chip.
 
     Parameters
@@ -45,6 +46,9 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     strict
         Refuse operations that the chip does not have; else the host runs them, between programs
         of the chip.
+    fast
+        Functions may be less exact than docs/numerics.md bounds them, where that is shorter, and
+        sums and products round otherwise: the table of `celosia.compiler.selection`.
     name
         What to call the program; None: as the graph is called.
     filename
@@ -53,7 +57,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
         Use programs that were compiled before, and keep this one. What a cached program says of
         its sources are the places of the graph that it was made of first.
     options
-        For `celosia.compiler.build.build`.
+        For `celosia.compiler.build.build`; a ``fast`` among them counts, not the argument.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     config = chosen(config)
     graph = graph_of(source, filename)
     name = name or graph.name
-    options = dict(options or {})
+    options = {"fast": fast, **(options or {})}
 
     def make() -> Compiled:
         level = _level(graph)
@@ -195,7 +199,8 @@ def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compi
                       int(work.macs), int(work.vector_rows), int(work.bytes))
              for work in built.works]
     places = [place for tensor in built.tensors if (place := _place(tensor, config))]
-    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint)
+    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint,
+                    built.proofs)
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:

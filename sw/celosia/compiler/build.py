@@ -96,6 +96,8 @@ class Built:
         In the order in which they run.
     tensors
         All that have a home.
+    proofs
+        Why functions that have a short form keep their bounds: sentences.
     """
 
     program: Program
@@ -104,6 +106,7 @@ class Built:
     works: tuple[WorkInfo, ...]
     tensors: tuple[Tensor, ...]
     graph: Graph
+    proofs: tuple[str, ...] = ()
 
 
 @dataclass
@@ -309,4 +312,5 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
               for tensor, value in zip(lowered.inputs, graph.params, strict=True)),
         tuple(Argument(tensor.name, value.type)
               for tensor, value in zip(lowered.outputs, graph.outputs, strict=True)),
-        tuple(emitter.infos), tuple(t for t in lowered.tensors if t.home is not None), graph)
+        tuple(emitter.infos), tuple(t for t in lowered.tensors if t.home is not None), graph,
+        tuple(dict.fromkeys(emitter.bounded.proofs.values())))

@@ -113,7 +113,7 @@ def facts(compiled: Compiled) -> dict[str, Any]:
         "other_cycles": prediction.cycles - sum(work["cycles"] for work in works),
         "busy": {unit: _ratio(cycles, prediction.cycles)
                  for unit, cycles in prediction.busy.items()},
-        "works": works,
+        "works": works, "proofs": list(compiled.proofs),
         "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
                     "first": place.first, "size": place.size} for place in _places(compiled)],
     }
@@ -150,7 +150,8 @@ def text(compiled: Compiled) -> str:
     ]
     title = (f"{known['name']}, for {config.name} ({config.dim}x{config.dim} array, "
              f"{config.bus_bytes} bytes a cycle to memory)")
-    lines = [title, *_rows(rows), "", *_works(known), "", *_memory(compiled)]
+    lines = [title, *_rows(rows), "", *_works(known), "", *_proofs(known),
+             *_memory(compiled)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -205,6 +206,16 @@ def _works(known: dict[str, Any]) -> list[str]:
         if notes:
             lines.insert(i + 1, f"    {notes}")
     return lines
+
+
+def _proofs(known: dict[str, Any]) -> list[str]:
+    if not known["proofs"]:
+        return []
+    lines = ["short forms that keep the bound"]
+    for proof in known["proofs"]:
+        lines += textwrap.wrap(proof, _WIDTH, initial_indent="  ", subsequent_indent="    ",
+                               break_long_words=False, break_on_hyphens=False)
+    return [*lines, ""]
 
 
 def _memory(compiled: Compiled) -> list[str]:

@@ -98,8 +98,9 @@ class Programs:
     def _compile(self, module: bytes, fingerprint: str) -> Program:
         name = read_module(module, "<jax>").operation.attributes["sym_name"].value
         spmd = import_spmd(module, filename=name)
-        compiled = api.compile(spmd.graph, self.settings.config, strict=self.settings.strict,
-                               name=name, filename=name)
+        settings = self.settings
+        compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
+                               fast=settings.fast, name=name, filename=name)
         return Program(name, fingerprint, compiled, spmd)
 
 

@@ -16,6 +16,7 @@ __all__ = ["MOST_DEVICES", "PLATFORM", "Settings"]
 PLATFORM = "celosia"
 #: More chips than this in one process are taken for a mistake.
 MOST_DEVICES = 64
+_SWITCHES = ("CELOSIA_STRICT", "CELOSIA_FAST")
 _TRUTH = {"": False, "0": False, "false": False, "no": False,
           "1": True, "true": True, "yes": True}
 
@@ -32,6 +33,8 @@ class Settings:
         CELOSIA_PRESET: the chip; "core".
     strict
         CELOSIA_STRICT: whether an operation that the chip does not have is an error.
+    fast
+        CELOSIA_FAST: whether functions may be shorter and less exact, as of `celosia.compile`.
     devices
         CELOSIA_DEVICES: chips; 1.
     """
@@ -39,6 +42,7 @@ class Settings:
     backend: str
     config: TpuConfig
     strict: bool
+    fast: bool
     devices: int
 
     @classmethod
@@ -57,13 +61,14 @@ class Settings:
             config = preset(environment.get("CELOSIA_PRESET") or "core")
         except ValueError:
             bad("CELOSIA_PRESET", f"one of {', '.join(PRESETS)}")
-        strict = _TRUTH.get(environment.get("CELOSIA_STRICT", "").lower())
-        if strict is None:
-            bad("CELOSIA_STRICT", "0 or 1")
+        strict, fast = (_TRUTH.get(environment.get(name, "").lower()) for name in _SWITCHES)
+        for name, value in zip(_SWITCHES, (strict, fast), strict=True):
+            if value is None:
+                bad(name, "0 or 1")
         count = environment.get("CELOSIA_DEVICES") or "1"
         devices = int(count) if count.isascii() and count.isdigit() else 0
         if not 1 <= devices <= MOST_DEVICES:
             bad("CELOSIA_DEVICES", f"a number from 1 to {MOST_DEVICES}")
         if problems or config is None:
             raise PjrtError(Code.INVALID_ARGUMENT, "; ".join(problems))
-        return cls(backend, config, bool(strict), devices)
+        return cls(backend, config, bool(strict), bool(fast), devices)

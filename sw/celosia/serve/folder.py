@@ -55,7 +55,8 @@ def save_model(path: str | Path, compiled: Compiled, weights: Mapping[Any, Any] 
 
 
 def load_model(path: str | Path, weights: str | Path | None = None, *, preset: str | None = None,
-               name: str | None = None, batch_axis: int | None = None) -> Model:
+               fast: bool = False, name: str | None = None,
+               batch_axis: int | None = None) -> Model:
     """Read a model.
 
     Parameters
@@ -69,6 +70,8 @@ def load_model(path: str | Path, weights: str | Path | None = None, *, preset: s
     preset
         The chip: for StableHLO the one to compile for (None: core), else it must be the
         program's.
+    fast
+        For StableHLO, as of `celosia.compile`.
     name
         In the paths of requests; None: that of the folder's metadata, or the file's.
     batch_axis
@@ -92,7 +95,10 @@ def load_model(path: str | Path, weights: str | Path | None = None, *, preset: s
     else:
         with path.open("rb") as file:
             made = file.read(len(MAGIC)) == MAGIC
-        compiled = load(path) if made else _compile(path, preset)
+        compiled = load(path) if made else _compile(path, preset, fast)
+        fast = fast and made
+    if fast:
+        raise ValueError(f"fast must be left out: {path} was compiled before")
     if preset not in (None, compiled.config.name):
         raise ValueError(f"preset must be left out or {compiled.config.name}, for which {path} "
                          f"was compiled, not {preset}")
@@ -111,9 +117,10 @@ def _stem(path: Path) -> str | None:
     return stem if all(each.isalnum() or each in "_.-" for each in stem) else None
 
 
-def _compile(path: Path, preset: str | None) -> Compiled:
+def _compile(path: Path, preset: str | None, fast: bool) -> Compiled:
     from celosia.compiler.api import compile  # serving a compiled program needs no compiler
-    return compile(path.read_bytes(), preset or "core", name=path.stem, filename=str(path))
+    return compile(path.read_bytes(), preset or "core", fast=fast, name=path.stem,
+                   filename=str(path))
 
 
 def _facts(path: Path) -> dict[str, Any]:

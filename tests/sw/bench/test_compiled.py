@@ -105,6 +105,21 @@ def test_not_checked_is_said(small, capsys):
     assert "| not checked |" in capsys.readouterr().out
 
 
+def test_fast_programs_are_shorter(small, capsys):
+    (small / "one.mlir").write_text("""
+func.func @main(%x: tensor<12x20xf32>) -> tensor<12x20xf32> {
+  %y = stablehlo.tanh %x : tensor<12x20xf32>
+  return %y : tensor<12x20xf32>
+}
+""")
+    cycles = []
+    for more in ("", " --fast"):
+        assert bench.main(parse(f"compiled --backend model --name one --json{more}")) == 0
+        [one] = json.loads(capsys.readouterr().out)
+        cycles.append(one["cycles"])
+    assert cycles[1] < cycles[0]
+
+
 def test_chip_without_bf16_is_refused(small):
     with pytest.raises(CompileError, match="needs formats that edge does not have"):
         bench.main(parse("compiled --backend model --preset edge"))

@@ -60,6 +60,8 @@ def test_compile_and_run(capsys, source, tmp_path):
     assert main(["compile", str(source), "--preset", "edge", "-o", str(other), "--strict",
                  "--no-cache"]) == 0
     assert load(other).config.name == "edge"
+    assert main(["compile", str(source), "--fast"]) == 0
+    assert [call["fast"] for call in copy_build.calls] == [False, False, True]
 
 
 def test_report(capsys, source, tmp_path):
@@ -76,6 +78,8 @@ def test_report(capsys, source, tmp_path):
     assert fails(capsys, "report", str(compiled), "--preset", "edge") == (
         f"celosia: error: --preset must be left out or core, for which {compiled} was compiled, "
         f"not edge\n")
+    assert fails(capsys, "report", str(compiled), "--fast") == (
+        f"celosia: error: --fast must be left out: {compiled} was compiled before\n")
 
 
 def test_what_cannot_be_compiled(capsys, source, tmp_path):

@@ -34,6 +34,16 @@ def test_memory_then_disk(copying, folder):
     assert len(list(folder.iterdir())) == 1
 
 
+def test_fast_programs_are_others(copying, folder):
+    for fast in (False, True, False, True):
+        celosia.compile(graph(), fast=fast)
+    assert [call["fast"] for call in copying.calls] == [False, True]
+    cache.clear()
+    celosia.compile(graph(), options={"fast": True})
+    celosia.compile(graph(), options={"fast": False})
+    assert len(copying.calls) == len(list(folder.iterdir())) == 2
+
+
 def test_names_are_the_callers(copying):
     celosia.compile(graph("x"))
     other = celosia.compile(graph("y"), name="other")

@@ -23,14 +23,15 @@ GRAPH = """graph pass(
 
 @pytest.fixture
 def compiled(copying):
-    return celosia.compile(parse(GRAPH), "core", name="net")
+    return celosia.compile(parse(GRAPH), "core", name="net", options={"proofs": ["because"]})
 
 
 def test_everything_comes_back(compiled, tmp_path):
     path = tmp_path / "net.celosia"
     compiled.save(path)
     back = load(path)
-    for name in ("program", "config", "inputs", "outputs", "works", "places", "name", "graph"):
+    for name in ("program", "config", "inputs", "outputs", "works", "places", "name", "graph",
+                 "proofs"):
         assert getattr(back, name) == getattr(compiled, name), name
     assert back.to_bytes() == compiled.to_bytes() == path.read_bytes()
     assert back.report() == compiled.report()

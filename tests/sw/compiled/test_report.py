@@ -75,6 +75,19 @@ def test_text(compiled):
         "  rows 100..111                  h  f32[4,40]"]
 
 
+def test_proofs(copying):
+    proof = "net.py:1: divide: " + "times 1 / x, " * 10 + "as it is small"
+    compiled = celosia.compile(parse(GRAPH), options={"proofs": [proof]})
+    assert compiled.report(json=True)["proofs"] == [proof]
+    lines = compiled.report().splitlines()
+    at = lines.index("short forms that keep the bound")
+    assert lines[at + 1].startswith("  net.py:1: divide: times 1 / x,")
+    assert lines[at + 2].startswith("    ")
+    assert lines[at + 2].endswith("as it is small")
+    assert lines[at + 3] == ""
+    assert "short forms" not in celosia.compile(parse(GRAPH)).report()
+
+
 def test_roofline():
     config = celosia.preset("core")
     works = tuple(WorkInfo("dot", "", ("dot",), "chip", "", *numbers)

@@ -3,7 +3,7 @@
 Floats are small multiples of a power of two, so that most operations give the same bits in
 whatever order sums are made; for the rest an error is carried along. What is not exact is never
 compared, rounded to bf16 for a product, or made an integer: there a small error could become any.
-Where functions may be made faster (`celosia.compiler.build.Options.fast`), no product of floats is
+Where operations may be merged (`celosia.compiler.build.Options.merge`), no product of floats is
 exact: (x + x) * x may become the square of sqrt(2) * x.
 """
 
@@ -23,6 +23,8 @@ MOST = 900
 DTYPES = st.sampled_from([F32, F32, F32, BF16, BF16, I32, I32, U32, I8, BOOL, DType.U8,
                           DType.I16, DType.U16])
 BITS = 2.0**24
+#: The graph's bits, the default, and the least exact.
+OPTIONS = ({"merge": False}, {}, {"fast": True})
 #: Function to its steepness, where arguments are from -8 to 8, and how large it becomes.
 FUNCTIONS = {"exp": (2981.0, 2981.0), "expm1": (2981.0, 2981.0), "tanh": (1.0, 1.0),
              "sin": (1.0, 1.0), "cos": (1.0, 1.0), "erf": (1.2, 1.0)}
@@ -53,7 +55,7 @@ class Maker:
 
     def __init__(self, draw, moves=False):
         self.draw, self.moves = draw, moves
-        self.fast = draw(st.booleans())
+        self.options = draw(st.sampled_from(OPTIONS))
         self.rng = np.random.default_rng(draw(st.integers(0, 2**32)))
         self.params, self.inputs, self.facts, self.pool = [], [], {}, []
 
@@ -162,7 +164,7 @@ class Maker:
         if name == "multiply":
             bound, grain = a.bound * b.bound, a.grain * b.grain
             error = a.error * b.bound + b.error * a.bound + a.error * b.error
-            error += bound / BITS * 4 if self.fast else 0.0
+            error += 0.0 if self.options == OPTIONS[0] else bound / BITS * 4
         else:
             bound, grain = a.bound + b.bound, min(a.grain, b.grain)
         return Facts(bound, grain, error + bound / BITS * 2 if error else 0.0)
@@ -454,16 +456,16 @@ class Example:
     graph: Graph
     inputs: list
     errors: list
-    fast: bool
+    options: dict
 
     def __repr__(self):
         """What a failure prints: the text of the graph."""
-        return f"{to_text(self.graph, sources=False)}\n# errors {self.errors}, fast {self.fast}"
+        return f"{to_text(self.graph, sources=False)}\n# errors {self.errors}, {self.options}"
 
     def compile(self):
         """Return the program; nothing may run on the host."""
         return celosia.compile(self.graph, "core", strict=True, cache=False,
-                               options={"fast": self.fast})
+                               options=self.options)
 
 
 @st.composite
@@ -478,7 +480,7 @@ def examples(draw, most=8, moves=False):
     outputs = [value for value in made.pool if value not in used]
     outputs += draw(st.lists(st.sampled_from(made.pool), max_size=1))
     errors = [made.facts[value].error if value.dtype.is_float else 0.0 for value in outputs]
-    return Example(Graph("random", made.params, outputs), made.inputs, errors, made.fast)
+    return Example(Graph("random", made.params, outputs), made.inputs, errors, made.options)
 
 
 def check_results(found, wanted, errors):

@@ -56,12 +56,40 @@ def test_little_memory_is_an_error():
         celosia.compile(graph, "core", cache=False, options={"memory": 1000})
 
 
+def test_fast_is_chosen():
+    jax = pytest.importorskip("jax")
+    x = np.ones((8, 16), np.float32)
+    sizes = [len(make(jax.numpy.exp).lower(x).program.insns) for make in (
+        celosia.jit, celosia.jit(fast=True, cache=False),
+        lambda f: celosia.jit(f, fast=True, cache=False),
+        lambda f: celosia.jit(f, options={"fast": True}, cache=False),
+        lambda f: celosia.jit(f, fast=True, options={"fast": False}, cache=False))]
+    assert sizes[1] == sizes[2] == sizes[3] < sizes[0] == sizes[4]
+
+
+def test_reports_say_why_short_forms_keep_the_bound():
+    jax = pytest.importorskip("jax")
+    x = np.ones((8, 16), np.float32)
+
+    def net(x):
+        return jax.nn.gelu(jax.nn.softmax(x))
+
+    compiled = celosia.jit(net, cache=False).lower(x)
+    softmax, gelu = sorted(proof.split(": ", 1)[1] for proof in compiled.proofs)
+    assert softmax == ("divide: times 1 / x for abs(x) <= 16: exp leaves more than half an ULP "
+                       "of its bound")
+    assert gelu.startswith("tanh: only sums with constants from ")
+    text = " ".join(compiled.report().split())
+    assert all(proof in text for proof in compiled.proofs)
+    assert not celosia.jit(net, fast=True, cache=False).lower(x).proofs
+
+
 def test_options_of_jit_are_those_of_compile():
     pytest.importorskip("jax")
     x = np.arange(9, dtype=np.float32)
-    with celosia.jit(lambda x: x / 3, options={"fast": False}, cache=False) as exact:
+    with celosia.jit(lambda x: x / 3, options={"merge": False}, cache=False) as exact:
         assert (exact(x) == x / np.float32(3)).all()
     with (celosia.jit(lambda x: x / 3, options={"fats": False}, cache=False) as wrong,
-          pytest.raises(ValueError, match="options must be some of fast, memory, resident, "
-                                          "not fats")):
+          pytest.raises(ValueError, match="options must be some of fast, merge, memory, "
+                                          "resident, not fats")):
         wrong(x)

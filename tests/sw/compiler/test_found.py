@@ -5,7 +5,7 @@ import pytest
 
 import celosia
 from celosia.graph import DType, interpret, parse
-from sw.compiler.exact_graphs import check_results
+from sw.compiler.exact_graphs import OPTIONS, check_results
 
 #: What was wrong, and the graph.
 FOUND = {
@@ -48,7 +48,6 @@ def test_found(name):
     graph = parse(FOUND[name])
     inputs = inputs_of(graph)
     wanted = interpret(graph, inputs)
-    for fast in (False, True):
-        compiled = celosia.compile(graph, "core", strict=True, cache=False,
-                                   options={"fast": fast})
+    for options in OPTIONS:
+        compiled = celosia.compile(graph, "core", strict=True, cache=False, options=options)
         check_results(compiled(*inputs), wanted, [0.0] * len(wanted))

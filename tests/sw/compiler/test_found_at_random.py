@@ -22,7 +22,7 @@ def check_equal(graph: Graph, *inputs: object, config: str | TpuConfig = "core")
     """Compile, run on the golden model, compare with the interpreter."""
     wanted = interpret(graph, inputs)
     for resident in (True, False):
-        options = {"fast": False, "resident": resident}
+        options = {"merge": False, "resident": resident}
         compiled = celosia.compile(graph, config, strict=True, cache=False, options=options)
         for a, b in zip(compiled(*inputs), wanted, strict=True):
             assert (a.dtype, a.shape) == (b.dtype, b.shape)

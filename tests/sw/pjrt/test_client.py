@@ -8,6 +8,7 @@ import pytest
 
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.client import Client
+from celosia.pjrt.programs import Programs
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.settings import Settings
 
@@ -49,6 +50,14 @@ def settle(chip, wanted):
     while chip.bytes_in_use != wanted and time.monotonic() < end:
         time.sleep(0.001)
     assert chip.bytes_in_use == wanted
+
+
+def test_fast_is_chosen_by_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    text = module(0).replace(b"stablehlo.add %x, %c", b"stablehlo.exponential %x")
+    sizes = [len(Programs(Settings.read(environment)).get(text).compiled.program.insns)
+             for environment in ({}, {"CELOSIA_FAST": "1"}, {})]
+    assert sizes[1] < sizes[0] == sizes[2]
 
 
 def test_a_program_that_nobody_has_leaves_the_chip(client):

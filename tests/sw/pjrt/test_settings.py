@@ -6,13 +6,14 @@ from celosia.pjrt.settings import Settings
 
 
 def test_without_anything_it_is_one_model_of_the_core_preset():
-    assert Settings.read({}) == Settings("model", preset("core"), False, 1)
+    assert Settings.read({}) == Settings("model", preset("core"), False, False, 1)
 
 
 def test_all_of_it():
     found = Settings.read({"CELOSIA_BACKEND": "rtl", "CELOSIA_PRESET": "nano",
                            "CELOSIA_STRICT": "1", "CELOSIA_DEVICES": "4"})
-    assert found == Settings("rtl", preset("nano"), True, 4)
+    assert found == Settings("rtl", preset("nano"), True, False, 4)
+    assert Settings.read({"CELOSIA_FAST": "Yes"}).fast
 
 
 @pytest.mark.parametrize(("name", "value", "message"), [
@@ -20,6 +21,7 @@ def test_all_of_it():
     ("CELOSIA_PRESET", "big", ("CELOSIA_PRESET must be one of pico, nano, edge, core4, core, v2, "
                                "v1, not 'big'")),
     ("CELOSIA_STRICT", "perhaps", "CELOSIA_STRICT must be 0 or 1, not 'perhaps'"),
+    ("CELOSIA_FAST", "2", "CELOSIA_FAST must be 0 or 1, not '2'"),
     ("CELOSIA_DEVICES", "0", "CELOSIA_DEVICES must be a number from 1 to 64, not '0'"),
     ("CELOSIA_DEVICES", "-1", "CELOSIA_DEVICES must be a number from 1 to 64, not '-1'"),
     ("CELOSIA_DEVICES", "1000", "CELOSIA_DEVICES must be a number from 1 to 64, not '1000'"),

@@ -47,6 +47,9 @@ def test_a_program_alone(product, tmp_path):
     with pytest.raises(ValueError, match="^preset must be left out or core, for which .*net.celosia"
                                          " was compiled, not edge$"):
         load_model(tmp_path / "net.celosia", tmp_path / "net.npz", preset="edge")
+    with pytest.raises(ValueError, match="^fast must be left out: .*net.celosia was compiled "
+                                         "before$"):
+        load_model(tmp_path / "net.celosia", tmp_path / "net.npz", fast=True)
 
 
 def test_stablehlo(tmp_path, monkeypatch):
@@ -59,6 +62,17 @@ def test_stablehlo(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: inputs and outputs of net "
                                          f"must have the same batch on axis 0"):
         load_model(path)
+
+
+def test_stablehlo_may_be_compiled_fast(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "net.mlir"
+    path.write_text(STABLEHLO.replace("return %0", "%1 = stablehlo.tanh %0 : tensor<8x8xf32>\n"
+                                      " return %1"))
+    np.savez(tmp_path / "net.npz", WEIGHTS)
+    sizes = [len(load_model(path, tmp_path / "net.npz", fast=fast).compiled.program.insns)
+             for fast in (False, True)]
+    assert sizes[1] < sizes[0]
 
 
 @pytest.mark.parametrize(("change", "message"), [

@@ -4,7 +4,10 @@
 nodes (`terms.py`), rules make them shorter (`always.py`, `rules.py`, `products.py`, `sums.py`),
 `cover.py` makes steps of terms. `evaluate` runs code on NumPy arrays, bit for bit as the chip does.
 
-Without `Options.fast` each operation is what docs/isa.md and docs/numerics.md say. With it:
+By default functions keep the bounds of docs/numerics.md (`bounded.py`: some have a shorter form
+where it is known to keep them), constants are multiplied out, and sums take products in. Without
+`Options.merge` each operation is what docs/isa.md and docs/numerics.md say, bit for bit. With
+`Options.fast`:
 
 =============  =====  ==========================================================================
 operation      steps  error
@@ -22,13 +25,13 @@ power          1..5   integers and halves up to 8 and powers of a constant; othe
 to bf16        3      exact below 2**111; 5 steps without `fast`
 =============  =====  ==========================================================================
 
-A step costs a cycle a row where it does not go into another one. Sums and products are of the same
-numbers, otherwise rounded: products are reordered (intermediate results may overflow or underflow
-where others did, or did not), sums take products in (one rounding), constants and what is the same
-in all rows are multiplied out, common factors of sums are taken out. So a result is that of
-operands which are off by a few ULP. A difference from the largest element is made before anything
-else, so rows of softmax that are masked as a whole are uniform. (x > 0 ? x : k * x) is a maximum.
-Zeros may have the other sign.
+A step costs a cycle a row where it does not go into another one. With `fast` sums and products are
+of the same numbers, otherwise rounded: products are reordered (intermediate results may overflow
+or underflow where others did, or did not), sums take products in (one rounding), constants and
+what is the same in all rows are multiplied out, common factors of sums are taken out. So a result
+is that of operands which are off by a few ULP. A difference from the largest element is made
+before anything else, so rows of softmax that are masked as a whole are uniform. (x > 0 ? x : k *
+x) is a maximum. Zeros may have the other sign.
 """
 
 from celosia.compiler.selection.evaluate import evaluate, from_words, to_words

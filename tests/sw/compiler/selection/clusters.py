@@ -6,11 +6,14 @@ from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.lowered import Access, Cluster, Extent, External, Read, Tensor, Write, storage
 from celosia.compiler.selection import Options, evaluate, from_words, select
+from celosia.compiler.selection.bounded import Bounded
+from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View
 from celosia.graph import interpret
 
 CORE = preset("core")
-EXACT = Options(fast=False)
+#: Operations stay as they are; functions are short.
+EXACT, FAST = Options(merge=False), Options(fast=True)
 
 
 def extent_of(shape, space):
@@ -46,10 +49,10 @@ def full_steps(code):
     return sum(map(cost, code.steps))
 
 
-def run(graph, inputs, space, kept=None, options=None, dim=16):
+def run(graph, inputs, space, kept=None, options=None, dim=16, bounded=None):
     """Return (code, what it writes, what the graph means)."""
     graph = canonical(graph)
-    code = select(CORE, cluster_of(graph, space, kept), options)
+    code = select(CORE, cluster_of(graph, space, kept), options, bounded or Bounded(Uses(graph)))
     found = evaluate(code, space, dict(zip(graph.params, inputs, strict=True)), dim, kept)
     got = [from_words(found[value], value.dtype).reshape(value.shape) for value in graph.outputs]
     with np.errstate(all="ignore"):
@@ -72,4 +75,4 @@ def sample(rng, dtype, shape):
     return numbers.astype(dtype)
 
 
-__all__ = ["CORE", "EXACT", "cluster_of", "extent_of", "full_steps", "run", "sample"]
+__all__ = ["CORE", "EXACT", "FAST", "cluster_of", "extent_of", "full_steps", "run", "sample"]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from clusters import run
+from clusters import FAST, run
 from test_fast import Maker, logistic
 
 from celosia.graph import DType, Graph, TensorType, op, parameter
@@ -26,7 +26,7 @@ def made(name, *inputs):
     b = Maker(SPACE)
     xs = [b.read() for _ in inputs]
     y = logistic(b, xs[0]) if name == "logistic" else op(name, *xs)
-    _, [got], _ = run(b.graph(y), list(inputs), SPACE)
+    _, [got], _ = run(b.graph(y), list(inputs), SPACE, options=FAST)
     return got
 
 
@@ -107,7 +107,7 @@ def test_powers(exponent):
     b = Maker(SPACE)
     graph = b.graph(b("power", b.read(), exponent))
     x = binades(-8, 8)
-    code, [got], _ = run(graph, [x], SPACE)
+    code, [got], _ = run(graph, [x], SPACE, options=FAST)
     assert ulps(got, x.astype(np.float64)**exponent) <= 6
     assert len(code.steps) <= 5
 
@@ -116,7 +116,7 @@ def test_powers_of_a_constant():
     b = Maker(SPACE)
     graph = b.graph(b("power", 0.999, b.read()))
     x = values(0, 2000).round()
-    _, [got], _ = run(graph, [x], SPACE)
+    _, [got], _ = run(graph, [x], SPACE, options=FAST)
     np.testing.assert_allclose(got, float(np.float32(0.999))**x.astype(np.float64), 1e-6)
 
 
@@ -129,6 +129,6 @@ def test_rounding_to_bf16():
     value = np.where(np.abs(value) < 2.0**111, value, np.float32(np.inf))
     value = np.where(np.abs(value) < 2.0**-126, np.float32(0), value)
     value[0, :3] = [np.inf, -np.inf, np.nan]
-    code, [got], [want] = run(Graph("g", [x], [y]), [value], SPACE)
+    code, [got], [want] = run(Graph("g", [x], [y]), [value], SPACE, options=FAST)
     np.testing.assert_array_equal(got, want)
     assert len(code.steps) == 3

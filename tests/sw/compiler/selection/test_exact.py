@@ -1,4 +1,4 @@
-"""Without `fast`, each operation is what the vector unit and `celosia.kernels` make of it."""
+"""Without `merge`, each operation is what the vector unit and `celosia.kernels` make of it."""
 
 import ml_dtypes
 import numpy as np

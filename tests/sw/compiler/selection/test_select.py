@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clusters import CORE, EXACT, access, cluster_of, full_steps, run
+from clusters import CORE, EXACT, FAST, access, cluster_of, full_steps, run
 from test_fast import Maker, logistic
 
 from celosia.arch.config import preset
@@ -80,7 +80,8 @@ def test_values_of_one_row_stay_so():
     b = Maker(SPACE)
     x, s, t, row = b.read(), b.read(()), b.read(()), b.read(SPACE[1:])
     graph = b.graph(b("multiply", b("multiply", b("multiply", x, s), row), b("sqrt", t)))
-    code, _, _ = run(graph, [np.ones(x.shape, np.float32) for x in graph.params], SPACE)
+    code, _, _ = run(graph, [np.ones(x.shape, np.float32) for x in graph.params], SPACE,
+                     options=FAST)
     assert full_steps(code) == 1
 
 
@@ -88,8 +89,10 @@ def test_excess_precision():
     x, y = (parameter(TensorType(DType.BF16, SPACE), "x") for _ in range(2))
     graph = canonical(Graph("g", [x, y], [op("multiply", op("add", x, y), x)]))
     cluster = cluster_of(graph, SPACE)
-    assert len(select(CORE, cluster).steps) == 5
-    assert len(select(CORE, cluster, Options(excess=True)).steps) == 2
+    assert len(select(CORE, cluster).steps) == 7
+    assert len(select(CORE, cluster, FAST).steps) == 5
+    for fast in (False, True):
+        assert len(select(CORE, cluster, Options(fast=fast, excess=True)).steps) == 2
 
 
 def test_steps_read_two_streams():
@@ -97,7 +100,7 @@ def test_steps_read_two_streams():
     m, x, y = b.read(), b.read(), b.read()
     graph = b.graph(op("select", op("compare", m, x, direction="lt"), x, y),
                     b("add", b("multiply", m, x), y))
-    for options in (EXACT, Options()):
+    for options in (EXACT, Options(), FAST):
         code, _, _ = run(graph, [np.ones(SPACE, np.float32)] * 3, SPACE, options=options)
         for step in code.steps:
             streams = [each for each in step.operands if isinstance(each, Tile)
@@ -112,13 +115,14 @@ def test_sums_take_all_products_in():
                       b("add", terms[2], b("add", terms[3], terms[4]))))
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=x.shape).astype(np.float32) for x in graph.params]
-    code, [got], [want] = run(graph, inputs, SPACE)
-    np.testing.assert_allclose(got, want, 1e-5, 1e-5)
-    assert full_steps(code) == 5
+    for options, steps in ((Options(), 6), (FAST, 5)):
+        code, [got], [want] = run(graph, inputs, SPACE, options=options)
+        np.testing.assert_allclose(got, want, 1e-5, 1e-5)
+        assert full_steps(code) == steps
 
 
 @pytest.mark.parametrize(("name", "options"), [(name, options) for name in ("and", "or")
-                                               for options in (EXACT, Options())])
+                                               for options in (EXACT, Options(), FAST)])
 def test_masks_need_no_complement(name, options):
     x, y = (parameter(TensorType(DType.BOOL, SPACE), "x") for _ in range(2))
     graph = Graph("g", [x, y], [op(name, op("not", x), y)])
@@ -172,12 +176,13 @@ def test_random_clusters(seed):
     rng = np.random.default_rng(seed)
     graph, space = random_graph(rng)
     inputs = [rng.normal(size=x.shape).astype(np.float32) for x in graph.params]
-    code, got, want = run(graph, inputs, space)
-    exact, near, _ = run(graph, inputs, space, options=EXACT)
-    assert full_steps(code) <= full_steps(exact)
-    for a, b, c in zip(got, near, want, strict=True):
-        good = np.isfinite(c) & (np.abs(c) < 1e6)
-        scale = 1 + np.abs(c[good].astype(np.float64))
-        error, least = (np.abs(x[good] - c[good].astype(np.float64)) / scale for x in (a, b))
-        assert error.max(initial=0) <= max(2e-4, 30 * least.max(initial=0))
-        assert least.max(initial=0) <= 1e-3
+    exact, near, want = run(graph, inputs, space, options=EXACT)
+    for options in (Options(), FAST):
+        code, got, _ = run(graph, inputs, space, options=options)
+        assert full_steps(code) <= full_steps(exact)
+        for a, b, c in zip(got, near, want, strict=True):
+            good = np.isfinite(c) & (np.abs(c) < 1e6)
+            scale = 1 + np.abs(c[good].astype(np.float64))
+            error, least = (np.abs(x[good] - c[good].astype(np.float64)) / scale for x in (a, b))
+            assert error.max(initial=0) <= max(2e-4, 30 * least.max(initial=0))
+            assert least.max(initial=0) <= 1e-3

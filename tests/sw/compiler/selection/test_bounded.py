@@ -1,0 +1,392 @@
+"""The default: functions keep the bounds of docs/numerics.md, with shorter forms too."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from attacks import LARGEST, SMALLEST, SPECIAL, binades, flushed, ulps, units, with_special
+from clusters import full_steps, run
+from test_fast import Maker, logistic
+
+import celosia
+from celosia.compiler import canonical
+from celosia.compiler.selection.bounded import Bounded
+from celosia.compiler.selection.uses import Uses
+from celosia.graph import op
+from celosia.kernels import accuracy
+
+SPACE = (192, 64)
+F64 = np.float64
+
+
+def failing(why):
+    """Mark what is known to fail; it has to be unmarked when it does not."""
+    return pytest.mark.xfail(strict=True, reason=why)
+
+
+def made(b, inputs, *outputs):
+    """Return (code, results, proofs) of a graph."""
+    graph = canonical(b.graph(*outputs))
+    bounded = Bounded(Uses(graph))
+    code, got, _ = run(graph, inputs, b.space, bounded=bounded)
+    return code, got, list(bounded.proofs.values())
+
+
+def divided(n, d):
+    """Return n / d of fp32 as it would be without rounding, flushed."""
+    with np.errstate(all="ignore"):
+        return flushed(flushed(n.astype(F64)) / np.asarray(d, np.float32).astype(F64))
+
+
+def check_quotient(got, n, d, most=1.0):
+    """Assert that a quotient is within its bound; zeros have the sign of the quotient."""
+    want = divided(n, d)
+    assert ulps(got, want).max() <= most
+    zero = want == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(case.name, marks=[failing("q - e * q becomes q * (1 - e)")]
+                 if case.name == "div" else []) for case in accuracy.LIBRARY])
+def test_functions_keep_their_bounds(name):
+    """Rules may not undo the care that a kernel takes."""
+    case = next(case for case in accuracy.LIBRARY if case.name == name)
+    space = (128, 32)
+    rng = np.random.default_rng(1)
+    for sample in case.samples:
+        inputs = [array.reshape(space) for array in sample(rng, space[0] * space[1])]
+        b = Maker(space)
+        xs = [b.read() for _ in inputs]
+        y = (logistic(b, xs[0]) if name == "logistic" else
+             op({"div": "divide"}.get(name, name), *xs))
+        _, [got], _ = made(b, inputs, y)
+        with np.errstate(all="ignore"):
+            want = case.exact(*(x.astype(F64).reshape(-1) for x in inputs))
+        error = accuracy.errors(got.view(np.uint32).reshape(-1), np.asarray(want, F64))
+        assert error.max() <= case.bound
+
+
+# Softmax
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 16, 17, 100, 1000])
+def test_softmax(columns):
+    space = (62, columns)
+    rng = np.random.default_rng(columns)
+    x = (rng.uniform(-87, 0, space) * rng.choice([1, 0.1, 0.01], space)).astype(np.float32)
+    x[:8] = rng.uniform(-1e-3, 1e-3, (8, columns))
+    x[8:12] = rng.choice([-LARGEST, LARGEST, 0], (4, columns))
+    x[12:15] = np.float32([[np.inf], [-np.inf], [np.nan]])
+    x[15, 0], x[16, 0], x[17, -1] = np.inf, -np.inf, np.nan
+    x[18:21, 1:] = np.float32([[0], [-87.3], [-86.9]])
+    x[18:21, 0] = 0
+    b = Maker(space)
+    wide = b.read()
+    e = op("exp", b("subtract", wide, b.wide(b.rows(wide, "maximum"))))
+    total = b.rows(e)
+    _, [got, sums], proofs = made(b, [x], b("divide", e, b.wide(total)), total)
+    with np.errstate(all="ignore"):
+        exact = flushed(np.exp((x - x.max(1, keepdims=True)).astype(F64)))
+        want = flushed(exact / sums.astype(F64)[:, np.newaxis])
+    # exp: 4, division: 1.
+    assert ulps(got, want).max() <= 5
+    bad = np.isnan(want).any(1)
+    assert bad[12:16].all()
+    assert bad[17]
+    assert not bad[18:].any()
+    assert proofs == ([] if columns == 1 else [
+        (f"unknown source: divide: times 1 / x for abs(x) <= {columns}: exp leaves more than half "
+        "an ULP of its bound")])
+
+
+@failing("the axis of the maximum is not looked at")
+@pytest.mark.parametrize("shaped", [
+    lambda top: top[np.newaxis, :], lambda top: top.reshape(1, 16)])
+def test_what_is_less_than_the_largest_of_other_rows_may_be_large(shaped):
+    def f(x, z):
+        return jnp.exp(z) / jnp.exp(x - shaped(jnp.max(x, axis=1)))
+
+    x = np.full((16, 16), 88, np.float32)
+    x[0] = 0
+    z = np.full((16, 16), 80, np.float32)
+    # Divisors are beyond 2**126, where a reciprocal is 0.
+    with celosia.jit(f, cache=False) as compiled:
+        np.testing.assert_allclose(compiled(x, z), jax.jit(f)(x, z), 2e-6)
+
+
+# Hyperbolic tangents
+
+EDGES = np.float32([0, -0.0, 9, -9, np.inf, -np.inf, np.nan, 1e-3, -1e-3, 0.5, -0.5, 9.01, -9.01,
+                    LARGEST, -LARGEST, SMALLEST, -SMALLEST, 0.346, -0.346, 1e-8])
+
+
+def angles():
+    x = binades(SPACE, 1)
+    x[:64] = np.random.default_rng(0).uniform(-10, 10, (64, 64))
+    x[64:128] = np.random.default_rng(2).uniform(-1, 1, (64, 64))
+    x[0, :len(EDGES)] = EDGES
+    return x
+
+
+@pytest.mark.parametrize("number", [0.5, -0.5, 0.75, 1.0, -1.0, 100.0])
+@pytest.mark.parametrize("form", ["t + c", "t - c", "c - t"])
+def test_sums_of_tanh(form, number):
+    """As far off as 4 ULP of 1, the largest tanh, and a rounding allow."""
+    x = angles()
+    tanh = np.tanh(x.astype(F64))
+    b = Maker(SPACE)
+    t = op("tanh", b.read())
+    y, want = {"t + c": (b("add", t, number), tanh + number),
+               "t - c": (b("subtract", t, number), tanh - number),
+               "c - t": (b("subtract", number, t), number - tanh)}[form]
+    code, [got], proofs = made(b, [x], y)
+    assert full_steps(code) == 3
+    [proof] = proofs
+    assert f"only sums with constants from {abs(number):g} on use it" in proof
+    known = ~np.isnan(x)
+    np.testing.assert_array_equal(np.isnan(got), ~known)
+    assert (np.abs(got - want) <= 2.0**-22 + units(want) / 2)[known].all()
+
+
+@pytest.mark.parametrize("name", ["add", "subtract"])
+def test_multiples_of_tanh_in_sums(name):
+    """x * t + x is off by 4 ULP of x and two roundings."""
+    x = angles()
+    wide = x.astype(F64)
+    b = Maker(SPACE)
+    read = b.read()
+    y = b(name, b("multiply", read, op("tanh", read)), read)
+    code, [got], proofs = made(b, [x], y)
+    assert full_steps(code) == 4
+    assert len(proofs) == 1
+    with np.errstate(all="ignore"):
+        part = wide * np.tanh(wide)
+        want = part + (wide if name == "add" else -wide)
+        most = np.abs(wide) * 2.0**-22 + units(part) / 2 + units(want) / 2 + SMALLEST
+        good = np.isfinite(want) & (np.abs(want) < LARGEST)
+        assert (np.abs(got - want) <= most)[good].all()
+    # inf * 1 - inf is no number.
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+
+
+@pytest.mark.parametrize("other", ["result", "multiply", "maximum", "row", "small"])
+def test_tanh_of_another_use_is_long(other):
+    x = angles()
+    b = Maker(SPACE)
+    read = b.read()
+    t = op("tanh", read)
+    more = {"result": lambda: t, "multiply": lambda: b("multiply", t, read),
+            "maximum": lambda: b("maximum", t, 0.25), "small": lambda: b("add", t, 0.4375),
+            "row": lambda: b("add", t, b.wide(b.rows(t, "maximum")))}[other]()
+    code, [_, got], proofs = made(b, [x], b("add", t, 1.0), more)
+    assert proofs == []
+    assert full_steps(code) >= 14
+    if other == "result":
+        assert ulps(got, np.tanh(x.astype(F64))).max() <= 4
+
+
+# Steps of optimisers: c - s * a / (sqrt(v) + eps)
+
+EPS = 1e-8
+
+
+def step(c, s, a, v, eps=EPS):
+    """Return what is made of fp32, what it should be, and how far off it may be."""
+    b = Maker(SPACE)
+    wide, rows, squares, rate = b.read(), b.read(), b.read(), b.read(())
+    d = b("add", op("sqrt", squares), eps)
+    y = b("subtract", wide, b("divide", b("multiply", rate, rows), d))
+    code, [got], proofs = made(b, [c, a, v, np.float32(s)], y)
+    assert full_steps(code) == 4
+    [proof] = proofs
+    assert "a sum takes in the product with one number for all rows" in proof
+    with np.errstate(all="ignore"):
+        root = np.sqrt(v.astype(F64)) + F64(np.float32(eps))
+        product = F64(np.float32(s)) * a.astype(F64)
+        # As the graph has it, where that is special.
+        product = np.where(np.abs(product) >= 2.0**128, np.copysign(np.inf, product), product)
+        quotient = product / root
+        want = c.astype(F64) - quotient
+        # Product and sum of the root round, the root and the division are off by an ULP, and the
+        # difference rounds.
+        most = 3 * 2.0**-23 * np.abs(quotient) + units(want) / 2 + SMALLEST
+    return got, want, most
+
+
+def check_step(*arguments):
+    got, want, most = step(*arguments)
+    good = np.isfinite(want) & (np.abs(want) < LARGEST)
+    with np.errstate(all="ignore"):
+        assert (np.abs(got - want) <= most)[good].all()
+        far = np.abs(want) >= 2.0**128
+        np.testing.assert_array_equal(got[far], np.copysign(np.inf, want)[far])
+
+
+def ordinary():
+    rng = np.random.default_rng(5)
+    c, a, v = (rng.normal(size=SPACE).astype(np.float32) for _ in range(3))
+    return c, a, v * v
+
+
+@pytest.mark.parametrize("eps", [EPS, 1e-3, 1.0])
+def test_steps_of_ordinary_numbers(eps):
+    c, a, v = ordinary()
+    check_step(c, 1e-3, a, v, eps)
+    check_step(c * np.float32(1e-8), -1e-3, a, v * np.float32(1e-12), eps)
+
+
+@pytest.mark.parametrize("s", [0.0, 1e-3, 1.0])
+def test_steps_of_special_numbers(s):
+    v = np.float32([0, np.inf, LARGEST, SMALLEST, 1e-16, 1, 1e30, 1e-30])
+    a = np.float32([0, -0.0, 1, SMALLEST, 1e-20, 1e20])
+    c = np.float32([0, -0.0, 1.5, -1e-20, 1e20, LARGEST])
+    v, a, c = (np.resize(x, SPACE) for x in np.meshgrid(v, a, c))
+    check_step(c, s, a, v)
+
+
+@failing("a / d comes before s")
+@pytest.mark.parametrize(("s", "a", "v"), [
+    (0.0, LARGEST, 0.0), (1e-30, LARGEST, 0.0), (1e-3, 2.7589681e32, 1.8174361e-32),
+    (1e30, 1e-20, LARGEST), (1e30, -1.0891624e-33, 5.195697e12), (np.inf, SMALLEST, LARGEST)])
+def test_steps_neither_overflow_nor_vanish_on_the_way(s, a, v):
+    check_step(np.zeros(SPACE, np.float32), s, *(np.full(SPACE, x, np.float32) for x in (a, v)))
+
+
+def test_steps_of_all_binades_where_the_divisor_is_at_least_1():
+    check_step(binades(SPACE, 1), 1e-3, binades(SPACE, 2), np.abs(binades(SPACE, 3)), 1.0)
+
+
+def test_no_step_where_the_root_is_infinite():
+    c, a, v = ordinary()
+    got, _, _ = step(c, 1e-3, a, np.full_like(v, np.inf))
+    np.testing.assert_array_equal(got, c)
+
+
+def test_the_inverse_of_a_root():
+    x = with_special(np.abs(binades(SPACE, 3)))
+    b = Maker(SPACE)
+    _, [got], _ = made(b, [x], b("divide", 1.0, b("add", op("sqrt", b.read()), EPS)))
+    with np.errstate(all="ignore"):
+        want = flushed(1 / (np.sqrt(x.astype(F64)) + F64(np.float32(EPS))))
+    # Root 1, sum 0.5, division 1, each relative to a result of another mantissa.
+    assert ulps(got, want).max() <= 2 * (1 + 0.5) + 1
+    assert got[x == np.inf].tolist() == [0.0]
+
+
+# Quotients
+
+NUMERATORS = with_special(binades(SPACE))
+CONSTANTS = [3.0, -3.0, 7.0, 0.1, 1e-30, 1e30, 2.0**126, 2.0**-126, 3e38, 49.0, 10.0, 255.0, 1000.0,
+             2.0**125 * 1.5, 2.0**126 * 1.01, 1 + 2.0**-23, 3e-38]
+
+
+@pytest.mark.parametrize("number", CONSTANTS)
+def test_division_by_constants(number):
+    number = float(np.float32(number))
+    b = Maker(SPACE)
+    _, [got], _ = made(b, [NUMERATORS], b("divide", b.read(), number))
+    want = divided(NUMERATORS, number)
+    assert (ulps(got, want)[np.abs(want) >= 2.0**-100] <= 1).all()
+    assert ulps(got, want).max() <= 2
+
+
+@pytest.mark.parametrize("number", [
+    pytest.param(number, marks=[failing("the lower part is flushed")]
+                 if number in (7.0, 3e38, 255.0, 1000.0) else []) for number in CONSTANTS])
+def test_small_quotients_by_constants(number):
+    """What would be added to them is flushed."""
+    number = float(np.float32(number))
+    b = Maker(SPACE)
+    n = with_special((binades(SPACE, 2, -23, 1) * 2.0**-100 * abs(number)).astype(np.float32))
+    _, [got], _ = made(b, [n], b("divide", b.read(), number))
+    check_quotient(got, n, number)
+
+
+DIVISORS = np.float32([*SPECIAL, 3.3e38, 2.0**120, 2.0**91, 2.0**90, 2.0**89, 1e-30, -1e30, -7.0])
+
+
+def quotients(extent):
+    """Return all pairs of special numbers, and others, as numerators and divisors."""
+    n = np.resize(np.concatenate([SPECIAL, binades((72,), 3)]), 96)
+    d = np.concatenate([DIVISORS, binades((32,), 4)])
+    if extent == "row":
+        return np.repeat(n[:, np.newaxis], len(d), 1), d
+    return np.repeat(n[np.newaxis], len(d), 0), d
+
+
+def check_less(extent, check):
+    """Divide by a row, a column, or scalars."""
+    n, d = quotients(extent)
+    if extent == "scalar":
+        n = n[:2]
+        b = Maker(n.shape)
+        y = b("divide", b.read(), b.read(()))
+        for number in d[::2]:
+            check(made(b, [n, number], y)[1][0], n, number)
+        return
+    b = Maker(n.shape)
+    y = b("divide", b.read(), b.read(d.shape))
+    _, [got], _ = made(b, [n, d], y)
+    check(got, n, d if extent == "row" else d[:, np.newaxis])
+
+
+@pytest.mark.parametrize("extent", ["scalar", "column", "row"])
+def test_division_by_what_has_fewer_elements(extent):
+    def check(got, n, d):
+        want = divided(n, d)
+        off = ulps(got, want)
+        assert (off[~(np.abs(want) < 2.0**-100)] <= 1).all()
+        assert off.max() <= 2
+
+    check_less(extent, check)
+
+
+@failing("the parts of a zero cancel")
+@pytest.mark.parametrize("extent", ["scalar", "column", "row"])
+def test_zeros_over_what_has_fewer_elements_have_their_sign(extent):
+    def check(got, n, d):
+        zero = divided(n, d) == 0
+        np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(divided(n, d)[zero]))
+
+    check_less(extent, check)
+
+
+@failing("the lower part is flushed")
+@pytest.mark.parametrize("divisor", [-6.6293246163695585e-06, 5.842535055503858e+26, 7.0])
+def test_small_quotients_by_a_scalar(divisor):
+    divisor = np.float32(divisor)
+    b = Maker(SPACE)
+    n = (binades(SPACE, 2, -23, 1) * 2.0**-100 * abs(F64(divisor))).astype(np.float32)
+    _, [got], _ = made(b, [n, divisor], b("divide", b.read(), b.read(())))
+    assert ulps(got, divided(n, divisor)).max() <= 1
+
+
+@failing("q - e * q becomes q * (1 - e)")
+def test_division_of_all_by_all():
+    n, d = binades(SPACE, 8), binades(SPACE, 9)
+    n[:len(SPECIAL), :len(SPECIAL)] = SPECIAL[:, np.newaxis]
+    d[:len(SPECIAL), :len(SPECIAL)] = SPECIAL
+    b = Maker(SPACE)
+    _, [got], _ = made(b, [n, d], b("divide", b.read(), b.read()))
+    check_quotient(got, n, d)
+
+
+def test_division_as_jax_has_it():
+    a, b = np.float32([3e38, 1e38, np.inf]), np.float32([2e38, 1e38, 3e38])
+    with celosia.jit(lambda a, b: a / b, cache=False) as divide:
+        assert divide(a, b).tolist() == [1.5, 1.0, np.inf]
+
+
+@pytest.mark.parametrize("exponent", [
+    pytest.param(y, marks=[failing("errors of the reciprocal multiply")] if y in (-7, -8) else [])
+    for y in (*range(-8, 0), *range(1, 9))])
+def test_powers(exponent):
+    x = with_special(binades(SPACE))
+    x[:128] = np.random.default_rng(1).uniform(1, 2, (128, 64))
+    b = Maker(SPACE)
+    _, [got], _ = made(b, [x], b("power", b.read(), float(exponent)))
+    with np.errstate(all="ignore"):
+        want = flushed(x.astype(F64)**exponent)
+    assert ulps(got, want).max() <= 8
+    zero = want == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
