@@ -167,10 +167,10 @@ operands of products in the unified buffer.
 Products are bf16 with fp32 sums, in ascending order of the depth within a block of it. Functions
 keep the bounds of [numerics.md](numerics.md). Where something is known of their operands, or of who
 uses what they make, they may have a shorter form that keeps the bound; the report says why. Sums
-take products in, which then round once. `fast` (of `celosia.compile`, `celosia.jit` and the commands;
-`CELOSIA_FAST=1`) gives that up for speed: divisions and roots are products with reciprocals, and so
-on; `celosia.compiler.selection` says how exact that is. The option `merge=False` keeps every
-operation as it is, bit for bit the graph's.
+take products in, which then round once. `fast` (of `celosia.compile`, `celosia.jit` and the
+commands; `CELOSIA_FAST=1`) gives that up for speed: divisions and roots are products with
+reciprocals, and so on; `celosia.compiler.selection` says how exact that is. The option
+`merge=False` keeps every operation as it is, bit for bit the graph's.
 
 Operations on bf16 are those of fp32, rounded: `select` too, so that what it chooses is 0 where it
 was subnormal and 0x7fc0 where it was another NaN. What only moves elements changes no bit.
