@@ -1,0 +1,141 @@
+"""Runs functions through the compiler and compares them with what is exact."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.accuracy.cases import Case
+from celosia.compiled import Compiled
+from celosia.compiler.api import compile
+from celosia.graph import DType, Graph, TensorType, Value, parameter
+
+__all__ = ["Found", "compiled", "errors", "jax_errors", "measure"]
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+_LEAST, _BEYOND = 2.0**-126, 2.0**128
+_EMAX = 128
+
+
+def errors(found: F32, exact: NDArray[Any], size: NDArray[Any] | None = None,
+           bits: int = 24) -> F64:
+    """Return the errors in ULP of numbers of float32's range.
+
+    Infinite where the one is NaN or infinite and the other is not so, and where a zero has the
+    wrong sign. A finite number that is too large for float32 is infinite there, and one below
+    2**-126 is a zero: what is as far from these limits as it is wrong otherwise is wrong by that.
+
+    Parameters
+    ----------
+    size
+        Numbers whose last place is meant, where that is more than the result's.
+    bits
+        Of the significand.
+    """
+    value = found.astype(np.longdouble)
+    exact = np.asarray(exact, np.longdouble)
+    finite = np.isfinite(exact)
+    limit = np.longdouble(2.0)**128
+    wanted = np.clip(np.where(finite, exact, 0), -limit, limit)
+    wanted = np.where(abs(wanted) >= limit - np.ldexp(np.longdouble(1), _EMAX - bits - 1),
+                      np.copysign(limit, wanted), wanted)
+    about = np.abs(wanted) if size is None else np.maximum(np.abs(wanted), size)
+    exponent = np.clip(np.frexp(np.minimum(about, limit / 2))[1], -125, _EMAX) - bits
+    exponent = np.where(about == 0, -125 - bits, exponent)
+    bounded = np.where(np.isinf(value), np.copysign(limit, value), value)
+    # From the nearest number that is flushed to this zero, or that this zero is for.
+    tiny = np.abs(wanted) < _LEAST
+    off = np.where((value == 0) & ~tiny, np.abs(wanted) - _LEAST, np.abs(bounded - wanted))
+    off = np.where(tiny, np.maximum(np.abs(value) - _LEAST, 0), off)
+    error = np.ldexp(off, -exponent)
+    opposite = (np.signbit(value) != np.signbit(exact)) & ((value == 0) | tiny)
+    if size is not None:
+        opposite &= (wanted == 0) & (value == 0)
+    wrong = np.isnan(value) | opposite
+    error = np.where(finite, np.where(wrong, np.inf, error), np.where(
+        (value == exact) | (np.isnan(value) & np.isnan(exact)), 0, np.inf))
+    return error.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest error of a function, and the arguments and the result that have it.
+
+    Attributes
+    ----------
+    beyond
+        Share of the arguments whose error is beyond the case's bound.
+    """
+
+    error: float
+    arguments: tuple[float, ...]
+    result: float
+    exact: float
+    beyond: float
+
+
+def _text(case: Case, shapes: Sequence[tuple[int, ...]]) -> bytes:
+    """Return the StableHLO of a function of JAX."""
+    import jax
+    types = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
+    lowered = jax.jit(lambda *args: case.make(jax, *args)).lower(*types)
+    data = io.BytesIO()
+    lowered.compiler_ir("stablehlo").operation.write_bytecode(data)
+    return data.getvalue()
+
+
+def compiled(case: Case, shapes: Sequence[tuple[int, ...]],
+             options: Mapping[str, object] | None = None) -> Compiled:
+    """Return the program of a function on arguments of some shapes."""
+    if case.jax:
+        return compile(_text(case, shapes), cache=False, options=options)
+    params: list[Value] = [parameter(TensorType(DType.F32, shape)) for shape in shapes]
+    return compile(Graph(case.name, params, [case.make(*params)]), cache=False, options=options)
+
+
+def _sample(case: Case, points: int, seed: int) -> tuple[list[F32], list[F32], F64 | NDArray[Any]]:
+    """Return arguments, the same for each element as the chip sees them, and exact results."""
+    arrays = case.arguments(np.random.default_rng(seed), points)
+    whole = np.broadcast_shapes(*(array.shape for array in arrays))
+    flat = [np.broadcast_to(array, whole).reshape(-1) for array in arrays]
+    seen = [np.where(np.abs(x) < _LEAST, np.copysign(np.float32(0), x), x).astype(np.float64)
+            for x in flat]
+    with np.errstate(all="ignore"):
+        exact = np.asarray(case.exact(*seen)).reshape(-1)
+    return arrays, flat, exact
+
+
+def _worst(case: Case, flat: Sequence[F32], found: F32, exact: NDArray[Any]) -> Found:
+    wide = [x.astype(np.float64) for x in flat]
+    with np.errstate(all="ignore"):
+        size = None if case.size is None else case.size(*wide)
+        error = errors(found, exact, size, case.bits)
+        if case.within is not None:
+            error = np.where(case.within(*wide), error, 0.0)
+    at = int(np.argmax(error))
+    return Found(float(error[at]), tuple(float(x[at]) for x in flat), float(found[at]),
+                 float(exact[at]), float(np.mean(error > case.bound)))
+
+
+def measure(case: Case, points: int, seed: int = 0,
+            options: Mapping[str, object] | None = None) -> Found:
+    """Compile a function for so many elements, run it on the model, and return its worst."""
+    arrays, flat, exact = _sample(case, points, seed)
+    (found,) = compiled(case, [array.shape for array in arrays], options)(*arrays)
+    return _worst(case, flat, np.asarray(found, np.float32).reshape(-1), exact)
+
+
+def jax_errors(case: Case, points: int, seed: int = 0) -> Found:
+    """Return the worst of the same arguments where JAX computes a function of it on a CPU."""
+    import jax
+    arrays, flat, exact = _sample(case, points, seed)
+    module: ModuleType = jax
+    found = jax.jit(lambda *args: case.make(module, *args))(*arrays)
+    return _worst(case, flat, np.asarray(found, np.float32).reshape(-1), exact)
