@@ -83,13 +83,12 @@ def _constant(name: str, number: float, code: str, made: Callable[..., NDArray[A
 
 
 def _over(divisor: float) -> Case:
-    name = f"x / {divisor:g}"
-    return _constant(name, divisor, "divide", exact.wide(
+    return _constant(f"divide(x, {divisor:g})", divisor, "divide", exact.wide(
         lambda x: x / np.longdouble(np.float32(divisor))), 1)
 
 
 def _inverse(number: float) -> Case:
-    return _constant(f"{number:g} / x", number, "divide", exact.wide(
+    return _constant(f"divide({number:g}, x)", number, "divide", exact.wide(
         lambda x: np.longdouble(np.float32(number)) / x), 1, first=True)
 
 
@@ -156,7 +155,7 @@ JAX = (
     _jax("jnp.arctanh", lambda j, x: j.numpy.arctanh(x), _w(np.arctanh), _UNIT, (-0.1, 0.1)),
     _jax("jnp.arcsin", lambda j, x: j.numpy.arcsin(x), _w(np.arcsin), _UNIT,
          within=lambda x: ~((np.abs(x) < 2 * _LEAST * (1 + 2.0**-20)) & (x != 0)),
-         notes="abs(x) > 2\\*\\*-125: x / 2 is flushed below"),
+         notes="abs(x) > 2**-125: x / 2 is flushed below"),
     _jax("jnp.arccos", lambda j, x: j.numpy.arccos(x), _w(np.arccos), _UNIT),
     _jax("jnp.arctan", lambda j, x: j.numpy.arctan(x), _w(np.arctan), _ALL),
     _jax("jnp.arctan2", lambda j, a, b: j.numpy.arctan2(a, b), _w(np.arctan2),
@@ -164,7 +163,7 @@ JAX = (
     _jax("jnp.hypot", lambda j, a, b: j.numpy.hypot(a, b), _w(np.hypot), arguments=pairs(_ALL)),
     _jax("jnp.cbrt", lambda j, x: j.numpy.cbrt(x), _w(np.cbrt), (-9, 9)),
     _jax("jnp.exp2", lambda j, x: j.numpy.exp2(x), _w(np.exp2), (-151, 129), (-2, 2), bound=80,
-         notes="exp(x \\* log 2)"),
+         notes="exp(x * log 2)"),
     _jax("jnp.log2", lambda j, x: j.numpy.log2(x), _w(np.log2), (0.5, 2)),
     _jax("jnp.log10", lambda j, x: j.numpy.log10(x), _w(np.log10), (0.5, 2)),
     _jax("jnp.logaddexp", lambda j, a, b: j.numpy.logaddexp(a, b), _w(np.logaddexp),
@@ -199,16 +198,16 @@ JAX = (
     _jax("jnp.reciprocal", lambda j, x: j.numpy.reciprocal(x), _w(lambda x: 1 / x), _ALL, bound=1),
     _jax("jnp.power", lambda j, a, b: j.numpy.power(a, b), _w(np.power), arguments=pairs(_ALL),
          bound=8),
-    _jax("x\\*\\*2", lambda j, x: x**2, exact.power(2), _ALL, bound=0.5),
-    _jax("x\\*\\*3", lambda j, x: x**3, exact.power(3), _ALL),
-    _jax("x\\*\\*7", lambda j, x: x**7, exact.power(7), _ALL),
-    _jax("x\\*\\*-1", lambda j, x: x**-1, exact.power(-1), _ALL, bound=1),
-    _jax("x\\*\\*-2", lambda j, x: x**-2, exact.power(-2), _ALL,
+    _jax("x**2", lambda j, x: x**2, exact.power(2), _ALL, bound=0.5),
+    _jax("x**3", lambda j, x: x**3, exact.power(3), _ALL),
+    _jax("x**7", lambda j, x: x**7, exact.power(7), _ALL),
+    _jax("x**-1", lambda j, x: x**-1, exact.power(-1), _ALL, bound=1),
+    _jax("x**-2", lambda j, x: x**-2, exact.power(-2), _ALL,
          within=lambda x: ~((np.abs(x) <= 2.0**-63) & (x != 0)),
-         notes="abs(x) > 2\\*\\*-63: 1 / (x \\* x)"),
-    _jax("x\\*\\*0.5", lambda j, x: x**0.5, exact.power(0.5), _ALL),
-    _jax("x\\*\\*-0.5", lambda j, x: x**-0.5, exact.power(-0.5), _ALL),
-    _jax("x\\*\\*1.5", lambda j, x: x**1.5, exact.power(1.5), _ALL, bound=8),
+         notes="abs(x) > 2**-63: 1 / (x * x)"),
+    _jax("x**0.5", lambda j, x: x**0.5, exact.power(0.5), _ALL),
+    _jax("x**-0.5", lambda j, x: x**-0.5, exact.power(-0.5), _ALL),
+    _jax("x**1.5", lambda j, x: x**1.5, exact.power(1.5), _ALL, bound=8),
     _jax("x / 7", lambda j, x: x / 7, _w(lambda x: x / 7), _ALL, bound=1),
     _jax("x / y", lambda j, x, y: x / y, _w(np.divide), arguments=pairs(_ALL), bound=1),
     *(_jax(f"x / s, s = {number:g}", lambda j, x, y: x / y, _w(np.divide),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from celosia.accuracy.cases import Case
 from celosia.compiled import Compiled
 from celosia.compiler.api import compile
 from celosia.graph import DType, Graph, TensorType, Value, parameter
+from celosia.jit import jit
 
 __all__ = ["Found", "compiled", "errors", "jax_errors", "measure"]
 
@@ -55,7 +55,8 @@ def errors(found: F32, exact: NDArray[Any], size: NDArray[Any] | None = None,
     off = np.where((value == 0) & ~tiny, np.abs(wanted) - _LEAST, np.abs(bounded - wanted))
     off = np.where(tiny, np.maximum(np.abs(value) - _LEAST, 0), off)
     error = np.ldexp(off, -exponent)
-    opposite = (np.signbit(value) != np.signbit(exact)) & ((value == 0) | tiny)
+    opposite = (np.signbit(value) != np.signbit(exact)) & (
+        (value == 0) | np.isinf(value) | tiny)
     if size is not None:
         opposite &= (wanted == 0) & (value == 0)
     wrong = np.isnan(value) | opposite
@@ -81,21 +82,13 @@ class Found:
     beyond: float
 
 
-def _text(case: Case, shapes: Sequence[tuple[int, ...]]) -> bytes:
-    """Return the StableHLO of a function of JAX."""
-    import jax
-    types = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
-    lowered = jax.jit(lambda *args: case.make(jax, *args)).lower(*types)
-    data = io.BytesIO()
-    lowered.compiler_ir("stablehlo").operation.write_bytecode(data)
-    return data.getvalue()
-
-
 def compiled(case: Case, shapes: Sequence[tuple[int, ...]],
              options: Mapping[str, object] | None = None) -> Compiled:
     """Return the program of a function on arguments of some shapes."""
     if case.jax:
-        return compile(_text(case, shapes), cache=False, options=options)
+        import jax
+        types = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
+        return jit(functools.partial(case.make, jax), cache=False, options=options).lower(*types)
     params: list[Value] = [parameter(TensorType(DType.F32, shape)) for shape in shapes]
     return compile(Graph(case.name, params, [case.make(*params)]), cache=False, options=options)
 
@@ -115,7 +108,7 @@ def _sample(case: Case, points: int, seed: int) -> tuple[list[F32], list[F32], F
 def _worst(case: Case, flat: Sequence[F32], found: F32, exact: NDArray[Any]) -> Found:
     wide = [x.astype(np.float64) for x in flat]
     with np.errstate(all="ignore"):
-        size = None if case.size is None else case.size(*wide)
+        size = None if case.size is None else np.asarray(case.size(*wide))
         error = errors(found, exact, size, case.bits)
         if case.within is not None:
             error = np.where(case.within(*wide), error, 0.0)
@@ -133,9 +126,8 @@ def measure(case: Case, points: int, seed: int = 0,
 
 
 def jax_errors(case: Case, points: int, seed: int = 0) -> Found:
-    """Return the worst of the same arguments where JAX computes a function of it on a CPU."""
+    """Return the worst of the same arguments where JAX's default device, such as a CPU, runs it."""
     import jax
     arrays, flat, exact = _sample(case, points, seed)
-    module: ModuleType = jax
-    found = jax.jit(lambda *args: case.make(module, *args))(*arrays)
+    found = jax.jit(functools.partial(case.make, jax))(*arrays)
     return _worst(case, flat, np.asarray(found, np.float32).reshape(-1), exact)

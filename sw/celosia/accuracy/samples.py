@@ -72,22 +72,24 @@ def pairs(*ranges: tuple[float, float]) -> Arguments:
 
 def scalar(value: float, *ranges: tuple[float, float]) -> Arguments:
     """One argument, and a scalar."""
-    return lambda rng, points: [_filled(rng, points, SPECIAL, ranges), np.float32(value).reshape(())]
+    return lambda rng, points: [_filled(rng, points, SPECIAL, ranges),
+                                np.array(value, np.float32)]
 
 
 def _table(rng: np.random.Generator, points: int) -> tuple[F32, F32]:
-    rows = 1 << points.bit_length() // 2
-    return (_filled(rng, points, SPECIAL, [(-4, 4)]).reshape(rows, -1)[:, rng.permutation(
-        points // rows)], rng.permutation(_filled(rng, points, SPECIAL, [(-4, 4)])))
+    """Return a table, and numbers for its rows or columns; ``points`` is a power of two."""
+    rows = 1 << (points.bit_length() - 1) // 2
+    first, other = (rng.permutation(_filled(rng, points, SPECIAL, [(-4, 4)])) for _ in range(2))
+    return first.reshape(rows, -1), np.concatenate([_FEW, other])
 
 
 def column(rng: np.random.Generator, points: int) -> list[F32]:
     """A table, and one number for each of its rows."""
     x, other = _table(rng, points)
-    return [x, np.concatenate([_FEW, other])[:len(x), None]]
+    return [x, other[:len(x), None]]
 
 
 def row(rng: np.random.Generator, points: int) -> list[F32]:
     """A table, and one number for each of its columns."""
     x, other = _table(rng, points)
-    return [x, np.concatenate([_FEW, other])[None, :x.shape[1]]]
+    return [x, other[None, :x.shape[1]]]
