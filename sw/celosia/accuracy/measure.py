@@ -16,7 +16,7 @@ from celosia.compiler.api import compile
 from celosia.graph import DType, Graph, TensorType, Value, parameter
 from celosia.jit import jit
 
-__all__ = ["Found", "compiled", "errors", "jax_errors", "measure"]
+__all__ = ["Found", "Point", "compiled", "errors", "jax_errors", "measure"]
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -66,20 +66,37 @@ def errors(found: F32, exact: NDArray[Any], size: NDArray[Any] | None = None,
 
 
 @dataclass(frozen=True)
-class Found:
-    """The largest error of a function, and the arguments and the result that have it.
-
-    Attributes
-    ----------
-    beyond
-        Share of the arguments whose error is beyond the case's bound.
-    """
+class Point:
+    """An error, in ULP, and where it is."""
 
     error: float
     arguments: tuple[float, ...]
     result: float
     exact: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of a function.
+
+    Attributes
+    ----------
+    worst
+        Where the error is largest, but for those that are infinite.
+    wrong
+        A zero, an infinity or a NaN that is not what it must be; None: there is none.
+    beyond
+        Share of the arguments whose error is beyond the case's bound.
+    """
+
+    worst: Point
+    wrong: Point | None
     beyond: float
+
+    @property
+    def error(self) -> float:
+        """The largest error."""
+        return (self.wrong or self.worst).error
 
 
 def compiled(case: Case, shapes: Sequence[tuple[int, ...]],
@@ -112,21 +129,27 @@ def _worst(case: Case, flat: Sequence[F32], found: F32, exact: NDArray[Any]) -> 
         error = errors(found, exact, size, case.bits)
         if case.within is not None:
             error = np.where(case.within(*wide), error, 0.0)
-    at = int(np.argmax(error))
-    return Found(float(error[at]), tuple(float(x[at]) for x in flat), float(found[at]),
-                 float(exact[at]), float(np.mean(error > case.bound)))
+
+    def point(at: int) -> Point:
+        return Point(float(error[at]), tuple(float(x[at]) for x in flat), float(found[at]),
+                     float(exact[at]))
+
+    wrong = np.isinf(error)
+    return Found(point(int(np.argmax(np.where(wrong, -1, error)))),
+                 point(int(np.argmax(wrong))) if wrong.any() else None,
+                 float(np.mean(error > case.bound)))
 
 
 def measure(case: Case, points: int, seed: int = 0,
             options: Mapping[str, object] | None = None) -> Found:
-    """Compile a function for so many elements, run it on the model, and return its worst."""
+    """Compile a function for so many elements, run it on the model, and return what is found."""
     arrays, flat, exact = _sample(case, points, seed)
     (found,) = compiled(case, [array.shape for array in arrays], options)(*arrays)
     return _worst(case, flat, np.asarray(found, np.float32).reshape(-1), exact)
 
 
 def jax_errors(case: Case, points: int, seed: int = 0) -> Found:
-    """Return the worst of the same arguments where JAX's default device, such as a CPU, runs it."""
+    """Return what is found for the same arguments on JAX's default device, such as a CPU."""
     import jax
     arrays, flat, exact = _sample(case, points, seed)
     found = jax.jit(functools.partial(case.make, jax))(*arrays)

@@ -18,7 +18,8 @@ ULP, SMALL, GREAT = 2.0**-23, 2.0**-149, 2.0**104
     (1 + ULP, 1, 1), (1 - ULP / 2, 1, 0.5), (1, 1 - ULP, 2), (-3, 3, 6 / (2 * ULP)),
     # Beyond the range: infinite, and as wrong as what is next to it.
     (math.inf, 1e39, 0), (MAX, 1e39, 1), (math.inf, MAX, 1), (math.inf, MAX - 3 * GREAT, 4),
-    (-math.inf, 1e39, math.inf), (-1, 1e39, (2.0**128 + 1) / GREAT), (math.inf, 2.0**128 - GREAT / 2, 0),
+    (-math.inf, 1e39, math.inf), (-1, 1e39, (2.0**128 + 1) / GREAT),
+    (math.inf, 2.0**128 - GREAT / 2, 0),
     # Below the range: zero.
     (0, 1e-39, 0), (-0.0, 1e-39, math.inf), (0, -1e-39, math.inf), (LEAST, 1e-39, 0),
     (0, LEAST + 3 * SMALL, 3), (LEAST + 2 * SMALL, 1e-40, 2), (-LEAST, 1e-39, math.inf),
@@ -48,9 +49,16 @@ def test_a_worse_function_is_found():
     found = measure(worse, 256)
     assert 8 < found.error < 18
     assert found.beyond > 0.2
-    assert found.result == pytest.approx(math.sqrt(found.arguments[0]), rel=1e-6)
-    signed = measure(dataclasses.replace(case, exact=lambda x: case.exact(np.abs(x))), 256)
+    assert found.wrong is None
+    assert found.worst.result == pytest.approx(math.sqrt(found.worst.arguments[0]), rel=1e-6)
+    unsigned = dataclasses.replace(case, exact=lambda x: case.exact(np.abs(x)))
+    signed = measure(unsigned, 256)
     assert signed.error == math.inf
+    assert signed.wrong is not None
+    assert str(signed.wrong.arguments) == "(-0.0,)"
+    assert signed.worst.error <= case.bound
+    positive = dataclasses.replace(unsigned, within=lambda x: x > 0)
+    assert measure(positive, 256).error <= case.bound
 
 
 def test_every_function_of_floats_is_measured():
