@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia import accuracy
 from celosia.kernels import evaluate, normal, optimisers, random
 from celosia.kernels.accuracy import HARDWARE, LIBRARY, POINTS, Case, measure
 from celosia.kernels.trace import Kernel
@@ -17,19 +18,23 @@ from celosia.pages import write_page
 
 __all__ = ["is_fresh", "main", "numerics_page"]
 
-#: What the numbers on the page depend on, in the package.
-_SOURCES = ("arch/numerics.py", "arch/special.py", "arch/vector.py", "kernels/accuracy.py",
+#: What the numbers on the page depend on, in the package; of a folder all modules.
+_SOURCES = ("accuracy", "arch/numerics.py", "arch/special.py", "arch/vector.py",
+            "compiler/levels.py", "compiler/passes/elementwise.py", "compiler/selection",
+            "frontend/stablehlo/elementwise.py", "kernels/accuracy.py",
             "kernels/evaluate.py", "kernels/functions.py", "kernels/inverses.py",
             "kernels/normal.py", "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py",
             "model/fast.py", "model/fast_special.py", "model/lanes.py", "numerics_page.py")
+#: Elements of each function of a program.
+_ELEMENTS = 1 << 16
 _DIGEST = "Digest of the sources and of this page: "
 
 _INTRO = """\
 # Numerics
 
-Made by `scripts/docs`, which measures everything below in about a minute; edit
-`sw/celosia/numerics_page.py` and `sw/celosia/kernels/`, not this page. `scripts/docs --check`
-compares the digest at the end with the sources, and the slow tests measure again.
+Made by `scripts/docs`, which measures everything below in about two minutes and needs jax; edit
+`sw/celosia/numerics_page.py`, `accuracy/` and `kernels/` there, not this page. `scripts/docs
+--check` compares the digest at the end with the sources, and the slow tests measure again.
 
 ## Rounding
 
@@ -66,6 +71,23 @@ by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos` l
 1e7 they are some number from -1 to 1.
 """
 
+_PROGRAMS = """\
+What compiled programs compute: operations of graphs ([graph.md](graph.md)) and functions of JAX,
+each compiled alone (`sw/celosia/accuracy/`). The default holds the stated bounds; of the other
+columns is the option `fast=True`. Each has {elements:,} arguments, seed 0: zeros, infinities, NaN,
+the ends of the range; all binades of both signs; numbers about 1 and -1 and where the function is
+hard. The reference is long double, or float64 where that is enough.
+
+An error is in ULP of the exact result. Zeros, infinities and NaN, and their signs, are held too:
+they are what IEEE 754 and C say (and for a composed function, what its formula gives) wherever the
+bound is stated. Subnormal arguments are zeros, subnormal results are zeros of their sign, and what
+rounds beyond the range is infinite; a finite result is infinite or a zero only where it is as close
+to the end of the range as the bound. Where a bound is wide, JAX composes the function of others
+that round, and is as far off on a CPU; the note says how. What `fast` gives up: the share of
+these arguments that are off by more than the bound that is stated for the default, the worst of
+them, and a zero, infinity or NaN that is wrong.
+"""
+
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
@@ -88,6 +110,39 @@ def _row(case: Case) -> Sequence[object]:
             case.kernel.cost, case.how)
 
 
+def _ulp(error: float) -> str:
+    """Return an error as the page has it."""
+    return "> 1e6" if error > 1e6 else f"{error:.3g}" if error > 1e4 else _up(error)
+
+
+def _at(arguments: Iterable[float]) -> str:
+    return ", ".join(f"{value:.9g}" for value in arguments)
+
+
+def _result(point: accuracy.Point) -> str:
+    return f"of {_at(point.arguments)} it is {point.result:.9g}, not {point.exact:.9g}"
+
+
+def _program(case: accuracy.Case) -> Sequence[object]:
+    found, fast = (accuracy.measure(case, _ELEMENTS, options={"fast": fast})
+                   for fast in (False, True))
+    notes = [case.notes] if case.notes else []
+    if found.wrong:
+        notes.append(f"wrong: {_result(found.wrong)}")
+    lost = []
+    if fast.error > case.bound:
+        lost.append(f"{_up(100 * fast.beyond, 2)} %")
+    if fast.worst.error > case.bound:
+        lost.append(_result(fast.worst))
+    if fast.wrong:
+        lost.append(_result(fast.wrong))
+    return (f"`{case.name}`", _ulp(found.worst.error), f"<= {case.bound:g}",
+            _at(found.worst.arguments) if found.worst.error else "", "; ".join(notes),
+            _ulp(fast.worst.error), "; ".join(lost))
+
+
+_PROGRAM_HEAD = ("function", "max ULP", "stated", "at", "where, and why", "fast: max ULP",
+                 "fast gives up")
 _HEAD = ("function", "domain", "max ULP", "stated", "at", "instructions", "measured over")
 
 
@@ -151,6 +206,11 @@ def _lines() -> Iterator[str]:
     yield ""
     yield _LIBRARY
     yield from _table(_HEAD, map(_row, LIBRARY))
+    yield "## Functions as programs have them"
+    yield ""
+    yield from _PROGRAMS.format(elements=_ELEMENTS).splitlines()
+    yield ""
+    yield from _table(_PROGRAM_HEAD, map(_program, accuracy.CASES))
     yield "## Functions of rows"
     yield ""
     yield ("`celosia.kernels.normal`. Errors in units of 2\\*\\*-23, over 16,384 rows of 64 "
@@ -170,7 +230,9 @@ def _digest(page: str) -> str:
     made = hashlib.sha256(page.encode())
     package = Path(__file__).parent
     for name in _SOURCES:
-        made.update((package / name).read_text(encoding="utf-8").encode())
+        path = package / name
+        for source in sorted(path.glob("*.py")) if path.is_dir() else (path,):
+            made.update(source.read_text(encoding="utf-8").encode())
     return made.hexdigest()[:16]
 
 

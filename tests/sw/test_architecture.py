@@ -16,9 +16,9 @@ BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for the chip or a simulator, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.demo")
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
-FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jit": "jax", "celosia.pjrt": "jax",
-              "celosia.serve.app": "starlette", "celosia.serve.metrics": "prometheus_client",
-              "celosia.serve.server": "uvicorn"}
+FRAMEWORKS = {"celosia.accuracy": "jax", "celosia.frontend": "jaxlib", "celosia.jit": "jax",
+              "celosia.pjrt": "jax", "celosia.serve.app": "starlette",
+              "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn"}
 MOST_LINES = 500
 
 

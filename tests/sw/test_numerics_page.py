@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia import numerics_page
+from celosia import accuracy, numerics_page
 from celosia.kernels.accuracy import HARDWARE, LIBRARY
 
 ROOT = Path(__file__).parents[2]
@@ -13,14 +13,34 @@ def test_page_of_the_repository_is_fresh():
     assert numerics_page.main(["--check"], ROOT) == 0, "run scripts/docs"
 
 
-def test_every_function_is_on_the_page_and_holds_its_bound():
-    lines = PAGE.read_text().splitlines()
-    for case in (*HARDWARE, *LIBRARY):
-        (line,) = [line for line in lines if line.startswith(f"| `{case.name}` | ")]
-        cells = [cell.strip() for cell in line.split("|")]
-        assert float(cells[3]) <= case.bound
-        assert cells[4] == f"<= {case.bound}"
-        assert int(cells[6]) == case.kernel.cost
+def rows_of(section):
+    """Return the cells of each row of the table of a section, by function."""
+    _, _, rest = PAGE.read_text().partition(f"\n## {section}\n")
+    table = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| `")]
+    rows = [[cell.strip().replace("\\*", "*") for cell in line.split("|")[1:-1]] for line in table]
+    return {cells[0].strip("`"): cells for cells in rows}
+
+
+@pytest.mark.parametrize(("section", "cases"), [
+    ("Functions of the hardware", HARDWARE), ("Functions of the library", LIBRARY)])
+def test_every_function_is_on_the_page_and_holds_its_bound(section, cases):
+    rows = rows_of(section)
+    assert list(rows) == [case.name for case in cases]
+    for case in cases:
+        cells = rows[case.name]
+        assert float(cells[2]) <= case.bound
+        assert cells[3] == f"<= {case.bound}"
+        assert int(cells[5]) == case.kernel.cost
+
+
+def test_every_function_of_programs_is_on_the_page_and_holds_its_bound():
+    rows = rows_of("Functions as programs have them")
+    assert list(rows) == [case.name for case in accuracy.CASES]
+    for case in accuracy.CASES:
+        cells = rows[case.name]
+        assert float(cells[1]) <= case.bound, case.name
+        assert cells[2] == f"<= {case.bound:g}"
+        assert cells[4] == case.notes, case.name
 
 
 def test_check_finds_a_page_that_was_changed_or_is_missing(tmp_path, capsys):
