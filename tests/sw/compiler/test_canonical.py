@@ -107,8 +107,8 @@ def test_level_names_what_it_has_not():
     x = parameter(TensorType(DType.F32, (2,)))
     with pytest.raises(GraphError) as caught:
         check(Graph("g", [x], [op("erf_inv", x)]), CANONICAL)
-    assert str(caught.value) == ("graph g is not canonical: unknown source: erf_inv: operation must "
-                                 "be one of the level")
+    assert str(caught.value) == ("graph g is not canonical: unknown source: erf_inv: operation "
+                                 "must be one of the level")
 
 
 def test_every_operation_has_a_place():

@@ -171,7 +171,7 @@ def _by_constant(pool: Pool, n: Term, divisor: float) -> Term:
     """Return a quotient by a number that has a normal inverse: off by at most one ULP.
 
     One product where the inverse is next to an fp32, else the product with what is left of it
-    is added; that part has the sign of the other, so that an infinity meets none of the other sign.
+    is added; that part has the sign of the other, so that an infinity meets none of another sign.
     """
     inverse = float(np.float32(1 / divisor))
     if abs(Fraction(inverse) * Fraction(divisor) - 1) <= Fraction(1, 1 << 25):
@@ -181,8 +181,7 @@ def _by_constant(pool: Pool, n: Term, divisor: float) -> Term:
     rest = float(1 / Fraction(divisor) - Fraction(inverse))
     if not (is_normal(inverse) and is_normal(rest)):
         return exact(pool, "divide", n, pool.fp32(divisor))
-    return _fixed(pool, pool.op(Op.FFMA, n, pool.fp32(inverse),
-                                pool.op(Op.FMUL, n, pool.fp32(rest))))
+    return _sum_of_parts(pool, n, pool.fp32(inverse), pool.fp32(rest))
 
 
 def _fixed(pool: Pool, term: Term) -> Term:
@@ -210,8 +209,16 @@ def _by_less(pool: Pool, n: Term, d: Term, moderate: bool) -> Term:
     rest = pool.op(Op.FMUL, inverse, pool.op(Op.FFMA, minus, inverse, pool.fp32(1.0)))
     rest = pool.op(Op.SELECT, pool.op(Op.FGT, pool.op(Op.FABS, rest), pool.fp32(0.0)), rest,
                    pool.op(Op.FMUL, inverse, pool.fp32(2.0**-32)))
+    return _sum_of_parts(pool, n, inverse, rest)
+
+
+def _sum_of_parts(pool: Pool, n: Term, inverse: Term, rest: Term) -> Term:
+    """Return n * (inverse + rest): two roundings of half an ULP.
+
+    The smaller product is not rounded, and not flushed, but where the parts are streams.
+    """
+    product = pool.op(Op.FMUL, n, inverse)
+    if not rest.is_stream:
+        return _fixed(pool, pool.op(Op.FFMA, n, rest, product))
     lower = pool.post(Post.CLAMP_F, pool.op(Op.FMUL, n, rest), clamp_bounds(-2.0**126, 2.0**126))
-    # An operation has two streams, and a column is one.
-    if d.is_stream:
-        return _fixed(pool, pool.op(Op.FADD, pool.op(Op.FMUL, n, inverse), lower))
-    return _fixed(pool, pool.op(Op.FFMA, n, inverse, lower))
+    return _fixed(pool, pool.op(Op.FADD, product, lower))
