@@ -9,14 +9,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 from celosia.driver.errors import needs
 from celosia.serve.app import make_app
 from celosia.serve.service import Service
-
-if TYPE_CHECKING:
-    import uvicorn
 
 __all__ = ["listen", "make_server", "run"]
 
@@ -103,7 +100,7 @@ def _survived() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def make_server(service: Service) -> uvicorn.Server:
+def make_server(service: Service) -> Any:
     """Return the HTTP server of a service, which the caller enters and leaves."""
     try:
         import uvicorn

@@ -5,7 +5,7 @@
 | `clamp` | `minimum` of `maximum` |
 | `ceil` | `negate` of `floor` of `negate` |
 | `sign` | the sign's bit on 1 where x is neither zero nor NaN; of integers -1 <= x <= 1 |
-| `erf_inv` | polynomials in `log1p` of -x**2, by M. Giles |
+| `erf_inv` | polynomials in `log` of (1 - x) * (1 + x), by M. Giles |
 | `reduce_precision` | bf16 and back where that is it, else integer operations on the bits |
 | `abs`, `negate`, `sign` of integers | `maximum`, `subtract` |
 | `divide`, `remainder`, `power` of integers | a loop over 32 bits, or a shift |
@@ -27,7 +27,7 @@ from celosia.graph import DType, Graph, Node, Value, rewrite
 
 __all__ = ["elementwise"]
 
-# erf_inv(x) = x * P(w - 2.5) for w = -log1p(-x**2) < 5, else x * P(sqrt(w) - 3).
+# erf_inv(x) = x * P(w - 2.5) for w = -log(1 - x**2) < 5, else x * P(sqrt(w) - 3).
 _ERF_INV_NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                  -0.00125372503, -0.00417768164, 0.246640727, 1.50140941)
 _ERF_INV_FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
@@ -73,12 +73,13 @@ def _sign(b: Builder, node: Node) -> Value:
 
 
 def _erf_inv(b: Builder, x: Value) -> Value:
-    w = b("negate", b("log1p", b("negate", b("multiply", x, x))))
+    one = b.full(1.0, x.type)
+    w = b("negate", b("log", b("multiply", b("subtract", one, x), b("add", one, x))))
     near = b.compare("lt", w, 5.0)
     series = b("select", near, b.polynomial(b("subtract", w, 2.5), _ERF_INV_NEAR),
                b.polynomial(b("subtract", b("sqrt", w), 3.0), _ERF_INV_FAR))
-    one = b.compare("eq", b("abs", x), 1.0)
-    return b("multiply", x, b("select", one, b.full(np.inf, x.type), series))
+    edge = b.compare("eq", b("abs", x), 1.0)
+    return b("multiply", x, b("select", edge, b.full(np.inf, x.type), series))
 
 
 def _reduce_precision(b: Builder, node: Node) -> Value:
