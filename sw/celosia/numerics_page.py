@@ -86,6 +86,22 @@ to the end of the range as the bound. Where a bound is wide, JAX composes the fu
 that round, and is as far off on a CPU; the note says how. What `fast` gives up: the share of
 these arguments that are off by more than the bound that is stated for the default, the worst of
 them, and a zero, infinity or NaN that is wrong.
+
+Operations that are made together round less often than one by one (`merge=False` among the options
+makes them so, bit for bit those of the graph):
+
+- a sum takes a product in, which then is not rounded; constants that follow each other are
+  multiplied or added before the program runs; g * p + g is g * (p + 1);
+- c * x\\*\\*2 for a constant c is (sqrt(c) * x)\\*\\*2: off by 2.5 ULP, not by 1;
+- a quotient is a product with a reciprocal (1.4 ULP) where its numerator is a function that is
+  half an ULP better than stated, or where a sum takes in its product with one number, as in
+  w - rate * m / (sqrt(v) + eps), and the divisor is known to be at most 2\\*\\*126. That rate is
+  multiplied last: the step overflows, or vanishes, where m / (sqrt(v) + eps) does;
+- `tanh` is 1 - 2 / (e\\*\\*(2 x) + 1), off by 2\\*\\*-22 of 1, where all that uses it are sums
+  with constants from 0.5 on, as in GELU.
+
+`celosia report` says of each such short form why it was taken. Zeros may lose their sign in a sum
+or difference that was merged, and in `floor`, `ceil` and `round`.
 """
 
 

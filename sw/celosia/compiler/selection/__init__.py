@@ -13,8 +13,6 @@ where it is known to keep them), constants are multiplied out, and sums take pro
 operation      steps  error
 =============  =====  ==========================================================================
 divide         2      2 ULP; 0 where the divisor is beyond 2**126. By what has less elements: 1
-sqrt           2      3 ULP; in sqrt(x) + c (1 more step instead of 2) NaN where x is infinite, and
-                      2**-64 where x is below 2**-100
 exp            1      that of x off by 1.5 ULP, and 2 ULP: 2**-24 * (2 + 1.5 abs(x)) of the result
 expm1, log1p   2      2**-21 of 1 and of the result
 log            2      2 ULP
@@ -22,7 +20,7 @@ tanh           3      2**-21 absolute
 erf, 1 - erf   10     2**-21 absolute (also for erfc)
 1/(1+exp(-x))  2      2**-22 absolute; relative as exp
 power          1..5   integers and halves up to 8 and powers of a constant; others are exact
-to bf16        3      exact below 2**111; 5 steps without `fast`
+to bf16        3      exact below 2**111; 4 steps without `fast`
 =============  =====  ==========================================================================
 
 A step costs a cycle a row where it does not go into another one. With `fast` sums and products are

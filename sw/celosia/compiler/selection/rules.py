@@ -40,7 +40,7 @@ def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
     Nothing that it makes overflows, or is flushed, where the term is not.
     """
     if term in pool.fixed:
-        return None
+        return _sign_moved(pool, term)
     rule = _MERGED.get(term.code) if isinstance(term.code, Op) else None
     if rule is not None:
         return rule(pool, term, uses)
@@ -189,6 +189,15 @@ def fuse(pool: Pool, term: Term, uses: Uses) -> Term | None:
         if _small(y) and streams((x, b)) <= STREAMS:
             return _minus(pool, pool.op(Op.FFMA, x, _minus(pool, y), b))
     return None
+
+
+def _sign_moved(pool: Pool, term: Term) -> Term | None:
+    """Return a * -b + c for -a * b + c with a number b: the same bits."""
+    if not (term.is_op(Op.FFMA) and term.args[0].is_op(Op.FNEG) and term.args[1].is_word):
+        return None
+    found = pool.op(Op.FFMA, term.args[0].args[0], _minus(pool, term.args[1]), term.args[2])
+    pool.fixed.add(found)
+    return found
 
 
 def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:

@@ -94,7 +94,10 @@ def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
     shorten = fast if options.fast else merged
 
     def quickly(term: Term, uses: dict[Term, int]) -> Term | None:
-        return always(pool, term, uses) or shorten(pool, term, uses)
+        same = always(pool, term, uses)
+        if same is not None and term in pool.fixed:
+            pool.fixed.add(same)
+        return same or shorten(pool, term, uses)
 
     def fusing(term: Term, uses: dict[Term, int]) -> Term | None:
         return quickly(term, uses) or fuse(pool, term, uses)

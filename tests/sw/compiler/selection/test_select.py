@@ -89,7 +89,7 @@ def test_excess_precision():
     x, y = (parameter(TensorType(DType.BF16, SPACE), "x") for _ in range(2))
     graph = canonical(Graph("g", [x, y], [op("multiply", op("add", x, y), x)]))
     cluster = cluster_of(graph, SPACE)
-    assert len(select(CORE, cluster).steps) == 7
+    assert len(select(CORE, cluster).steps) == 6
     assert len(select(CORE, cluster, FAST).steps) == 5
     for fast in (False, True):
         assert len(select(CORE, cluster, Options(fast=fast, excess=True)).steps) == 2
