@@ -47,7 +47,7 @@ class Victim:
             length = int(head.lower().split(b"content-length:")[1].split()[0])
             body = await reader.readexactly(length)
         finally:
-            writer.close()
+            writer.transport.abort()  # what is not sent yet is not waited for
         return time.monotonic() - start, int(head.split()[1]), body
 
     async def watch(self):
@@ -73,10 +73,11 @@ class Victim:
                 try:
                     while not (await asyncio.wait([end], timeout=1))[0]:
                         writer.write(drip)
+                    answer = b"" if end.exception() else end.result()  # a reset has none
+                    self.closed.append((time.monotonic() - start, answer[9:12]))
                 finally:
-                    writer.close()
-                    with contextlib.suppress(OSError):
-                        self.closed.append((time.monotonic() - start, (await end)[9:12]))
+                    end.cancel()
+                    writer.transport.abort()
             if not again:
                 return
 
