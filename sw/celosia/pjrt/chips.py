@@ -69,6 +69,7 @@ class Job:
     device: int = 0
     interconnect: HostInterconnect | None = None
 
+
 def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
     """Whether somebody has one of the results of a run, or it has none."""
     if HANDLES.graveyard:

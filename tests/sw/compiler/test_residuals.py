@@ -95,6 +95,25 @@ def test_what_else_is_kept(graph):
     assert residuals(graph) is graph
 
 
+def test_steps_between_loops_are_taken_once_each():
+    def kept(i, state, stack):
+        return state, keep(stack, state, i)
+
+    x = parameter(TensorType(F32, STATE))
+    made = loop(TURNS, (x, b.full(0.0, KEPT)), kept)[1]
+    for _ in range(10):
+        made = b("multiply", made, made)
+
+    def back(i, total, made):
+        return b("add", total, part(made, i)), made
+
+    graph = simplify(Graph("squares", [x], [loop(TURNS, (x, made), back)[0]]))
+    found = residuals(graph)
+    body = [node for node in found.nodes if node.op == "while"][1].regions[1]
+    assert ops_of(body).count("multiply") == 10
+    agree(graph, found, [np.ones(STATE, np.float32)])
+
+
 def test_compiled_loops_are_exact():
     graph = forth_and_back()
     (came,) = celosia.compile(graph, "core", cache=False)(*given())

@@ -17,8 +17,6 @@ from celosia.graph import Graph, Node, Value
 __all__ = ["flat"]
 
 _PRODUCTS = frozenset({"dot", "convolution"})
-
-
 #: Operations one after another on what is no product, that are done in another shape.
 _MOST_STEPS = 8
 

@@ -47,18 +47,23 @@ def _sources(value: Value, known: dict[Value, int], most: int = _MOST_STEPS) -> 
 
 def _again(value: Value, known: dict[Value, int], given: dict[int, Value]) -> Value:
     """Return a value made of the known ones, each given in another shape."""
-    b, node = Builder(value.node.source), value.node
     type = next(iter(given.values())).type
-    operands: list[Value] = []
-    for operand in node.operands:
-        number, base = scalar_of(operand), _plain(operand)
-        if number is not None:
-            operands.append(b.full(number, type))
-        elif base in known:
-            operands.append(given[known[base]])
-        else:
-            operands.append(_again(base, known, given))
-    return Node(node.op, operands, node.attrs, (), node.source).result
+    made = {base: given[i] for base, i in known.items() if i in given}
+    stack = [value]
+    while stack:
+        node = stack[-1].node
+        numbers = [scalar_of(operand) for operand in node.operands]
+        bases = list(map(_plain, node.operands))
+        missing = [base for base, number in zip(bases, numbers, strict=True)
+                   if number is None and base not in made]
+        if missing:
+            stack += missing
+            continue
+        b = Builder(node.source)
+        operands = [made[base] if number is None else b.full(number, type)
+                    for base, number in zip(bases, numbers, strict=True)]
+        made[stack.pop()] = Node(node.op, operands, node.attrs, (), node.source).result
+    return made[value]
 
 
 def _only_sliced(loop: Node, i: int) -> bool:
@@ -109,11 +114,20 @@ def _not_kept(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
 
 
 def _leaves(value: Value) -> list[Value]:
-    """Return what a chain of steps begins with; the value itself where it is none."""
-    if value.node.op not in _STEPS:
-        return [value]
-    return [leaf for operand in value.node.operands if scalar_of(operand) is None
-            for leaf in _leaves(operand)]
+    """Return what steps begin with, each once; the value itself where it is made by none."""
+    leaves: dict[Value, None] = {}
+    seen: set[Value] = set()
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value.node.op not in _STEPS:
+            leaves[value] = None
+        else:
+            stack += [each for each in value.node.operands[::-1] if scalar_of(each) is None]
+    return list(leaves)
 
 
 def _made_inside(now: Node, was: Node, graph: Graph) -> Node:
@@ -146,7 +160,7 @@ def _made_inside(now: Node, was: Node, graph: Graph) -> Node:
         if of is None or of.node.op != "dynamic_slice" or of.node.operands[0] not in inside:
             return None
         value = inside[of.node.operands[0]]
-        leaves = {leaf: n for n, leaf in enumerate(dict.fromkeys(_leaves(value)))}
+        leaves = {leaf: n for n, leaf in enumerate(_leaves(value))}
         if old.op == "dynamic_slice":
             sliced[of] = given = {
                 n: Node("dynamic_slice", (added[leaf], *node.operands[1:]), node.attrs, (),
