@@ -22,7 +22,8 @@ __all__ = ["is_fresh", "main", "numerics_page"]
 _SOURCES = ("accuracy", "arch/numerics.py", "arch/special.py", "arch/vector.py",
             "compiler/levels.py", "compiler/passes/elementwise.py", "compiler/selection",
             "frontend/stablehlo/elementwise.py", "kernels/accuracy.py",
-            "kernels/evaluate.py", "kernels/functions.py", "kernels/inverses.py",
+            "kernels/error_functions.py", "kernels/evaluate.py",
+            "kernels/functions.py", "kernels/inverses.py",
             "kernels/normal.py", "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py",
             "model/fast.py", "model/fast_special.py", "model/lanes.py", "numerics_page.py")
 #: Elements of each function of a program.
@@ -65,10 +66,10 @@ Stated is the bound that the tests hold.
 """
 
 _LIBRARY = """\
-`celosia.kernels.functions` and `inverses`. Zeros, infinities and NaN give what IEEE 754 and C say
-(and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is -inf, and division
-by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos` lose digits; beyond
-1e7 they are some number from -1 to 1.
+`celosia.kernels.functions`, `inverses` and `error_functions`. Zeros, infinities and NaN give what
+IEEE 754 and C say (and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is
+-inf, and division by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos`
+lose digits; beyond 1e7 they are some number from -1 to 1.
 """
 
 _PROGRAMS = """\
@@ -90,8 +91,8 @@ them, and a zero, infinity or NaN that is wrong.
 Operations that are made together round less often than one by one (`merge=False` among the options
 makes them so, bit for bit those of the graph):
 
-- a sum takes a product in, which then is not rounded; constants that follow each other are
-  multiplied or added before the program runs; g * p + g is g * (p + 1);
+- a sum takes a product in, which then is not rounded; constants that are multiplied one after the
+  other are one, and constants that are added where their sum is exact;
 - c * x\\*\\*2 for a constant c is (sqrt(c) * x)\\*\\*2: off by 2.5 ULP, not by 1;
 - a quotient is a product with a reciprocal (1.4 ULP) where its numerator is a function that is
   half an ULP better than stated, or where a sum takes in its product with one number, as in

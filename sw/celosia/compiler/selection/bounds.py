@@ -133,8 +133,8 @@ def _is_below_largest(value: Value) -> bool:
 def _moved(node: Node, places: list[int | None]) -> list[int | None]:
     """Return which dimension of something else each of a node's result is, given its operand's.
 
-    None: it is none, or has one element. A reshape that does more than add or leave out dimensions
-    of one element has no such dimensions at all.
+    None: it is none, has one element, or cannot be told: a reshape does more than add or leave out
+    dimensions of one element.
     """
     before, after = node.operands[0].shape, node.result.shape
     found: list[int | None] = [None] * len(after)
@@ -145,7 +145,7 @@ def _moved(node: Node, places: list[int | None]) -> list[int | None]:
     old = [dim for dim, size in enumerate(before) if size > 1]
     new = [dim for dim, size in enumerate(after) if size > 1]
     if [before[dim] for dim in old] != [after[dim] for dim in new]:
-        return []
+        return found
     for was, now in zip(old, new, strict=True):
         found[now] = places[was]
     return found

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
 
 from celosia.arch.vector import Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.products import product, scaled
-from celosia.compiler.selection.sums import chained, common, shared, total
+from celosia.compiler.selection.sums import chained, common, total
 from celosia.compiler.selection.terms import Pool, Term, Uses, merges, single, streams
 from celosia.kernels.trace import STREAMS
 
@@ -49,6 +52,20 @@ def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return None
 
 
+def _shift(exact: bool, *summands: tuple[float, float]) -> float | None:
+    """Return a sum of products of numbers that may stand for them; None where it may not.
+
+    ``exact``: it must be an fp32, for what it is added to may be nearly as large. Otherwise the
+    second factors must be small.
+    """
+    if not all(math.isfinite(each) for pair in summands for each in pair):
+        return None
+    total = sum(Fraction(a) * Fraction(b) for a, b in summands)
+    if exact:
+        return float(total) if Fraction(float(np.float32(float(total)))) == total else None
+    return float(total) if max(abs(b) for _, b in summands) <= _SMALL else None
+
+
 def _small(*terms: Term) -> bool:
     return not any(term.is_stream for term in terms)
 
@@ -57,17 +74,15 @@ def _minus(pool: Pool, term: Term) -> Term:
     return pool.op(Op.FNEG, term)
 
 
-def _merged_sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def _merged_sum(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term | None:
     a, b = term.args
     for x, y in ((a, b), (b, a)):
         if y.is_word and x not in pool.fixed and (
                 x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word):
-            total = y.number + x.args[2].number
-            if max(abs(y.number), abs(x.args[2].number)) <= _SMALL:
-                return pool.op(Op.FFMA, *x.args[:2], pool.fp32(total))
-    if a is b and a.is_stream:
-        return pool.op(Op.FMUL, a, pool.fp32(2.0))
-    return shared(pool, term, uses)
+            shift = _shift(exact, (1.0, y.number), (1.0, x.args[2].number))
+            if shift is not None:
+                return pool.op(Op.FFMA, *x.args[:2], pool.fp32(shift))
+    return pool.op(Op.FMUL, a, pool.fp32(2.0)) if a is b and a.is_stream else None
 
 
 def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -75,7 +90,10 @@ def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
     for x, y in ((a, b), (b, a)):
         if y.is_word and y.extra == 0 and isinstance(x.code, (Op, Post)):
             return x
-    for rule in (_merged_sum, _decayed, common, _collected, chained):
+    found = _merged_sum(pool, term, uses, exact=False)
+    if found is not None:
+        return found
+    for rule in (_decayed, common, _collected, chained):
         found = rule(pool, term, uses)
         if found is not None:
             return found
@@ -130,11 +148,11 @@ def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term
 
 
 def _difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    return _merged_difference(pool, term, uses) or (
+    return _merged_difference(pool, term, uses, exact=False) or (
         _decayed(pool, term, uses) or common(pool, term, uses))
 
 
-def _merged_difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def _merged_difference(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term | None:
     a, b = term.args
     if b.is_word:
         return pool.op(Op.FADD, a, _minus(pool, b))
@@ -142,10 +160,10 @@ def _merged_difference(pool: Pool, term: Term, uses: Uses) -> Term | None:
         return _minus(pool, pool.op(Op.FADD, a.args[0], b))
     if a.is_word and b.is_op(Op.FFMA) and b.args[1].is_word and b.args[2].is_word:
         x, factor, shift = b.args
-        if max(abs(a.number), abs(shift.number)) <= _SMALL:
-            return pool.op(Op.FFMA, x, _minus(pool, factor),
-                           pool.fp32(a.number - shift.number))
-    return shared(pool, term, uses)
+        rest = _shift(exact, (1.0, a.number), (-1.0, shift.number))
+        if rest is not None:
+            return pool.op(Op.FFMA, x, _minus(pool, factor), pool.fp32(rest))
+    return None
 
 
 def _decayed(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -201,7 +219,7 @@ def _sign_moved(pool: Pool, term: Term) -> Term | None:
 
 
 def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    found = _merged_fma(pool, term, uses)
+    found = _merged_fma(pool, term, uses, exact=False)
     a, b, c = term.args
     if found is None and a.is_op(Op.FMUL) and single(a, uses) and (
             _small(a.args[1], b) and a.is_stream):
@@ -209,7 +227,7 @@ def _fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return found
 
 
-def _merged_fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def _merged_fma(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term | None:
     a, b, c = term.args
     if a in pool.fixed:
         return None
@@ -221,17 +239,19 @@ def _merged_fma(pool: Pool, term: Term, uses: Uses) -> Term | None:
         return pool.op(Op.FFMA, a.args[0], b.args[0], c)
     if c.is_word and b.is_word and a.is_op(Op.FFMA) and a.args[1].is_word and a.args[2].is_word:
         x, factor, inner = a.args
-        shift = inner.number * b.number + c.number
-        if max(abs(inner.number), abs(c.number)) <= _SMALL and is_normal(factor.number * b.number):
-            return pool.op(Op.FFMA, x, pool.op(Op.FMUL, factor, b), pool.fp32(shift))
+        shift = _shift(exact, (b.number, inner.number), (1.0, c.number))
+        scale = factor.number * b.number
+        if shift is not None and is_normal(scale) and not (
+                exact and _shift(True, (factor.number, b.number)) is None):
+            return pool.op(Op.FFMA, x, pool.fp32(scale), pool.fp32(shift))
     if c.is_word and c.extra == 0 and b.is_word and b.number == 1:
         return a
     if b.is_word and a.is_op(Op.FMUL) and single(a, uses) and a.args[1].is_word and (
             is_normal(a.args[1].number * b.number)):
         return pool.op(Op.FFMA, a.args[0], pool.op(Op.FMUL, a.args[1], b), c)
     if c.is_word and b.is_word and a.is_op(Op.FADD) and single(a, uses) and a.args[1].is_word:
-        shift = a.args[1].number * b.number + c.number
-        if max(abs(a.args[1].number), abs(c.number)) <= _SMALL:
+        shift = _shift(exact, (b.number, a.args[1].number), (1.0, c.number))
+        if shift is not None:
             return pool.op(Op.FFMA, a.args[0], b, pool.fp32(shift))
     return None
 
@@ -271,7 +291,8 @@ def _merged_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
             if is_normal(constant):
                 return pool.op(Op.FMUL, x.args[0], pool.fp32(constant))
         found = _scaled_square(pool, x, y, uses)
-        if found is None and y.is_word and abs(y.number) <= 1 and is_normal(y.number):
+        if found is None and y.is_word and 2.0**-10 <= abs(y.number) <= 1 and (
+                math.frexp(abs(y.number))[0] == 0.5):
             found = _taken_in(pool, x, y, uses)
         if found is not None:
             return found
@@ -279,7 +300,7 @@ def _merged_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 
 def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
-    """Return x * y for a number y of at most 1, where a factor of x is a sum that takes it in.
+    """Return x * y for a power of two of at most 1, where a factor of x is a sum that takes it in.
 
     What is multiplied by it earlier than it was does not overflow for that.
     """

@@ -8,37 +8,7 @@ from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.products import factors_of
 from celosia.compiler.selection.terms import Pool, Term, Uses, single
 
-__all__ = ["chained", "common", "shared", "total"]
-
-
-def shared(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Return g * (p + 1) for g * p + g (or differences of these), where p is no constant."""
-    a, b = term.args
-    for x, y, first in ((a, b, True), (b, a, False)):
-        if not (x.is_op(Op.FMUL) and single(x, uses) and x.extent is Extent.FULL):
-            continue
-        found = _without(pool, x, y, uses)
-        if found is None or found.is_word:
-            continue
-        one = pool.fp32(1.0)
-        if term.is_op(Op.FADD):
-            return pool.op(Op.FMUL, y, pool.op(Op.FADD, found, one))
-        return pool.op(Op.FMUL, y, pool.op(Op.FSUB, *((found, one) if first else (one, found))))
-    return None
-
-
-def _without(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
-    """Return x / y where y is a factor of a product x that is used once; None where it is not."""
-    if x in pool.fixed:
-        return None
-    for inner, other in (x.args, x.args[::-1]):
-        if inner is y:
-            return other
-        if inner.is_op(Op.FMUL) and single(inner, uses):
-            found = _without(pool, inner, y, uses)
-            if found is not None:
-                return pool.op(Op.FMUL, found, other)
-    return None
+__all__ = ["chained", "common", "total"]
 
 
 def common(pool: Pool, term: Term, uses: Uses) -> Term | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from celosia.compiler.builder import scalar_of
 from celosia.graph import Graph, Node, Value
 
@@ -31,7 +29,7 @@ class Uses:
 
     def _add(self, graph: Graph) -> None:
         for node in graph.nodes:
-            for operand in node.operands:
+            for operand in dict.fromkeys(node.operands) if node.op == "barrier" else node.operands:
                 self._users.setdefault(operand, []).append(node)
             for region in node.regions:
                 self._add(region)
@@ -50,10 +48,11 @@ class Uses:
             if user.op not in SHAPES:
                 found.append(user)
                 continue
-            more = self.of(_same(user, value))
-            if more is None:
-                return None
-            found += more
+            for same in _same(user, value):
+                more = self.of(same)
+                if more is None:
+                    return None
+                found += more
         return found
 
     def only(self, value: Value) -> Node | None:
@@ -62,8 +61,9 @@ class Uses:
         return users[0] if users is not None and len(users) == 1 else None
 
 
-def _same(user: Node, value: Value) -> Value:
-    """Return the result of a change of shape that has the elements of an operand."""
-    results: Iterable[Value] = user.results
-    return next(result for result, operand in zip(results, user.operands, strict=True)
-                if operand == value) if user.op == "barrier" else user.result
+def _same(user: Node, value: Value) -> list[Value]:
+    """Return the results of a change of shape that have the elements of an operand."""
+    if user.op != "barrier":
+        return [user.result]
+    return [result for result, operand in zip(user.results, user.operands, strict=True)
+            if operand == value]

@@ -10,7 +10,7 @@ import celosia
 from celosia.compiler import canonical
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
-from celosia.graph import op
+from celosia.graph import op, ops
 from celosia.kernels import accuracy
 
 SPACE = (192, 64)
@@ -94,6 +94,7 @@ def test_softmax(columns):
     lambda top: top[np.newaxis, :], lambda top: top.reshape(1, 16)])
 def test_what_is_less_than_the_largest_of_other_rows_may_be_large(shaped):
     jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax")
     jnp = jax.numpy
 
     def f(x, z):
@@ -150,7 +151,7 @@ def test_multiples_of_tanh_in_sums(name):
     read = b.read()
     y = b(name, b("multiply", read, op("tanh", read)), read)
     code, [got], proofs = made(b, [x], y)
-    assert full_steps(code) == 4
+    assert full_steps(code) == 5
     assert len(proofs) == 1
     with np.errstate(all="ignore"):
         part = wide * np.tanh(wide)
@@ -176,6 +177,59 @@ def test_tanh_of_another_use_is_long(other):
     assert full_steps(code) >= 11
     if other == "result":
         assert ulps(got, np.tanh(x.astype(F64))).max() <= 4
+
+
+def test_every_result_of_a_barrier_is_a_use():
+    """What one of them is must be known of all."""
+    x = angles()
+    b = Maker(SPACE)
+    t = op("tanh", b.read())
+    first, other = ops("barrier", t, t)
+    _, [_, got], proofs = made(b, [x], b("add", first, 1.0), other)
+    assert proofs == []
+    assert ulps(got, np.tanh(x.astype(F64))).max() <= 4
+
+
+# Sums of sums and products
+
+SEVEN, THREE, TENTH, LITTLE = (float(np.float32(each)) for each in (0.7, 0.3, 0.1, 1e-8))
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: (x - 3) * TENTH, lambda x: (x - SEVEN) * THREE, lambda x: (x + 1) * 0.5 + LITTLE,
+    lambda x: 1 - 2 * x + LITTLE, lambda x: (2 * x - 1) * THREE + TENTH])
+def test_what_cancels_keeps_its_digits(make):
+    """Constants are joined where that is exact: a sum near 0 shows what they lost."""
+    roots = np.float32([3, 0.7, -1, 0.5, 0.33333334])
+    x = np.concatenate([np.nextafter(roots, np.float32(9)), roots, np.nextafter(roots, -roots)])
+    with celosia.jit(make, cache=False) as compiled:
+        got = compiled(x)
+    with np.errstate(all="ignore"):
+        each = np.array([make(number) for number in x])
+    exact = np.array([make(F64(number)) for number in x])
+    most = np.maximum(np.abs(each - exact), 2.0**-22 * np.abs(exact))
+    assert (np.abs(got - exact) <= most).all()
+
+
+def test_products_are_not_made_before_their_factors():
+    """g * p * q + g is not g * (p * q + 1), which overflows earlier."""
+    with celosia.jit(lambda g, p: g * p * p + g, cache=False) as compiled:
+        g, p = np.float32([1e-30, -0.0, np.inf]), np.float32([1e25, 1e20, 0])
+        np.testing.assert_allclose(compiled(g, p), [1e20, 0, np.nan], 1e-6)
+
+
+def test_a_largest_element_of_other_shapes():
+    """Its place cannot be told."""
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def f(x):
+        m = jnp.broadcast_to(x.max(-1).reshape(6)[:, None], (6, 16)).reshape(2, 3, 16)
+        e = jnp.exp(x - m)
+        return e / e.sum(-1, keepdims=True)
+    x = np.random.default_rng(0).normal(size=(2, 3, 16)).astype(np.float32)
+    with celosia.jit(f, cache=False) as compiled:
+        np.testing.assert_allclose(compiled(x), jax.nn.softmax(x), 1e-6)
 
 
 # Steps of optimisers: c - s * a / (sqrt(v) + eps)
