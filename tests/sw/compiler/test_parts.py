@@ -66,3 +66,14 @@ def test_parts_are_written_to_where_a_loop_keeps_them():
     came = celosia.compile(graph, "core", cache=False)(*inputs)
     for got, wanted in zip(came, interpret(graph, inputs), strict=True):
         assert (got == wanted).all()
+
+
+@pytest.mark.parametrize("view", [
+    lambda g: g[:, 3:], lambda g: g[1:], lambda g: g[1], lambda g: g[:, ::-1], lambda g: g.T])
+def test_loops_keep_views_that_are_no_concatenations(view):
+    """Their places are not those of parts."""
+    jax = pytest.importorskip("jax")
+    x = np.arange(48, dtype=np.float32).reshape(2, 4, 6)
+    with celosia.jit(lambda x: jax.lax.scan(lambda c, g: (c, view(g)), 0.0, x)[1],
+                     cache=False) as compiled:
+        np.testing.assert_array_equal(compiled(x), [view(g) for g in x])

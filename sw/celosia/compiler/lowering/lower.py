@@ -176,9 +176,10 @@ class _Lowering:
         Those that make them can write them there.
         """
         joined, chain = scope.roots.base(value)
+        if joined.node.op != "concatenate" or any(each.op != "reshape" for each in chain):
+            return []
         view = to.view.reshape(joined.shape)
-        if joined.node.op != "concatenate" or view is None or any(
-                each.op != "reshape" for each in chain):
+        if view is None:
             return []
         found: list[tuple[Access, Access]] = []
         start, dim = 0, joined.node.attrs["dim"]
