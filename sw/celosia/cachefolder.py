@@ -80,10 +80,9 @@ def trim(root: Path, limit: int) -> None:
     The last one that was used stays, and so do folders that a process has named to `use`.
     """
     found = []
-    with contextlib.suppress(OSError):
-        for kind in root.iterdir():
-            if kind.is_dir() and not kind.is_symlink():
-                found += [each for path in kind.iterdir() if (each := _entry(path))]
+    for kind in _inside(root):
+        if kind.is_dir() and not kind.is_symlink():
+            found += [each for path in _inside(kind) if (each := _entry(path))]
     total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found)[:-1]:
         if total <= limit:
@@ -91,6 +90,13 @@ def trim(root: Path, limit: int) -> None:
         with contextlib.suppress(OSError):
             if _remove(path):
                 total -= size
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Return what is in a folder; nothing where it cannot be read."""
+    with contextlib.suppress(OSError):
+        return list(folder.iterdir())
+    return []
 
 
 def _entry(path: Path) -> tuple[float, int, Path] | None:

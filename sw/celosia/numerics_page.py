@@ -97,7 +97,8 @@ makes them so, bit for bit those of the graph):
 - a quotient is a product with a reciprocal (1.4 ULP) where its numerator is a function that is
   half an ULP better than stated, or where a sum takes in its product with one number, as in
   w - rate * m / (sqrt(v) + eps), and the divisor is known to be at most 2\\*\\*126. That rate is
-  multiplied last: the step overflows, or vanishes, where m / (sqrt(v) + eps) does;
+  multiplied last: the step overflows, or vanishes, where m / (sqrt(v) + eps) does, and is NaN
+  where that is infinite and the rate 0;
 - `tanh` is 1 - 2 / (e\\*\\*(2 x) + 1), off by 2\\*\\*-22 of 1, where all that uses it are sums
   with constants from 0.5 on, as in GELU.
 

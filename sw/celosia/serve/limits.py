@@ -72,7 +72,8 @@ class Limits:
                                  f"not {value!r}")
         for name, least in (("timeout", 1e-3), ("headers", 1e-3), ("stall", 1e-3), ("wait", 0.0)):
             value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not least <= value < math.inf:
+            if (isinstance(value, bool) or not isinstance(value, (int, float))
+                    or not least <= value < math.inf):
                 raise ValueError(f"limit of {name} must be at least {least:g} seconds, "
                                  f"not {value!r}")
 

@@ -13,18 +13,15 @@ from celosia.arch.config import TpuConfig
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.fusion import Group, Roots, fuse
 from celosia.compiler.lowered import Extent
+from celosia.compiler.passes.residuals import MOST_STEPS, ONE_STEP
 from celosia.graph import DType, Graph, Node, Value
 
 __all__ = ["again"]
 
-#: Operations that take one step of the vector unit.
-_STEPS = frozenset({"add", "subtract", "multiply", "maximum", "minimum", "negate", "abs"})
 #: Done on the way, with another step or by a store.
 _FREE = frozenset({"reduce", "convert"})
 #: Steps that one of the others takes, about.
 _LONG = 8
-#: Steps for one value, at most: about as many cycles as its load and its store take.
-_MOST_STEPS = 2
 
 
 class _Again:
@@ -55,7 +52,7 @@ class _Again:
             return []
         (left, _), = product.attrs["contract"]
         array = -(-product.operands[0].shape[left] // self.config.dim)
-        steps = sum(1 if node.op in _STEPS else 0 if node.op in _FREE else _LONG
+        steps = sum(1 if node.op in ONE_STEP else 0 if node.op in _FREE else _LONG
                     for node in self.group.nodes if node is not product)
         kept: set[Value] = set()
         made: list[Value] = []
@@ -65,7 +62,7 @@ class _Again:
                 continue
             sources: set[Value] = set()
             more = self.cost(value, sources)
-            if more <= _MOST_STEPS and steps + more <= array:
+            if more <= MOST_STEPS and steps + more <= array:
                 steps += more
                 kept |= sources
                 made.append(value)
@@ -75,14 +72,14 @@ class _Again:
     def cost(self, value: Value, sources: set[Value]) -> int:
         """Return the steps that a value takes, and find what it is made of."""
         node = value.node
-        if node.op not in _STEPS:
+        if node.op not in ONE_STEP:
             return _LONG
         steps = 1
         for operand in node.operands:
             base = self.plain(operand)
             if scalar_of(operand) is not None:
                 continue
-            if base is None or steps > _MOST_STEPS:
+            if base is None or steps > MOST_STEPS:
                 return _LONG
             if base in self.have and base != value:
                 sources.add(base)

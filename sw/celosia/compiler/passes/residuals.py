@@ -12,12 +12,12 @@ from celosia.compiler.counting import Counter, written_over
 from celosia.compiler.passes.loops import counter
 from celosia.graph import Graph, Node, Value, parameter
 
-__all__ = ["residuals"]
+__all__ = ["MOST_STEPS", "ONE_STEP", "residuals"]
 
 #: Operations that take one step of the vector unit.
-_STEPS = frozenset({"add", "subtract", "multiply", "negate", "maximum", "minimum", "abs"})
+ONE_STEP = frozenset({"add", "subtract", "multiply", "negate", "maximum", "minimum", "abs"})
 #: Steps for one value, at most: fewer cycles than its store and its load take.
-_MOST_STEPS = 2
+MOST_STEPS = 2
 
 
 def _plain(value: Value) -> Value:
@@ -26,9 +26,9 @@ def _plain(value: Value) -> Value:
     return value
 
 
-def _sources(value: Value, known: dict[Value, int], most: int = _MOST_STEPS) -> set[int] | None:
+def _sources(value: Value, known: dict[Value, int], most: int = MOST_STEPS) -> set[int] | None:
     """Return which of the known values a value follows from in few steps; None if from none."""
-    if value.node.op not in _STEPS:
+    if value.node.op not in ONE_STEP:
         return None
     found: set[int] = set()
     for operand in value.node.operands:
@@ -123,7 +123,7 @@ def _leaves(value: Value) -> list[Value]:
         if value in seen:
             continue
         seen.add(value)
-        if value.node.op not in _STEPS:
+        if value.node.op not in ONE_STEP:
             leaves[value] = None
         else:
             stack += [each for each in value.node.operands[::-1] if scalar_of(each) is None]

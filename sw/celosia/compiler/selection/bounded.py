@@ -20,8 +20,8 @@ from celosia.compiler.selection.bounds import largest
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.fast import is_normal, short_tanh
 from celosia.compiler.selection.terms import Pool, Term
-from celosia.compiler.selection.uses import SHAPES, Uses, constant_of
-from celosia.graph import Node, Value
+from celosia.compiler.selection.uses import Uses, bare, constant_of
+from celosia.graph import Node
 from celosia.kernels.trace import clamp_bounds
 
 __all__ = ["Bounded"]
@@ -73,13 +73,13 @@ class Bounded:
                 return pool.op(Op.FMUL, n, inverse)
             if self._is_scaled_in_a_sum(node):
                 self._because(node, f"times 1 / x for abs(x) <= {size:.4g}: a sum takes in the "
-                                    "product of it with one number for all rows, a rounding less")
+                                    "product of it with one number, a rounding less")
                 return pool.op(Op.FMUL, n, inverse)
             factor = self._late_factor(node, n)
             if factor is not None:
                 [rest] = [arg for arg in n.args if arg is not factor] or [factor]
-                self._because(node, f"times 1 / x for abs(x) <= {size:.4g}, then by one number for "
-                                    "all rows: a sum takes that product in, a rounding less "
+                self._because(node, f"times 1 / x for abs(x) <= {size:.4g}, then by one number: "
+                                    "a sum takes that product in, a rounding less "
                                     "(while the quotient without it is normal)")
                 return pool.op(Op.FMUL, pool.op(Op.FMUL, rest, inverse), factor)
         if d.extent is not n.extent and n.extent is Extent.FULL:
@@ -95,7 +95,7 @@ class Bounded:
         if scaled is None or scaled.op != "multiply" or node.result.type.size == 1:
             return False
         total = self.uses.only(scaled.result)
-        others = [_bare(each) for each in scaled.operands if _bare(each) != node.result]
+        others = [bare(each) for each in scaled.operands if bare(each) != node.result]
         return (total is not None and total.op in ("add", "subtract") and len(others) == 1
                 and others[0].type.size == 1)
 
@@ -103,15 +103,15 @@ class Bounded:
         """Return the factor of a numerator that a sum can take in instead: c + s * (x / d).
 
         Where a sum does so, the quotient and the product round by 1.4 ULP, not by 1.5. What is
-        multiplied by s last overflows, or is flushed, where x / d does: so it is done for one s
-        for all rows only, the rate of an optimiser.
+        multiplied by s last overflows, or is flushed, where x / d does: so it is done for one
+        number s only, the rate of an optimiser.
         """
         use = self.uses.only(node.result)
         if (use is None or use.op not in ("add", "subtract") or not n.is_op(Op.FMUL)
                 or n.extent is not Extent.FULL
                 or self.uses.only(node.operands[0]) is not node):
             return None
-        return next((arg for arg in n.args if not arg.is_stream), None)
+        return next((arg for arg in n.args if arg.extent is Extent.SCALAR), None)
 
     def _tanh(self, pool: Pool, node: Node, args: list[Term]) -> Term:
         users = self.uses.of(node.result)
@@ -128,7 +128,7 @@ class Bounded:
         x * t + x is a sum of t and 1.
         """
         if user.op == "multiply":
-            others = [each for each in user.operands if _bare(each) != node.result]
+            others = [each for each in user.operands if bare(each) != node.result]
             total = self.uses.only(user.result)
             if (len(others) == 1 and total is not None and total.op in ("add", "subtract")
                     and others[0] in total.operands):
@@ -159,12 +159,6 @@ class Bounded:
             square = pool.post(Post.SQUARE, square)
         assert product is not None
         return product
-
-
-def _bare(value: Value) -> Value:
-    while value.node.op in SHAPES:
-        value = value.node.operands[value.index]
-    return value
 
 
 def _by_constant(pool: Pool, n: Term, divisor: float) -> Term:

@@ -120,7 +120,7 @@ def _is_below_largest(value: Value) -> bool:
     if y.node.op != "reduce" or y.node.attrs["reducer"] != "maximum":
         return False
     joined = y.node.attrs["dims"]
-    if _bare(y.node.operands[0]) != _bare(x):
+    if _unbarred(y.node.operands[0]) != _unbarred(x):
         return False
     places: list[int | None] = [dim for dim in range(len(x.shape)) if dim not in joined]
     for node in reversed(shapes):
@@ -157,7 +157,7 @@ def _is_least_maximum(value: Value) -> bool:
     return node.op == "maximum" and bounds(node.operands[0])[1] == -math.inf
 
 
-def _bare(value: Value) -> Value:
+def _unbarred(value: Value) -> Value:
     while value.node.op == "barrier":
         value = value.node.operands[value.index]
     return value

@@ -5,17 +5,22 @@ from __future__ import annotations
 from celosia.compiler.builder import scalar_of
 from celosia.graph import Graph, Node, Value
 
-__all__ = ["SHAPES", "Uses", "constant_of"]
+__all__ = ["SHAPES", "Uses", "bare", "constant_of"]
 
 #: Operations that change neither an element nor how many users it has.
 SHAPES = frozenset({"reshape", "broadcast", "transpose", "slice", "reverse", "barrier"})
 
 
-def constant_of(value: Value) -> float | None:
-    """Return the number that all elements of a constant are; None for anything else."""
+def bare(value: Value) -> Value:
+    """Return what a value is but for changes of its shape."""
     while value.node.op in SHAPES:
         value = value.node.operands[value.index]
-    found = scalar_of(value)
+    return value
+
+
+def constant_of(value: Value) -> float | None:
+    """Return the number that all elements of a constant are; None for anything else."""
+    found = scalar_of(bare(value))
     return None if found is None else float(found)
 
 

@@ -94,7 +94,6 @@ def test_softmax(columns):
     lambda top: top[np.newaxis, :], lambda top: top.reshape(1, 16)])
 def test_what_is_less_than_the_largest_of_other_rows_may_be_large(shaped):
     jax = pytest.importorskip("jax")
-    jax = pytest.importorskip("jax")
     jnp = jax.numpy
 
     def f(x, z):
