@@ -15,13 +15,28 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["ROOT", "ensure", "tool"]
+__all__ = ["ROOT", "SEPARATE", "ensure", "ensure_apart", "tool"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 OLDEST = (3, 11)
 #: Extras of pyproject.toml; each contains those before it.
 EXTRAS = ("hw", "sim", "demo", "dev")
+#: The digits of the examples.
+_DIGITS = "scikit-learn>=1.5,<2"
+#: Environments apart, for ``scripts/test extras NAME``: extras of pyproject.toml, none that ``dev``
+#: adds, and what their tests want besides.
+SEPARATE = {
+    "jax": ("jax", _DIGITS),
+    "keras": ("keras", _DIGITS),
+    "flax": ("flax", _DIGITS, "keras>=3.15,<4"),  # examples/reload.py is of both
+    # 2.13 goes with torchax 0.0.14. An index that has a build for the CPU alone, 2.13.0+cpu, gives
+    # that one: pip takes a local version for a newer one.
+    "torch": ("torch", _DIGITS, "torch>=2.13,<2.14"),
+    "fpga": ("fpga",),
+}
+#: What runs their tests; in the release of constraints.txt.
+_RUNNER = ("pytest", "pytest-xdist")
 #: What builds the project, with what an editable install needs.
 BUILD = ("hatchling", "editables")
 
@@ -42,14 +57,15 @@ def _newer_python():
           f"({sys.executable}), and there is no newer one on PATH")
 
 
-def _venv():
-    """Return the folder of the environment."""
-    return Path(os.environ.get("CELOSIA_VENV") or ROOT / ".venv").absolute()
+def _venv(apart=""):
+    """Return the folder of the environment, or of one beside it."""
+    venv = Path(os.environ.get("CELOSIA_VENV") or ROOT / ".venv").absolute()
+    return venv.with_name(f"{venv.name}-{apart}") if apart else venv
 
 
-def _key():
-    """Return what an environment depends on, as a hash."""
-    parts = [str(ROOT), str(_venv()), sys.version]
+def _key(venv, more):
+    """Return what an environment depends on, as a hash; ``more``: packages beside the project."""
+    parts = [str(ROOT), str(venv), sys.version, *more]
     text = "\0".join(parts).encode()
     return hashlib.sha256(text + (ROOT / "pyproject.toml").read_bytes()
                           + CONSTRAINTS.read_bytes()).hexdigest()
@@ -89,10 +105,10 @@ def _make(venv):
     _run("making " + str(venv), [sys.executable, "-m", "venv", "--clear", venv])
 
 
-def tool(name):
-    """Return the path of a program of the environment."""
+def tool(name, apart=""):
+    """Return the path of a program of the environment, or of one beside it."""
     folder = "Scripts" if os.name == "nt" else "bin"
-    return str(_venv() / folder / name)
+    return str(_venv(apart) / folder / name)
 
 
 def _warm_up(python):
@@ -114,22 +130,39 @@ def ensure(extra):
     Needs the package index the first time, and whenever pyproject.toml, constraints.txt, the
     place of the checkout or the version of Python has changed.
     """
+    return _ensure("", extra, f"{ROOT}[{extra}]",
+                   sim=EXTRAS.index(extra) >= EXTRAS.index("sim"))
+
+
+def ensure_apart(name, sim=False):
+    """Likewise for one of ``SEPARATE``, in a folder of its own; ``sim``: in yet another one, with
+    the simulator too.
+    """
+    extra, *more = SEPARATE[name]
+    extras, apart = (f"{extra},sim", f"{name}-sim") if sim else (extra, name)
+    return _ensure(apart, extras, f"{ROOT}[{extras}]", *_RUNNER, *more, sim=sim)
+
+
+def _ensure(apart, content, project, *more, sim):
+    """Have an environment with ``content``: the project with extras, and more packages."""
     _newer_python()
-    venv, key = _venv(), _key()
+    venv = _venv(apart)
+    key = _key(venv, more)
     stamp = venv / "celosia.json"
-    python = tool("python")
+    python = tool("python", apart)
 
     def installed():
-        """Return the extra that the environment has, or None if it is not of today."""
+        """Return what the environment has, or None if it is not of today."""
         try:
-            content = json.loads(stamp.read_text())
+            found = json.loads(stamp.read_text())
         except (OSError, ValueError):
             return None
-        return content["extra"] if content["key"] == key else None
+        return found["extra"] if found["key"] == key else None
 
     def fits():
         have = installed()
-        return have is not None and EXTRAS.index(have) >= EXTRAS.index(extra)
+        return have is not None and (
+            have == content or EXTRAS.index(have) >= EXTRAS.index(content))
 
     if fits():
         return python
@@ -144,11 +177,11 @@ def ensure(extra):
         pip = [python, "-m", "pip", "install", "--quiet", "--constraint", CONSTRAINTS]
         hint = " (is a package index in reach?)"
         _run("installing the build tools", [*pip, *BUILD], hint)
-        _run("installing the project", [*pip, "--no-build-isolation", "--editable",
-                                        f"{ROOT}[{extra}]"], hint)
-        if EXTRAS.index(extra) >= EXTRAS.index("sim"):
+        _run("installing the project", [*pip, "--no-build-isolation", "--editable", project,
+                                        *more], hint)
+        if sim:
             _warm_up(python)
-        stamp.write_text(json.dumps({"key": key, "extra": extra}))
+        stamp.write_text(json.dumps({"key": key, "extra": content}))
     return python
 
 
@@ -158,9 +191,12 @@ def _lock():
     with tempfile.TemporaryDirectory() as folder:
         _make(folder)
         pip = [folder + "/bin/python", "-m", "pip"]
-        _run("installing", [*pip, "install", *BUILD, "--editable", f"{ROOT}[dev]"])
+        extras = ",".join(["dev", *(extra for extra, *_ in SEPARATE.values())])
+        more = [package for _, *packages in SEPARATE.values() for package in packages]
+        _run("installing", [*pip, "install", *BUILD, *more, "--editable", f"{ROOT}[{extras}]"])
         frozen = subprocess.run([*pip, "freeze", "--exclude-editable"], check=True,
                                 stdout=subprocess.PIPE).stdout.decode()
+    frozen = frozen.replace("+cpu", "")  # whatever build of torch an index has
     CONSTRAINTS.write_text(
         "# Every package that the scripts install, pinned: one set for Python 3.11 to 3.14.\n"
         "# Written by: python3 scripts/bootstrap.py --lock\n" + frozen)

@@ -1,6 +1,8 @@
-"""The examples as a user starts them: whole programs on the chip and, beside it, on JAX's CPU."""
+"""The examples as a user starts them: whole programs on the chip and, beside it, on JAX's CPU.
 
-import importlib.util
+Each belongs to the extra that it needs: ``scripts/test extras torch`` has those of PyTorch.
+"""
+
 import os
 import re
 import subprocess
@@ -14,46 +16,45 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 #: Seconds after which a program that does not end has hung.
 TIMEOUT = 500
+MODEL_AND_SLOW_RTL = ("model", pytest.param("rtl", marks=pytest.mark.slow))
 
 
 @dataclass(frozen=True)
 class Example:
-    """A program, what it needs, and arguments that make it short."""
+    """A program, the extra that it needs, and arguments that make it short."""
 
     name: str
-    needs: tuple[str, ...]
+    extra: pytest.MarkDecorator
     short: tuple[str, ...] = ("--epochs", "1", "--limit", "64")
     #: What is printed may be so far from what the CPU computes in fp32, relatively; the shares
     #: of test images are not compared.
     near: float = 0.02
 
-    @property
-    def missing(self):
-        """What is not installed."""
-        return [name for name in self.needs if importlib.util.find_spec(name) is None]
 
-
-KERAS = ("keras", "sklearn")
+JAX, KERAS, FLAX, TORCH, TENSORFLOW = (pytest.mark.extra(name=name) for name in (
+    "jax", "keras", "flax", "torch", "tensorflow"))
 ALL = {each.name: each for each in (
-    Example("keras_mlp", KERAS),
+    Example("keras_mlp", pytest.mark.extra(name="keras", default=True)),
     Example("keras_cnn", KERAS),
     Example("keras_lstm", KERAS),
     Example("mixed_bf16", KERAS),
     Example("keras_int8", KERAS),
-    Example("reload", (*KERAS, "orbax")),
-    Example("flax_mlp", ("flax", "optax", "sklearn")),
-    Example("jax_transformer", ("jax",), ("--steps", "2", "--letters", "2")),
-    Example("data_parallel", ("jax", "sklearn")),
-    Example("torch_module", ("torch", "torchax", "optax", "sklearn")),
+    Example("reload", FLAX),
+    Example("flax_mlp", FLAX),
+    Example("jax_transformer", JAX, ("--steps", "2", "--letters", "2")),
+    Example("data_parallel", JAX),
+    Example("torch_module", TORCH),
 )}
-#: It hands its StableHLO over itself, so there is nothing to compare it with.
-TENSORFLOW = Example("tf_function", ("tensorflow", "sklearn"))
+
+
+def of(*rows):
+    """Return rows, names or tuples that begin with one, marked with the extra of the example."""
+    tuples = [(row,) if isinstance(row, str) else row for row in rows]
+    return [pytest.param(*row, marks=ALL[row[0]].extra) for row in tuples]
 
 
 def run(name, *arguments, platform="celosia", backend="model", devices=1):
-    """Return what a program prints; the test is skipped where its framework is not installed."""
-    if missing := {**ALL, TENSORFLOW.name: TENSORFLOW}[name].missing:
-        pytest.skip(f"{', '.join(missing)} not installed")
+    """Return what a program prints."""
     environment = dict(os.environ, JAX_PLATFORMS=platform, CELOSIA_STRICT="1",
                        CELOSIA_BACKEND=backend, CELOSIA_DEVICES=str(devices),
                        XLA_FLAGS="", TF_CPP_MIN_LOG_LEVEL="3")
@@ -79,28 +80,23 @@ def same_losses(example, backend, arguments):
     np.testing.assert_allclose(here, there, rtol=example.near)
 
 
-@pytest.mark.parametrize("name", ["keras_mlp"])
-def test_an_example_trains_as_it_does_on_the_cpu(name):
-    same_losses(ALL[name], "model", ALL[name].short)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["model", "rtl"])
-@pytest.mark.parametrize("name", ALL)
-def test_every_example_trains_as_it_does_on_the_cpu(name, backend):
+@pytest.mark.parametrize("backend", MODEL_AND_SLOW_RTL)
+@pytest.mark.parametrize("name", of(*ALL))
+def test_an_example_trains_as_it_does_on_the_cpu(name, backend):
     same_losses(ALL[name], backend, ALL[name].short)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "backend", "least"), [
+@pytest.mark.parametrize(("name", "backend", "least"), of(
     ("keras_mlp", "rtl", 80), ("keras_mlp", "model", 80), ("keras_cnn", "model", 70),
     ("keras_lstm", "model", 60), ("mixed_bf16", "model", 70), ("flax_mlp", "model", 75),
-    ("torch_module", "model", 70), ("data_parallel", "model", 50)])
+    ("torch_module", "model", 70), ("data_parallel", "model", 50)))
 def test_an_epoch_of_digits_is_learned(name, backend, least):
     (found,) = accuracy(run(name, "--epochs", "1", backend=backend))
     assert found >= least
 
 
+@KERAS
 @pytest.mark.slow
 def test_int8_answers_as_well_as_fp32():
     exact, quantised = accuracy(run("keras_int8", "--epochs", "2"))
@@ -108,8 +104,8 @@ def test_int8_answers_as_well_as_fp32():
     assert abs(exact - quantised) <= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["model", "rtl"])
+@FLAX
+@pytest.mark.parametrize("backend", MODEL_AND_SLOW_RTL)
 def test_saved_models_give_the_same_answers(backend, tmp_path):
     text = run("reload", *ALL["reload"].short, "--out", str(tmp_path), backend=backend)
     assert "model.keras: the same answers\n" in text
@@ -117,7 +113,8 @@ def test_saved_models_give_the_same_answers(backend, tmp_path):
     assert (tmp_path / "model.keras").is_file()
 
 
-@pytest.mark.parametrize("backend", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
+@pytest.mark.extra(name="jax", default=True)
+@pytest.mark.parametrize("backend", MODEL_AND_SLOW_RTL)
 def test_four_chips_train_as_one_with_the_whole_batch(backend):
     arguments = ("--epochs", "1", "--limit", "256")
     four = run("data_parallel", *arguments, backend=backend, devices=4)
@@ -127,11 +124,11 @@ def test_four_chips_train_as_one_with_the_whole_batch(backend):
     np.testing.assert_allclose(losses(four), losses(one), rtol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["model", "rtl"])
+@TENSORFLOW
+@pytest.mark.parametrize("backend", MODEL_AND_SLOW_RTL)
 def test_a_step_of_tensorflow_learns(backend):
     arguments = ("--epochs", "2") if backend == "model" else ("--epochs", "1", "--limit", "256")
-    text = run(TENSORFLOW.name, *arguments, "--backend", backend)
+    text = run("tf_function", *arguments, "--backend", backend)
     first, *_, last = (2.4, *losses(text))
     assert last < first
     assert backend == "rtl" or accuracy(text)[0] > 70
@@ -142,5 +139,5 @@ def test_an_example_is_an_ordinary_page(path):
     lines = path.read_text().splitlines()
     assert len(lines) <= 120
     code = [line for line in lines if "celosia" in line and "python examples/" not in line]
-    if path.stem != TENSORFLOW.name:
+    if path.stem != "tf_function":  # it hands its StableHLO over itself
         assert code == []

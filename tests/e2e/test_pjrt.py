@@ -4,7 +4,7 @@ import pytest
 
 from e2e.pjrt_process import run
 
-pytest.importorskip("jax")
+pytestmark = pytest.mark.extra(name="jax", default=True)
 
 
 def test_what_jax_does():

@@ -4,7 +4,7 @@ import pytest
 
 from e2e.pjrt_process import run
 
-pytest.importorskip("jax")
+pytestmark = pytest.mark.extra(name="jax", default=True)
 
 _MESH = """
     from jax.sharding import Mesh, NamedSharding, PartitionSpec as P

@@ -12,8 +12,6 @@ from celosia_hw.boards import BOARDS, board
 from celosia_hw.boards import sources as module
 from celosia_hw.boards.sources import sources
 
-pytest.importorskip("amaranth_boards", reason="pins come from the extra [fpga]")
-
 PINS = {
     "ulx3s": 'LOCATE COMP "sdram_dq[15]" SITE "J17";',
     "icebreaker": "set_io -pullup yes rx 6",

@@ -1,7 +1,5 @@
-"""JAX, if it is there, on the CPU."""
+"""JAX, on the CPU."""
 
-try:
-    import jax
-    jax.config.update("jax_platforms", "cpu")
-except ImportError:
-    pass
+import jax
+
+jax.config.update("jax_platforms", "cpu")

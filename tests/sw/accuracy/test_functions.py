@@ -1,12 +1,10 @@
 """Functions of compiled programs stay within their stated bounds."""
 
-from importlib.util import find_spec
-
 import pytest
 
 from celosia.accuracy import GRAPH, JAX, jax_errors, measure
 
-CASES = (*GRAPH, *(JAX if find_spec("jax") else ()))
+CASES = (*GRAPH, *JAX)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

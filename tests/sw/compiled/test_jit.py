@@ -9,6 +9,7 @@ import celosia
 from celosia import DeviceError
 from celosia.jit import Jitted
 
+pytestmark = pytest.mark.extra(name="jax", default=True)
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 

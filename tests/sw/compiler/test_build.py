@@ -56,8 +56,10 @@ def test_little_memory_is_an_error():
         celosia.compile(graph, "core", cache=False, options={"memory": 1000})
 
 
+@pytest.mark.extra(name="jax", default=True)
 def test_fast_is_chosen():
-    jax = pytest.importorskip("jax")
+    import jax
+
     x = np.ones((8, 16), np.float32)
     sizes = [len(make(jax.numpy.exp).lower(x).program.insns) for make in (
         celosia.jit, celosia.jit(fast=True, cache=False),
@@ -67,8 +69,10 @@ def test_fast_is_chosen():
     assert sizes[1] == sizes[2] == sizes[3] < sizes[0] == sizes[4]
 
 
+@pytest.mark.extra(name="jax", default=True)
 def test_reports_say_why_short_forms_keep_the_bound():
-    jax = pytest.importorskip("jax")
+    import jax
+
     x = np.ones((8, 16), np.float32)
 
     def net(x):
@@ -84,8 +88,8 @@ def test_reports_say_why_short_forms_keep_the_bound():
     assert not celosia.jit(net, fast=True, cache=False).lower(x).proofs
 
 
+@pytest.mark.extra(name="jax", default=True)
 def test_options_of_jit_are_those_of_compile():
-    pytest.importorskip("jax")
     x = np.arange(9, dtype=np.float32)
     with celosia.jit(lambda x: x / 3, options={"merge": False}, cache=False) as exact:
         assert (exact(x) == x / np.float32(3)).all()

@@ -72,7 +72,8 @@ def test_parts_are_written_to_where_a_loop_keeps_them():
     lambda g: g[:, 3:], lambda g: g[1:], lambda g: g[1], lambda g: g[:, ::-1], lambda g: g.T])
 def test_loops_keep_views_that_are_no_concatenations(view):
     """Their places are not those of parts."""
-    jax = pytest.importorskip("jax")
+    import jax
+
     x = np.arange(48, dtype=np.float32).reshape(2, 4, 6)
     with celosia.jit(lambda x: jax.lax.scan(lambda c, g: (c, view(g)), 0.0, x)[1],
                      cache=False) as compiled:

