@@ -74,8 +74,9 @@ lose digits; beyond 1e7 they are some number from -1 to 1.
 
 _PROGRAMS = """\
 What compiled programs compute: operations of graphs ([graph.md](graph.md)) and functions of JAX,
-each compiled alone (`sw/celosia/accuracy/`). The default holds the stated bounds; of the other
-columns is the option `fast=True`. Each has {elements:,} arguments, seed 0: zeros, infinities, NaN,
+each compiled alone by `celosia.jit` (`sw/celosia/accuracy/`); through JAX's plugin they hold the
+same bounds. The default holds the stated bounds; of the other columns is the option `fast=True`.
+Each has {elements:,} arguments, seed 0: zeros, infinities, NaN,
 the ends of the range; all binades of both signs; numbers about 1 and -1 and where the function is
 hard. The reference is long double, or float64 where that is enough.
 

@@ -143,6 +143,58 @@ def test_everyday_functions_all_on_the_chip():
         """, STRICT="1")
 
 
+def test_functions_hold_their_bounds():
+    run("""
+        from celosia.accuracy import JAX, jax_errors
+        for case in JAX:
+            found = jax_errors(case, 1 << 9, seed=1)
+            assert found.error <= case.bound, (case.name, found)
+        """)
+
+
+def test_error_functions_through_transformations_and_on_several_chips():
+    run("""
+        from jax import lax
+        from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+        x = np.linspace(-0.9, 0.9, 16, dtype=np.float32).reshape(4, 4)
+
+        def same(found, wanted):
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+
+        slope = 2 / np.sqrt(np.pi) * np.exp(-x.astype(np.float64)**2)
+        for f in (lax.erf, lax.erfc, lax.erf_inv):
+            wanted = np.asarray(f(x))
+            same(jax.jit(jax.vmap(f))(x), wanted)
+            same(lax.map(f, x), wanted)
+            value, tangent = jax.jvp(f, (x,), (np.ones_like(x),))
+            same(value, wanted)
+            slopes = {lax.erf: slope, lax.erfc: -slope, lax.erf_inv: np.sqrt(np.pi) / 2 * np.exp(
+                wanted.astype(np.float64)**2)}
+            np.testing.assert_allclose(tangent, slopes[f], 2e-6)
+            np.testing.assert_allclose(jax.jit(jax.grad(lambda x: f(x).sum()))(x), slopes[f], 2e-6)
+            # of other elements, and of two shapes in one program
+            half = x.astype(jnp.bfloat16)
+            found = jax.jit(f)(half)
+            same(found, np.asarray(f(half.astype(np.float32))).astype(jnp.bfloat16))
+            for found, part in zip(jax.jit(lambda x: (f(x), f(x[:1]), f(-x)))(x), (
+                    wanted, wanted[:1], np.asarray(f(-x)))):
+                same(found, part)
+            for axes in AxisType.Auto, AxisType.Explicit:
+                mesh = jax.make_mesh((4,), ("d",), axis_types=(axes,))
+                cut = jax.device_put(x, NamedSharding(mesh, P("d")))
+                found = jax.jit(f)(cut)
+                assert found.sharding.spec[0] == "d"
+                same(found, wanted)
+                same(jax.jit(jax.shard_map(f, mesh=mesh, in_specs=P("d"), out_specs=P("d")))(cut),
+                     wanted)
+            # what is exported, for shapes that are known and for others
+            for rows in 4, jax.export.symbolic_shape("rows")[0]:
+                exported = jax.export.export(jax.jit(f))(
+                    jax.ShapeDtypeStruct((rows, 4), np.float32))
+                np.testing.assert_allclose(exported.call(x), wanted, 1e-5)
+        """, DEVICES="4", STRICT="1")
+
+
 def test_beside_the_cpu():
     ended = run("""
         [cpu], [device] = jax.devices(), jax.devices("celosia")

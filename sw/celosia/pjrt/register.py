@@ -56,7 +56,7 @@ def _register_table() -> Any:
 
     for name in _CALLS:
         importlib.import_module(f"celosia.pjrt.{name}")
-    from celosia.pjrt import linalg
+    from celosia.pjrt import linalg, special
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
     from celosia.pjrt.table import CALLS, make_table, silence
@@ -70,6 +70,7 @@ def _register_table() -> Any:
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add(PLATFORM)
     xla_bridge.register_plugin(PLATFORM, priority=PRIORITY, c_api=capsule)
     linalg.register(PLATFORM)
+    special.register(PLATFORM)
     donating = getattr(mlir, "_platforms_with_donation", None)
     if donating is not None and PLATFORM not in donating:
         donating.append(PLATFORM)

@@ -87,6 +87,28 @@ def test_composite_is_what_it_is_made_of():
     assert [node.op for node in graph.nodes].count("multiply") == 1
 
 
+def test_a_composite_named_after_an_error_function_is_that_function():
+    def named(name, x):
+        return lax.composite(lambda x: x * 3, name=name)(x)
+
+    graph = graph_of(lambda x: named("chlo.erfc", x), X)
+    assert [node.op for node in graph.nodes] == ["parameter", "erfc"]
+    # Neither of two arrays, nor another function.
+    two = lax.composite(lambda x, y: x * y, name="chlo.erfc")
+    for function in (lambda x: two(x, x), lambda x: named("chlo.asin", x)):
+        operations = [node.op for node in graph_of(function, X).nodes]
+        assert "multiply" in operations
+        assert "erfc" not in operations
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc", "erf_inv"])
+def test_error_functions_stay_beside_what_is_written_out(name):
+    function = getattr(lax, name)
+    operations = [node.op for node in graph_of(lambda x: function(lax.sinh(x)), X).nodes]
+    assert operations.count(name) == 1
+    assert "exp" in operations
+
+
 def test_equal_elements_are_stored_once():
     graph = graph_of(lambda x: x + jnp.full((500, 500), 2.0), np.ones((500, 500), np.float32))
     assert max(node.attrs["value"].type.size for node in graph.nodes

@@ -6,7 +6,7 @@ from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
 
-__all__ = ["BOOLEAN"]
+__all__ = ["BOOLEAN", "ERROR_FUNCTIONS"]
 
 #: Operations of the same meaning.
 _SAME = {
@@ -22,6 +22,8 @@ _SAME = {
 }
 #: What the arithmetic of numbers is for bools.
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
+#: Operations of the client dialect that are better than the polynomials it has for them.
+ERROR_FUNCTIONS = ("chlo.erf", "chlo.erfc", "chlo.erf_inv")
 
 
 @translates(*(f"stablehlo.{name}" for name in _SAME))
@@ -42,7 +44,7 @@ def _of_sign(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("stablehlo."), x)
 
 
-@translates("chlo.erf", "chlo.erfc", "chlo.erf_inv")
+@translates(*ERROR_FUNCTIONS)
 def _error_function(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("chlo."), *here.operands)
 

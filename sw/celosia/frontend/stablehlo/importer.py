@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,13 @@ from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.frames import Frame, Region
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.partition import Partitioner
-from celosia.frontend.stablehlo.reader import legalise_chlo, read_module, source_of
+from celosia.frontend.stablehlo.reader import (
+    legalise_chlo,
+    operations_of,
+    read_module,
+    restore_chlo,
+    source_of,
+)
 from celosia.frontend.stablehlo.spmd import Spmd
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Constants, Here
 from celosia.graph import (
@@ -91,18 +97,11 @@ def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> 
         program = program.read_bytes()
     filename = filename or "<stablehlo>"
     module = read_module(program, filename)
-    names = {op.name for op in _operations(module.operation)}
+    restore_chlo(module, elementwise.ERROR_FUNCTIONS)
+    names = {op.name for op in operations_of(module.operation)}
     if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
-        legalise_chlo(module)
+        legalise_chlo(module, elementwise.ERROR_FUNCTIONS)
     return Importer(module, filename).run()
-
-
-def _operations(op: Any) -> Iterator[Any]:
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield inner.operation
-                yield from _operations(inner.operation)
 
 
 class Importer:
@@ -363,7 +362,7 @@ class Importer:
 
     def _survey(self, op: Any) -> None:
         """Note what is unknown inside an operation that cannot be walked, or that it calls."""
-        for inner in (op, *_operations(op)):
+        for inner in (op, *operations_of(op)):
             if inner is not op and inner.name not in (*TRANSLATORS, *control.RETURNS):
                 self.refuse(inner, f"{inner.name}: operation has no counterpart")
             callee = control.callee_of(inner)

@@ -16,6 +16,7 @@ import numpy as np
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.control import callee_of
+from celosia.frontend.stablehlo.elementwise import ERROR_FUNCTIONS
 from celosia.frontend.stablehlo.frames import Frame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.propagation import RULES, Plan
@@ -35,8 +36,7 @@ _ELEMENTWISE = frozenset(f"stablehlo.{name}" for name in """
     divide exponential exponential_minus_one floor is_finite log log_plus_one logistic maximum
     minimum multiply negate not or popcnt power reduce_precision remainder round_nearest_afz
     round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine
-    sqrt subtract tan tanh xor""".split()) | {"chlo.square", "chlo.erf", "chlo.erfc",
-                                             "chlo.erf_inv"}
+    sqrt subtract tan tanh xor""".split()) | {"chlo.square", *ERROR_FUNCTIONS}
 #: Operations that are about a device among others.
 _OF_DEVICES = frozenset(f"stablehlo.{name}" for name in """
     all_gather all_reduce all_to_all collective_broadcast collective_permute partition_id

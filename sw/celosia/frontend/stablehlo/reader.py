@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
 from celosia.frontend.errors import FrontendError
 from celosia.graph import Source
 
-__all__ = ["legalise_chlo", "read_module", "source_of"]
+__all__ = ["legalise_chlo", "operations_of", "read_module", "restore_chlo", "source_of"]
 
 #: First bytes of MLIR bytecode, and the producer that follows them in a portable artifact.
 _BYTECODE, _PORTABLE = b"ML\xefR", b"StableHLO_v"
+_CALL = "stablehlo.custom_call"
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _NAME = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?!:)')
 
@@ -65,14 +67,70 @@ def read_module(program: str | bytes, filename: str) -> Any:
         raise FrontendError(f"{filename} must be StableHLO", lines) from None
 
 
-def legalise_chlo(module: Any) -> None:
-    """Replace operations of the client dialect by StableHLO's, in place."""
-    from jaxlib.mlir import passmanager
+def operations_of(op: Any) -> Iterator[Any]:
+    """Yield what is inside an operation, each before what is inside of it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from operations_of(inner.operation)
+
+
+def legalise_chlo(module: Any, kept: Collection[str] = ()) -> None:
+    """Replace operations of the client dialect by StableHLO's, in place.
+
+    Parameters
+    ----------
+    module
+        The module.
+    kept
+        Operations, without attributes, that stay.
+    """
+    from jaxlib.mlir import ir, passmanager
     _register_passes()
     with module.context:
+        # The pass knows no exceptions, but it leaves calls alone.
+        for op in tuple(operations_of(module.operation)):
+            if op.name in kept:
+                _replace(op, _CALL, call_target_name=ir.StringAttr.get(op.name))
         manager = passmanager.PassManager.parse(
             "builtin.module(func.func(chlo-legalize-to-stablehlo))")
         manager.run(module.operation)
+        _put_back(module, _CALL, "call_target_name", kept)
+
+
+def restore_chlo(module: Any, names: Collection[str]) -> None:
+    """Replace composites by the operations of the client dialect that they are named after.
+
+    So those operations come through where that dialect may not: see `celosia.pjrt.special`.
+
+    Parameters
+    ----------
+    module
+        The module, which is changed in place.
+    names
+        Operations on one array that give one of its type, without attributes.
+    """
+    with module.context:
+        _put_back(module, "stablehlo.composite", "name", names)
+
+
+def _put_back(module: Any, name: str, attribute: str, names: Collection[str]) -> None:
+    for op in tuple(operations_of(module.operation)):
+        if (op.name == name and op.attributes[attribute].value in names
+                and [x.type for x in op.operands] == [x.type for x in op.results]
+                and len(op.results) == 1):
+            _replace(op, op.attributes[attribute].value)
+
+
+def _replace(op: Any, name: str, **attributes: Any) -> None:
+    from jaxlib.mlir import ir
+    with ir.InsertionPoint(op):
+        new = ir.Operation.create(name, [x.type for x in op.results], list(op.operands),
+                                  attributes, loc=op.location)
+    for old, result in zip(op.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    op.erase()
 
 
 @lru_cache(maxsize=1)
