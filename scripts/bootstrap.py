@@ -5,6 +5,7 @@ It is imported by the scripts beside it; run by itself with ``--lock`` it writes
 anew from the environment, for use after a bound in pyproject.toml has changed.
 """
 
+import ast
 import contextlib
 import hashlib
 import json
@@ -39,6 +40,13 @@ SEPARATE = {
 _RUNNER = ("pytest", "pytest-xdist")
 #: What builds the project, with what an editable install needs.
 BUILD = ("hatchling", "editables")
+#: The C++ compiler of the package index.
+_COMPILER = "ziglang"
+#: Installs ten times as fast as pip; pip installs it, and takes over where it fails.
+_INSTALLER = "uv"
+#: Settings of pip that it has under other names: it does not read pip's.
+_PIP_SETTINGS = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX",
+                 "find-links": "UV_FIND_LINKS", "cert": "SSL_CERT_FILE"}
 
 
 def _fail(message):
@@ -84,14 +92,52 @@ def _locked():
         yield
 
 
-def _run(what, command, hint=""):
-    """Run a command in silence; show what it said if it fails."""
-    env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
+def _call(command, **more):
+    """Run a command in silence; return its exit code and what it said."""
+    env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", **more}
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env=env)
-    if done.returncode:
-        sys.stderr.write(done.stdout.decode(errors="replace"))
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def _run(what, command, hint=""):
+    """Run a command in silence; show what it said if it fails."""
+    code, said = _call(command)
+    if code:
+        sys.stderr.write(said)
         _fail(f"{what} failed{hint}")
+
+
+def _pip_settings(pip):
+    """Return pip's settings of where packages come from, under the names of the installer."""
+    _, said = _call([*pip, "config", "list"])
+    found = {}
+    for line in said.splitlines():
+        name, _, value = line.partition("=")
+        variable = _PIP_SETTINGS.get(name.split(".")[-1])
+        if variable and value:
+            # Of several the last one counts, as for pip: the environment stands behind the files.
+            found[variable] = " ".join(ast.literal_eval(value).split())
+    return found
+
+
+def _install(python, packages, sim):
+    """Install packages, in the releases of constraints.txt; ``sim``: have a C++ compiler warm."""
+    pip = [python, "-m", "pip"]
+    rest = ["--quiet", "--constraint", CONSTRAINTS]
+    code, _ = _call([*pip, "install", *rest, _INSTALLER])
+    uv = [python, "-m", "uv", "pip", "install", "--python", python, *rest,
+          "--index-strategy", "unsafe-best-match"]  # of all indices, as pip does
+    settings = {} if code else _pip_settings(pip)
+
+    def install(what, *words):
+        if code or _call([*uv, *words], **settings)[0]:
+            _run("installing " + what, [*pip, "install", *rest, *words],
+                 " (is a package index in reach?)")
+
+    install("the build tools", *BUILD, *([_COMPILER] if sim else []))
+    with _warming_up(python) if sim else contextlib.nullcontext():
+        install("the project", "--no-build-isolation", *packages)
 
 
 def _make(venv):
@@ -111,17 +157,23 @@ def tool(name, apart=""):
     return str(_venv(apart) / folder / name)
 
 
-def _warm_up(python):
-    """Have the packaged C++ compiler build its C++ library, which it does once, at its first use:
-    here it is expected to take a minute, in a test it is not. Does nothing where it fails.
+@contextlib.contextmanager
+def _warming_up(python):
+    """Meanwhile have the packaged C++ compiler build its C++ library, which it does once, at its
+    first use: here it is expected to take a minute, in a test it is not. Does nothing where it
+    fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "empty.cpp"
         source.write_text("#include <string>\nstd::string text() { return {}; }\n")
-        subprocess.call([python, "-m", "ziglang", "c++", "-O2", "-std=c++17", "-fPIC", "-shared",
-                         "-pthread", "-fno-sanitize=undefined", str(source),
-                         "-o", str(source.with_suffix(".so"))],
-                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [python, "-m", _COMPILER, "c++", "-O2", "-std=c++17", "-fPIC", "-shared", "-pthread",
+             "-fno-sanitize=undefined", str(source), "-o", str(source.with_suffix(".so"))],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            process.wait()
 
 
 def ensure(extra):
@@ -174,13 +226,7 @@ def _ensure(apart, content, project, *more, sim):
               flush=True)
         if installed() is None:
             _make(venv)
-        pip = [python, "-m", "pip", "install", "--quiet", "--constraint", CONSTRAINTS]
-        hint = " (is a package index in reach?)"
-        _run("installing the build tools", [*pip, *BUILD], hint)
-        _run("installing the project", [*pip, "--no-build-isolation", "--editable", project,
-                                        *more], hint)
-        if sim:
-            _warm_up(python)
+        _install(python, ["--editable", project, *more], sim)
         stamp.write_text(json.dumps({"key": key, "extra": content}))
     return python
 
@@ -193,7 +239,8 @@ def _lock():
         pip = [folder + "/bin/python", "-m", "pip"]
         extras = ",".join(["dev", *(extra for extra, *_ in SEPARATE.values())])
         more = [package for _, *packages in SEPARATE.values() for package in packages]
-        _run("installing", [*pip, "install", *BUILD, *more, "--editable", f"{ROOT}[{extras}]"])
+        _run("installing", [*pip, "install", _INSTALLER, *BUILD, *more,
+                             "--editable", f"{ROOT}[{extras}]"])
         frozen = subprocess.run([*pip, "freeze", "--exclude-editable"], check=True,
                                 stdout=subprocess.PIPE).stdout.decode()
     frozen = frozen.replace("+cpu", "")  # whatever build of torch an index has

@@ -1,17 +1,18 @@
 """A vector unit between two memories, compared with the model."""
 
+import functools
 import random
 from dataclasses import dataclass, field
 
 import numpy as np
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.banked import BankedMemory
 from celosia_hw.memory.ports import READ_LATENCY, row_bits
 from celosia_hw.vpu.unit import VectorUnit
+from hw.simulation import World
 from hw.vpu_vectors import BOUNDS, CORNERS, NOISE_ROWS, Memories, Vector
 
 __all__ = ["BOTH", "BOUNDS", "CORNERS", "INT8", "WIDE", "WIDE_INT8", "Result", "check", "run"]
@@ -47,6 +48,12 @@ class Bench(wiring.Component):
         return m
 
 
+@functools.cache
+def world(config: TpuConfig) -> World:
+    """The bench of a configuration, made once."""
+    return World(Bench(config))
+
+
 @dataclass
 class Result:
     """What a run left behind and how long it took."""
@@ -66,7 +73,8 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
     ``noise`` is how often each of the test's ports asks; ``ordered`` offers an instruction only
     when the one before has finished.
     """
-    bench = Bench(config)
+    made = world(config)
+    bench = made.component
     unit, rng = bench.unit, random.Random(seed)
     result = Result(np.zeros_like(memories.ub), np.zeros_like(memories.acc), 0)
     over = False
@@ -138,13 +146,7 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
             ctx.set(memory.read[0].valid, 0)
             ctx.set(memory.write[0].valid, 0)
 
-    simulator = Simulator(bench)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(main)
-    simulator.add_testbench(monitor, background=True)
-    if noise:
-        simulator.add_testbench(traffic, background=True)
-    simulator.run()
+    made.run(main, monitor, *([traffic] if noise else []))
     return result
 
 
