@@ -16,9 +16,9 @@ from celosia.link import DeviceLost
 from celosia_hw.boards import BOARDS
 from celosia_sim.board_library import build_board
 
-#: Of the pipelined chip and of the compact one: those of tests/rtl/boards, which share what is
-#: compiled for them.
-BAUD, COMPACT_BAUD = 12_500_000, 10_000_000
+#: Of the pipelined chip, the compact one and the one on the Tang Nano 9K: those of
+#: tests/rtl/boards, which share what is compiled for them.
+BAUD, COMPACT_BAUD, SMALL_BAUD = 12_500_000, 10_000_000, 5_400_000
 #: Seconds; the simulation is some thousand times slower than the board.
 PATIENCE = 120.0
 
@@ -103,9 +103,10 @@ def test_board_reads_digits_bit_for_bit(server, network):
 
 def test_compact_board_reads_digits_bit_for_bit(server, network):
     """In the 16 KiB of the Tang Nano 9K, program and all."""
-    check_digits(server, network("nano", 2), "tangnano9k", baud=5_400_000)
+    check_digits(server, network("nano", 2), "tangnano9k", baud=SMALL_BAUD)
 
 
+@pytest.mark.slow
 def test_compact_board_with_an_sdram_reads_digits_bit_for_bit(server, network):
     check_sdram(check_digits(server, network("edge", 2), "ulx3s", baud=COMPACT_BAUD))
 
@@ -118,15 +119,15 @@ def test_board_reads_digits_at_its_own_baud(server, network, part):
 
 
 def test_unplugging_in_a_transfer_and_plugging_in_again(server):
-    build_board(BOARDS["ulx3s"], baud=COMPACT_BAUD)
-    board = server("--baud", str(COMPACT_BAUD))
+    build_board(BOARDS["tangnano9k"], baud=SMALL_BAUD)
+    arguments = ("--board", "tangnano9k", "--baud", str(SMALL_BAUD))
+    board = server(*arguments)
     device = celosia.open("serial", port=board.port, timeout=PATIENCE, attempts=1)
     handle = device.put(np.arange(500, dtype=np.int32))
     board.kill()
     with pytest.raises(DeviceLost, match=f"^the board on {board.port} must "):
         handle.numpy()
     device.close()
-    with celosia.open("serial", port=server("--baud", str(COMPACT_BAUD)).port,
-                      timeout=PATIENCE) as device:
+    with celosia.open("serial", port=server(*arguments).port, timeout=PATIENCE) as device:
         data = np.arange(300, dtype=np.int32)
         assert np.array_equal(device.put(data).numpy(), data)

@@ -31,23 +31,17 @@ def rtl():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_gives_what_its_graph_means(name):
+def test_program(name, rtl):
+    """It gives what its graph means and what JAX gives on the CPU, and the RTL the same bits."""
+    tolerance = PROGRAMS[name].tolerance
     found = distances(on_model(name), by_graph(*made(name)))
-    assert max(found) <= PROGRAMS[name].tolerance.graph["small"], found
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program_gives_what_jax_gives_on_the_cpu(name):
+    assert max(found) <= tolerance.graph["small"], found
     found = distances(on_model(name), by_jax(*made(name)))
-    assert max(found) <= PROGRAMS[name].tolerance.jax, found
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_rtl_gives_the_same_bits(name, rtl):
+    assert max(found) <= tolerance.jax, found
     function, args = made(name)
     with celosia.jit(function, device=rtl, strict=True) as chip:
-        found = jax.tree.leaves(chip(*args))
-    for a, b in zip(found, jax.tree.leaves(on_model(name)), strict=True):
+        results = jax.tree.leaves(chip(*args))
+    for a, b in zip(results, jax.tree.leaves(on_model(name)), strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert a.tobytes() == b.tobytes()
 

@@ -25,8 +25,10 @@ from celosia_sim.verilog import chip_verilog
 
 PROGRAMS, FAULTS, INDEXES, CUTS = range(120), range(65), range(30), range(90)
 BUS_ERRORS = range(40)
-#: Presets; one in the form of its Verilog that is for synthesis.
-CHIPS = ("nano", "edge", "core", "nano synthesis", pytest.param("core4", marks=pytest.mark.slow))
+#: Presets; one in the form of its Verilog that is for synthesis. `edge` and `core4` are `nano` and
+#: `core` in other sizes.
+CHIPS = ("nano", "core", "nano synthesis",
+         *(pytest.param(name, marks=pytest.mark.slow) for name in ("edge", "core4")))
 
 
 @pytest.fixture(scope="module", params=CHIPS)
