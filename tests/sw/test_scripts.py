@@ -192,6 +192,9 @@ def test_kinds_take_turns_and_none_runs_twice_at_once(soak, tmp_path):
     state.done("a", 10, 5.0)
     state.done("b", 10, 1.0)
     assert state.take(kinds)[0] == ["b"]
+    for _ in range(soak.MOST_FAILURES):
+        state.done("a", 10, 0.0, "build/soak/failures/a-1")
+    assert state.take(kinds) is None
 
 
 def test_every_preset_is_soaked_on_rtl_and_model(soak):
