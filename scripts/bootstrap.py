@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["ROOT", "SEPARATE", "ensure", "ensure_apart", "tool"]
+__all__ = ["DEFAULT_MARKS", "ROOT", "SEPARATE", "ensure", "ensure_apart", "tool"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
@@ -36,7 +36,9 @@ SEPARATE = {
     "torch": ("torch", _DIGITS, "torch>=2.13,<2.14"),
     "fpga": ("fpga",),
 }
-#: What runs their tests; in the release of constraints.txt.
+#: The tests that the environment of ``dev`` is enough for, as pytest's -m has it.
+DEFAULT_MARKS = "not extra or extra(default=True)"
+#: What runs the tests of an extra; in the release of constraints.txt.
 _RUNNER = ("pytest", "pytest-xdist")
 #: What builds the project, with what an editable install needs.
 BUILD = ("hatchling", "editables")

@@ -3,7 +3,8 @@
 ``python -m celosia_sim.lockstep --preset core --seeds 0 10000`` runs as many random programs as
 wanted; with ``--faults``, programs that end in a fault, with ``--bus-errors``, in a bus error; with
 ``--cut``, before each of them one that is stopped in the middle. ``--coverage`` runs none: it
-prints what the programs of these seeds cover.
+prints what the programs of these seeds cover. A difference ends it; ``--save DIR`` keeps the
+program, ``--trace FILE`` writes the waveform of all that ran.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +43,8 @@ from celosia_sim.randprog import (
 )
 from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions
 
-__all__ = ["Lockstep", "LockstepError", "Outcome", "cut_options", "main", "memory_options"]
+__all__ = ["Lockstep", "LockstepError", "Outcome", "cut_options", "main", "memory_options",
+           "save_program"]
 
 
 class LockstepError(AssertionError):
@@ -338,6 +341,19 @@ def _text(program: RandomProgram, pc: int) -> str:
         return f"{code.hex()} ({error})"
 
 
+def save_program(program: RandomProgram, folder: Path) -> None:
+    """Write a program into a folder: its instructions as text and as bytes, and its data."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"# {program.config.name}, seed {program.seed}",
+             f"# code at {program.program_addr:#x}, data at {program.data_addr:#x}",
+             *(f"# window {first:#x}..{last:#x}" for first, last in program.windows),
+             *(f"# bus errors {first:#x}..{last:#x}" for first, last in program.errors),
+             *(f"{pc:4}  {_text(program, pc)}" for pc in range(program.length))]
+    (folder / "program.txt").write_text("\n".join(lines) + "\n")
+    (folder / "program.bin").write_bytes(program.code)
+    (folder / "data.bin").write_bytes(program.image)
+
+
 def cut_options(seed: int, *, compact: bool = False) -> tuple[int, bool]:
     """Return after how many cycles a seed's program is stopped, and whether by the host.
 
@@ -376,26 +392,36 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--coverage", action="store_true",
                         help="no chip: print how often legal and faulty programs hit each bin; "
                              "1 where one of them is missed")
+    parser.add_argument("--save", type=Path, metavar="DIR",
+                        help="where to write the program that differs")
+    parser.add_argument("--trace", type=Path, metavar="FILE",
+                        help="a waveform, *.vcd or *.fst; not of the compact chip")
     args = parser.parse_args(argv)
+    if args.compact and args.trace:
+        parser.error("--trace must be without --compact, which has no RTL")
     config = preset(args.preset)
     if args.coverage:
         coverage = cover(config, range(*args.seeds), range(*args.seeds))
         print(coverage.report())
         return int(bool(coverage.missing()))
-    transport = CompactHost(config) if args.compact else RtlTransport(config)
+    transport = (CompactHost(config) if args.compact
+                 else RtlTransport(config, SimOptions(trace=args.trace)))
     lockstep = Lockstep(config, transport, exact=not args.compact)
     make = (random_faulting_program if args.faults else
             random_bus_errors if args.bus_errors else random_program)
     cycles = 0
     for seed in range(*args.seeds):
         transport.set_options(memory_options(seed))
+        program = make(config, seed, args.size, transport.memory_bytes)
         try:
             if args.cut:
                 after, by_host = cut_options(seed, compact=args.compact)
                 lockstep.cut(random_walks(config, seed), after, by_host=by_host)
-            cycles += lockstep.run(make(config, seed, args.size, transport.memory_bytes)).cycles
+            cycles += lockstep.run(program).cycles
         except LockstepError as error:
             print(error, file=sys.stderr)
+            if args.save:
+                save_program(program, args.save)
             return 1
     first, end = args.seeds
     print(f"{config.name}: seeds {first}..{end - 1} equal, {cycles:,} cycles")

@@ -462,9 +462,9 @@ class Example:
         """What a failure prints: the text of the graph."""
         return f"{to_text(self.graph, sources=False)}\n# errors {self.errors}, {self.options}"
 
-    def compile(self):
+    def compile(self, preset="core"):
         """Return the program; nothing may run on the host."""
-        return celosia.compile(self.graph, "core", strict=True, cache=False,
+        return celosia.compile(self.graph, preset, strict=True, cache=False,
                                options=self.options)
 
 
