@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -118,9 +119,10 @@ class Command:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as folder:
-            for index in range(workers):
-                free.put(Scratch(self.project.root, Path(folder) / str(index),
-                                 self.folder / "cache"))
+            trees = [Scratch(self.project.root, Path(folder) / str(index), self.folder / "cache")
+                     for index in range(workers)]
+            for scratch in trees:
+                free.put(scratch)
             with ThreadPoolExecutor(workers) as pool:
                 futures = [pool.submit(one, item) for item in items]
                 try:
@@ -128,7 +130,9 @@ class Command:
                         future.result()
                 except BaseException:
                     self.end = 0.0
-                    pool.shutdown(wait=False, cancel_futures=True)
+                    for scratch in trees:
+                        scratch.stop()
+                    pool.shutdown(cancel_futures=True)
                     raise
 
     def measure(self, tests: list[str]) -> None:
@@ -208,6 +212,7 @@ def main(arguments: list[str] | None = None, root: Path | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

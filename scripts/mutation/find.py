@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mutation.excluded import is_skipped, presents
 from mutation.mutant import Mutant
-from mutation.operators import OPERATOR_TOKEN, OPERATORS
+from mutation.operators import OPERATOR_TOKEN, OPERATORS, Placed, Target
 from mutation.scopes import MODULE, Def
 
 __all__ = ["compiles", "mutants"]
@@ -43,16 +43,18 @@ class _Text:
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
-    def _span(self, node: ast.AST) -> tuple[int, int]:
+    def _span(self, node: Placed) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         return (self._starts[node.lineno - 1] + node.col_offset,
                 self._starts[node.end_lineno - 1] + node.end_col_offset)
 
-    def mutant(self, operator: str, scope: str, target, after: str) -> Mutant | None:
-        """Return the mutant that replaces ``target``: a node, or a token between two nodes."""
-        if isinstance(target, ast.AST):
+    def mutant(self, operator: str, scope: str, target: Target, after: str) -> Mutant | None:
+        """Return the mutant that replaces ``target``: a node, or the token between two nodes."""
+        if isinstance(target, ast.expr | ast.stmt):
             start, end = self._span(target)
         else:
-            left, right, _ = target
+            left, right = target
             start, end = self._span(left)[1], self._span(right)[0]
             token = OPERATOR_TOKEN.search(self._source, start, end)
             if token is None or b"#" in self._source[start:end]:
@@ -66,11 +68,11 @@ class _Text:
                       start - self._starts[line - 1] + 1, self._lines[line - 1].decode().strip())
 
 
-def _changes(tree: ast.Module) -> Iterator[tuple[str, str, object, str]]:
+def _changes(tree: ast.Module) -> Iterator[tuple[str, str, Target, str]]:
     """Iterate over operator, scope, what is replaced, and by what."""
 
     def visit(node: ast.AST, parent: ast.AST, outer: tuple[str, ...],
-              scope: str) -> Iterator[tuple[str, str, object, str]]:
+              scope: str) -> Iterator[tuple[str, str, Target, str]]:
         if is_skipped(node) or isinstance(node, ast.JoinedStr):
             return
         for operator, changes in OPERATORS.items():

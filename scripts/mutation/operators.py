@@ -16,15 +16,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-__all__ = ["OPERATORS", "Change"]
+__all__ = ["OPERATOR_TOKEN", "OPERATORS", "Change", "Placed", "Target"]
 
-#: The node or the bytes (start, end) to be replaced, and the text that replaces them.
-Change = tuple[ast.AST | tuple[ast.AST, ast.AST, str], str]
+#: What has a place in the source.
+Placed = ast.expr | ast.stmt
+#: What is replaced: a node, or the operator of comparison between two.
+Target = Placed | tuple[Placed, Placed]
+#: What is replaced, and the text that replaces it.
+Change = tuple[Target, str]
 
 _COMPARISONS = {
-    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
-    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Is: ("is", "is not"),
-    ast.IsNot: ("is not", "is"), ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"),
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
 }
 _ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift, ast.Pow, ast.MatMult)
 #: Callables whose arguments from this one on have an order that matters.
@@ -55,8 +58,7 @@ def _comparison(node: ast.AST, _parent: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Compare):
         for left, operator, right in zip([node.left, *node.comparators], node.ops,
                                          node.comparators, strict=False):
-            old, new = _COMPARISONS[type(operator)]
-            yield (left, right, old), new
+            yield (left, right), _COMPARISONS[type(operator)]
 
 
 def _off_by_one(node: ast.AST, parent: ast.AST) -> Iterator[Change]:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ PACKAGES = ("celosia", "celosia_hw", "celosia_sim")
 #: What a copy does without.
 _LEFT = shutil.ignore_patterns(".git", ".venv", "build", "dist", "__pycache__", ".ruff_cache",
                                ".pytest_cache", ".hypothesis")
+#: Seconds between two looks at a run.
+_STEP = 1.0
 #: pytest's exit codes for: all passed, nothing to run.
 _FINE = (0, 5)
 
@@ -60,7 +63,12 @@ class Scratch:
         self._folder = folder
         self._cache = cache
         self._counter = 0
+        self._stopped = threading.Event()
         shutil.copytree(root, self.tree, ignore=_LEFT, symlinks=True)
+
+    def stop(self) -> None:
+        """End what runs here, and let nothing run any more."""
+        self._stopped.set()
 
     def forget_programs(self) -> None:
         """Have the next test compile again what is kept from earlier ones."""
@@ -96,22 +104,36 @@ class Scratch:
             options: Sequence[str] = ("-x",)) -> Run:
         """Run tests of the default tier in one process of pytest, ``limit`` seconds at most."""
         shutil.rmtree(self.tree / ".hypothesis", ignore_errors=True)  # examples of another mutant
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider",
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
                    "--tb=line", "-m", "not slow", *options, *tests]
         log = self._folder / "pytest.log"
-        start = time.monotonic()
         with log.open("w") as out:
             process = subprocess.Popen(command, cwd=self.tree, stdin=subprocess.DEVNULL,
                                        stdout=out, stderr=subprocess.STDOUT,
                                        env=environment or self.environment(),
                                        start_new_session=True)
             try:
-                code = process.wait(limit)
-                verdict = "passed" if code in _FINE else "failed"
-            except subprocess.TimeoutExpired:
-                verdict = "time-out"
+                code, seconds = self._wait(process, limit)
             finally:  # the tests' own processes, too
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        return Run(verdict, time.monotonic() - start, log.read_text(errors="replace"))
+        verdict = "time-out" if code is None else "passed" if code in _FINE else "failed"
+        return Run(verdict, seconds, log.read_text(errors="replace"))
+
+    def _wait(self, process: subprocess.Popen, limit: float) -> tuple[int | None, float]:
+        """Return the exit code, None if ``limit`` seconds were over before, and the seconds.
+
+        Time in which this process did not run either (a machine that sleeps, a stopped job) is not
+        counted. InterruptedError after `stop`.
+        """
+        spent, last = 0.0, time.monotonic()
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_STEP)
+            now = time.monotonic()
+            spent, last = spent + min(now - last, 2 * _STEP), now
+            if self._stopped.is_set():
+                raise InterruptedError("the run was stopped")
+            if process.returncode is not None or spent >= limit:
+                return process.returncode, spent

@@ -38,9 +38,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
             call = ast.parse(f"_mutation_entered({f'{place}::{name}'!r})").body[0]
             index = own_body(scope)
             line = scope.body[min(index, len(scope.body) - 1)].lineno if scope.body else 1
-            for node in ast.walk(call):
-                if hasattr(node, "lineno"):
-                    node.lineno = node.end_lineno = line
+            ast.increment_lineno(call, line - 1)
             scope.body.insert(index, call)
         return compile(tree, path, "exec", dont_inherit=True, optimize=_optimize)
 
@@ -56,5 +54,5 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-builtins._mutation_entered = _entered
+setattr(builtins, "_mutation_entered", _entered)  # noqa: B010 (pyright knows no such attribute)
 sys.meta_path.insert(0, _Finder())
