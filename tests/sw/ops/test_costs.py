@@ -23,7 +23,7 @@ PLAIN, TURNED = {}, {"transpose_a": True, "bias": True, "relu": True}
     (preset("edge"), (40, 130, 30, "int8"), {"transpose_b": True, "output": "int8"},
      (105, 160, 3689, 9220, 1200)),
     (preset("nano"), (40, 13, 30, "int8"), PLAIN, (55, 55, 2277, 910, 4800)),
-], ids=str)
+], ids=lambda value: getattr(value, "name", None))
 def test_costs_are_as_they_were(chip, product, options, cost):
     """Instructions in memory and executed, cycles, bytes read and written."""
     program = ops.matmul(chip, *product, **options)
