@@ -106,9 +106,10 @@ class Entered:
 
         def order(test: str) -> tuple:
             known = self[test]
+            shared = len(os.path.commonprefix([Path(test).stem[5:], Path(path).stem]))
             if near[test] == 3 or (known is None and near[test] == 2):
-                return 0, -near[test], 0.0, test
-            return (1, 0, known.seconds, test) if known else (2, -near[test], 0.0, test)
+                return 0, -near[test], -shared, test
+            return (1, 0, known.seconds, test) if known else (2, -near[test], -shared, test)
 
         return sorted({*entering, *taken}, key=order)
 
