@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import signal
 import sys
 import tempfile
@@ -42,6 +43,8 @@ def parser() -> argparse.ArgumentParser:
     add("--count", type=int, default=200, help="how many (200)")
     add("--one", metavar="PLACE", help="one mutant: its number in --list, or "
         "FILE:LINE:COLUMN:OPERATOR, and :2 after it for the second of that place")
+    add("--room", action="append", metavar="ROOM", help="of these only those of a room: hw.vpu, "
+        "model, compiler, sw.asm; may be given again")
     add("--list", action="store_true", help="print the mutants and run nothing")
     add("--show", action="store_true", help="print survivors as diffs and run nothing")
     add("--again", action="store_true", help="run survivors again, for tests that are new; what "
@@ -89,7 +92,10 @@ class Command:
         options, project = self.options, self.project
         if options.one is None or options.one.isdigit():
             found = choose(project, options.seed, options.count)
-            return found if options.one is None else found[int(options.one):][:1]
+            if options.one is not None:
+                return found[int(options.one):][:1]
+            return [mutant for mutant in found
+                    if not options.room or project.room(mutant.path) in options.room]
         path, line, column, operator, *index = options.one.split(":")
         found = [mutant for mutant in mutants(path, (project.root / path).read_bytes())
                  if (mutant.line, mutant.column, mutant.operator)
@@ -180,8 +186,10 @@ class Command:
                     options.again
                     or equivalent.argument_for(mutant, self.known) is not None))
 
-        self.parallel(work, [mutant for mutant in chosen
-                             if options.one is not None or open_(mutant)])
+        todo = [mutant for mutant in chosen if options.one is not None or open_(mutant)]
+        # In any order, so that a run that is stopped has seen a bit of everything.
+        random.Random(options.seed).shuffle(todo)
+        self.parallel(work, todo)
         return self.summary(chosen, results)
 
     def show(self, chosen: list[Mutant], results: Results) -> int:

@@ -9,6 +9,8 @@ Everything else is. What is left out, and why:
   mutated all the same, in the condition before it);
 - ``print``, warnings, logging;
 - arguments of decorators: sizes of caches;
+- ``strict`` of ``zip``, which is an assertion too, and ``reset_less`` of a signal: what need not be
+  reset may be, which costs area alone;
 - the `PRESENTATION` below: files and functions whose numbers are widths, colours and pauses of
   what people look at.
 """
@@ -47,7 +49,7 @@ def is_skipped(node: ast.AST) -> bool:
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.Assert():
             return True
-        case ast.Expr(value=ast.Constant()):
+        case ast.Expr(value=ast.Constant()) | ast.keyword(arg="strict" | "reset_less"):
             return True
         case ast.Expr(value=call):
             return _says(call)
