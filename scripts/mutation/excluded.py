@@ -7,6 +7,7 @@ Everything else is. What is left out, and why:
 - ``raise`` with its arguments, and ``assert``: the text of an
   error is pinned where it matters, and an assertion is a test itself (whether an error is raised is
   mutated all the same, in the condition before it);
+- names of types, ``Row = Sequence[int]``, which stand in annotations alone;
 - ``print``, warnings, logging;
 - arguments of decorators: sizes of caches;
 - ``strict`` of ``zip``, which is an assertion too, and ``reset_less`` of a signal: what need not be
@@ -16,6 +17,7 @@ Everything else is. What is left out, and why:
 """
 
 import ast
+import re
 from fnmatch import fnmatch
 
 __all__ = ["PRESENTATION", "is_skipped", "presents"]
@@ -25,6 +27,10 @@ PRESENTATION = {
     "sw/celosia/demo/curve.py::*": "draws the losses with matplotlib",
     "sw/celosia/demo/show.py::*": "draws digits in the terminal",
 }
+#: Names of types, and what an expression may have that is one.
+_TYPE = re.compile("_?[A-Z][a-z]+[A-Za-z]*")
+_TYPE_PARTS = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.BitOr, ast.Tuple, ast.List,
+               ast.Constant, ast.Load)
 #: Functions that only say something.
 _SAYING = {"print", "warn", "warning", "debug", "info"}
 
@@ -55,6 +61,9 @@ def is_skipped(node: ast.AST) -> bool:
             return _says(call)
         case ast.Assign(targets=[ast.Name(id="__all__")]):
             return True
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return bool(_TYPE.fullmatch(name)) and all(
+                isinstance(part, _TYPE_PARTS) for part in ast.walk(value))
         case ast.If(test=test):
             return _is_named(test, "TYPE_CHECKING", "__name__")
     return False

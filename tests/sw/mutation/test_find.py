@@ -62,7 +62,7 @@ def test_operators(operator, code, wanted):
     '"""Text."""', "import a", "__all__ = [1]", "if TYPE_CHECKING:\n    a = 1",
     "raise ValueError(1 if a else 2)", "assert a == 1", "print(1)", "def f(a: 1) -> 2: ...",
     "@cache(1)\ndef f(): ...", "zip(a, strict=True)[b]", "Signal(a, reset_less=True)[b]",
-    "f'{a + 1}'", "if __name__ == 'a':\n    f()",
+    "Row = A | list[int]", "f'{a + 1}'", "if __name__ == 'a':\n    f()",
 ])
 def test_what_is_never_changed(code):
     assert mutants("sw/a.py", code.encode()) == []
