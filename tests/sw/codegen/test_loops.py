@@ -88,3 +88,30 @@ def test_addresses_in_registers_are_relocated_where_they_are_set():
 
 def test_addresses_in_instructions_are_relocated_there():
     assert assemble([matmul(0, 0, 0), load(3, 9)]).relocations == [(1, 1)]
+
+
+def body_of(inner, outer):
+    """Return a body of ``outer`` nodes that begins with three turns of ``inner`` nodes."""
+    rows = np.random.default_rng(inner).permutation(1 << 14)[:outer - 2 * inner].tolist()
+    turns = [matmul(row, 7 * turn, 0) for turn in range(3) for row in rows[:inner]]
+    return turns + [matmul(row, 0, 0) for row in rows[inner:]]
+
+
+@pytest.mark.parametrize(("inner", "outer"), [
+    (4, 13), *(pair for longest in (16, 64, 256)
+               for pair in ((longest, 3 * longest + 1), (longest // 3, longest + 1)))])
+def test_short_bodies_are_found_before_long_ones(inner, outer):
+    """So that loops nest: in each stage of `celosia.codegen.roll.PERIODS`, from edge to edge."""
+    flat = [node.with_varying((node.varying[0], node.varying[1], turn))
+            for turn in range(3) for node in body_of(inner, outer)]
+    (loop,) = roll(flat)
+    assert loop.count == 3
+    nested = loop.body[0]
+    assert isinstance(nested, Loop)
+    assert (nested.count, len(nested.body)) == (3, inner)
+
+
+@pytest.mark.parametrize(("period", "nodes_"), [(1024, 1), (1025, 3 * 1025)])
+def test_bodies_have_a_longest(period, nodes_):
+    rows = np.random.default_rng(0).permutation(1 << 14)[:period].tolist()
+    assert len(roll([matmul(row, turn, 0) for turn in range(3) for row in rows])) == nodes_

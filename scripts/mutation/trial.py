@@ -1,0 +1,76 @@
+"""One mutant, and whether the tests see it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mutation.entered import Entered
+from mutation.mutant import Mutant
+from mutation.scratch import Scratch
+
+__all__ = ["Verdict", "batches", "trial"]
+
+#: Seconds of tests that share one process: first few, so that what is seen at once ends at once.
+_FIRST, _GROWTH = 10.0, 3.0
+#: Seconds that a file is taken to need where it was not measured.
+_UNKNOWN = 20.0
+
+
+class Verdict(NamedTuple):
+    """What became of a mutant.
+
+    status
+        ``killed``, ``survived``, or ``unfinished`` where the time was over before the tests were:
+        that counts as survived.
+    by
+        What killed it.
+    """
+
+    status: str
+    by: str
+    seconds: float
+
+
+def batches(tests: Sequence[str], seconds: Sequence[float]) -> Iterator[tuple[list[str], float]]:
+    """Divide tests into runs of pytest that become longer: files and the seconds they need."""
+    size, batch, total = _FIRST, [], 0.0
+    for test, needed in zip(tests, seconds, strict=True):
+        batch.append(test)
+        total += needed
+        if total >= size:
+            yield batch, total
+            size, batch, total = size * _GROWTH, [], 0.0
+    if batch:
+        yield batch, total
+
+
+def trial(mutant: Mutant, scratch: Scratch, entered: Entered, budget: float) -> Verdict:
+    """Run the tests that may see a mutant, until one fails or ``budget`` seconds are over.
+
+    Tests that fail without it are left out. Tests that take five times as long as without it, and
+    a minute, count as failed.
+    """
+    start = time.monotonic()
+    tests = entered.tests_of(mutant.path, mutant.scope)
+    known = {test: entered[test] for test in tests}
+    failing = [name for each in known.values() if each for name in each.failed]
+    tests = [test for test in tests if test not in failing]
+    options = ["-x", *(word for name in failing for word in ("--deselect", name))]
+    seconds = [each.seconds if (each := known[test]) else _UNKNOWN for test in tests]
+    with scratch.mutated(mutant):
+        for batch, needed in batches(tests, seconds):
+            left = budget - (time.monotonic() - start)
+            if left <= 0:
+                return Verdict("unfinished", "", time.monotonic() - start)
+            limit = 5 * needed + 60
+            run = scratch.run(batch, min(limit, left), options=options)
+            if run.verdict == "failed":
+                by = run.failed[0] if run.failed else f"{batch[0]} (no test was run)"
+                return Verdict("killed", by, time.monotonic() - start)
+            if run.verdict == "time-out":
+                status = "killed" if limit <= left else "unfinished"
+                return Verdict(status, f"time-out of {' '.join(batch)}"[:200],
+                               time.monotonic() - start)
+    return Verdict("survived", "", time.monotonic() - start)

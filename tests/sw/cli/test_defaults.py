@@ -1,0 +1,55 @@
+"""What a command does where it is told nothing else."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from celosia.cli.main import _parser
+
+DEFAULTS = {
+    "": {"debug": False},
+    "info": {"json": False},
+    "compile": {"strict": False, "fast": False, "no_cache": False},
+    "report": {"strict": False, "fast": False, "no_cache": False, "json": False},
+    "disasm": {"no_data": False},
+    "run": {"input": [], "dump": [], "save": [], "reserve": 0, "timeout": 1_000_000_000,
+            "json": False},
+    "serve": {"host": "127.0.0.1", "port": 8080, "backend": "model", "fast": False,
+              "max_queue": 256, "max_connections": 16, "max_body": 16 << 20, "timeout": 30.0,
+              "wait": 2.0, "no_check": False},
+    "verilog": {"preset": "core", "one_file": False, "simulation": False},
+    "fpga boards": {"json": False},
+    "fpga build": {"json": False, "sources": False, "synth_only": False, "program": False,
+                   "flash": False},
+    "demo": {"train": False, "batch": 128, "picture": Path("training.png")},
+    "bench": {"backend": "rtl", "m": 256, "k": 256, "n": 256, "transpose_a": False,
+              "transpose_b": False, "epilogue": False, "layers": (784, 512, 10), "batch": 128,
+              "rows": 1024, "fast": False, "seed": 0, "no_check": False, "json": False},
+}
+
+
+def commands(parser, name=""):
+    """Iterate over the commands of a parser, each with the options that have a value."""
+    found = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for word, sub in action.choices.items():
+                yield from commands(sub, f"{name} {word}".strip())
+        elif action.default not in (None, argparse.SUPPRESS):
+            found[action.dest] = action.default
+    yield name, found
+
+
+def defaults():
+    return {name: found for chosen in (None, "demo", "bench")
+            for name, found in commands(_parser(chosen)) if found}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_defaults(name):
+    assert defaults()[name] == DEFAULTS[name]
+
+
+def test_every_command_is_here():
+    assert defaults().keys() == DEFAULTS.keys()
