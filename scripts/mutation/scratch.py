@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import bootstrap
+
 from mutation.mutant import Mutant
 
 __all__ = ["PACKAGES", "Run", "Scratch"]
@@ -105,7 +107,7 @@ class Scratch:
         """Run tests of the default tier in one process of pytest, ``limit`` seconds at most."""
         shutil.rmtree(self.tree / ".hypothesis", ignore_errors=True)  # examples of another mutant
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                   "--tb=line", "-m", "not slow", *options, *tests]
+                   "--tb=line", "-m", f"not slow and ({bootstrap.DEFAULT_MARKS})", *options, *tests]
         log = self._folder / "pytest.log"
         with log.open("w") as out:
             process = subprocess.Popen(command, cwd=self.tree, stdin=subprocess.DEVNULL,
