@@ -21,7 +21,6 @@ from celosia_sim.boards.sdram import (
     structure,
 )
 from celosia_sim.build import (
-    FLAGS,
     base_flags,
     compile_all,
     run_tool,
@@ -154,7 +153,9 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
                      f"for next time)")
         work = folder / "work"
         work.mkdir()
-        items = verilate(built, work, top="top", prefix=_PREFIX, extra=["--pins-inout-enables"])
+        sources = verilate(built, work, top="top", prefix=_PREFIX,
+                           extra=["--pins-inout-enables"],
+                           beside=[path for path in _SOURCES if path.suffix == ".cpp"])
         # Low-active lights are shown as what they mean.
         levels = " | ".join(f"(p.led_{name} ^ {int(bool(invert))}u) << {i}"
                             for i, (name, invert) in enumerate(lights))
@@ -163,8 +164,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
             f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
             f"#define BOARD_LIGHTS {levels or '0'}\n")
         flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
-        own = [(path, FLAGS.fast) for path in _SOURCES if path.suffix == ".cpp"]
-        objects = compile_all([*items, *own], work, flags)
+        objects = compile_all(sources, work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "board.so", *objects, *runtime_objects()],
                  work / "link.log")

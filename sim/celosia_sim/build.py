@@ -30,8 +30,9 @@ ABI = 1
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"
 
-#: Bytes of a C++ file that are compiled faster than the headers which it includes, or nearly so.
-_SMALL = 200_000
+#: Bytes of C++ that are a file of their own: large, so that few files parse the headers, and yet
+#: a large chip has work for every processor.
+_LARGE = 2_500_000
 
 #: Formats of a waveform and their number in the harness.
 TRACES = {"": 0, "vcd": 1, "fst": 2}
@@ -160,8 +161,12 @@ def _harness_text(within: str = "") -> str:
 
 
 def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFIX,
-             trace: str = "", extra: Sequence[str] = ()) -> list[tuple[Path, tuple[str, ...]]]:
-    """Run Verilator in ``work``; return the C++ files and the flags that each wants."""
+             trace: str = "", extra: Sequence[str] = (),
+             beside: Sequence[Path] = ()) -> list[tuple[Path, tuple[str, ...]]]:
+    """Run Verilator in ``work``; return the C++ files and the flags that each wants.
+
+    Files ``beside`` the chip that include its headers are compiled with it.
+    """
     (work / "chip.v").write_text(text)
     options = [f"--trace-{trace}"] if trace else []
     run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
@@ -170,25 +175,32 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
              work / "verilator.log", env=verilator().environment())
     if not trace:
         localise(work / "cpp", f"{prefix}___024root")
-    return _join(work / "cpp")
+    return _join(work / "cpp", beside)
 
 
-def _join(cpp: Path) -> list[tuple[Path, tuple[str, ...]]]:
-    """Make one file of the small ones that want the same flags; return all files and their flags.
+def _join(cpp: Path, beside: Sequence[Path]) -> list[tuple[Path, tuple[str, ...]]]:
+    """Make few files of those that want the same flags; return them and their flags.
 
     Every file includes the same headers, for two seconds, and most of them have little else.
     """
     files: dict[tuple[str, ...], list[Path]] = {}
-    for path in sorted(cpp.glob("*.cpp")):
+    for path in (*sorted(cpp.glob("*.cpp")), *beside):  # the last may define macros
         flags = (FLAGS.slow if "Slow" in path.stem else
                  FLAGS.trace if "__Trace" in path.stem else FLAGS.fast)
         files.setdefault(flags, []).append(path)
     items = []
-    for number, (flags, paths) in enumerate(files.items()):
-        small = [path for path in paths if path.stat().st_size < _SMALL]
-        joined = cpp / f"joined_{number}.cpp"
-        joined.write_text("".join(f'#include "{path.name}"\n' for path in small))
-        items += [(path, flags) for path in (joined, *paths) if path not in small]
+    for flags, paths in files.items():
+        parts, size = [], _LARGE
+        for path in paths:
+            if size >= _LARGE:
+                parts.append([])
+                size = 0
+            parts[-1].append(path)
+            size += path.stat().st_size
+        for part in parts:
+            joined = cpp / f"joined_{len(items)}.cpp"
+            joined.write_text("".join(f'#include "{path}"\n' for path in part))
+            items.append((joined, flags))
     return items
 
 
@@ -258,10 +270,10 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
             announce(f"building the {config.name} chip for simulation (kept for next time)")
         work = folder / "work"
         work.mkdir()
-        sources = verilate(text, work, trace=trace)
+        sources = verilate(text, work, trace=trace, beside=[HARNESS / "api.cpp"])
         _write_config(work / "cpp", config, trace)
         flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
-        objects = compile_all([*sources, (HARNESS / "api.cpp", FLAGS.fast)], work, flags)
+        objects = compile_all(sources, work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "chip.so", *objects, *runtime_objects(trace)],
                  work / "link.log")

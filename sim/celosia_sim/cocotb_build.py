@@ -11,7 +11,6 @@ from pathlib import Path
 from celosia.arch.config import TpuConfig
 from celosia_sim import cache
 from celosia_sim.build import (
-    FLAGS,
     TRACES,
     base_flags,
     compile_all,
@@ -78,9 +77,9 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
         work.mkdir()
         (work / "visible.vlt").write_text(_VISIBLE)
         sources = verilate(text, work, prefix="Vtop", trace=trace,
-                           extra=["--vpi", str(work / "visible.vlt")])
+                           extra=["--vpi", str(work / "visible.vlt")], beside=[main])
         flags = [*base_flags(trace), f"-I{work / 'cpp'}"]
-        objects = compile_all([*sources, (main, FLAGS.fast)], work, flags)
+        objects = compile_all(sources, work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-pthread", "-rdynamic",
                          "-o", folder / "celosia", *objects, *runtime_objects(trace, vpi=True),
                          f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}"],

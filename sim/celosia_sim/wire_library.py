@@ -14,7 +14,6 @@ from celosia.driver.errors import BusError
 from celosia.driver.transport import Transport
 from celosia_sim import cache
 from celosia_sim.build import (
-    FLAGS,
     base_flags,
     compile_all,
     run_tool,
@@ -73,7 +72,7 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
     def make(folder: Path) -> None:
         work = folder / "work"
         work.mkdir()
-        sources = verilate(text, work, top=MODULE_NAME, prefix=_PREFIX)
+        sources = verilate(text, work, top=MODULE_NAME, prefix=_PREFIX, beside=[_HARNESS])
         # Verilator writes two underscores of a name another way.
         names = re.findall(r"^  (?:input|output) .*?(\w+);$", text, re.MULTILINE)
         (work / "cpp" / "wire_config.h").write_text("".join(
@@ -81,7 +80,7 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
             for name in sorted(set(names)) if "__" in name)
             + f"#define WIRE_BUS_BYTES {config.bus_bytes}\n")
         flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
-        objects = compile_all([*sources, (_HARNESS, FLAGS.fast)], work, flags)
+        objects = compile_all(sources, work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "wire.so", *objects, *runtime_objects()],
                  work / "link.log")

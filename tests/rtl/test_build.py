@@ -3,12 +3,13 @@
 import re
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 from stub import SCRATCH, stub_config, stub_verilog
 
 from celosia_sim import toolchain
-from celosia_sim.build import FLAGS, build_library, verilate
+from celosia_sim.build import FLAGS, _join, build_library, verilate
 from celosia_sim.library import ChipLibrary
 from celosia_sim.toolchain import ToolchainError
 
@@ -37,15 +38,26 @@ def test_what_a_build_depends_on():
 
 
 def test_every_file_is_compiled_once_with_its_flags(tmp_path):
-    compiled = []
-    for path, flags in verilate(stub_verilog(8), tmp_path, trace="vcd"):
+    compiled, beside = [], tmp_path / "beside.cpp"
+    beside.write_text("int beside;\n")
+    for path, flags in verilate(stub_verilog(8), tmp_path, trace="vcd", beside=[beside]):
         names = re.findall('^#include "(.*[.]cpp)"$', path.read_text(), re.MULTILINE)
-        compiled += [(name, flags) for name in names or [path.name]]
-    assert {name: flags for name, flags in compiled} == {
-        path.name: FLAGS.slow if "Slow" in path.name else
+        compiled += [(Path(name), flags) for name in names]
+    assert dict(compiled) == {beside: FLAGS.fast} | {
+        path: FLAGS.slow if "Slow" in path.name else
         FLAGS.trace if "Trace" in path.name else FLAGS.fast
         for path in (tmp_path / "cpp").glob("Vcelosia*.cpp")}
-    assert len(compiled) == len({name for name, _ in compiled}) > 6
+    assert len(compiled) == len({name for name, _ in compiled}) > 7
+    # Macros of what stands beside the chip do not reach the chip.
+    assert [name for name, flags in compiled if flags == FLAGS.fast][-1] == beside
+
+
+def test_large_files_are_compiled_side_by_side(tmp_path):
+    parts = [tmp_path / f"V{number}.cpp" for number in range(3)]
+    for path in parts:
+        path.write_text("//" + "-" * 2_000_000)
+    joined = _join(tmp_path, [])
+    assert [path.read_text().count("#include") for path, _ in joined] == [2, 1]
 
 
 def test_damaged_library_is_built_again():
