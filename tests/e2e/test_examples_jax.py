@@ -34,7 +34,7 @@ class Example:
 JAX, KERAS, FLAX, TORCH, TENSORFLOW = (pytest.mark.extra(name=name) for name in (
     "jax", "keras", "flax", "torch", "tensorflow"))
 ALL = {each.name: each for each in (
-    Example("keras_mlp", pytest.mark.extra(name="keras", default=True)),
+    Example("keras_mlp", KERAS),
     Example("keras_cnn", KERAS),
     Example("keras_lstm", KERAS),
     Example("mixed_bf16", KERAS),

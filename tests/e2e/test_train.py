@@ -33,6 +33,7 @@ def test_array_is_busy_in_a_step_of_784_512_10(capsys):
     assert sum(result["mxu_rows"].values()) == 128 * (2 * 49 * 32 + 2 * 32) + 10 * 8 * 32
 
 
+@pytest.mark.slow
 def test_a_hundred_steps_on_the_chip_follow_float32(capsys, tmp_path):
     assert main(["demo", "--train", "--picture", str(tmp_path / "loss.png")]) == 0
     text = capsys.readouterr().out

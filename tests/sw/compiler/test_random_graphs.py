@@ -15,7 +15,7 @@ def model():
         yield device
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(example=examples())
 def test_compiled_program_gives_what_the_interpreter_gives(example, model):
     found = example.compile().run(model, *example.inputs)

@@ -126,8 +126,7 @@ def adam(loss):
 CASES = {"mlp": mlp_case, "cnn": cnn_case, "lstm": lstm_case, "transformer": transformer_case}
 
 
-@pytest.mark.parametrize("optimizer", [sgd, adam])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "optimizer"), [*((name, sgd) for name in CASES), ("mlp", adam)])
 def test_step(name, optimizer):
     loss, params, batch = CASES[name]()
     step, state = optimizer(loss)
