@@ -125,8 +125,8 @@ class Command:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as folder:
-            trees = [Scratch(self.project.root, Path(folder) / str(index), self.folder / "cache")
-                     for index in range(workers)]
+            trees = [Scratch(self.project.root, Path(folder) / str(index),
+                             self.folder / f"cache{index}") for index in range(workers)]
             for scratch in trees:
                 free.put(scratch)
             with ThreadPoolExecutor(workers) as pool:

@@ -5,10 +5,12 @@ that nothing is entered less because another test did the work. What is kept of 
 the sources, the helpers of the tests and the file itself stay as they are.
 
 Why a mutant needs no other tests than those that enter its function: a run without the mutated code
-executes exactly what a run of the original does, up to there. Two doors remain. Code outside
-functions runs at import, so it has the scope of its file, entered by all that import it. And builds
-of simulators that are kept between runs hide who would enter the code that makes them; therefore a
-function that no test enters is taken to be entered by the tests of its file, its folder, its room.
+executes exactly what a run of the original does, up to there. Code outside functions runs at
+import, so it has the scope of its file, entered by all that import it. What is not seen: processes
+that are started without the environment, which import the installed package and so no mutant
+either; and builds of simulators that are kept between runs, which hide who would enter the code
+that makes them. Therefore a function that no test enters is taken to be entered by the tests of its
+file, its folder, its room.
 """
 
 from __future__ import annotations

@@ -57,13 +57,14 @@ class Scratch:
     folder
         Where the copy is made.
     cache
-        Where builds are kept. It is bounded as any user's is: what was not used for longest goes.
+        Where builds are kept, of this copy alone: what another one compiles would hide who does.
+        It is bounded as any user's is: what was not used for longest goes.
     """
 
     def __init__(self, root: Path, folder: Path, cache: Path):
         self.tree = folder / "tree"
         self._folder = folder
-        self._cache = cache
+        self._cache = cache.absolute()
         self._counter = 0
         self._stopped = threading.Event()
         shutil.copytree(root, self.tree, ignore=_LEFT, symlinks=True)

@@ -50,27 +50,45 @@ def trial(mutant: Mutant, scratch: Scratch, entered: Entered, budget: float) -> 
     """Run the tests that may see a mutant, until one fails or ``budget`` seconds are over.
 
     Tests that fail without it are left out. Tests that take five times as long as without it, and
-    a minute, count as failed.
+    a minute more, count as failed.
     """
     start = time.monotonic()
     tests = entered.tests_of(mutant.path, mutant.scope)
     known = {test: entered[test] for test in tests}
     failing = [name for each in known.values() if each for name in each.failed]
     tests = [test for test in tests if test not in failing]
-    options = ["-x", *(word for name in failing for word in ("--deselect", name))]
     seconds = [each.seconds if (each := known[test]) else _UNKNOWN for test in tests]
-    with scratch.mutated(mutant):
-        for batch, needed in batches(tests, seconds):
-            left = budget - (time.monotonic() - start)
+
+    def spent() -> float:
+        return time.monotonic() - start
+
+    for batch, needed in batches(tests, seconds):
+        while True:
+            left, limit = budget - spent(), 5 * needed + 60
             if left <= 0:
-                return Verdict("unfinished", "", time.monotonic() - start)
-            limit = 5 * needed + 60
-            run = scratch.run(batch, min(limit, left), options=options)
-            if run.verdict == "failed":
-                by = run.failed[0] if run.failed else f"{batch[0]} (no test was run)"
-                return Verdict("killed", by, time.monotonic() - start)
+                return Verdict("unfinished", "", spent())
+            options = ["-x", *(word for name in failing for word in ("--deselect", name))]
+            with scratch.mutated(mutant):
+                run = scratch.run(batch, min(limit, left), options=options)
+            if run.verdict == "passed":
+                break
             if run.verdict == "time-out":
-                status = "killed" if limit <= left else "unfinished"
-                return Verdict(status, f"time-out of {' '.join(batch)}"[:200],
-                               time.monotonic() - start)
-    return Verdict("survived", "", time.monotonic() - start)
+                by = f"time-out of {' '.join(batch)}"[:200]
+                if limit > left:
+                    return Verdict("unfinished", by, spent())
+                measured = [known[test] or entered.measure(test, scratch) for test in batch]
+                known.update(zip(batch, measured, strict=True))
+                needed = max(needed, sum(each.seconds for each in measured))
+                if 5 * needed + 60 <= limit:
+                    return Verdict("killed", by, spent())
+                continue
+            by = run.failed[0] if run.failed else f"{batch[0]} (no test was run)"
+            if known.get(by.partition("::")[0]) or not _fails_anyway(by, scratch, limit):
+                return Verdict("killed", by, spent())
+            failing.append(by)
+    return Verdict("survived", "", spent())
+
+
+def _fails_anyway(test: str, scratch: Scratch, limit: float) -> bool:
+    """Whether a test of a file that was never measured fails without the mutant, too."""
+    return "::" in test and scratch.run([test], limit).verdict != "passed"
