@@ -1,7 +1,15 @@
 """What all tests need."""
 
 import signal
+import sys
 
 # A shell's background jobs begin with the signal ignored, and so would every process that a test
 # starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish():
+    """Where coverage is measured, save it now: a worker that is slow to end is killed."""
+    coverage = sys.modules.get("coverage")
+    if coverage is not None and (current := coverage.Coverage.current()) is not None:
+        current.save()

@@ -21,8 +21,8 @@ from celosia_sim.toolchain import (
     verilator,
 )
 
-__all__ = ["ABI", "FLAGS", "TRACES", "BuildFlags", "base_flags", "build_library", "compile_all",
-           "run_tool", "runtime_objects", "tool_identity", "verilate"]
+__all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build_library",
+           "compile_all", "run_tool", "runtime_objects", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 1
@@ -34,8 +34,10 @@ PREFIX = "Vcelosia"
 #: a large chip has work for every processor.
 _LARGE = 2_500_000
 
-#: Formats of a waveform and their number in the harness.
-TRACES = {"": 0, "vcd": 1, "fst": 2}
+#: What a chip can write, a waveform or how often its bits have changed: number in the harness.
+TRACES = {"": 0, "vcd": 1, "fst": 2, "toggles": 3}
+#: Those of waveforms, and none.
+WAVES = ("", "vcd", "fst")
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,14 @@ class BuildFlags:
         "--x-assign", "fast", "--x-initial", "fast", "--noassert",
         "--output-split", "20000",
     )
+    #: Of a chip that counts, in signals of so many bits: rows are narrower, memories are not.
+    toggles: tuple[str, ...] = ("--coverage-toggle", "--coverage-max-width", "1000")
     cxx: tuple[str, ...] = ("-std=c++17", "-fPIC", "-pthread", "-w", "-DVERILATOR=1",
-                            "-DVM_COVERAGE=0", "-DVM_SC=0")
+                            "-DVM_SC=0")
     fast: tuple[str, ...] = ("-O2",)
     #: Code that runs once: constructors, initial values, names of signals.
     slow: tuple[str, ...] = ("-O0",)
-    #: What writes a waveform, every cycle: with -O0 a fifth of the cycles a second.
+    #: What writes a waveform or counts, every cycle: with -O0 a fifth of the cycles a second.
     trace: tuple[str, ...] = ("-O1",)
 
 
@@ -98,8 +102,9 @@ def base_flags(trace: str) -> list[str]:
     """Flags for every C++ file of a build."""
     root = verilator().include
     flags = [*compiler().flags, *FLAGS.cxx, f"-I{root}", f"-I{root / 'vltstd'}",
-             f"-DVM_TRACE={int(bool(trace))}", f"-DVM_TRACE_FST={int(trace == 'fst')}",
-             f"-DVM_TRACE_VCD={int(trace == 'vcd')}"]
+             f"-DVM_TRACE={int(trace in WAVES[1:])}",
+             f"-DVM_TRACE_FST={int(trace == 'fst')}", f"-DVM_TRACE_VCD={int(trace == 'vcd')}",
+             f"-DVM_COVERAGE={int(trace == 'toggles')}"]
     if trace == "fst":
         flags.append(f"-I{HARNESS / 'fst_shim'}")
     return flags
@@ -143,7 +148,8 @@ def tool_identity() -> dict[str, object]:
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
     """Verilator's run-time library, compiled once for all chips."""
     names = ["verilated.cpp", "verilated_threads.cpp"]
-    names += {"": [], "vcd": ["verilated_vcd_c.cpp"], "fst": ["verilated_fst_c.cpp"]}[trace]
+    names += {"": [], "vcd": ["verilated_vcd_c.cpp"], "fst": ["verilated_fst_c.cpp"],
+              "toggles": ["verilated_cov.cpp"]}[trace]
     names += ["verilated_vpi.cpp"] if vpi else []
     flags = base_flags(trace)
     key = cache.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
@@ -168,17 +174,18 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
     Files ``beside`` the chip that include its headers are compiled with it.
     """
     (work / "chip.v").write_text(text)
-    options = [f"--trace-{trace}"] if trace else []
+    options = {"": (), "toggles": FLAGS.toggles}.get(trace, (f"--trace-{trace}",))
     run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
                            "--Mdir", work / "cpp", *FLAGS.verilator, *options, *extra,
                            work / "chip.v"],
              work / "verilator.log", env=verilator().environment())
     if not trace:
         localise(work / "cpp", f"{prefix}___024root")
-    return _join(work / "cpp", beside)
+    return _join(work / "cpp", FLAGS.trace if trace == "toggles" else FLAGS.fast, beside)
 
 
-def _join(cpp: Path, beside: Sequence[Path]) -> list[tuple[Path, tuple[str, ...]]]:
+def _join(cpp: Path, fast: tuple[str, ...],
+          beside: Sequence[Path]) -> list[tuple[Path, tuple[str, ...]]]:
     """Make few files of those that want the same flags; return them and their flags.
 
     Every file includes the same headers, for two seconds, and most of them have little else.
@@ -186,7 +193,7 @@ def _join(cpp: Path, beside: Sequence[Path]) -> list[tuple[Path, tuple[str, ...]
     files: dict[tuple[str, ...], list[Path]] = {}
     for path in (*sorted(cpp.glob("*.cpp")), *beside):  # the last may define macros
         flags = (FLAGS.slow if "Slow" in path.stem else
-                 FLAGS.trace if "__Trace" in path.stem else FLAGS.fast)
+                 FLAGS.trace if "__Trace" in path.stem else fast)
         files.setdefault(flags, []).append(path)
     items = []
     for flags, paths in files.items():
@@ -246,7 +253,8 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
     config
         What the chip is; the harness wants its bus width.
     trace
-        "vcd" or "fst" for a chip that can write waveforms (it runs slower); "" for one that cannot.
+        "vcd" or "fst" for a chip that can write waveforms, "toggles" for one that counts how often
+        each of its bits changes (they run slower); "" for one that can do neither.
     announce
         Called with a line of text before something that takes long.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from celosia.arch.config import TpuConfig
 from celosia_sim import cache
 from celosia_sim.build import (
-    TRACES,
+    WAVES,
     base_flags,
     compile_all,
     run_tool,
@@ -63,8 +63,8 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
     ToolchainError
         If a package is missing or a program fails.
     """
-    if trace not in TRACES:
-        raise ValueError(f"trace must be one of {', '.join(map(repr, TRACES))}, not {trace!r}")
+    if trace not in WAVES:
+        raise ValueError(f"trace must be one of {', '.join(map(repr, WAVES))}, not {trace!r}")
     libraries, share = _cocotb_folders()
     main = share / "verilator.cpp"
     key = cache.digest({**tool_identity(), "text": text, "trace": trace, "visible": _VISIBLE,

@@ -1,13 +1,14 @@
 """What random programs cover, by bins that follow from the instruction set.
 
-``python -m celosia_sim.lockstep --coverage`` prints how often each bin is hit; a test wants every
-bin to be hit that a chip can reach. It takes programs and golden model alone.
+``python -m celosia_sim.lockstep --coverage`` prints how often each bin is hit; tests want every bin
+to be hit that a chip can reach. Most take programs and golden model alone; what units wait for, and
+which ports, is what a chip has counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -18,6 +19,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn, decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode, Unit
+from celosia.arch.registers import PORTS, UNIT_NAMES, Activity
 from celosia.arch.vector import (
     FLOAT_OPS,
     FLOAT_POSTS,
@@ -38,7 +40,7 @@ from celosia_sim.randprog import (
     random_program,
 )
 
-__all__ = ["Bin", "Coverage", "bins", "cover", "unreachable"]
+__all__ = ["Bin", "Coverage", "bins", "chip_bins", "cover", "unreachable"]
 
 #: Group and name.
 Bin = tuple[str, str]
@@ -123,6 +125,16 @@ _FAULTS = (
 )
 #: Faults that name no instruction of one kind.
 _ALONE = (Fault.PC_RANGE, Fault.ILLEGAL_OPCODE, Fault.BUS_READ, Fault.BUS_WRITE, Fault.BUS_FETCH)
+#: States in which a unit never is, and ports that never lose a cycle, each with the reason.
+_NEVER = {
+    ("activity", "mxu: wait_memory"): "while it waits for weights, no other port comes before them",
+    ("activity", "mxu: wait_bus"): "it uses no external memory",
+    ("activity", "vpu: wait_bus"): "it uses no external memory",
+    ("activity", "scalar: idle"): "a run begins and ends with its work",
+    ("activity", "scalar: wait_memory"): "when it reads a row, all units have finished",
+    ("lost cycles", "ub_read_mxu_acts"): "the first port of its memory",
+    ("lost cycles", "ub_write_vpu"): "the first port of its memory",
+}
 
 
 def bins() -> Iterator[Bin]:
@@ -157,9 +169,17 @@ def bins() -> Iterator[Bin]:
     yield from (("fault", name) for name in _FAULTS)
 
 
+def chip_bins() -> Iterator[Bin]:
+    """Every bin that takes a chip: the states of its units, in cycles, and what a timer ends."""
+    for unit, state in product(UNIT_NAMES, Activity):
+        yield "activity", f"{unit}: {state.name.lower()}"
+    yield from (("lost cycles", port) for port in PORTS)
+    yield "fault", Fault.WATCHDOG.name
+
+
 def unreachable(config: TpuConfig) -> dict[Bin, str]:
     """Bins that no program on a chip can hit, each with the reason."""
-    found: dict[Bin, str] = {}
+    found: dict[Bin, str] = dict(_NEVER)
     enums = {(item.mnemonic, part.name): part.enum for item in isa.INSTRUCTIONS
              for part in item.fields if part.enum is not None}
     for (mnemonic, name), enum in enums.items():
@@ -217,10 +237,33 @@ class _Touched:
 
 @dataclass
 class Coverage:
-    """How often programs on a chip have hit each bin."""
+    """How often programs on a chip have hit each bin.
+
+    Parameters
+    ----------
+    config
+        The chip.
+    simulated
+        Whether bins that take a chip are among those that are to be hit.
+    """
 
     config: TpuConfig
+    simulated: bool = False
     hits: Counter[Bin] = field(default_factory=Counter)
+
+    @property
+    def bins(self) -> list[Bin]:
+        """Every bin."""
+        return [*bins(), *(chip_bins() if self.simulated else ())]
+
+    def chip(self, counters: Mapping[str, int], cause: Fault) -> None:
+        """Count what a chip's performance counters hold after a run, and how it ended."""
+        for unit, state in product(UNIT_NAMES, Activity):
+            name = state.name.lower()
+            self.hits["activity", f"{unit}: {name}"] += counters[f"{unit}_{name}"]
+        for port in PORTS:
+            self.hits["lost cycles", port] += counters[f"conflicts_{port}"]
+        self._hit("fault", cause.name)
 
     def legal(self, program: RandomProgram, machine: Machine) -> None:
         """Run a program on a model, and count what it runs."""
@@ -274,21 +317,21 @@ class Coverage:
     def missing(self) -> list[Bin]:
         """Bins that a program could hit and none did."""
         never = unreachable(self.config)
-        return [item for item in bins() if item not in never and not self.hits[item]]
+        return [item for item in self.bins if item not in never and not self.hits[item]]
 
     def report(self) -> str:
         """Every bin with its hits; 0 with a reason where it cannot be hit."""
         never, lines, group = unreachable(self.config), [], ""
-        for item in bins():
+        for item in self.bins:
             if item[0] != group:
                 group = item[0]
                 lines.append(group)
             count = self.hits[item]
             note = f"  ({never[item]})" if item in never else "" if count else "  MISSING"
             lines.append(f"  {item[1]:<44} {count:>8,}{note}")
-        total = sum(1 for item in bins() if item not in never)
+        total = sum(1 for item in self.bins if item not in never)
         lines.append(f"{self.config.name}: {total - len(self.missing())} of {total} bins hit; "
-                     f"{len(never)} cannot be")
+                     f"{len(self.bins) - total} cannot be")
         return "\n".join(lines)
 
     def _hit(self, group: str, name: str) -> None:

@@ -2,9 +2,10 @@
 
 ``python -m celosia_sim.lockstep --preset core --seeds 0 10000`` runs as many random programs as
 wanted; with ``--faults``, programs that end in a fault, with ``--bus-errors``, in a bus error; with
-``--cut``, before each of them one that is stopped in the middle. ``--coverage`` runs none: it
-prints what the programs of these seeds cover. A difference ends it; ``--save DIR`` keeps the
-program, ``--trace FILE`` writes the waveform of all that ran.
+``--cut``, before each of them one that is stopped in the middle. ``--coverage`` prints what the
+programs of these seeds cover, of which as many run on the chip as it takes to see each of its
+units wait for whatever there is. A difference ends it; ``--save DIR`` keeps the program,
+``--trace FILE`` writes the waveform of all that ran.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from celosia.model.checks import check
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia.model.decode import decode_checked
 from celosia_sim.compact import CompactHost
-from celosia_sim.coverage import cover
+from celosia_sim.coverage import Coverage, chip_bins, cover
 from celosia_sim.randprog import (
     RandomProgram,
     random_bus_errors,
@@ -43,8 +44,8 @@ from celosia_sim.randprog import (
 )
 from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions
 
-__all__ = ["Lockstep", "LockstepError", "Outcome", "cut_options", "main", "memory_options",
-           "save_program"]
+__all__ = ["Lockstep", "LockstepError", "Outcome", "cover_chip", "cut_options", "main",
+           "memory_options", "save_program"]
 
 
 class LockstepError(AssertionError):
@@ -78,12 +79,18 @@ class Lockstep:
         Cycles that a program may take.
     exact
         The watchdog ends a run in the cycle that it names; False: some time after it.
+
+    Attributes
+    ----------
+    coverage
+        What the chip's counters have shown.
     """
 
     def __init__(self, config: TpuConfig, transport: RtlTransport | CompactHost,
                  timeout: int = 2_000_000, *, exact: bool = True):
         self.config, self.transport, self.timeout = config, transport, timeout
         self._exact = exact
+        self.coverage = Coverage(config, simulated=True)
         self.machine = Machine(config)
 
     def run(self, program: RandomProgram, *, rows: bool = True) -> Outcome:
@@ -163,7 +170,8 @@ class Lockstep:
                 raise LockstepError(f"{self._name(program)}: the watchdog must stop it after "
                                     f"{cycles} cycles, not {ended[0].name} after {ended[1]}")
         if status != Status.RUNNING:
-            self._check_counters(program, self._read("CYCLES_LO"))
+            self._check_counters(program, self._read("CYCLES_LO"),
+                                 Fault(self._read("FAULT_CAUSE")))
         self._soft_reset()
         machine = self.machine
         written = self._writers(program, (machine.ub, machine.acc))
@@ -217,10 +225,10 @@ class Lockstep:
         if not self.transport.wait_interrupt(self.timeout + 10_000):
             raise LockstepError(f"{self._name(program)}: the chip must raise its interrupt within "
                                 f"{self.timeout} cycles, it is at instruction {self._read('PC')}")
-        cycles = self._read("CYCLES_LO")
-        self._check_counters(program, cycles)
-        return Outcome(Status(self._read("STATUS")), Fault(self._read("FAULT_CAUSE")),
-                       self._read("FAULT_PC"), self._read("FAULT_ADDR"), cycles)
+        cycles, cause = self._read("CYCLES_LO"), Fault(self._read("FAULT_CAUSE"))
+        self._check_counters(program, cycles, cause)
+        return Outcome(Status(self._read("STATUS")), cause, self._read("FAULT_PC"),
+                       self._read("FAULT_ADDR"), cycles)
 
     def _start(self, program: RandomProgram, watchdog: int) -> None:
         windows = [*program.windows, *[(1, 0)] * (registers.NUM_WINDOWS - len(program.windows))]
@@ -232,14 +240,17 @@ class Lockstep:
                             ("CONTROL", Control.START)):
             self._write(name, value)
 
-    def _check_counters(self, program: RandomProgram, cycles: int) -> None:
+    def _check_counters(self, program: RandomProgram, cycles: int, cause: Fault) -> None:
         """Every unit is in one state in every cycle."""
+        counters = {name: self.transport.read_register(offset)
+                    for name, offset in registers.COUNTERS.items()}
         for unit in registers.UNIT_NAMES:
-            states = {state.name.lower(): self._read(f"{unit}_{state.name}_LO".upper())
+            states = {state.name.lower(): counters[f"{unit}_{state.name.lower()}"]
                       for state in registers.Activity}
             if sum(states.values()) != cycles:
                 raise LockstepError(f"{self._name(program)}: the states of {unit} must add up to "
                                     f"{cycles} cycles, not {sum(states.values())}: {states}")
+        self.coverage.chip(counters, cause)
 
     def _soft_reset(self) -> None:
         self._write("CONTROL", Control.RESET)
@@ -367,6 +378,20 @@ def cut_options(seed: int, *, compact: bool = False) -> tuple[int, bool]:
     return 1 + cycles // 8 if compact else cycles, rng.random() < 0.2
 
 
+def cover_chip(lockstep: Lockstep, seeds: range) -> None:
+    """Run legal, faulty and stopped programs until a chip has hit each bin that takes a chip."""
+    bins, config = set(chip_bins()), lockstep.config
+    memory = lockstep.transport.memory_bytes
+    for seed in seeds:
+        if bins.isdisjoint(lockstep.coverage.missing()):
+            return
+        lockstep.transport.set_options(memory_options(seed))
+        lockstep.run(random_program(config, seed, memory=memory))
+        cycles, by_host = cut_options(seed)
+        lockstep.cut(random_walks(config, seed), cycles, by_host=by_host)
+        lockstep.run(random_faulting_program(config, seed, memory=memory))
+
+
 def memory_options(seed: int) -> SimOptions:
     """Return the memory that a seed runs with: even ones exact, odd ones with random pauses."""
     if seed % 2 == 0:
@@ -390,8 +415,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--cut", action="store_true",
                         help="before each, one of long vector instructions, reset in the middle")
     parser.add_argument("--coverage", action="store_true",
-                        help="no chip: print how often legal and faulty programs hit each bin; "
-                             "1 where one of them is missed")
+                        help="print how often legal and faulty programs hit each bin; 1 where one "
+                             "of them is missed")
     parser.add_argument("--save", type=Path, metavar="DIR",
                         help="where to write the program that differs")
     parser.add_argument("--trace", type=Path, metavar="FILE",
@@ -401,9 +426,12 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("--trace must be without --compact, which has no RTL")
     config = preset(args.preset)
     if args.coverage:
-        coverage = cover(config, range(*args.seeds), range(*args.seeds))
-        print(coverage.report())
-        return int(bool(coverage.missing()))
+        seeds = range(*args.seeds)
+        lockstep = Lockstep(config, RtlTransport(config))
+        cover_chip(lockstep, seeds)
+        lockstep.coverage.hits += cover(config, seeds, seeds).hits
+        print(lockstep.coverage.report())
+        return int(bool(lockstep.coverage.missing()))
     transport = (CompactHost(config) if args.compact
                  else RtlTransport(config, SimOptions(trace=args.trace)))
     lockstep = Lockstep(config, transport, exact=not args.compact)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.errors import BusError
-from celosia_sim.build import build_library
+from celosia_sim.build import TRACES, build_library
 from celosia_sim.library import MEMORY_BYTES, ChipLibrary, Stop
 from celosia_sim.verilog import chip_verilog
 
@@ -57,7 +57,8 @@ class SimOptions:
     errors
         Spans of memory that answer with errors.
     trace
-        File of a waveform, ``*.vcd`` or ``*.fst``; None: none, and a faster simulation.
+        File of a waveform, ``*.vcd`` or ``*.fst``, or of how often each bit has risen and fallen,
+        ``*.toggles``, see `celosia_sim.toggles`; None: none, and a faster simulation.
     trace_cycles
         First and last cycle in the waveform; cycles count from the chip's creation.
     """
@@ -85,12 +86,12 @@ class SimOptions:
         require(self.stall_seed is None or 0 <= self.stall_seed < (1 << 64) - 1, "stall_seed",
                 "None or an integer from 0 to 2**64 - 2")
         require(0 <= self.stall_rate < 1, "stall_rate", "at least 0 and below 1")
-        require(self.trace is None or Path(self.trace).suffix in (".vcd", ".fst"), "trace",
-                "None or a path that ends in .vcd or .fst")
+        require(self.trace is None or self.trace_format in TRACES, "trace",
+                "None or a path that ends in .vcd, .fst or .toggles")
 
     @property
     def trace_format(self) -> str:
-        """Waveform format that the chip must be built for: "vcd", "fst" or ""."""
+        """What the chip must be built for, see `celosia_sim.build.build_library`."""
         return "" if self.trace is None else Path(self.trace).suffix[1:]
 
 

@@ -56,7 +56,7 @@ def test_large_files_are_compiled_side_by_side(tmp_path):
     parts = [tmp_path / f"V{number}.cpp" for number in range(3)]
     for path in parts:
         path.write_text("//" + "-" * 2_000_000)
-    joined = _join(tmp_path, [])
+    joined = _join(tmp_path, FLAGS.fast, [])
     assert [path.read_text().count("#include") for path, _ in joined] == [2, 1]
 
 

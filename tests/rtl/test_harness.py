@@ -204,7 +204,7 @@ def test_two_chips_are_independent(open_stub):
     ("bytes_per_cycle", 0, "None or above 0"),
     ("read_latency", 0, "a positive integer"),
     ("stall_rate", 1.0, "at least 0 and below 1"),
-    ("trace", "a.txt", "None or a path that ends in .vcd or .fst"),
+    ("trace", "a.txt", "None or a path that ends in .vcd, .fst or .toggles"),
 ])
 def test_options_are_checked(field, value, wanted):
     with pytest.raises(ValueError, match=rf"^SimOptions\.{field} must be {wanted}, not {value!r}$"):

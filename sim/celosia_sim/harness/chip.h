@@ -16,7 +16,10 @@ using TraceFile = VerilatedVcdC;
 #elif CELOSIA_TRACE == 2
 #include "verilated_fst_c.h"
 using TraceFile = VerilatedFstC;
+#elif CELOSIA_TRACE == 3
+#include "verilated_cov.h"
 #endif
+#define CELOSIA_WAVES (CELOSIA_TRACE == 1 || CELOSIA_TRACE == 2)
 
 enum class Stop : int { CYCLES = 0, INTERRUPT = 1, VIOLATION = 2 };
 
@@ -34,7 +37,7 @@ public:
 
     Chip() : context_(new VerilatedContext), model_(new CELOSIA_MODEL(context_.get(), "chip")),
              axi(*model_) {
-#if CELOSIA_TRACE
+#if CELOSIA_WAVES
         context_->traceEverOn(true);
 #endif
         top().rst = 1;
@@ -74,7 +77,7 @@ public:
         } else {
             fall();
         }
-#if CELOSIA_TRACE
+#if CELOSIA_WAVES
         dump();
 #endif
     }
@@ -117,15 +120,21 @@ public:
         return banks_;
     }
 
-    // Open a waveform of the cycles first..last; it is written while those are run.
+    // Open a waveform of the cycles first..last; it is written while those are run. How often bits
+    // have changed is written when it is closed, and is of all cycles.
     bool trace_open(const char* path, uint64_t first, uint64_t last) {
-#if CELOSIA_TRACE
+#if CELOSIA_WAVES
         trace_close();
         trace_.reset(new TraceFile);
         model_->trace(trace_.get(), 99);
         trace_->open(path);
         trace_first_ = first, trace_last_ = last;
         return trace_->isOpen();
+#elif CELOSIA_TRACE == 3
+        (void)first, (void)last;
+        toggles_ = path;
+        context_->coveragep()->forcePerInstance(true);
+        return true;
 #else
         (void)path, (void)first, (void)last;
         return false;
@@ -133,9 +142,12 @@ public:
     }
 
     void trace_close() {
-#if CELOSIA_TRACE
+#if CELOSIA_WAVES
         if (trace_) trace_->close();
         trace_.reset();
+#elif CELOSIA_TRACE == 3
+        if (!toggles_.empty()) context_->coveragep()->write(toggles_);
+        toggles_.clear();
 #endif
     }
 
@@ -155,7 +167,9 @@ private:
     };
     Lite lite_ = {};
     std::vector<Bank> banks_;
-#if CELOSIA_TRACE
+#if CELOSIA_TRACE == 3
+    std::string toggles_;
+#elif CELOSIA_WAVES
     std::unique_ptr<TraceFile> trace_;
     uint64_t trace_first_ = 0, trace_last_ = 0;
 

@@ -41,25 +41,21 @@ REPLY = 0x80
 class Kind(enum.IntEnum):
     """What a request asks for; a reply carries the same with `REPLY` set."""
 
+    #: Open a session, whose number is `address`; the payload of the reply is IDENTITY.
     HELLO = 1
+    #: The reply has the bridge's counter of clock cycles, mod 2**32.
     POLL = 2
+    #: `count` is 4; the reply has the word at offset `address`.
     READ_REGISTER = 3
+    #: `count` is 4; the payload is the word for offset `address`.
     WRITE_REGISTER = 4
+    #: The reply has `count` bytes from `address` on.
     READ_MEMORY = 5
+    #: The payload is `count` bytes for memory from `address` on.
     WRITE_MEMORY = 6
-    #: A reply without a request: send again from this sequence number on.
+    #: A reply without a request, when a frame was garbled or is missing: send again from this
+    #: sequence number on.
     AGAIN = 7
-
-
-KIND_DOCS: dict[Kind, str] = {
-    Kind.HELLO: "open a session, whose number is `address`; the payload of the reply is IDENTITY",
-    Kind.POLL: "the reply has the bridge's counter of clock cycles, mod 2**32",
-    Kind.READ_REGISTER: "`count` is 4; the reply has the word at offset `address`",
-    Kind.WRITE_REGISTER: "`count` is 4; the payload is the word for offset `address`",
-    Kind.READ_MEMORY: "the reply has `count` bytes from `address` on",
-    Kind.WRITE_MEMORY: "the payload is `count` bytes for memory from `address` on",
-    Kind.AGAIN: "sent by the board when a frame was garbled or is missing",
-}
 
 
 class Status(enum.IntFlag):

@@ -19,9 +19,6 @@ __all__ = ["reorder"]
 #: Part of the cycles that it must save to put the most urgent operations first.
 _WORTH = 0.01
 
-#: A difference of cycles that is not one of the estimate alone.
-_CLEARLY = 1.01
-
 
 def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
             urgent: bool = False) -> list[Op]:

@@ -1,5 +1,6 @@
 """The whole way: functions of JAX, compiled by the compiler itself, on the golden model."""
 
+import sys
 import time
 
 import jax
@@ -186,4 +187,4 @@ def test_dispatch_takes_little(monkeypatch):
             start = time.process_time()
             f(PARAMS, *BATCH)
             best = min(best, time.process_time() - start - spent[0])
-    assert best < 1e-3
+    assert best < (1e-3 if sys.gettrace() is None else 5e-3)  # coverage is measured by tracing

@@ -7,8 +7,9 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
+from celosia.arch.registers import counter_names
 from celosia.arch.vector import INDEXED_OPS
-from celosia_sim.coverage import bins, cover, unreachable
+from celosia_sim.coverage import Coverage, bins, chip_bins, cover, unreachable
 from celosia_sim.randprog import random_faulting_program
 
 BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=8)
@@ -25,12 +26,24 @@ def test_every_bin_is_hit_that_can_be(config, legal, faulty):
     assert coverage.missing() == []
     never = unreachable(config)
     assert [item for item in never if coverage.hits[item]] == []
-    assert set(never) <= set(bins())
+    assert set(never) <= {*bins(), *chip_bins()}
 
 
 def test_every_legal_bin_is_hit_on_a_chip_without_floating_point():
     missing = cover(INT8, range(200), range(0)).missing()
     assert {group for group, _ in missing} <= {"fault"}
+
+
+def test_every_fault_and_every_counter_of_waiting_has_bins():
+    every = [*bins(), *chip_bins()]
+    assert len(set(every)) == len(every)
+    faults = {name.partition(":")[0] for group, name in every if group == "fault"}
+    assert faults == {fault.name for fault in Fault} - {"NONE"}
+    seen = Coverage(BOTH, simulated=True)
+    assert set(seen.missing()) > set(chip_bins()) - set(unreachable(BOTH))
+    seen.chip(dict.fromkeys(counter_names(), 7), Fault.WATCHDOG)
+    assert set(seen.missing()) == set(cover(BOTH, range(0), range(0)).missing())
+    assert {seen.hits[item] for item in chip_bins()} == {7, 1}
 
 
 def test_report_names_what_is_missing_and_why_some_cannot_be_hit():
