@@ -120,5 +120,5 @@ def test_system_compiler(monkeypatch, tmp_path):
 
 
 def test_trace_format_is_checked():
-    with pytest.raises(ValueError, match=r"^trace must be one of '', 'vcd', 'fst', not 'gif'$"):
+    with pytest.raises(ValueError, match=r"^trace must be one of '', 'vcd', 'fst', 'toggles', not 'gif'$"):
         build_library("", CONFIG, trace="gif")
