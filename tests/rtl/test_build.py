@@ -9,7 +9,7 @@ import pytest
 from stub import SCRATCH, stub_config, stub_verilog
 
 from celosia_sim import toolchain
-from celosia_sim.build import FLAGS, _join, build_library, verilate
+from celosia_sim.build import FLAGS, TRACES, _join, build_library, verilate
 from celosia_sim.library import ChipLibrary
 from celosia_sim.toolchain import ToolchainError
 
@@ -120,5 +120,6 @@ def test_system_compiler(monkeypatch, tmp_path):
 
 
 def test_trace_format_is_checked():
-    with pytest.raises(ValueError, match=r"^trace must be one of '', 'vcd', 'fst', 'toggles', not 'gif'$"):
+    known = ", ".join(map(repr, TRACES))
+    with pytest.raises(ValueError, match=f"^trace must be one of {known}, not 'gif'$"):
         build_library("", CONFIG, trace="gif")
