@@ -98,7 +98,7 @@ def test_verilog_is_free_of_warnings(name):
 def test_bulk_transfers_fill_the_line(pins):
     chip, wire = pins()
     link = LinkTransport(wire, NANO, clock=wire.clock)
-    data = np.random.default_rng(1).integers(0, 256, 1 << 16, dtype=np.uint8)
+    data = np.random.default_rng(1).integers(0, 256, 1 << 14, dtype=np.uint8)
     byte_cycles = 10 * CLOCKS_PER_BIT
     before = wire.library.now
     link.write_memory(0x1003, data)
@@ -208,7 +208,7 @@ def test_driver_on_a_pseudo_terminal(server, noise):
         assert device.config is NANO
         for seed in range(5):
             product(device, seed)
-        data = np.random.default_rng(0).integers(-128, 128, 30_000, dtype=np.int8)
+        data = np.random.default_rng(0).integers(-128, 128, 8_000, dtype=np.int8)
         assert np.array_equal(device.put(data).numpy(), data)
     with celosia.open("serial", port=board.port, timeout=0.2, attempts=40) as device:
         product(device, 9)
