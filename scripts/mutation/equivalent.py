@@ -10,34 +10,33 @@ from mutation.mutant import Mutant
 
 __all__ = ["Equivalent", "argument_for", "load"]
 
-_KEYS = {"file", "scope", "line", "before", "after", "why"}
+_KEYS = {"file", "scope", "line", "becomes", "why"}
 
 
 @dataclass(frozen=True)
 class Equivalent:
     """A mutant by its content, so that it is found again when lines move.
 
-    ``line`` is the text of the line that holds it; it may be left out where ``before`` is in the
-    function once.
+    Attributes
+    ----------
+    file, scope
+        The file and the function in it.
+    line, becomes
+        The line that holds it, as it is and as it is with the mutant.
+    why
+        The argument.
     """
 
     file: str
     scope: str
-    before: str
-    after: str
+    line: str
+    becomes: str
     why: str
-    line: str = ""
 
     def matches(self, mutant: Mutant) -> bool:
         """Whether a mutant is this one."""
-        return ((self.file, self.scope) == (mutant.path, mutant.scope)
-                and _plain(self.before) == _plain(mutant.before)
-                and _plain(self.after) == _plain(mutant.after)
-                and (not self.line or _plain(self.line) == _plain(mutant.expression)))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+        return (self.file, self.scope, self.line.strip(), self.becomes.strip()) == (
+            mutant.path, mutant.scope, mutant.text, mutant.becomes)
 
 
 def load(path: Path) -> list[Equivalent]:
@@ -46,9 +45,9 @@ def load(path: Path) -> list[Equivalent]:
         return []
     found = []
     for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", []):
-        if not {"file", "scope", "before", "after", "why"} <= entry.keys() <= _KEYS:
-            raise ValueError(f"{path.name}: an entry must have file, scope, before, after and why, "
-                             f"and may have line, not {sorted(entry)}")
+        if entry.keys() != _KEYS:
+            raise ValueError(f"{path.name}: an entry must have file, scope, line, becomes and why, "
+                             f"not {', '.join(entry)}")
         if not entry["why"].strip():
             raise ValueError(f"{path.name}: why must be an argument, not {entry['why']!r}")
         found.append(Equivalent(**entry))

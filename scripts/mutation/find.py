@@ -64,8 +64,11 @@ class _Text:
         before = self._source[start:end].decode()
         if "".join(before.split()) == "".join(after.split()):
             return None
+        begin = self._starts[line - 1]
+        rest = self._source[end:].partition(b"\n")[0]
+        becomes = (self._source[begin:start] + after.encode() + rest).decode().strip()
         return Mutant(self._path, start, end, operator, after, before, scope, line,
-                      start - self._starts[line - 1] + 1, self._lines[line - 1].decode().strip())
+                      start - begin + 1, self._lines[line - 1].decode().strip(), becomes)
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[str, str, Target, str]]:

@@ -21,7 +21,8 @@ class Mutant:
     scope: str
     line: int
     column: int
-    expression: str  # the line that holds it, stripped: says where it is when lines have moved
+    text: str  # the line that holds it, stripped: says where it is when lines have moved
+    becomes: str  # what that line is then
 
     @property
     def place(self) -> str:

@@ -91,10 +91,11 @@ def test_addresses_in_instructions_are_relocated_there():
 
 
 def body_of(inner, outer):
-    """Return a body of ``outer`` nodes that begins with three turns of ``inner`` nodes."""
+    """Return a body of ``outer`` nodes: one, three turns of ``inner`` nodes, others."""
     rows = np.random.default_rng(inner).permutation(1 << 14)[:outer - 2 * inner].tolist()
+    single, *rows = rows
     turns = [matmul(row, 7 * turn, 0) for turn in range(3) for row in rows[:inner]]
-    return turns + [matmul(row, 0, 0) for row in rows[inner:]]
+    return [matmul(single, 0, 0), *turns, *(matmul(row, 0, 0) for row in rows[inner:])]
 
 
 @pytest.mark.parametrize(("inner", "outer"), [
@@ -106,7 +107,7 @@ def test_short_bodies_are_found_before_long_ones(inner, outer):
             for turn in range(3) for node in body_of(inner, outer)]
     (loop,) = roll(flat)
     assert loop.count == 3
-    nested = loop.body[0]
+    nested = loop.body[1]
     assert isinstance(nested, Loop)
     assert (nested.count, len(nested.body)) == (3, inner)
 

@@ -80,8 +80,8 @@ def test_killed_survived_equivalent(root, capsys):
 [[mutant]]
 file = "sw/celosia/part/source.py"
 scope = "unseen"
-before = "3"
-after = "4"
+line = "return value == 3"
+becomes = "return value == 4"
 why = "nobody asks"
 """)
     assert run(root, "--one", survivor, "--no-map") == 1  # more than 5 % are equivalent
