@@ -91,7 +91,8 @@ class AxiMemory:
                 return (*none[:2], *(unused for _ in fields))
             return (channel.valid, channel.ready, *(getattr(channel.payload, f) for f in fields))
 
-        while True:
+        def drive():
+            nonlocal offered, answer
             if ar is not None:
                 ctx.set(ar.ready, not self._pause())
                 if offered is None and read_queue and read_queue[0][0] <= self.cycle \
@@ -112,10 +113,12 @@ class AxiMemory:
                     answer = answer_queue.popleft()
                     ctx.set(b.payload, answer[1])
                 ctx.set(b.valid, answer is not None)
-            (_, _, *seen) = await ctx.tick().sample(
+
+        drive()
+        async for _, _, *seen in ctx.tick().sample(
                 *probe(ar, "addr", "len", "id"), *probe(r), *probe(aw, "addr", "len", "id"),
                 *probe(w, "data", "strb", "last"),
-                *((b.valid, b.ready) if b is not None else none[:2]))
+                *((b.valid, b.ready) if b is not None else none[:2])):
             if self._stable("AR", seen[0], seen[1], seen[2:5]):
                 addr, beats, ident = seen[2], seen[3] + 1, seen[4]
                 self._check_burst("AR", addr, beats)
@@ -157,3 +160,4 @@ class AxiMemory:
                 answer = None
                 self.writes_open -= 1
             self.cycle += 1
+            drive()

@@ -16,30 +16,35 @@ class World:
     ----------
     component
         What is simulated.
-    background
-        Most testbenches beside the one that a run is over with.
     """
 
-    def __init__(self, component, background: int = 3):
+    def __init__(self, component):
         self.component = component
         self._testbenches: list[Testbench] = []
-        self._used = False
+        self._slots = 0
         self._simulator = Simulator(component)
-        self._simulator.add_clock(1e-6)
-        for number in range(background + 1):
-            self._simulator.add_testbench(self._slot(number), background=number > 0)
+        self._simulator.add_clock(1e-6, if_exists=True)
 
     def _slot(self, number: int) -> Testbench:
         async def testbench(ctx):
-            if number < len(self._testbenches):
+            # The main one is the last, wherever that is: no slot is critical but for its time.
+            if number == len(self._testbenches) - 1:
+                with ctx.critical():
+                    await self._testbenches[number](ctx)
+            elif number < len(self._testbenches):
                 await self._testbenches[number](ctx)
 
         return testbench
 
     def run(self, main: Testbench, *background: Testbench) -> None:
-        """Run from reset until ``main`` returns."""
-        self._testbenches = [main, *background]
-        if self._used:  # a coroutine that has not begun must not be thrown away
+        """Run from reset until ``main`` returns.
+
+        In each cycle the background comes first, in its order, and ``main`` last.
+        """
+        self._testbenches = [*background, main]
+        if self._slots:  # a coroutine that has not begun must not be thrown away
             self._simulator.reset()
-        self._used = True
+        for number in range(self._slots, len(self._testbenches)):
+            self._simulator.add_testbench(self._slot(number), background=True)
+        self._slots = max(self._slots, len(self._testbenches))
         self._simulator.run()

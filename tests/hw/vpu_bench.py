@@ -93,7 +93,7 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
                 ctx.set(port.valid, 1)
                 await ctx.tick()
             ctx.set(port.valid, 0)
-        begin = len(result.activities)
+        begin = len(result.activities) - 1  # the monitor has seen this cycle
         command = unit.port.command
         for sent, vector in enumerate(vectors):
             while ordered and len(result.done) < sent:

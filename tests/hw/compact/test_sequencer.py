@@ -1,16 +1,17 @@
 # amaranth: UnusedElaboratable=no
 """The sequencer against a Python model: every instruction, random programs, slow memories."""
 
+import functools
 import random
 import re
 from collections.abc import Sequence
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia_hw.compact import assemble as asm
 from celosia_hw.compact.sequencer import Sequencer
 from hw.compact.rv32 import COMPARE, OPS, Reference
+from hw.simulation import World
 
 EBREAK, FENCE = 0x0010_0073, 0x0FF0_000F
 #: The registers are stored at address 0 in the end.
@@ -33,10 +34,16 @@ def image(program: Sequence[int], data: bytes = b"") -> bytes:
     return (text.ljust(DATA, b"\0") + data).ljust(SIZE, b"\0")
 
 
+@functools.cache
+def world(shared: bool) -> World:
+    """The sequencer, made once; ``shared``: its instructions come from the memory of its data."""
+    return World(Sequencer(START, 0 if shared else None))
+
+
 def execute(memory: bytes, *, ready: float = 1, cycles: int = 100_000) -> tuple[bytes, int]:
     """Run the sequencer until it halts; return the memory then, and the cycles it took."""
     shared = ready == 1
-    dut = Sequencer(START, 0 if shared else None)
+    dut = world(shared).component
     content, noise = bytearray(memory), random.Random(1)
     took = 0
 
@@ -76,10 +83,7 @@ def execute(memory: bytes, *, ready: float = 1, cycles: int = 100_000) -> tuple[
             reading, fetching = read_next, fetch_next
         raise AssertionError(f"not halted after {cycles} cycles")
 
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
-    sim.add_testbench(bench)
-    sim.run()
+    world(shared).run(bench)
     return bytes(content), took
 
 
@@ -242,10 +246,7 @@ def test_halts_for_ever(word):
                 1, 0, 0)
             await ctx.tick()
 
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
-    sim.add_testbench(bench)
-    sim.run()
+    World(dut).run(bench)
 
 
 def test_reset_address_is_checked():

@@ -1,8 +1,9 @@
 """The link without its UART against the Python board: the same bytes in, the same replies out."""
 
+import functools
+
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import (
@@ -19,6 +20,7 @@ from celosia.link.board import Board
 from celosia.link.frames import FrameDecoder, encode, pack, unpack
 from hw.axi_agent import AxiMemory
 from hw.link.link_bench import ByteLink, Registers, serve_registers
+from hw.simulation import World
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
 SIZE = 1 << 13
@@ -53,12 +55,18 @@ def hello(session: int = SESSION) -> bytes:
     return frame(0, Kind.HELLO, session)
 
 
+@functools.cache
+def world() -> World:
+    """The link, made once."""
+    return World(ByteLink(CONFIG, LINK))
+
+
 class Bench:
     """Both boards, with the same registers and memory."""
 
     def __init__(self):
         rng = np.random.default_rng(11)
-        self.dut = ByteLink(CONFIG, LINK)
+        self.dut = world().component
         self.memory = AxiMemory(8, SIZE, rng, self.dut.bridge.read, self.dut.bridge.write,
                                 latency=5, busy=0.3, early_data=True)
         self.registers = Registers()
@@ -70,12 +78,7 @@ class Bench:
         async def serve(ctx):
             await serve_registers(ctx, self.dut.bridge.axil, self.registers, self._rng)
 
-        sim = Simulator(self.dut)
-        sim.add_clock(1e-6)
-        sim.add_testbench(self.memory.run, background=True)
-        sim.add_testbench(serve, background=True)
-        sim.add_testbench(test)
-        sim.run()
+        world().run(test, self.memory.run, serve)
 
     async def both(self, ctx, data: bytes) -> list[bytes]:
         """Send bytes to both; check that all is the same afterwards, and return the replies."""

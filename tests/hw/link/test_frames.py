@@ -1,16 +1,18 @@
 """Framer, deframer and store against the Python of the host."""
 
+import functools
+
 import numpy as np
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.link import ESCAPE, FLAG, LinkConfig
 from celosia.link.frames import FrameDecoder, encode
 from celosia_hw.link.deframer import Deframer
 from celosia_hw.link.framer import Framer
 from celosia_hw.link.requests import RequestStore
+from hw.simulation import World
 
 LINK = LinkConfig(4_000_000, buffer_bytes=1024)
 
@@ -54,11 +56,7 @@ def test_framer_writes_what_the_host_writes(busy):
             if valid and ready:
                 heard.append(byte)
 
-    sim = Simulator(framer)
-    sim.add_clock(1e-6)
-    sim.add_testbench(send, background=True)
-    sim.add_testbench(hear)
-    sim.run()
+    World(framer).run(hear, send)
     assert bytes(heard) == wanted
     assert FrameDecoder().feed(bytes(heard)) == bodies
 
@@ -80,11 +78,17 @@ class Intake(wiring.Component):
         return m
 
 
+@functools.cache
+def world() -> World:
+    """Deframer and store, made once."""
+    return World(Intake())
+
+
 def take_in(data: bytes, start: int = 0, busy: float = 0.0) -> tuple[list[bytes], int]:
     """Send bytes; return the bodies that leave the store from cycle ``start`` on, and the number
     of frames that were lost.
     """
-    intake, rng = Intake(), np.random.default_rng(5)
+    intake, rng = world().component, np.random.default_rng(5)
     store, bodies, lost = intake.store, [], []
 
     async def send(ctx):
@@ -116,11 +120,7 @@ def take_in(data: bytes, start: int = 0, busy: float = 0.0) -> tuple[list[bytes]
                     body = b""
         assert not body
 
-    sim = Simulator(intake)
-    sim.add_clock(1e-6)
-    sim.add_testbench(send, background=True)
-    sim.add_testbench(hear)
-    sim.run()
+    world().run(hear, send)
     return bodies, len(lost)
 
 

@@ -1,16 +1,18 @@
 """Reader and writer of external memory behind an AXI4 memory that checks the rules."""
 
+import functools
+
 import numpy as np
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.link.blocks import BlockWalker
 from celosia_hw.link.memory_reader import MemoryReader
 from celosia_hw.link.memory_writer import MemoryWriter
 from hw.axi_agent import AxiMemory
+from hw.simulation import World
 
 SIZE = 1 << 14
 
@@ -41,6 +43,12 @@ class Engine(wiring.Component):
         ctx.set(self.unit.start, 0)
 
 
+@functools.cache
+def world(kind, bus_bytes: int) -> World:
+    """The engine of a bus, made once."""
+    return World(Engine(kind, bus_bytes))
+
+
 def config_of(bus_bytes: int) -> TpuConfig:
     return TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64,
                      bus_bytes=bus_bytes)
@@ -54,7 +62,8 @@ def spans(rng: np.random.Generator, count: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(("bus_bytes", "busy"), [(4, 0), (4, 0.5), (8, 0.3), (32, 0), (128, 0.3)])
 def test_writer(bus_bytes, busy):
-    engine, rng = Engine(MemoryWriter, bus_bytes), np.random.default_rng(bus_bytes)
+    made, rng = world(MemoryWriter, bus_bytes), np.random.default_rng(bus_bytes)
+    engine = made.component
     writer = engine.unit
     memory = AxiMemory(bus_bytes, SIZE, rng, None, writer.axi, busy=busy, early_data=True)
     wanted = memory.data.copy()
@@ -76,13 +85,14 @@ def test_writer(bus_bytes, busy):
             assert not memory.writes_open
             assert np.array_equal(memory.data, wanted)
 
-    run(engine, memory, bench)
+    made.run(bench, memory.run)
     assert max(beats for _, beats, _ in memory.writes) * bus_bytes <= max(64, bus_bytes)
 
 
 @pytest.mark.parametrize(("bus_bytes", "busy"), [(4, 0), (4, 0.5), (8, 0.3), (32, 0), (128, 0.3)])
 def test_reader(bus_bytes, busy):
-    engine, rng = Engine(MemoryReader, bus_bytes), np.random.default_rng(bus_bytes)
+    made, rng = world(MemoryReader, bus_bytes), np.random.default_rng(bus_bytes)
+    engine = made.component
     reader = engine.unit
     memory = AxiMemory(bus_bytes, SIZE, rng, reader.axi, latency=9, busy=busy)
 
@@ -101,11 +111,12 @@ def test_reader(bus_bytes, busy):
             assert ctx.get(reader.response) == 0
             assert bytes(heard) == memory.data[address:address + count].tobytes()
 
-    run(engine, memory, bench)
+    made.run(bench, memory.run)
 
 
 def test_reader_asks_for_no_more_than_it_can_hold():
-    engine, rng = Engine(MemoryReader, 4), np.random.default_rng(0)
+    made, rng = world(MemoryReader, 4), np.random.default_rng(0)
+    engine = made.component
     reader = engine.unit
     memory = AxiMemory(4, SIZE, rng, reader.axi)
 
@@ -115,14 +126,15 @@ def test_reader_asks_for_no_more_than_it_can_hold():
         assert [beats for _, beats, _ in memory.reads] == [16, 16]
         assert not memory.reads_open
 
-    run(engine, memory, bench)
+    made.run(bench, memory.run)
 
 
 @pytest.mark.parametrize("bad", [0x120, 0x1FF])
 @pytest.mark.parametrize("writes", [False, True])
 def test_errors(writes, bad):
-    engine = Engine(MemoryWriter if writes else MemoryReader, 8)
-    unit, rng = engine.unit, np.random.default_rng(1)
+    made = world(MemoryWriter if writes else MemoryReader, 8)
+    engine, rng = made.component, np.random.default_rng(1)
+    unit = engine.unit
     memory = AxiMemory(8, SIZE, rng, *((None, unit.axi) if writes else (unit.axi,)), bad={bad},
                        early_data=True)
 
@@ -139,12 +151,4 @@ def test_errors(writes, bad):
                     await ctx.tick().until(unit.o.valid)
             assert ctx.get(unit.response) == wanted
 
-    run(engine, memory, bench)
-
-
-def run(engine: Engine, memory: AxiMemory, bench) -> None:
-    sim = Simulator(engine)
-    sim.add_clock(1e-6)
-    sim.add_testbench(memory.run, background=True)
-    sim.add_testbench(bench)
-    sim.run()
+    made.run(bench, memory.run)

@@ -1,11 +1,12 @@
 """Checker and dispatcher against the model, on instructions at the edge of what is legal."""
 
+import functools
 import random
 from collections import Counter
 
 import pytest
 from amaranth.hdl import Module, ResetInserter, Signal
-from amaranth.sim import Simulator
+from amaranth.lib import wiring
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
@@ -18,6 +19,7 @@ from celosia_hw.scalar.check import Checker
 from celosia_hw.scalar.dispatch import Dispatcher
 from celosia_hw.scalar.scoreboard import READ_SPANS
 from hw.scalar.vectors import random_vector
+from hw.simulation import World
 
 CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,
                    window=4, ibuf=16)
@@ -25,25 +27,43 @@ TOP = 0xFFFFFFFF
 WINDOWS = ((0x8000, 0x80FF), (1, 0), (TOP - 0xFF, TOP), (0, 0x3F))
 
 
+class Pair(wiring.Component):
+    """A checker and a dispatcher, with a reset."""
+
+    def __init__(self):
+        super().__init__({})
+        self.checker, self.dispatcher, self.reset = Checker(CONFIG), Dispatcher(CONFIG), Signal()
+
+    def elaborate(self, platform):
+        checker, dispatcher = self.checker, self.dispatcher
+        m = Module()
+        m.submodules += ResetInserter(self.reset)(checker), ResetInserter(self.reset)(dispatcher)
+        m.d.comb += [
+            *(getattr(dispatcher, name).eq(getattr(checker, name))
+              for name in ("word", "word_valid", "part", "part_index", "part_valid")),
+            dispatcher.unit.eq(checker.ticket.payload.unit), checker.ticket.ready.eq(1),
+            dispatcher.push.eq(checker.ticket.valid),
+        ]
+        return m
+
+
+@functools.cache
+def world() -> World:
+    """The pair, made once."""
+    return World(Pair())
+
+
 class Bench:
     """A checker with stride registers, and a dispatcher, given one instruction after another."""
 
     def __init__(self, strides):
         self.strides = strides
-        self.dut, self.reset = Checker(CONFIG), Signal()
-        self.dispatcher = Dispatcher(CONFIG)
+        pair = world().component
+        self.dut, self.dispatcher, self.reset = pair.checker, pair.dispatcher, pair.reset
 
     def run(self, instructions, body):
         """Call ``body(ctx, instruction, cycles, ticket)`` when each is through, or has faulted."""
         dut, dispatcher = self.dut, self.dispatcher
-        m = Module()
-        m.submodules += dut, dispatcher
-        m.d.comb += [
-            *(getattr(dispatcher, name).eq(getattr(dut, name))
-              for name in ("word", "word_valid", "part", "part_index", "part_valid")),
-            dispatcher.unit.eq(dut.ticket.payload.unit), dut.ticket.ready.eq(1),
-            dispatcher.push.eq(dut.ticket.valid),
-        ]
 
         async def bench(ctx):
             for window, (base, last) in zip(dut.windows, WINDOWS, strict=True):
@@ -77,10 +97,7 @@ class Bench:
                     assert ctx.get(dispatcher.valid) == 1 << instruction.instruction.unit
                 body(ctx, instruction, cycles, ticket)
 
-        sim = Simulator(ResetInserter(self.reset)(m))
-        sim.add_clock(1e-6)
-        sim.add_testbench(bench)
-        sim.run()
+        world().run(bench)
 
 
 def checked(instruction, values, strides):

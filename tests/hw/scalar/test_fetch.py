@@ -1,17 +1,18 @@
 """Instruction fetch by itself: what it finds, how many bursts are open, errors and restarts."""
 
+import functools
 import random
 from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
 from celosia_hw.bus.axi import OKAY, SLVERR
 from celosia_hw.scalar.encoding import BLOCK
 from celosia_hw.scalar.fetch import InstructionFetch
+from hw.simulation import World
 
 CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=32,
                    window=4, ibuf=16)
@@ -22,6 +23,12 @@ BLOCKS = CONFIG.ibuf // BLOCK
 def word_of(pc):
     """The words of an instruction: its index in each."""
     return sum((pc << 16 | pc) << 32 * k for k in range(INSTRUCTION_BYTES // 4))
+
+
+@functools.cache
+def world() -> World:
+    """The unit, made once."""
+    return World(InstructionFetch(CONFIG))
 
 
 @dataclass
@@ -40,7 +47,7 @@ class Bench:
 
     def run(self, body):
         """Run ``body(fetch)`` with a function that returns whether an instruction was found."""
-        dut = self.dut = InstructionFetch(CONFIG)
+        dut = world().component
 
         async def memory(ctx):
             queue, now, beats = deque(), 0, 0
@@ -94,11 +101,7 @@ class Bench:
 
             await body(fetch)
 
-        sim = Simulator(dut)
-        sim.add_clock(1e-6)
-        sim.add_testbench(memory, background=True)
-        sim.add_testbench(bench)
-        sim.run()
+        world().run(bench, memory)
 
 
 @pytest.mark.parametrize("latency", [1, 7, 60])

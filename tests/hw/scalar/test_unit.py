@@ -1,20 +1,27 @@
 """The scalar unit with stand-ins for the tensor units: what it hands out, and what it faults on."""
 
+import functools
 import random
 from dataclasses import dataclass, field
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Reg, encode, insn
 from celosia.arch.faults import Fault
 from celosia_hw.scalar.scoreboard import TENSOR_UNITS
 from celosia_hw.scalar.unit import ScalarUnit
+from hw.simulation import World
 
 CONFIG = TpuConfig("tiny", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,
                    window=4, ibuf=16)
 PROGRAM = 0x1000
+
+
+@functools.cache
+def world() -> World:
+    """The unit, made once."""
+    return World(ScalarUnit(CONFIG))
 
 
 @dataclass
@@ -37,7 +44,7 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
 
     Lane n of accumulator row r holds 0x4000 + 16 * r + n.
     """
-    dut = ScalarUnit(CONFIG)
+    dut = world().component
     image = b"".join(map(encode, program))
     result = Run()
 
@@ -118,14 +125,8 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
                 return
         raise AssertionError(f"the program did not end in {limit} cycles")
 
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
-    sim.add_testbench(memory, background=True)
-    sim.add_testbench(accumulators, background=True)
-    for tensor_unit in TENSOR_UNITS:
-        sim.add_testbench(unit(tensor_unit.name.lower()), background=True)
-    sim.add_testbench(bench)
-    sim.run()
+    world().run(bench, memory, accumulators,
+                *(unit(tensor_unit.name.lower()) for tensor_unit in TENSOR_UNITS))
     return result
 
 
