@@ -1,9 +1,9 @@
 """What the tests of both DMA engines share: commands, their reference, and a run of an engine."""
 
+import functools
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
-from amaranth.sim import Simulator
 
 from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
@@ -12,6 +12,7 @@ from celosia_hw.commands import Activity
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.memory.ports import READ_LATENCY
+from hw import simulation
 from hw.axi_agent import AxiMemory
 
 __all__ = ["SIZE", "Command", "World", "legal_formats", "random_commands"]
@@ -130,6 +131,12 @@ def interesting_words(rng: np.random.Generator, shape) -> np.ndarray:
     return np.choose(rng.integers(0, 3, shape), [words, small, special])
 
 
+@functools.cache
+def simulated(config: TpuConfig, kind: str) -> simulation.World:
+    """The engine of a configuration, made once."""
+    return simulation.World((LoadEngine if kind == "load" else StoreEngine)(config))
+
+
 @dataclass
 class World:
     """One engine between an external memory and on-chip memories."""
@@ -145,7 +152,7 @@ class World:
 
     def __post_init__(self):
         rng = self.rng = np.random.default_rng(self.seed)
-        self.engine = (LoadEngine if self.kind == "load" else StoreEngine)(self.config)
+        self.engine = simulated(self.config, self.kind).component
         self.memory = AxiMemory(self.config.bus_bytes, SIZE, rng, latency=self.latency,
                                 busy=self.busy, bad=self.bad,
                                 **{"read" if self.kind == "load" else "write": self.engine.axi})
@@ -182,14 +189,9 @@ class World:
 
     def run(self, commands: list[Command], limit: int = 20000) -> None:
         """Run the commands; check memories, order of done, and errors against the reference."""
-        simulator = Simulator(self.engine)
-        simulator.add_clock(1e-6)
-        simulator.add_testbench(self.memory.run, background=True)
-        for mem in Mem:
-            simulator.add_testbench(self._on_chip(mem), background=True)
-        simulator.add_testbench(self._feed(commands), background=True)
-        simulator.add_testbench(self._watch(len(commands), limit))
-        simulator.run()
+        simulated(self.config, self.kind).run(
+            self._watch(len(commands), limit), self.memory.run,
+            *(self._on_chip(mem) for mem in Mem), self._feed(commands))
         self.reference(commands)
         for mem in Mem:
             np.testing.assert_array_equal(self.rows[mem], self.expected_rows[mem])

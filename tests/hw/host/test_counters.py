@@ -1,28 +1,32 @@
+import functools
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import registers
 from celosia.arch.config import preset
 from celosia_hw.host.counters import PAUSE, READ_LATENCY, PerfCounters
 from hw.host.open_ram import OpenRam
+from hw.simulation import World
 
 CONFIG = preset("core")
 NAMES = registers.counter_names()
 STATES = len(registers.Activity)
 
 
-def simulate(testbench):
-    dut = PerfCounters(CONFIG)
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
+@functools.cache
+def counters() -> World:
+    """The counters, made once."""
+    return World(PerfCounters(CONFIG))
+
+
+def simulate(testbench, world=None):
+    world = world or counters()
 
     async def wrapped(ctx):
-        await testbench(ctx, dut)
+        await testbench(ctx, world.component)
 
-    sim.add_testbench(wrapped)
-    sim.run()
+    world.run(wrapped)
 
 
 class Reference:
@@ -169,4 +173,4 @@ def test_carries_into_the_upper_word(monkeypatch):
         await run(ctx, dut, reference, 200)
         assert await read_all(ctx, dut) == reference.values
 
-    simulate(testbench)
+    simulate(testbench, World(PerfCounters(CONFIG)))

@@ -1,7 +1,7 @@
+import functools
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import registers
 from celosia.arch.config import PRESETS, TpuConfig, preset
@@ -10,6 +10,7 @@ from celosia.arch.registers import BY_NAME, Access, Control, Status
 from celosia_hw.bus.axi import OKAY, SLVERR
 from celosia_hw.host.interface import HostInterface, constants
 from hw.host.open_ram import OpenRam
+from hw.simulation import World
 
 NANO = preset("nano")
 WINDOWS = [f"WINDOW{i}_{end}" for i in range(registers.NUM_WINDOWS) for end in ("BASE", "LAST")]
@@ -78,17 +79,20 @@ class Host:
         return tuple([await self.read(f"FAULT_{part}") for part in ("CAUSE", "PC", "ADDR")])
 
 
-def simulate(testbench, config=NANO):
-    dut = HostInterface(config)
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
+@functools.cache
+def interface() -> World:
+    """The interface of a chip, made once."""
+    return World(HostInterface(NANO))
+
+
+def simulate(testbench, world=None):
+    world = world or interface()
 
     async def wrapped(ctx):
-        ctx.set(dut.drained, 1)
-        await testbench(Host(ctx, dut))
+        ctx.set(world.component.drained, 1)
+        await testbench(Host(ctx, world.component))
 
-    sim.add_testbench(wrapped)
-    sim.run()
+    world.run(wrapped)
 
 
 @pytest.mark.parametrize("config", [
@@ -100,7 +104,7 @@ def test_chip_describes_itself(config):
         for name, value in constants(config).items():
             assert await host.read(name) == value, name
 
-    simulate(testbench, config)
+    simulate(testbench, World(HostInterface(config)))
 
 
 def test_every_register_reads_its_initial_value():
@@ -401,4 +405,4 @@ def test_halves_of_a_counter_belong_together(monkeypatch):
             before = value
         assert carried
 
-    simulate(testbench)
+    simulate(testbench, World(HostInterface(NANO)))

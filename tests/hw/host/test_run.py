@@ -1,22 +1,25 @@
+import functools
+
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.faults import Fault
 from celosia_hw.host.run import RESET_CYCLES, RunControl, Status
+from hw.simulation import World
 
 FAULT = {"cause": Fault.UB_RANGE, "pc": 17, "addr": 4096}
 
 
+@functools.cache
+def world() -> World:
+    """The control, made once."""
+    return World(RunControl())
+
+
 def simulate(testbench):
-    dut = RunControl()
-    sim = Simulator(dut)
-    sim.add_clock(1e-6)
-
     async def wrapped(ctx):
-        await testbench(ctx, dut)
+        await testbench(ctx, world().component)
 
-    sim.add_testbench(wrapped)
-    sim.run()
+    world().run(wrapped)
 
 
 async def pulse(ctx, *signals):

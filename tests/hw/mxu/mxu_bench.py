@@ -1,17 +1,19 @@
 """A bench of the matrix unit: memories with ports that refuse at random, and a reference."""
 
+import functools
 import random
 from dataclasses import dataclass, field
 
 import numpy as np
-from amaranth.hdl import ResetInserter, Signal
-from amaranth.sim import Simulator
+from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.lib import wiring
 
 from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
 from celosia_hw.commands import Activity, matmul_layout
 from celosia_hw.memory.ports import READ_LATENCY
 from celosia_hw.mxu.unit import MatrixUnit
+from hw.simulation import World
 
 
 def config(dim, *, int8=True, bf16=False):
@@ -96,14 +98,32 @@ class Trace:
     acc: np.ndarray | None = None
 
 
+class Bench(wiring.Component):
+    """The unit, with a reset."""
+
+    def __init__(self, cfg: TpuConfig):
+        super().__init__({})
+        self.unit, self.reset = MatrixUnit(cfg), Signal()
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.unit = ResetInserter(self.reset)(self.unit)
+        return m
+
+
+@functools.cache
+def world(cfg: TpuConfig) -> World:
+    """The bench of a configuration, made once."""
+    return World(Bench(cfg))
+
+
 def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None, seed=0,
              limit=20_000):
     """Run ``commands``; ``refuse``: chance that a port of the unified buffer is not ready;
     ``hold_back``: chance that the next command is not offered yet; ``reset_at``: cycle of a reset,
     after which everything starts again, with ``acc`` as it was given.
     """
-    dut = MatrixUnit(cfg)
-    reset = Signal()
+    dut, reset = world(cfg).component.unit, world(cfg).component.reset
     rng = random.Random(seed)
     lane, dim = cfg.lane_bits, cfg.dim
     layout = matmul_layout(cfg)
@@ -158,9 +178,6 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
         else:
             raise AssertionError(f"{len(trace.done)} of {len(commands)} commands in {limit} cycles")
 
-    simulator = Simulator(ResetInserter(reset)(dut))
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    world(cfg).run(bench)
     trace.acc = acc
     return trace
