@@ -1,9 +1,6 @@
 """The compact chip as it is in a bitstream, at the pins of a board, against the golden model."""
 
-import importlib.util
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +11,7 @@ from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.asm import assemble
 from celosia.driver import Device
 from celosia.link import LinkTransport
-from celosia.ops.gemm import matmul
 from celosia_hw.boards import BOARDS
-from celosia_sim import board_library as library
 from celosia_sim.board import STRICTEST
 from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board
 from celosia_sim.lockstep import Lockstep
@@ -115,23 +110,3 @@ def test_cycles_are_those_of_the_engine_too(lockstep):
     result = Device(lockstep.transport).run(program)
     assert result.counters["mxu_busy"] > rows
     assert result.cycles < rows + 20_000
-
-
-def test_dsp_blocks_are_as_yosys_has_them(monkeypatch):
-    """The products on the iCEBreaker, with Yosys's model of its blocks in place of ours."""
-    package = importlib.util.find_spec("pyosys")
-    assert package is not None
-    assert package.origin is not None
-    cells = (Path(package.origin).parent / "share/ice40/cells_sim.v").read_text()
-    block = re.compile(r"^module SB_MAC16 .*?^endmodule", re.MULTILINE | re.DOTALL)
-    (theirs,) = block.findall(cells)
-    own = library.cells_verilog
-    monkeypatch.setattr(library, "cells_verilog",
-                        lambda family: block.sub(lambda _: theirs, own(family)))
-    rng = np.random.default_rng(3)
-    a, b = (rng.integers(-128, 128, (16, 16), dtype=np.int8) for _ in range(2))
-    a[0] = b[:, 0] = -128
-    wire = Wire(build_board(BOARDS["icebreaker"]))
-    with Device(LinkTransport(wire, wire.config, clock=wire.clock)) as device:
-        found = device.run(matmul(wire.config, 16, 16, 16), {"a": a, "b": b})["c"]
-    assert np.array_equal(found, a.astype(np.int32) @ b)

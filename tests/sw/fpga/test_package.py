@@ -11,20 +11,21 @@ from celosia.arch.config import PRESETS
 from celosia.cli.main import main
 from celosia_hw import package
 from celosia_hw.package import annotate, describe, instance, modules, write_folder
-from celosia_hw.top import Celosia, chip_verilog
+from celosia_hw.top import Celosia
 from celosia_sim.toolchain import verilator
+from celosia_sim.verilog import chip_verilog
 
 NANO = PRESETS["nano"]
 
 
 @pytest.fixture(scope="module")
 def verilog():
-    return chip_verilog(NANO)
+    return chip_verilog(NANO, simulation=False)
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch, verilog):
-    """Writing the chip takes seconds: once is enough."""
+    """Writing the chip takes seconds: once is enough, for tests/rtl/test_lockstep.py too."""
     monkeypatch.setattr(package, "chip_verilog", lambda config: verilog)
 
 
