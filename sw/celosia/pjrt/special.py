@@ -17,8 +17,8 @@ def _lower(name: str, ctx: Any, x: Any) -> list[Any]:
     operation itself here, is polynomials then, and `celosia.frontend` has no need of it.
     """
     from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
     from jax._src.lib.mlir.dialects import chlo, func, hlo
-    from jaxlib.mlir import ir
 
     operation, [aval] = getattr(chlo, name.removeprefix("chlo.")), ctx.avals_out
     module, key = ctx.module_context, (name, x.type)
