@@ -17,7 +17,7 @@ def _lower(name: str, ctx: Any, x: Any) -> list[Any]:
     operation itself here, is polynomials then, and `celosia.frontend` has no need of it.
     """
     from jax._src.interpreters import mlir
-    from jax._src.lib.mlir import ir
+    from jax._src.lib.mlir import ir  # pyright: ignore[reportPrivateImportUsage]
     from jax._src.lib.mlir.dialects import chlo, func, hlo
 
     operation, [aval] = getattr(chlo, name.removeprefix("chlo.")), ctx.avals_out
