@@ -138,8 +138,9 @@ def _install(python, packages, sim):
                  " (is a package index in reach?)")
 
     install("the build tools", *BUILD, *([_COMPILER] if sim else []))
-    with _warming_up(python) if sim else contextlib.nullcontext():
-        install("the project", "--no-build-isolation", *packages)
+    if sim:
+        _warm_up(python)
+    install("the project", "--no-build-isolation", *packages)
 
 
 def _make(venv):
@@ -159,23 +160,25 @@ def tool(name, apart=""):
     return str(_venv(apart) / folder / name)
 
 
-@contextlib.contextmanager
-def _warming_up(python):
-    """Meanwhile have the packaged C++ compiler build its C++ library, which it does once, at its
-    first use: here it is expected to take a minute, in a test it is not. Does nothing where it
-    fails.
+#: Has the packaged C++ compiler build its C++ library, which it does once, at its first use.
+_WARM_UP = """
+import pathlib, subprocess, sys, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    source = pathlib.Path(folder) / "empty.cpp"
+    source.write_text("#include <string>\\nstd::string text() { return {}; }\\n")
+    subprocess.call([sys.executable, "-m", sys.argv[1], "c++", "-O2", "-std=c++17", "-fPIC",
+                     "-shared", "-pthread", "-fno-sanitize=undefined", str(source),
+                     "-o", str(source.with_suffix(".so"))])
+"""
+
+
+def _warm_up(python):
+    """Start to make the C++ compiler warm, which takes a minute. Who needs it before waits for it;
+    nothing depends on its success.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "empty.cpp"
-        source.write_text("#include <string>\nstd::string text() { return {}; }\n")
-        process = subprocess.Popen(
-            [python, "-m", _COMPILER, "c++", "-O2", "-std=c++17", "-fPIC", "-shared", "-pthread",
-             "-fno-sanitize=undefined", str(source), "-o", str(source.with_suffix(".so"))],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            yield
-        finally:
-            process.wait()
+    subprocess.Popen([python, "-c", _WARM_UP, _COMPILER], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                     start_new_session=True)
 
 
 def ensure(extra):

@@ -1,11 +1,21 @@
 """What all tests need."""
 
+import gc
 import signal
 import sys
 
 # A shell's background jobs begin with the signal ignored, and so would every process that a test
 # starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """What is there now stays: the collector of garbage need not look through it again and again,
+    nor often. A tenth of the time of the tests was its.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_sessionfinish():

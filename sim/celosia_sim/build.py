@@ -33,6 +33,8 @@ PREFIX = "Vcelosia"
 #: Bytes of C++ that are a file of their own: large, so that few files parse the headers, and yet
 #: a large chip has work for every processor.
 _LARGE = 2_500_000
+#: Bytes of C++ that wait longer for their headers than for -O2: they go to the fast ones.
+_SMALL = 65_000
 
 #: What a chip can write, a waveform or how often its bits have changed: number in the harness.
 TRACES = {"": 0, "vcd": 1, "fst": 2, "toggles": 3}
@@ -184,6 +186,10 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
     return _join(work / "cpp", FLAGS.trace if trace == "toggles" else FLAGS.fast, beside)
 
 
+def _size(paths: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
 def _join(cpp: Path, fast: tuple[str, ...],
           beside: Sequence[Path]) -> list[tuple[Path, tuple[str, ...]]]:
     """Make few files of those that want the same flags; return them and their flags.
@@ -195,6 +201,8 @@ def _join(cpp: Path, fast: tuple[str, ...],
         flags = (FLAGS.slow if "Slow" in path.stem else
                  FLAGS.trace if "__Trace" in path.stem else fast)
         files.setdefault(flags, []).append(path)
+    for flags in [flags for flags in files if flags != fast and _size(files[flags]) < _SMALL]:
+        files[fast] = files.pop(flags) + files.get(fast, [])
     items = []
     for flags, paths in files.items():
         parts, size = [], _LARGE

@@ -97,7 +97,7 @@ def check_sdram(said: list[str]) -> None:
 
 
 def test_board_reads_digits_bit_for_bit(server, network):
-    check_sdram(check_digits(server, network("edge", 6), "ulx3s", "--chip", "pipelined",
+    check_sdram(check_digits(server, network("edge", 2), "ulx3s", "--chip", "pipelined",
                              baud=BAUD))
 
 

@@ -30,7 +30,12 @@ def rtl():
         yield device
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+#: What is in another one, which also drops elements out, is left to the slow tier.
+LEAN = [pytest.param(name, marks=[pytest.mark.slow] * (f"{name} dropout" in PROGRAMS))
+        for name in PROGRAMS]
+
+
+@pytest.mark.parametrize("name", LEAN)
 def test_program(name, rtl):
     """It gives what its graph means and what JAX gives on the CPU, and the RTL the same bits."""
     tolerance = PROGRAMS[name].tolerance

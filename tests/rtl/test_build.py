@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stub import SCRATCH, stub_config, stub_verilog
 
-from celosia_sim import toolchain
+from celosia_sim import build, toolchain
 from celosia_sim.build import FLAGS, TRACES, _join, build_library, verilate
 from celosia_sim.library import ChipLibrary
 from celosia_sim.toolchain import ToolchainError
@@ -37,9 +37,10 @@ def test_what_a_build_depends_on():
     chip.close()
 
 
-def test_every_file_is_compiled_once_with_its_flags(tmp_path):
+def test_every_file_is_compiled_once_with_its_flags(tmp_path, monkeypatch):
     compiled, beside = [], tmp_path / "beside.cpp"
     beside.write_text("int beside;\n")
+    monkeypatch.setattr(build, "_SMALL", 0)
     for path, flags in verilate(stub_verilog(8), tmp_path, trace="vcd", beside=[beside]):
         names = re.findall('^#include "(.*[.]cpp)"$', path.read_text(), re.MULTILINE)
         compiled += [(Path(name), flags) for name in names]
@@ -58,6 +59,17 @@ def test_large_files_are_compiled_side_by_side(tmp_path):
         path.write_text("//" + "-" * 2_000_000)
     joined = _join(tmp_path, FLAGS.fast, [])
     assert [path.read_text().count("#include") for path, _ in joined] == [2, 1]
+
+
+def test_few_bytes_are_compiled_with_the_others(tmp_path):
+    names = ("V.cpp", "V__Slow.cpp", "V__Trace.cpp")
+    for name in names:
+        (tmp_path / name).write_text("//" + "-" * 60_000)
+    [(path, flags)] = _join(tmp_path, FLAGS.fast, [])
+    assert flags == FLAGS.fast
+    assert all(f'/{name}"' in path.read_text() for name in names)
+    (tmp_path / names[1]).write_text("//" + "-" * 70_000)
+    assert [flags for _, flags in _join(tmp_path, FLAGS.fast, [])] == [FLAGS.fast, FLAGS.slow]
 
 
 def test_damaged_library_is_built_again():

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from celosia_sim import cache
 from celosia_sim.build import (
-    FLAGS,
     base_flags,
     compile_all,
     run_tool,
@@ -26,10 +25,10 @@ def library(text: str, shim: str) -> ctypes.CDLL:
     def make(folder: Path) -> None:
         work = folder / "work"
         work.mkdir()
-        sources = verilate(text, work, top="dut", prefix="Vdut")
-        (work / "shim.cpp").write_text(f'#include "Vdut.h"\n#include <cstring>\n{shim}')
-        objects = compile_all([*sources, (work / "shim.cpp", FLAGS.fast)], work,
-                              [*base_flags(""), f"-I{work / 'cpp'}"])
+        beside = work / "shim.cpp"
+        beside.write_text(f'#include "Vdut.h"\n#include <cstring>\n{shim}')
+        objects = compile_all(verilate(text, work, top="dut", prefix="Vdut", beside=[beside]),
+                              work, [*base_flags(""), f"-I{work / 'cpp'}"])
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "dut.so", *objects, *runtime_objects()],
                  work / "link.log")

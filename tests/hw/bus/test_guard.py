@@ -94,15 +94,15 @@ def test_abort_at_any_time(busy, wants_data):
 
     async def main(ctx):
         nonlocal aborted_with_open, stuck
-        for trial in range(16):
+        for trial in range(8):
             before = memory.data.copy()
             ctx.set(load.port.command.payload, dma(4, 3, 40, 0x300))
             ctx.set(store.port.command.payload, dma(0x2004, 3, 40, 0x300))
             ctx.set(load.port.command.valid, 1)
             ctx.set(store.port.command.valid, 1)
-            for cycle in range(trial * 6):
+            for cycle in range(trial * 11):
                 # Every other time the managers, stuck, give no data and take none.
-                stuck = trial % 2 == 1 and cycle > trial * 3
+                stuck = trial % 2 == 1 and cycle > trial * 5
                 await ctx.tick()
             stuck = False
             aborted_with_open += memory.writes_open > 0

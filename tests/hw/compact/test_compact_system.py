@@ -36,6 +36,11 @@ LINK = LinkConfig(4_000_000, 1_000_000, 1 << 15, 1024)
 BASES = (0x10000, 0x20000, 0x30000)
 DEVICES = 30  # register with their address
 
+#: Of each side and format, with each kind of memory.
+CHIPS = [("nano", False), ("core4", False), ("pico", True), *(
+    pytest.param(name, spram, marks=pytest.mark.slow)
+    for name, spram in (("pico", False), ("edge", False), ("nano", True)))]
+
 
 class Bench(wiring.Component):
     """A system with a host's end of the wire."""
@@ -130,9 +135,7 @@ def memory_program() -> tuple[list[int], bytes]:
     return [*start, *calls, EBREAK, *each], bytes(expected)
 
 
-@pytest.mark.parametrize(("name", "spram"), [
-    ("pico", False), ("nano", False), ("edge", False), ("core4", False), ("pico", True),
-    ("nano", True)])
+@pytest.mark.parametrize(("name", "spram"), CHIPS)
 def test_memories_hold_words_and_parts_of_words(name, spram, monkeypatch):
     program, expected = memory_program()
     if spram:
@@ -205,9 +208,7 @@ def test_cycle_counter_counts_every_cycle():
     assert Bench("pico", program).run(2) == bytes([10, 0])
 
 
-@pytest.mark.parametrize(("name", "spram"), [
-    ("pico", False), ("nano", False), ("edge", False), ("core4", False), ("pico", True),
-    ("nano", True)])
+@pytest.mark.parametrize(("name", "spram"), CHIPS)
 def test_engine_works_on_the_memories_and_the_sequencer_waits(name, spram, monkeypatch):
     config, rng = preset(name), np.random.default_rng(1)
     dim, rows = config.dim, 3

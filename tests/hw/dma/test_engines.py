@@ -24,7 +24,7 @@ CONFIGS = {
 @pytest.mark.parametrize("rough", [False, True])
 def test_random_commands(kind, name, rough):
     chip = CONFIGS[name]
-    commands = random_commands(chip, np.random.default_rng(7), 40)
+    commands = random_commands(chip, np.random.default_rng(7), 25)
     world = World(chip, kind, **(
         {"busy": 0.3, "refuse": 0.3, "gap": 0.2, "latency": 20} if rough else {}))
     world.run(commands)

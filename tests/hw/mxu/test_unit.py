@@ -69,7 +69,7 @@ def check(cfg, commands, ub, acc, **options):
 def test_random_commands(dim, int8, bf16, refuse, hold_back):
     cfg = config(dim, int8=int8, bf16=bf16)
     ub, acc = memories(cfg, seed=dim)
-    commands = random_commands(cfg, 30 if dim == 2 else 16, seed=dim)
+    commands = random_commands(cfg, 20 if dim == 2 else 10, seed=dim)
     check(cfg, commands, ub, acc, refuse=refuse, hold_back=hold_back, seed=1)
 
 

@@ -114,9 +114,8 @@ def span(value):
     return (value.mem, value.low, value.high) if value.used else None
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_vectors_as_the_model_has_them(seed):
-    rng = random.Random(seed)
+def test_vectors_as_the_model_has_them():
+    rng = random.Random(0)
     strides = [(0, 0, 0)] + [tuple(rng.randrange(5) for _ in range(3))
                              for _ in range(NUM_STRIDES - 1)]
     bench = Bench(strides)

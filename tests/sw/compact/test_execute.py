@@ -19,7 +19,7 @@ from celosia_sim.randprog import (
     random_walks,
 )
 
-PROGRAMS, FAULTS, INDEXES, CUTS = range(300), range(300), range(40), range(200)
+PROGRAMS, FAULTS, INDEXES, CUTS = range(100), range(120), range(20), range(80)
 
 
 @pytest.fixture(scope="module", params=["pico", "nano", "edge", "core4"])
