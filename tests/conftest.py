@@ -15,7 +15,7 @@ def pytest_collection_finish():
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_sessionfinish():
