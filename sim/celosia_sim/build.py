@@ -38,6 +38,9 @@ _SMALL = 65_000
 
 #: What a chip can write, a waveform or how often its bits have changed: number in the harness.
 TRACES = {"": 0, "vcd": 1, "fst": 2, "toggles": 3}
+#: What they need of Verilator's run-time library; the rest of it is the same for all chips.
+_OF_TRACES = {"vcd": ("verilated_vcd_c.cpp",), "fst": ("verilated_fst_c.cpp",),
+              "toggles": ("verilated_cov.cpp",)}
 #: Those of waveforms, and none.
 WAVES = ("", "vcd", "fst")
 
@@ -149,15 +152,18 @@ def tool_identity() -> dict[str, object]:
 
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
     """Verilator's run-time library, compiled once for all chips."""
-    names = ["verilated.cpp", "verilated_threads.cpp"]
-    names += {"": [], "vcd": ["verilated_vcd_c.cpp"], "fst": ["verilated_fst_c.cpp"],
-              "toggles": ["verilated_cov.cpp"]}[trace]
-    names += ["verilated_vpi.cpp"] if vpi else []
-    flags = base_flags(trace)
+    objects = _runtime(("verilated.cpp", "verilated_threads.cpp"))
+    if trace:
+        objects += _runtime(_OF_TRACES[trace], trace)
+    return [*objects, *(_runtime(("verilated_vpi.cpp",)) if vpi else ())]
+
+
+def _runtime(names: tuple[str, ...], trace: str = "") -> list[Path]:
     key = cache.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
 
     def make(folder: Path) -> None:
-        compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder, flags)
+        compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder,
+                    base_flags(trace))
 
     folder = cache.entry("runtime", key, make)
     return [folder / f"{Path(name).stem}.o" for name in names]
