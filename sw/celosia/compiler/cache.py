@@ -16,7 +16,7 @@ import celosia
 from celosia.arch.config import TpuConfig
 from celosia.cachefolder import cache_folder, digest, grew
 from celosia.compiled.artifact import Compiled
-from celosia.graph import Graph
+from celosia.graph import Graph, fingerprint
 
 __all__ = ["clear", "fetch", "key_of"]
 
@@ -37,7 +37,7 @@ def _sources() -> str:
 
 def key_of(graph: Graph, config: TpuConfig, options: Mapping[str, object]) -> str:
     """Return what names a program: graph, chip, options, and the compiler itself."""
-    return digest({"graph": graph.fingerprint, "config": config.fingerprint,
+    return digest({"graph": fingerprint(graph), "config": config.fingerprint,
                    "options": sorted((name, repr(value)) for name, value in options.items()),
                    "version": version("celosia"), "sources": _sources()})
 
