@@ -15,7 +15,7 @@ from pathlib import Path
 import celosia
 from celosia.arch.config import TpuConfig
 from celosia.cachefolder import cache_folder, digest, grew
-from celosia.compiled.artifact import Compiled
+from celosia.compiled import Compiled, read
 from celosia.graph import Graph, fingerprint
 
 __all__ = ["clear", "fetch", "key_of"]
@@ -70,7 +70,7 @@ def fetch(key: str, make: Callable[[], Compiled]) -> Compiled:
 
 def _read(path: Path) -> Compiled | None:
     try:
-        found = Compiled.from_bytes(path.read_bytes())
+        found = read(path.read_bytes())
     except (OSError, ValueError):
         return None
     with contextlib.suppress(OSError):  # it may be gone by now, or somebody else's

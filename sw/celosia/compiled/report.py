@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
-from celosia.compiled.artifact import Compiled
+from celosia.compiled.description import Description
 from celosia.compiled.expected import decisions
-from celosia.compiled.mixed import HostPart, Mixed, Step
-from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.parts import Argument, WorkInfo
 
-__all__ = ["facts", "roofline", "text"]
+__all__ = ["facts", "of_steps", "on_host", "roofline", "text"]
 
 _MEMORIES = {"external": "external memory", "ub": "unified buffer", "acc": "accumulators"}
 #: Kinds of operations named in a line of the text, and the characters of a line that is wrapped.
@@ -37,7 +36,7 @@ def roofline(config: TpuConfig, works: tuple[WorkInfo, ...]) -> dict[str, int]:
     }
 
 
-def _shares(compiled: Compiled) -> list[int]:
+def _shares(compiled: Description) -> list[int]:
     """Return the cycles that are expected of each piece of work.
 
     Those of a source that several pieces share are dealt out as their rooflines are.
@@ -78,33 +77,43 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def facts(compiled: Compiled) -> dict[str, Any]:
+def _head(compiled: Description) -> dict[str, Any]:
+    return {"name": compiled.name, "config": compiled.config.name,
+            "fingerprint": f"{compiled.config.fingerprint:#010x}",
+            "inputs": _named(compiled.inputs), "outputs": _named(compiled.outputs)}
+
+
+def on_host(config: TpuConfig, where: str, works: Iterable[WorkInfo]) -> dict[str, Any]:
+    """Return the report of a step that the host does, by itself or among devices."""
+    return {"where": where, "works": [_work(config, work, 0) for work in works]}
+
+
+def of_steps(compiled: Description, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the report of a program in steps from those of its steps.
+
+    These are as of `on_host`, or "where": "chip" and the `facts` of a program of the chip.
+    """
+    return {**_head(compiled), "cycles": sum(step.get("cycles", 0) for step in steps),
+            "steps": steps}
+
+
+def facts(compiled: Description) -> dict[str, Any]:
     """Return the report as a dictionary that the module ``json`` can write.
 
     ``cycles`` are expected (`celosia.compiled.expected`), ``ideal_cycles`` the least that one part
     of the chip, the ``bound``, allows; ``utilisation`` is the share of the array's products that
-    the program needs. Of a program in steps each of ``steps`` has these, or the ``works`` of the
-    host.
+    the program needs.
     """
-    if isinstance(compiled, Mixed):
-        steps = [{"where": step.where, "works": [_work(compiled.config, work, 0)
-                                             for work in step.part.works]}
-                 if isinstance(step.part, HostPart) else {"where": "chip", **facts(step.part)}
-                 for step in compiled.steps]
-        return {"name": compiled.name, "config": compiled.config.name,
-                "fingerprint": f"{compiled.config.fingerprint:#010x}",
-                "inputs": _named(compiled.inputs), "outputs": _named(compiled.outputs),
-                "cycles": sum(step.get("cycles", 0) for step in steps), "steps": steps}
     config, program, prediction = compiled.config, compiled.program, compiled.prediction
     works = [_work(config, work, cycles)
              for work, cycles in zip(compiled.works, _shares(compiled), strict=True)]
     limits = roofline(config, compiled.works)
     bound = max(limits, key=lambda name: limits[name])
     macs = sum(work.macs for work in compiled.works)
+    order = list(_MEMORIES)
+    places = sorted(compiled.places, key=lambda place: (order.index(place.memory), place.first))
     return {
-        "name": compiled.name, "config": config.name,
-        "fingerprint": f"{config.fingerprint:#010x}",
-        "inputs": _named(compiled.inputs), "outputs": _named(compiled.outputs),
+        **_head(compiled),
         "instructions": len(program.insns), "arena_bytes": program.arena_bytes,
         "depends_on_data": bool(decisions(program)),
         "cycles": prediction.cycles, "ideal_cycles": limits[bound], "bound": bound,
@@ -115,26 +124,19 @@ def facts(compiled: Compiled) -> dict[str, Any]:
                  for unit, cycles in prediction.busy.items()},
         "works": works, "proofs": list(compiled.proofs),
         "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
-                    "first": place.first, "size": place.size} for place in _places(compiled)],
+                    "first": place.first, "size": place.size} for place in places],
     }
 
 
-def _places(compiled: Compiled) -> list[Place]:
-    order = list(_MEMORIES)
-    return sorted(compiled.places, key=lambda place: (order.index(place.memory), place.first))
-
-
-def text(compiled: Compiled) -> str:
-    """Return the report as lines for people."""
-    known = facts(compiled)
-    config = compiled.config
-    if isinstance(compiled, Mixed):
+def text(known: Mapping[str, Any], config: TpuConfig) -> str:
+    """Return a report for people: lines from the `facts`, or what `of_steps` gives, for a chip."""
+    if "steps" in known:
         return "\n".join((
-            f"{compiled.name}, for {config.name} and the host, in {len(compiled.steps)} steps",
+            f"{known['name']}, for {known['config']} and the host, in {len(known['steps'])} steps",
             *_rows([("takes", _types(known["inputs"])), ("gives", _types(known["outputs"])),
                     ("expected", f"{known['cycles']:,} cycles of the chip")]),
-            *(f"\nstep {i + 1}: {_step(step)}".rstrip()
-              for i, step in enumerate(compiled.steps)))) + "\n"
+            *(f"\nstep {i + 1}: {_step(step, config)}".rstrip()
+              for i, step in enumerate(known["steps"])))) + "\n"
     limits = ", ".join(f"{name} {cycles:,}" for name, cycles in known["roofline"].items())
     busy = ", ".join(f"{unit} {share:.1%}" for unit, share in known["busy"].items())
     size = known["instructions"] * INSTRUCTION_BYTES
@@ -148,10 +150,10 @@ def text(compiled: Compiled) -> str:
         ("at best", f"{known['ideal_cycles']:,} cycles, bound by the {known['bound']} ({limits})"),
         ("busy", busy or "-"),
     ]
-    title = (f"{known['name']}, for {config.name} ({config.dim}x{config.dim} array, "
+    title = (f"{known['name']}, for {known['config']} ({config.dim}x{config.dim} array, "
              f"{config.bus_bytes} bytes a cycle to memory)")
     lines = [title, *_rows(rows), "", *_works(known), "", *_proofs(known),
-             *_memory(compiled)]
+             *_memory(known, config)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -167,12 +169,12 @@ def _rows(rows: list[tuple[str, str]]) -> Iterator[str]:
             yield line.replace(_TOGETHER, " ")
 
 
-def _step(step: Step) -> str:
-    if not isinstance(step.part, HostPart):
-        return text(step.part)
-    where = "among devices" if step.where == "link" else "on the host"
+def _step(step: Mapping[str, Any], config: TpuConfig) -> str:
+    if step["where"] == "chip":
+        return text(step, config)
+    where = "among devices" if step["where"] == "link" else "on the host"
     return "\n".join([where, *(
-        f"  {work.kind}: {work.reason}; {work.source}" for work in step.part.works)])
+        f"  {work['kind']}: {work['reason']}; {work['source']}" for work in step["works"])])
 
 
 def _names(operations: list[str]) -> str:
@@ -183,7 +185,7 @@ def _names(operations: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _works(known: dict[str, Any]) -> list[str]:
+def _works(known: Mapping[str, Any]) -> list[str]:
     head = ("work", "where", "cycles", "share", "at best", "bound", "array", "bytes", "operations")
     rows: list[tuple[str, ...]] = [head]
     for work in known["works"]:
@@ -208,7 +210,7 @@ def _works(known: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _proofs(known: dict[str, Any]) -> list[str]:
+def _proofs(known: Mapping[str, Any]) -> list[str]:
     if not known["proofs"]:
         return []
     lines = ["short forms that keep the bound"]
@@ -218,21 +220,21 @@ def _proofs(known: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def _memory(compiled: Compiled) -> list[str]:
-    config = compiled.config
-    sizes = {"external": f"an arena of {compiled.program.arena_bytes:,} bytes",
+def _memory(known: Mapping[str, Any], config: TpuConfig) -> list[str]:
+    sizes = {"external": f"an arena of {known['arena_bytes']:,} bytes",
              "ub": f"{config.ub_rows:,} rows", "acc": f"{config.acc_rows:,} rows"}
     lines = []
     for memory, title in _MEMORIES.items():
-        places = [place for place in _places(compiled) if place.memory == memory]
+        places = [place for place in known["memory"] if place["memory"] == memory]
         if not places and memory != "external":
             continue
         lines.append(f"{title}, {sizes[memory]}")
         for place in places:
+            first, size = place["first"], place["size"]
             if memory == "external":
-                where = f"{place.first:#010x}  {place.size:>12,} bytes"
+                where = f"{first:#010x}  {size:>12,} bytes"
             else:
-                where = f"rows {place.first}..{place.first + place.size - 1}"
+                where = f"rows {first}..{first + size - 1}"
                 where = f"{where:<29}"
-            lines.append(f"  {where}  {place.name}  {place.type}")
+            lines.append(f"  {where}  {place['name']}  {place['type']}")
     return lines
