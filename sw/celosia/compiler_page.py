@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from celosia.arch.config import PRESETS
 from celosia.arch.registers import MOST_MEMORY
+from celosia.asm import disassemble
 from celosia.codegen.blocks import Emitted
 from celosia.compiler.build import build, emitted
 from celosia.compiler.fusion import Roots, fuse
@@ -210,7 +211,7 @@ def page(current: str = "") -> str:
         works="\n".join(map(work_text, lowered.works)),
         homes="\n".join(tensor_text(tensor) for tensor in fixed), code=code_text(code),
         result=code.inputs[cluster.result].number, blocks=blocks_text(blocks),
-        program=program.disassemble().strip(), cycles=expected.cycles,
+        program=disassemble(program).strip(), cycles=expected.cycles,
         busy=expected.busy["mxu"])
 
 

@@ -10,7 +10,7 @@ from celosia.compiled import read
 from celosia.compiled.file import MAGIC as COMPILED
 from celosia.destination import check_file
 from celosia.program import Program
-from celosia.program_file import MAGIC
+from celosia.program.file import MAGIC
 
 __all__ = ["add_parsers", "other_file", "read_program"]
 

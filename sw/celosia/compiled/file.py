@@ -1,6 +1,6 @@
 """The file that a compiled program is kept in.
 
-The envelope of `celosia.program_file` with a magic of its own; in it the bytes of a JSON header as
+The envelope of `celosia.program.file` with a magic of its own; in it the bytes of a JSON header as
 a 32-bit word, the header, and the program as a program file; or the steps of a program of which a
 part runs on the host, each a file like this or the text of a graph.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from celosia.compiled.description import Description
 from celosia.compiled.parts import Argument, WorkInfo
 from celosia.graph import TensorType
-from celosia.program_file import seal
+from celosia.program.file import seal
 
 __all__ = ["LENGTH", "MAGIC", "VERSION", "write", "write_steps"]
 

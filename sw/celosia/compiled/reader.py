@@ -14,7 +14,7 @@ from celosia.compiled.mixed import HostPart, Mixed, Step
 from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.graph import DType, TensorType, parse
 from celosia.program import Program
-from celosia.program_file import unseal
+from celosia.program.file import unseal
 
 __all__ = ["load", "read"]
 

@@ -2,111 +2,27 @@
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia import program_file
 from celosia.arch import encoding
 from celosia.arch.encoding import Imm, Insn
+from celosia.program import file
+from celosia.program.buffer import DTYPES, Buffer, integer
 
-__all__ = ["DTYPES", "KINDS", "Buffer", "Program"]
-
-#: NumPy types of buffers, by name.
-DTYPES: dict[str, np.dtype] = {
-    "int8": np.dtype(np.int8), "int32": np.dtype(np.int32), "float32": np.dtype(np.float32),
-    "bfloat16": np.dtype(ml_dtypes.bfloat16),
-}
-#: Kinds of buffers: filled by the caller, read by the caller, filled on load, or neither.
-KINDS = ("input", "output", "constant", "scratch")
-#: Sizes along an axis are below this, as the bytes of memory are.
-_SIZES = 1 << 32
-
-
-def _integer(value: Any, what: str) -> int:
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise ValueError(f"{what} must be an integer, not {value!r}")
+__all__ = ["Program"]
 
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{what} must be a string, not {value!r}")
     return value
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """A tensor in the program's arena in external memory, row-major.
-
-    Parameters
-    ----------
-    name
-        Unique in the program.
-    offset
-        First byte, from the beginning of the arena; a multiple of the element size.
-    shape
-        Elements along each axis; () is a scalar.
-    dtype
-        One of `DTYPES`.
-    kind
-        One of `KINDS`.
-    """
-
-    name: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
-    kind: str
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"Buffer.name must be a string that is not empty, not {self.name!r}")
-        if not isinstance(self.dtype, str) or self.dtype not in DTYPES:
-            raise ValueError(f"Buffer.dtype of {self.name} must be one of {', '.join(DTYPES)}, "
-                             f"not {self.dtype!r}")
-        if self.kind not in KINDS:
-            raise ValueError(f"Buffer.kind of {self.name} must be one of {', '.join(KINDS)}, "
-                             f"not {self.kind!r}")
-        if isinstance(self.shape, str) or not isinstance(self.shape, Iterable):
-            raise ValueError(f"Buffer.shape of {self.name} must hold integers, not {self.shape!r}")
-        shape = tuple(_integer(size, f"a size in Buffer.shape of {self.name}")
-                      for size in self.shape)
-        if any(size < 0 for size in shape):
-            raise ValueError(f"Buffer.shape of {self.name} must hold sizes of at least 0, "
-                             f"not {self.shape!r}")
-        if any(size >= _SIZES for size in shape):
-            raise ValueError(f"Buffer.shape of {self.name} must hold sizes of at most "
-                             f"{_SIZES - 1}, not {self.shape!r}")
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "offset",
-                           _integer(self.offset, f"Buffer.offset of {self.name}"))
-        size = DTYPES[self.dtype].itemsize
-        if self.offset < 0 or self.offset % size:
-            raise ValueError(f"Buffer.offset of {self.name} must be a multiple of {size} from 0 "
-                             f"on, not {self.offset!r}")
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the buffer occupies."""
-        return math.prod(self.shape) * DTYPES[self.dtype].itemsize
-
-    @property
-    def end(self) -> int:
-        """Offset of the first byte after the buffer."""
-        return self.offset + self.nbytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +68,7 @@ class Program:
         """Check that the parts agree, and freeze them."""
         _text(self.name, "Program.name")
         for name in ("fingerprint", "arena_bytes"):
-            object.__setattr__(self, name, _integer(getattr(self, name), f"Program.{name}"))
+            object.__setattr__(self, name, integer(getattr(self, name), f"Program.{name}"))
         if not 0 <= self.fingerprint < 1 << 32:
             raise ValueError(f"Program.fingerprint must be 32 bits unsigned, "
                              f"not {self.fingerprint!r}")
@@ -190,8 +106,8 @@ class Program:
         except (TypeError, ValueError):
             raise ValueError(f"Program.relocations must hold pairs (instruction, operand), "
                              f"not {pair!r}") from None
-        return (_integer(index, "an instruction in Program.relocations"),
-                _integer(operand, "an operand in Program.relocations"))
+        return (integer(index, "an instruction in Program.relocations"),
+                integer(operand, "an operand in Program.relocations"))
 
     def _check_buffers(self) -> None:
         frozen: dict[str, NDArray] = {}
@@ -281,14 +197,17 @@ class Program:
             insns[index] = Insn(insn.instruction, insn.fields, tuple(operands))
         return tuple(insns)
 
-    def disassemble(self) -> str:
-        """Return the program as assembly text, with its sources as comments."""
-        from celosia.asm import disassemble
-        return disassemble(self)
-
     def to_bytes(self) -> bytes:
         """Return the contents of a program file; equal programs give equal bytes."""
-        return program_file.write(self)
+        header = {
+            "name": self.name, "fingerprint": self.fingerprint, "instructions": len(self.insns),
+            "arena_bytes": self.arena_bytes, "sources": self.sources,
+            "buffers": [[b.name, b.offset, b.shape, b.dtype, b.kind] for b in self.buffers],
+            "relocations": self.relocations,
+        }
+        return file.write(header, self.code(), (
+            self.constants[buffer.name].tobytes() for buffer in self.buffers
+            if buffer.kind == "constant"))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
@@ -300,7 +219,7 @@ class Program:
             If the data are not a program of this version, or are cut or damaged: what was
             expected, what came, and at which offset.
         """
-        return program_file.read(data)
+        return file.read(data, cls)
 
     def save(self, path: str | Path) -> None:
         """Write the program into a file."""

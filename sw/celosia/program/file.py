@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
 from celosia.arch import encoding, isa
-
-if TYPE_CHECKING:
-    from celosia.program import Program
+from celosia.program.buffer import DTYPES, Buffer
 
 __all__ = ["MAGIC", "VERSION", "read", "seal", "unseal", "write"]
 
@@ -26,21 +25,13 @@ MAGIC = b"CELOSIA\x1a"
 VERSION = 1
 _PREFIX = struct.Struct("<8sIIQ")
 _LENGTH = struct.Struct("<I")
+T = TypeVar("T")
 
 
-def write(program: Program) -> bytes:
-    """Return the contents of the file of a program."""
-    header = json.dumps({
-        "name": program.name, "fingerprint": program.fingerprint,
-        "instructions": len(program.insns), "arena_bytes": program.arena_bytes,
-        "sources": program.sources,
-        "buffers": [[b.name, b.offset, b.shape, b.dtype, b.kind] for b in program.buffers],
-        "relocations": program.relocations,
-    }, separators=(",", ":")).encode()
-    constants = (program.constants[buffer.name].tobytes() for buffer in program.buffers
-                 if buffer.kind == "constant")
-    body = b"".join((_LENGTH.pack(len(header)), header, program.code(), *constants))
-    return seal(MAGIC, VERSION, body)
+def write(header: Mapping[str, Any], code: bytes, constants: Iterable[bytes]) -> bytes:
+    """Return the contents of the file of a program from what is in it."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return seal(MAGIC, VERSION, b"".join((_LENGTH.pack(len(text)), text, code, *constants)))
 
 
 def seal(magic: bytes, version: int, body: bytes) -> bytes:
@@ -75,10 +66,14 @@ def unseal(data: bytes, magic: bytes, version: int, what: str) -> bytes:
     return body
 
 
-def read(data: bytes) -> Program:
-    """Read what `write` returned; ValueError as of `Program.from_bytes`."""
+def read(data: bytes, make: Callable[..., T]) -> T:
+    """Read what `write` returned; ValueError as of `celosia.program.Program.from_bytes`.
+
+    ``make`` is called with the fields of `celosia.program.Program`; a ValueError of it is one of
+    the file.
+    """
     unseal(data, MAGIC, VERSION, "program file")
-    return _Reader(data).program()
+    return _Reader(data).program(make)
 
 
 class _Reader:
@@ -96,8 +91,7 @@ class _Reader:
         self._offset += size
         return self._data[self._offset - size:self._offset]
 
-    def program(self) -> Program:
-        from celosia.program import DTYPES, Buffer, Program
+    def program(self, make: Callable[..., T]) -> T:
         (length,) = _LENGTH.unpack(self.take(_LENGTH.size, "the length of the header"))
         at = self._offset
         text = self.take(length, "the header")
@@ -110,7 +104,7 @@ class _Reader:
                 buffer.name: np.frombuffer(self.take(buffer.nbytes, f"constant {buffer.name}"),
                                            DTYPES[buffer.dtype]).reshape(buffer.shape)
                 for buffer in buffers if buffer.kind == "constant"}
-            program = Program(
+            program = make(
                 header["fingerprint"], insns, header["name"], header["sources"],
                 header["arena_bytes"], buffers, constants,
                 header["relocations"])
