@@ -56,7 +56,7 @@ model of their cycles |
 | `celosia/codegen/` | software pipelining, order, loops, stride registers, control flow: \
 instructions |
 | `celosia/compiler/build.py` | all of these, one after another |
-| `celosia/compiled/`, `jit.py` | what can be called, saved, loaded and asked what it costs |
+| `celosia/compiled/`, `jitted.py` | what can be called, saved, loaded and asked what it costs |
 
 ```python
 import celosia

@@ -16,7 +16,7 @@ BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for the chip or a simulator, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.demo")
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
-FRAMEWORKS = {"celosia.accuracy": "jax", "celosia.frontend": "jaxlib", "celosia.jit": "jax",
+FRAMEWORKS = {"celosia.accuracy": "jax", "celosia.frontend": "jaxlib", "celosia.jitted": "jax",
               "celosia.pjrt": "jax", "celosia.serve.app": "starlette",
               "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn"}
 MOST_LINES = 500

@@ -14,7 +14,7 @@ from celosia.accuracy.cases import Case
 from celosia.compiled import Compiled
 from celosia.compiler.api import compile
 from celosia.graph import DType, Graph, TensorType, Value, parameter
-from celosia.jit import jit
+from celosia.jitted import jit
 
 __all__ = ["Found", "Point", "compiled", "errors", "jax_errors", "measure"]
 
