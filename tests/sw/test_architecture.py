@@ -14,7 +14,7 @@ SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROO
 #: What ``pip install celosia`` brings.
 BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for the chip or a simulator, inside a function.
-LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.demo")
+LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.cli.demo")
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
 FRAMEWORKS = {"celosia.accuracy": "jax", "celosia.frontend": "jaxlib", "celosia.jitted": "jax",
               "celosia.pjrt": "jax", "celosia.serve.app": "starlette",

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from celosia import demo
-from celosia.demo import curve, on_chip
+from celosia.cli import demo
+from celosia.cli.demo import curve, on_chip
 from celosia.driver import DeviceError
 
 

@@ -6,8 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from celosia import demo, ops
-from celosia.demo import data, host, show
+from celosia import ops
+from celosia.cli import demo
+from celosia.cli.demo import data, host, show
 
 
 def run(*argv):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from celosia.cli.demo.curve import can_draw, draw
+from celosia.cli.demo.data import Digits
 from celosia.cli.port import chosen_backend, chosen_config, open_chosen
-from celosia.demo.curve import can_draw, draw
-from celosia.demo.data import Digits
 from celosia.driver import open as open_device
 from celosia.train import (
     Classifier,
