@@ -11,8 +11,8 @@ from celosia.arch.link import MAX_PAYLOAD, PAGE_BYTES, WORD_BYTES, Kind, Status
 from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.discovery import differences
 from celosia.driver.errors import BusError, DeviceError
-from celosia.link.host import Link, Reply, Request
-from celosia.link.wire import Wire
+from celosia.driver.link.host import Link, Reply, Request
+from celosia.driver.link.wire import Wire
 
 __all__ = ["LinkTransport"]
 
@@ -41,7 +41,7 @@ class LinkTransport:
     config
         The chip that must be there; None: any.
     timeout, attempts, clock
-        As of `celosia.link.host.Link`.
+        As of `celosia.driver.link.host.Link`.
 
     Attributes
     ----------

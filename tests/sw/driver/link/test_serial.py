@@ -14,9 +14,9 @@ import celosia
 from celosia.arch.config import preset
 from celosia.arch.link import LinkConfig
 from celosia.driver import DeviceError
+from celosia.driver.link import DeviceLost
 from celosia.driver.model import ModelTransport
-from celosia.link import DeviceLost
-from celosia.link.board import Board
+from sw.driver.link.board import Board
 
 NANO, SIZE = preset("nano"), 1 << 18
 

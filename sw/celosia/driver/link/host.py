@@ -24,9 +24,9 @@ from celosia.arch.link import (
     size,
 )
 from celosia.driver.errors import DeviceError
-from celosia.link.errors import DeviceLost
-from celosia.link.frames import FrameDecoder, encode, pack, unpack
-from celosia.link.wire import Wire
+from celosia.driver.link.errors import DeviceLost
+from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
+from celosia.driver.link.wire import Wire
 
 __all__ = ["Link", "Reply", "Request"]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from celosia.arch.registers import BY_NAME
 from celosia.driver import Transport
-from celosia.link import LinkTransport
+from celosia.driver.link import LinkTransport
 
 __all__ = ["transfers"]
 

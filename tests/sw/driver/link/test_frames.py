@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from celosia.arch.link import ESCAPE, FLAG, IDENTITY, REQUEST_HEADER, Kind, LinkConfig
-from celosia.link.frames import FrameDecoder, encode, pack, unpack
+from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 
 
 def test_frame_of_the_page():
@@ -16,7 +16,7 @@ def test_frame_of_the_page():
 
 
 def test_page_has_every_name():
-    page = (Path(__file__).parents[3] / "docs" / "link.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "link.md").read_text()
     for field in (*REQUEST_HEADER, *IDENTITY):
         assert f"| `{field.name}` | {field.bytes} |" in page
     for kind in Kind:

@@ -10,12 +10,12 @@ from celosia.arch.link import WINDOW, Kind, LinkConfig
 from celosia.arch.registers import BY_NAME
 from celosia.asm import assemble
 from celosia.driver import BusError, Device, DeviceError, Transport
+from celosia.driver.link import DeviceLost, Link, LinkTransport
+from celosia.driver.link.host import Request
 from celosia.driver.model import ModelTransport
-from celosia.link import DeviceLost, Link, LinkTransport
-from celosia.link.board import Board
-from celosia.link.host import Request
-from sw.link.faulty import FaultyWire
-from sw.link.transfers import transfers
+from sw.driver.link.board import Board
+from sw.driver.link.faulty import FaultyWire
+from sw.driver.link.transfers import transfers
 
 NANO, SIZE = preset("nano"), 1 << 18
 LINK = LinkConfig(8_000_000, memory_bytes=SIZE)
@@ -227,7 +227,7 @@ def test_board_of_another_kind(monkeypatch):
             "(here 8), ub_rows 2048 (here 8192), acc_rows 512 (here 1024), bus_bytes 4 (here 8), "
             "window 4 (here 8), ibuf 32 (here 64)")):
         LinkTransport(wire, preset("edge"), clock=wire.clock)
-    monkeypatch.setattr("celosia.link.board.PROTOCOL_VERSION", 2)
+    monkeypatch.setattr("sw.driver.link.board.PROTOCOL_VERSION", 2)
     with pytest.raises(DeviceError, match=exactly(
             "version of the link on the faulty wire must be 0x1, not 0x2: the bitstream is of "
             "another version")):

@@ -6,7 +6,7 @@ from typing import Any
 
 from celosia.arch.config import TpuConfig
 from celosia.driver.errors import DeviceError, needs
-from celosia.link.transport import LinkTransport
+from celosia.driver.link.transport import LinkTransport
 
 __all__ = ["SerialTransport"]
 
@@ -75,7 +75,7 @@ class SerialTransport(LinkTransport):
     ------
     ValueError
         If an argument is of the wrong kind.
-    celosia.link.DeviceLost
+    celosia.driver.link.DeviceLost
         If no board answers.
     DeviceError
         If the port cannot be opened, the board holds another chip or is of another version, or

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from celosia.link.board import Board
+from sw.driver.link.board import Board
 
 __all__ = ["FaultyWire"]
 

@@ -24,8 +24,8 @@ from celosia.arch.link import (
 )
 from celosia.arch.registers import ADDRESS_BITS
 from celosia.driver.errors import BusError
+from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 from celosia.driver.transport import Transport
-from celosia.link.frames import FrameDecoder, encode, pack, unpack
 
 __all__ = ["Board"]
 
