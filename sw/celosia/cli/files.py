@@ -8,9 +8,9 @@ from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.asm import assemble, disassemble
 from celosia.compiled import read
 from celosia.compiled.file import MAGIC as COMPILED
-from celosia.destination import check_file
 from celosia.program import Program
 from celosia.program.file import MAGIC
+from celosia.storage.destination import check_file
 
 __all__ = ["add_parsers", "other_file", "read_program"]
 

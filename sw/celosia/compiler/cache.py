@@ -13,9 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia.cachefolder import cache_folder, digest, grew
 from celosia.compiled import Compiled, read
 from celosia.graph import Graph, fingerprint
+from celosia.storage.cachefolder import cache_folder, digest, grew
 
 __all__ = ["ROOMS", "clear", "fetch", "key_of"]
 

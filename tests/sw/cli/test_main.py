@@ -257,7 +257,7 @@ def test_results_are_looked_at_before_the_work(capsys, add, monkeypatch, tmp_pat
     assert fails(capsys, "verilog", "--folder", str(tmp_path)) == (
         f"celosia: error: --folder must be a folder, not the file {tmp_path / 'rtl'}\n")
     there = add.parent / "file"
-    monkeypatch.setattr("celosia.destination.TemporaryFile", denied)
+    monkeypatch.setattr("celosia.storage.destination.TemporaryFile", denied)
     assert fails(capsys, "verilog", "-o", str(there)) == (
         f"celosia: error: -o must be a file that can be written, not '{there}': Permission "
         f"denied\n")

@@ -6,9 +6,9 @@ from multiprocessing.pool import ThreadPool
 import pytest
 
 import celosia
-from celosia import cachefolder
 from celosia.compiler import cache
 from celosia.graph import parse
+from celosia.storage import cachefolder
 
 GRAPH = 'graph pass(\n  %0: f32[4,16] "{name}"\n) {{\n  return %0\n}}\n'
 

@@ -21,11 +21,11 @@ from celosia.cli.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.cli.demo.show import picture, side_by_side
 from celosia.cli.port import add_port, chosen_backend, chosen_config, clock_hz, open_chosen
 from celosia.codegen.nodes import ceil_div
-from celosia.destination import check_file
 from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
 from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
+from celosia.storage.destination import check_file
 
 __all__ = ["add_arguments", "main"]
 

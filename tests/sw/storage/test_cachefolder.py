@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from celosia import cachefolder
-from celosia.cachefolder import grew, limit_bytes, trim, use
+from celosia.storage import cachefolder
+from celosia.storage.cachefolder import grew, limit_bytes, trim, use
 from celosia_sim import cache
 
 KEYS = [f"{i:024x}" for i in range(6)]
