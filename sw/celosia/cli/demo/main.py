@@ -23,6 +23,7 @@ from celosia.cli.port import add_port, chosen_backend, chosen_config, clock_hz, 
 from celosia.codegen.nodes import ceil_div
 from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
+from celosia.driver.agree import same_state
 from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 from celosia.storage.destination import check_file
@@ -128,7 +129,7 @@ def _run(config: TpuConfig, args: argparse.Namespace,
         if backend != "model":
             with open_device("model", config=config) as model:
                 wanted = model.run(network.program, {"x": network.x})
-                state = ops.same_state(device, model)
+                state = same_state(device, model)
             agrees = agrees and _same(result["y"], wanted["y"]) and state is not False
             compared.append("the golden model" + ("" if state is None else
                                                   ", every row of the on-chip memories included"))

@@ -8,16 +8,15 @@ import celosia
 from celosia.arch.config import preset
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.kernels import (
-    apply,
     evaluate,
     kernel,
     normal,
     optimisers,
-    program,
     random,
     row_index,
     step,
 )
+from celosia.ops.kernels import apply, program
 
 DOUBLE = kernel("double", lambda x: x + x)
 INDEX = kernel("index", lambda x: step(VectorOp.IADD, x, row_index()), integers=("x", "y"))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia import kernels
+from celosia import kernels, ops
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.kernels import Lane, Place, accuracy, emit, kernel, lay_out, normal, optimisers, step
+from celosia.kernels import accuracy, kernel, normal, optimisers, step
 from celosia.kernels.trace import Scalar
+from celosia.ops.emit import Lane, Place, emit, lay_out
 
 KERNELS = [case.kernel for case in (*accuracy.HARDWARE, *accuracy.LIBRARY)] + [
     optimisers.sgd(), optimisers.momentum(), optimisers.momentum(nesterov=True),
@@ -31,7 +32,7 @@ def test_programs_on_the_model_equal_evaluate(device, made, size):
     for array in arrays:
         array[::2] = rng.normal(0, 2, (size + 1) // 2)
     scalars = {name: float(rng.uniform(0.1, 1)) for name in made.scalars}
-    found = kernels.apply(device, made, *arrays, **scalars)
+    found = ops.apply(device, made, *arrays, **scalars)
     found = found if isinstance(found, dict) else {made.outputs[0].name: found}
     wanted = kernels.evaluate(made, *(array.reshape(1, -1) for array in arrays), **scalars)
     for output, words in zip(made.outputs, wanted, strict=True):
@@ -121,7 +122,7 @@ def test_kernels_of_rows_on_the_model_equal_evaluate(device, columns, rows):
     for made in (normal.softmax(columns, 16), normal.log_softmax(columns, 16),
                  normal.layer_norm(columns, 16), normal.argmax(columns, 16)):
         arrays = [x, *row][:len(made.inputs)]
-        found = kernels.apply(device, made, *arrays)
+        found = ops.apply(device, made, *arrays)
         wanted = kernels.evaluate(made, *arrays, dim=16)[0]
         np.testing.assert_array_equal(found.view(np.uint32).reshape(wanted.shape), wanted)
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.codegen.arena import Arena
 from celosia.codegen.assemble import assemble
 from celosia.codegen.nodes import Loop, Node, load, store
-from celosia.kernels.emit import Place, Scalars, lay_out
 from celosia.kernels.trace import Input, Kernel
+from celosia.ops.arena import Arena
+from celosia.ops.emit import Place, Scalars, lay_out
 from celosia.program import Program
 
 if TYPE_CHECKING:
