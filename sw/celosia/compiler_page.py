@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from celosia.arch.config import PRESETS
 from celosia.arch.registers import MOST_MEMORY
 from celosia.asm import disassemble
-from celosia.codegen.blocks import Emitted
 from celosia.compiler.build import build, emitted
+from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.fusion import Roots, fuse
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.lowering import lower
@@ -53,7 +53,7 @@ of external memory |
 | `celosia/compiler/selection/` | the vector instructions of a cluster |
 | `celosia/compiler/emit/` | operations with rows and addresses, block after block; tiles by a \
 model of their cycles |
-| `celosia/codegen/` | software pipelining, order, loops, stride registers, control flow: \
+| `celosia/compiler/codegen/` | software pipelining, order, loops, stride registers, control flow: \
 instructions |
 | `celosia/compiler/build.py` | all of these, one after another |
 | `celosia/compiled/`, `jitted.py` | what can be called, saved, loaded and asked what it costs |
@@ -145,8 +145,8 @@ estimated cycles (`emit/tiling.py`).
 
 ### Code
 
-`celosia.codegen` runs the stages of neighbouring blocks beside each other, finds the order in
-which the units overlap, and rolls up what repeats. Every instruction says what it came from; a
+`celosia.compiler.codegen` runs the stages of neighbouring blocks beside each other, finds the order
+in which the units overlap, and rolls up what repeats. Every instruction says what it came from; a
 fault shows it.
 
 ```

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from celosia.arch.vector import Post, Reduce
-from celosia.codegen.blocks import Emitted
+from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.fusion import Group
 from celosia.compiler.lowered import (
     Access,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Reduce, Src, VectorOp
-from celosia.codegen.nodes import Op, vector
+from celosia.compiler.codegen.nodes import Op, vector
 from celosia.kernels.trace import Index, Input, Kernel, Operand, Scalar, Step, Tile, Word, word
 
 __all__ = ["Lane", "Layout", "Place", "Scalars", "emit", "lay_out"]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.codegen.assemble import assemble
-from celosia.codegen.nodes import Loop, Node, load, store
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.nodes import Loop, Node, load, store
 from celosia.kernels.trace import Input, Kernel
 from celosia.ops.arena import Arena
 from celosia.ops.emit import Place, Scalars, lay_out

@@ -20,7 +20,7 @@ from celosia.cli.demo.host import accuracy, forward, train
 from celosia.cli.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.cli.demo.show import picture, side_by_side
 from celosia.cli.port import add_port, chosen_backend, chosen_config, clock_hz, open_chosen
-from celosia.codegen.nodes import ceil_div
+from celosia.compiler.codegen.nodes import ceil_div
 from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
 from celosia.driver.agree import same_state

@@ -1,19 +1,59 @@
 """Random pieces of work, and what a program leaves behind on the golden model."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from celosia import driver
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
+from celosia.compiler.codegen.nodes import Loop, Op
+from celosia.compiler.codegen.spans import Costs
+from celosia.compiler.codegen.waits import followers
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=512, acc_rows=512, bus_bytes=16,
                  window=16, ibuf=128)
 WORDS = 1 << 14
 HALF = 2 * WORDS  # bytes; what blocks read lies below, what they write above, mostly
+
+
+def unrolled(nodes: list[Loop | Op]) -> list[Op]:
+    """Return the operations that the nodes stand for, in the order in which they run."""
+    out: list[Op] = []
+    for node in nodes:
+        if isinstance(node, Op):
+            out.append(node)
+            continue
+        values = node.varying
+        for _ in range(node.count):
+            out += unrolled(list(node.with_varying(values).body))
+            values = tuple(value + step for value, step in zip(values, node.steps, strict=True))
+    return out
+
+
+def legal(config: TpuConfig, before: Sequence[Op], after: Sequence[Op]) -> bool:
+    """Whether ``after`` has the operations of ``before``, and those that conflict in their order.
+
+    Two conflict where one writes what the other reads or writes, from first to last row or byte.
+    """
+    places: dict[Op, list[int]] = {}
+    for i, op in enumerate(after):
+        places.setdefault(op, []).append(i)
+    if len(before) != len(after):
+        return False
+    position = []
+    for op in before:
+        if not places.get(op):
+            return False
+        position.append(places[op].pop(0))
+    costs = Costs(config)
+    each = [costs(op) for op in before]
+    waiting = followers(each, [cost.of(op) for cost, op in zip(each, before, strict=True)])
+    return all(position[i] < position[j] for i, after in enumerate(waiting) for j in after)
 
 
 def run(code, setup=None):

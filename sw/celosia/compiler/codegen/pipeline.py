@@ -17,13 +17,13 @@ import numpy as np
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES, LOOP_DEPTH, Unit
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.legality import Moving, conflicts, tile_touches
-from celosia.codegen.nodes import ARENA_OPERAND, Loop, Node, Op
-from celosia.codegen.reorder import reorder
-from celosia.codegen.roll import fingerprint, roll
-from celosia.codegen.spans import EXTERNAL, Cost, Costs
-from celosia.codegen.waits import ends, followers, starts
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.legality import Moving, conflicts, tile_touches
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, Loop, Node, Op
+from celosia.compiler.codegen.reorder import reorder
+from celosia.compiler.codegen.roll import fingerprint, roll
+from celosia.compiler.codegen.spans import EXTERNAL, Cost, Costs
+from celosia.compiler.codegen.waits import ends, followers, starts
 
 __all__ = ["pipeline"]
 
@@ -326,7 +326,7 @@ def pipeline(config: TpuConfig, works: Sequence[Emitted], depth: int = LOOP_DEPT
     """Return operations and loops that do what pieces of work do one after another.
 
     Strides stay triples. Loops nest less deep than ``depth``: what repeats of the result is found
-    by `celosia.codegen.roll`.
+    by `celosia.compiler.codegen.roll`.
     """
     made = _Pipeline(config, depth)
     for work in works:

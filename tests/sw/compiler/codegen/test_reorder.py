@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
+from works import legal
 
 from celosia import driver
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.assemble import assemble
-from celosia.codegen.legality import legal
-from celosia.codegen.reorder import reorder
-from celosia.codegen.spans import Costs
-from celosia.codegen.strides import StrideRegisters
-from celosia.codegen.waits import ends, followers
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.reorder import reorder
+from celosia.compiler.codegen.spans import Costs
+from celosia.compiler.codegen.strides import StrideRegisters
+from celosia.compiler.codegen.waits import ends, followers
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)

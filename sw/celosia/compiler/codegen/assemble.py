@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from celosia.arch import isa
 from celosia.arch.encoding import Imm, Insn, Reg, insn
-from celosia.codegen.nodes import ARENA_OPERAND, Base, Loop, Node, Op
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, Base, Loop, Node, Op
 
 __all__ = ["Assembled", "Assembler", "assemble"]
 

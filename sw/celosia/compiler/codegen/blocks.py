@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from celosia.codegen.nodes import Base, Op
+from celosia.compiler.codegen.nodes import Base, Op
 
 __all__ = ["Block", "Choose", "Emitted", "Fetch", "Item", "Repeat"]
 
@@ -14,7 +14,7 @@ class Block:
     """Operations of one turn of a piece of work, in stages: loads, products, vector work, stores.
 
     The operations mean what they mean when blocks run one after another and in each the stages do.
-    `celosia.codegen.pipeline` runs stage s of block i beside stage s - 1 of block i + 1.
+    `celosia.compiler.codegen.pipeline` runs stage s of block i beside stage s - 1 of block i + 1.
     """
 
     stages: list[list[Op]]

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Reg
 from celosia.arch.isa import LOOP_DEPTH
-from celosia.codegen.assemble import Assembled, Assembler
-from celosia.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
-from celosia.codegen.nodes import Base, Op
-from celosia.codegen.pipeline import pipeline
-from celosia.codegen.places import Places
-from celosia.codegen.roll import roll
-from celosia.codegen.strides import StrideRegisters
+from celosia.compiler.codegen.assemble import Assembled, Assembler
+from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
+from celosia.compiler.codegen.nodes import Base, Op
+from celosia.compiler.codegen.pipeline import pipeline
+from celosia.compiler.codegen.places import Places
+from celosia.compiler.codegen.roll import roll
+from celosia.compiler.codegen.strides import StrideRegisters
 
 __all__ = ["build"]
 

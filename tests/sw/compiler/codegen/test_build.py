@@ -2,18 +2,17 @@
 
 import numpy as np
 import pytest
-from works import CHIP, HALF, map_work, naive, product_work, run
+from works import CHIP, HALF, legal, map_work, naive, product_work, run, unrolled
 
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.assemble import assemble
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.build import build
-from celosia.codegen.legality import legal
-from celosia.codegen.nodes import Loop, unrolled
-from celosia.codegen.pipeline import pipeline
-from celosia.codegen.strides import StrideRegisters
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.nodes import Loop
+from celosia.compiler.codegen.pipeline import pipeline
+from celosia.compiler.codegen.strides import StrideRegisters
 
 
 def straight(works):

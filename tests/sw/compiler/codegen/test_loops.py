@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from works import unrolled
 
 from celosia.arch.encoding import Imm
-from celosia.codegen import nodes
-from celosia.codegen.assemble import assemble
-from celosia.codegen.nodes import Loop, unrolled
-from celosia.codegen.roll import roll
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.nodes import Loop
+from celosia.compiler.codegen.roll import roll
 
 
 def executed(insns):
@@ -102,7 +103,7 @@ def body_of(inner, outer):
     (4, 13), *(pair for longest in (16, 64, 256)
                for pair in ((longest, 3 * longest + 1), (longest // 3, longest + 1)))])
 def test_short_bodies_are_found_before_long_ones(inner, outer):
-    """So that loops nest: in each stage of `celosia.codegen.roll.PERIODS`, from edge to edge."""
+    """So that loops nest: in each stage of `PERIODS` of `codegen.roll`, from edge to edge."""
     flat = [node.with_varying((node.varying[0], node.varying[1], turn))
             for turn in range(3) for node in body_of(inner, outer)]
     (loop,) = roll(flat)

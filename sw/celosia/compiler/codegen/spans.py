@@ -18,7 +18,7 @@ from celosia.arch.vector import (
     Src,
     VectorOp,
 )
-from celosia.codegen.nodes import VARYING, Op, Strides, ceil_div
+from celosia.compiler.codegen.nodes import VARYING, Op, Strides, ceil_div
 from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
 
 __all__ = ["EXTERNAL", "TILE", "Cost", "Costs", "Touch", "counts_of", "normal", "streams"]

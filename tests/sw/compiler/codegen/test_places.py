@@ -6,12 +6,12 @@ from works import CHIP, HALF, map_work, naive, product_work, run
 
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.assemble import assemble
-from celosia.codegen.blocks import Emitted
-from celosia.codegen.build import build
-from celosia.codegen.places import Places
-from celosia.codegen.strides import StrideRegisters
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.blocks import Emitted
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.places import Places
+from celosia.compiler.codegen.strides import StrideRegisters
 
 
 def work(i, base=0, private=(range(0), range(0, 200))):

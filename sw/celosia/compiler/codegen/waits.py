@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from celosia.arch.isa import Unit
-from celosia.codegen.spans import EXTERNAL, TILE, Cost, Touch
+from celosia.compiler.codegen.spans import EXTERNAL, TILE, Cost, Touch
 
 __all__ = ["ends", "few_loads", "followers", "starts"]
 

@@ -8,7 +8,7 @@ from celosia.arch import isa
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
 __all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "ceil_div", "load", "matmul",
-           "repeat", "size", "store", "stride", "unrolled", "vector"]
+           "store", "stride", "vector"]
 
 #: How many operands of each instruction, from the first, may change from one turn of a loop to
 #: the next: its rows and addresses. Shapes and counts stay.
@@ -41,7 +41,7 @@ class Op:
     ----------
     fields
         Names and values. A field that names a stride register (``xacts`` ..) may hold `Strides`
-        instead: `celosia.codegen.strides` gives it a register later.
+        instead: `celosia.compiler.codegen.strides` gives it a register later.
     base
         What is added to the address of a load or store at run time.
     reach
@@ -116,35 +116,6 @@ class Loop:
 
 
 Node = Op | Loop
-
-
-def size(node: Node) -> int:
-    """Operations that a node stands for, loops run out."""
-    if isinstance(node, Op):
-        return 1
-    return node.count * sum(size(inner) for inner in node.body)
-
-
-def repeat(first: Op, count: int, steps: tuple[int, ...]) -> list[Node]:
-    """Return ``count`` operations, each ``steps`` further than the one before."""
-    if count < 1:
-        return []
-    steps += (0,) * (len(first.varying) - len(steps))
-    return [Loop(count, (first,), steps)] if count > 1 else [first]
-
-
-def unrolled(nodes: list[Node]) -> list[Op]:
-    """Return the operations that the nodes stand for, in the order in which they run."""
-    out: list[Op] = []
-    for node in nodes:
-        if isinstance(node, Op):
-            out.append(node)
-            continue
-        values = node.varying
-        for _ in range(node.count):
-            out += unrolled(list(node.with_varying(values).body))
-            values = tuple(value + step for value, step in zip(values, node.steps, strict=True))
-    return out
 
 
 def _pair(low: int, high: int) -> int:

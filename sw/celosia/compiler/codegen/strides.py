@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from celosia.arch.isa import NUM_STRIDES
-from celosia.codegen.nodes import Loop, Node, Op, Strides, stride
-from celosia.codegen.spans import normal, streams
+from celosia.compiler.codegen.nodes import Loop, Node, Op, Strides, stride
+from celosia.compiler.codegen.spans import normal, streams
 
 __all__ = ["StrideRegisters"]
 

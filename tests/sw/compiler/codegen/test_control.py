@@ -8,12 +8,12 @@ from works import CHIP, HALF, WORDS, map_work, naive, product_work, run
 
 from celosia.arch.isa import LOOP_DEPTH, DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.assemble import assemble
-from celosia.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
-from celosia.codegen.build import build
-from celosia.codegen.nodes import Base
-from celosia.codegen.strides import StrideRegisters
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.nodes import Base
+from celosia.compiler.codegen.strides import StrideRegisters
 
 #: Accumulator rows that hold numbers: of each base, of each index, and counters.
 BASES, INDEXES, COUNTERS = 501, 504, 508

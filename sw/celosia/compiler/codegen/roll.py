@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.arch import isa
-from celosia.codegen.nodes import Loop, Node
+from celosia.compiler.codegen.nodes import Loop, Node
 
 __all__ = ["fingerprint", "roll"]
 

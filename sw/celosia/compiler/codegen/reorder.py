@@ -10,9 +10,9 @@ then stand in the order in which they began.
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.nodes import Op
-from celosia.codegen.spans import Costs
-from celosia.codegen.waits import ends, few_loads, followers, starts
+from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.spans import Costs
+from celosia.compiler.codegen.waits import ends, few_loads, followers, starts
 
 __all__ = ["reorder"]
 

@@ -1,4 +1,4 @@
-"""Whether operations in another order, or in a loop in another order, do the same."""
+"""Whether operations of a loop do the same in another order."""
 
 from __future__ import annotations
 
@@ -7,36 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
-from celosia.codegen.nodes import Op
-from celosia.codegen.spans import TILE, Costs, Touch
-from celosia.codegen.waits import followers
+from celosia.compiler.codegen.spans import TILE, Touch
 
-__all__ = ["Moving", "conflicts", "legal", "tile_touches"]
+__all__ = ["Moving", "conflicts", "tile_touches"]
 
 _ALL = 1 << 40
-
-
-def legal(config: TpuConfig, before: Sequence[Op], after: Sequence[Op]) -> bool:
-    """Whether ``after`` has the operations of ``before``, and those that conflict in their order.
-
-    Two conflict where one writes what the other reads or writes, from first to last row or byte.
-    """
-    places: dict[Op, list[int]] = {}
-    for i, op in enumerate(after):
-        places.setdefault(op, []).append(i)
-    if len(before) != len(after):
-        return False
-    position = []
-    for op in before:
-        if not places.get(op):
-            return False
-        position.append(places[op].pop(0))
-    costs = Costs(config)
-    each = [costs(op) for op in before]
-    waiting = followers(each, [cost.of(op) for cost, op in zip(each, before, strict=True)])
-    return all(position[i] < position[j] for i, after in enumerate(waiting) for j in after)
 
 
 @dataclass(frozen=True, slots=True)
