@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from pages.accuracy import kernels as sweeps
 
 import celosia
 from celosia import kernels, ops
-from celosia.kernels import accuracy, normal, optimisers, random
+from celosia.kernels import normal, optimisers, random
 
-ELEMENTWISE = [case.kernel for case in accuracy.LIBRARY] + [
+ELEMENTWISE = [case.kernel for case in sweeps.LIBRARY] + [
     optimisers.momentum(nesterov=True), optimisers.adam(), optimisers.adamw()]
 RANDOM = [random.bits(16), random.normal(16)]
 SIZE = 16 * 300 + 5

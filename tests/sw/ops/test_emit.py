@@ -4,15 +4,16 @@ import re
 
 import numpy as np
 import pytest
+from pages.accuracy import kernels as sweeps
 
 import celosia
 from celosia import kernels, ops
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.kernels import accuracy, kernel, normal, optimisers, step
+from celosia.kernels import kernel, normal, optimisers, step
 from celosia.kernels.trace import Scalar
 from celosia.ops.emit import Lane, Place, emit, lay_out
 
-KERNELS = [case.kernel for case in (*accuracy.HARDWARE, *accuracy.LIBRARY)] + [
+KERNELS = [case.kernel for case in (*sweeps.HARDWARE, *sweeps.LIBRARY)] + [
     optimisers.sgd(), optimisers.momentum(), optimisers.momentum(nesterov=True),
     optimisers.adam(), optimisers.adamw()]
 

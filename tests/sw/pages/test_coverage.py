@@ -1,17 +1,18 @@
 from pathlib import Path
 
-from celosia import coverage_page
+from pages import coverage
+from pages.coverage import rows, snippets
+
 from celosia.compiler import placement
 from celosia.compiler.placement import Place
-from celosia.coverage_page import rows, snippets
 from sw.frontend.test_coverage import OTHERS, STABLEHLO
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAMES = {*(f"stablehlo.{name}" for name in STABLEHLO), *OTHERS}
 
 
 def test_page_of_the_repository_is_fresh():
-    assert coverage_page.main(["--check"], ROOT) == 0, "run scripts/docs"
+    assert coverage.main(["--check"], ROOT) == 0, "run scripts/docs"
 
 
 def test_there_is_a_snippet_for_every_operation_that_training_programs_use():
@@ -28,13 +29,13 @@ def test_sixty_run_on_the_chip():
 
 
 def test_check_finds_a_page_that_is_stale_or_missing(tmp_path, capsys, monkeypatch):
-    assert coverage_page.main(["--check"], tmp_path) == 1
-    assert coverage_page.main([], tmp_path) == 0
-    assert coverage_page.main(["--check"], tmp_path) == 0
+    assert coverage.main(["--check"], tmp_path) == 1
+    assert coverage.main([], tmp_path) == 0
+    assert coverage.main(["--check"], tmp_path) == 0
     monkeypatch.setitem(placement.PLACES, "tanh", Place("host", "it is hard"))
-    assert coverage_page.main(["--check"], tmp_path) == 1
+    assert coverage.main(["--check"], tmp_path) == 1
     assert capsys.readouterr().err == "docs/coverage.md is stale: run scripts/docs\n" * 2
-    page = coverage_page.coverage_page()
+    page = coverage.coverage_page()
     assert "| `stablehlo.tanh` | no | it is hard | `tanh` |" in page
 
 

@@ -14,14 +14,14 @@ from celosia.compiler import canonical
 from celosia.compiler.placement import place
 from celosia.frontend import import_stablehlo
 from celosia.graph import Graph, Node
-from celosia.pages import write_page
+from pages.page import write_page
 
 __all__ = ["Row", "Snippet", "coverage_page", "main", "rows", "snippets"]
 
 _INTRO = """\
 # Coverage
 
-Made by `scripts/docs`, which compiles the programs of `sw/celosia/coverage.mlir` up to the
+Made by `scripts/docs`, which compiles the programs of `scripts/pages/coverage.mlir` up to the
 [canonical level](passes.md) and asks `celosia.compiler.placement` about each operation that they
 become; edit those, not this page.
 
@@ -144,5 +144,5 @@ def _becomes(row: Row) -> str:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write docs/coverage.md; arguments and result are those of `celosia.pages.write_page`."""
+    """Write docs/coverage.md; arguments and result are those of `pages.page.write_page`."""
     return write_page("coverage.md", lambda _: coverage_page(), argv, root)

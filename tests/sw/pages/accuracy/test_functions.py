@@ -1,8 +1,7 @@
 """Functions of compiled programs stay within their stated bounds."""
 
 import pytest
-
-from celosia.accuracy import GRAPH, JAX, jax_errors, measure
+from pages.accuracy import GRAPH, JAX, jax_errors, measure
 
 CASES = (*GRAPH, *JAX)
 

@@ -1,16 +1,15 @@
 from pathlib import Path
 
 import pytest
+from pages import accuracy, numerics
+from pages.accuracy.kernels import HARDWARE, LIBRARY
 
-from celosia import accuracy, numerics_page
-from celosia.kernels.accuracy import HARDWARE, LIBRARY
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "numerics.md"
 
 
 def test_page_of_the_repository_is_fresh():
-    assert numerics_page.main(["--check"], ROOT) == 0, "run scripts/docs"
+    assert numerics.main(["--check"], ROOT) == 0, "run scripts/docs"
 
 
 def rows_of(section):
@@ -44,20 +43,20 @@ def test_every_function_of_programs_is_on_the_page_and_holds_its_bound():
 
 
 def test_check_finds_a_page_that_was_changed_or_is_missing(tmp_path, capsys):
-    assert numerics_page.main(["--check"], tmp_path) == 1
+    assert numerics.main(["--check"], tmp_path) == 1
     page = PAGE.read_text()
     path = tmp_path / "docs" / "numerics.md"
     path.parent.mkdir()
     path.write_text(page)
-    assert numerics_page.main(["--check"], tmp_path) == 0
-    assert numerics_page.main([], tmp_path) == 0
+    assert numerics.main(["--check"], tmp_path) == 0
+    assert numerics.main([], tmp_path) == 0
     path.write_text(page.replace("| 0.8", "| 0.7", 1))
-    assert numerics_page.main(["--check"], tmp_path) == 1
+    assert numerics.main(["--check"], tmp_path) == 1
     path.write_text(page + "more\n")
-    assert numerics_page.main(["--check"], tmp_path) == 1
+    assert numerics.main(["--check"], tmp_path) == 1
     assert capsys.readouterr().err == "docs/numerics.md is stale: run scripts/docs\n" * 3
 
 
 @pytest.mark.slow
 def test_the_page_is_what_is_measured():
-    assert numerics_page.numerics_page() == PAGE.read_text()
+    assert numerics.numerics_page() == PAGE.read_text()

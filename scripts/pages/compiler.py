@@ -17,10 +17,10 @@ from celosia.compiler.memory import plan_arena
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import Options, select
-from celosia.compiler.show import blocks_text, code_text, group_text, tensor_text, work_text
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
 from celosia.model.predict import predict
-from celosia.pages import write_page
+from pages.page import write_page
+from pages.show import blocks_text, code_text, group_text, tensor_text, work_text
 
 __all__ = ["main", "page"]
 
@@ -28,7 +28,7 @@ _CHIP = "core"
 
 _PAGE = """# The compiler
 
-Made by `scripts/docs` from `sw/celosia/compiler_page.py`, which runs what it shows.
+Made by `scripts/docs` from `scripts/pages/compiler.py`, which runs what it shows.
 
 A StableHLO program becomes a graph, the graph work on tensors, the work blocks of operations, and
 these a program of the chip. Folders and files in the order in which a program passes through

@@ -10,22 +10,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia import accuracy
 from celosia.kernels import evaluate, normal, optimisers, random
-from celosia.kernels.accuracy import HARDWARE, LIBRARY, POINTS, Case, measure
 from celosia.kernels.trace import Kernel
-from celosia.pages import write_page
+from pages import accuracy
+from pages.accuracy.kernels import HARDWARE, LIBRARY, POINTS, Case, measure
+from pages.page import write_page
 
 __all__ = ["is_fresh", "main", "numerics_page"]
 
-#: What the numbers on the page depend on, in the package; of a folder all modules.
-_SOURCES = ("accuracy", "arch/numerics.py", "arch/special.py", "arch/vector.py",
-            "compiler/levels.py", "compiler/passes/elementwise.py", "compiler/selection",
-            "frontend/stablehlo/elementwise.py", "kernels/accuracy.py",
-            "kernels/error_functions.py", "kernels/evaluate.py",
-            "kernels/functions.py", "kernels/inverses.py",
-            "kernels/normal.py", "kernels/optimisers.py", "kernels/random.py", "kernels/trace.py",
-            "model/fast.py", "model/fast_special.py", "model/lanes.py", "numerics_page.py")
+_ROOT = Path(__file__).parents[2]
+#: What the numbers on the page depend on; of a folder all modules.
+_SOURCES = (
+    "scripts/pages/accuracy", "scripts/pages/numerics.py", *(f"sw/celosia/{name}" for name in (
+        "arch/numerics.py", "arch/special.py", "arch/vector.py", "compiler/levels.py",
+        "compiler/passes/elementwise.py", "compiler/selection", "frontend/stablehlo/elementwise.py",
+        "kernels", "model/fast.py", "model/fast_special.py", "model/lanes.py")))
 #: Elements of each function of a program.
 _ELEMENTS = 1 << 16
 _DIGEST = "Digest of the sources and of this page: "
@@ -34,8 +33,8 @@ _INTRO = """\
 # Numerics
 
 Made by `scripts/docs`, which measures everything below in about two minutes and needs jax; edit
-`sw/celosia/numerics_page.py`, `accuracy/` and `kernels/` there, not this page. `scripts/docs
---check` compares the digest at the end with the sources, and the slow tests measure again.
+`numerics.py` and `accuracy/` in `scripts/pages/`, not this page. `scripts/docs --check` compares
+the digest at the end with the sources, and the slow tests measure again.
 
 ## Rounding
 
@@ -74,7 +73,7 @@ lose digits; beyond 1e7 they are some number from -1 to 1.
 
 _PROGRAMS = """\
 What compiled programs compute: operations of graphs ([graph.md](graph.md)) and functions of JAX,
-each compiled alone by `celosia.jit` (`sw/celosia/accuracy/`); through JAX's plugin they hold the
+each compiled alone by `celosia.jit` (`scripts/pages/accuracy/`); through JAX's plugin they hold the
 same bounds. The default holds the stated bounds; of the other columns is the option `fast=True`.
 Each has {elements:,} arguments, seed 0: zeros, infinities, NaN,
 the ends of the range; all binades of both signs; numbers about 1 and -1 and where the function is
@@ -250,9 +249,8 @@ def _lines() -> Iterator[str]:
 def _digest(page: str) -> str:
     """Return the digest of the sources and of a page up to its last line."""
     made = hashlib.sha256(page.encode())
-    package = Path(__file__).parent
     for name in _SOURCES:
-        path = package / name
+        path = _ROOT / name
         for source in sorted(path.glob("*.py")) if path.is_dir() else (path,):
             made.update(source.read_text(encoding="utf-8").encode())
     return made.hexdigest()[:16]
@@ -271,5 +269,5 @@ def is_fresh(page: str) -> bool:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write docs/numerics.md; arguments and result are those of `celosia.pages.write_page`."""
+    """Write docs/numerics.md; arguments and result are those of `pages.page.write_page`."""
     return write_page("numerics.md", lambda _: numerics_page(), argv, root, is_fresh)

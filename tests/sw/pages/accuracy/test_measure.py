@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from pages.accuracy import GRAPH, JAX, errors, exact, measure
 
-from celosia.accuracy import GRAPH, JAX, errors, exact, measure
 from celosia.graph.operations.elementwise import FLOAT_BINARY, FLOAT_UNARY
 
 MAX = float(np.finfo(np.float32).max)

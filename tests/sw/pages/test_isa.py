@@ -2,14 +2,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import celosia
-from celosia.arch import faults, isa, registers
-from celosia.arch.config import preset
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.asm import assemble
-from celosia.docs import isa_page, main
-from celosia.isa_texts import (
+from pages.isa import isa_page, main
+from pages.isa_texts import (
     DMA,
     DSTS,
     EXAMPLES,
@@ -22,7 +16,13 @@ from celosia.isa_texts import (
     VECTORS,
 )
 
-ROOT = Path(__file__).parents[2]
+import celosia
+from celosia.arch import faults, isa, registers
+from celosia.arch.config import preset
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.asm import assemble
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_page_of_the_repository_is_fresh():

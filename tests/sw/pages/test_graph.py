@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from pages.graph import main, operations_table
+
 from celosia.graph import OPS
-from celosia.graph.docs import main, operations_table
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accuracy.cases import Case
 from celosia.compiled import Compiled
 from celosia.compiler.api import compile
 from celosia.graph import DType, Graph, TensorType, Value, parameter
 from celosia.jitted import jit
+from pages.accuracy.cases import Case
 
 __all__ = ["Found", "Point", "compiled", "errors", "jax_errors", "measure"]
 

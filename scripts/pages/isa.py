@@ -20,7 +20,7 @@ from celosia.arch.vector import (
     VECTOR_OPERANDS,
 )
 from celosia.asm.syntax import is_flag
-from celosia.isa_texts import (
+from pages.isa_texts import (
     DIRECTIVES,
     DMA,
     DSTS,
@@ -33,7 +33,7 @@ from celosia.isa_texts import (
     SRCS,
     VECTORS,
 )
-from celosia.pages import write_page
+from pages.page import write_page
 
 __all__ = ["isa_page", "main"]
 
@@ -289,7 +289,7 @@ def isa_page() -> str:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write docs/isa.md; arguments and result are those of `celosia.pages.write_page`."""
+    """Write docs/isa.md; arguments and result are those of `pages.page.write_page`."""
     return write_page("isa.md", lambda _: isa_page(), argv, root)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import celosia.graph.operations  # noqa: F401 - fills OPS
 from celosia.graph.attributes import REQUIRED
 from celosia.graph.spec import OPS, OpSpec
-from celosia.pages import write_page
+from pages.page import write_page
 
 __all__ = ["main", "operations_table"]
 
@@ -47,7 +47,7 @@ def operations_table() -> str:
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write docs/graph.md; arguments and result are those of `celosia.pages.write_page`."""
+    """Write docs/graph.md; arguments and result are those of `pages.page.write_page`."""
     return write_page("graph.md", _page, argv, root)
 
 

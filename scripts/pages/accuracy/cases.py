@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accuracy import exact
-from celosia.accuracy.samples import Arguments, column, pairs, row, scalar, unary
 from celosia.graph import DType, Value, op
 from celosia.graph.build import splat
+from pages.accuracy import exact
+from pages.accuracy.samples import Arguments, column, pairs, row, scalar, unary
 
 __all__ = ["CASES", "GRAPH", "JAX", "Case"]
 
