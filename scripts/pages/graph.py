@@ -8,7 +8,7 @@ from pathlib import Path
 import celosia.graph.operations  # noqa: F401 - fills OPS
 from celosia.graph.attributes import REQUIRED
 from celosia.graph.spec import OPS, OpSpec
-from pages.page import write_page
+from pages.page import between, write_page
 
 __all__ = ["main", "operations_table"]
 
@@ -48,11 +48,5 @@ def operations_table() -> str:
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
     """Write docs/graph.md; arguments and result are those of `pages.page.write_page`."""
-    return write_page("graph.md", _page, argv, root)
-
-
-def _page(page: str) -> str:
-    """Return the page with the table of operations in its place."""
-    before, _, rest = page.partition(_MARKS[0])
-    _, _, after = rest.partition(_MARKS[1])
-    return before + _MARKS[0] + "\n" + operations_table() + "\n" + _MARKS[1] + after
+    return write_page("graph.md", lambda page: between(page, _MARKS, operations_table()), argv,
+                      root)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["write_page"]
+__all__ = ["between", "write_page"]
 
 
 def write_page(name: str, make: Callable[[str], str], argv: Sequence[str] | None = None,
@@ -46,3 +46,10 @@ def write_page(name: str, make: Callable[[str], str], argv: Sequence[str] | None
     path.parent.mkdir(exist_ok=True)
     path.write_text(make(page), encoding="utf-8")
     return 0
+
+
+def between(page: str, marks: tuple[str, str], text: str) -> str:
+    """Return a page with other text between two of its lines."""
+    before, _, rest = page.partition(marks[0])
+    _, _, after = rest.partition(marks[1])
+    return before + marks[0] + "\n" + text + "\n" + marks[1] + after
