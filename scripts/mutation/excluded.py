@@ -24,8 +24,8 @@ __all__ = ["PRESENTATION", "is_skipped", "presents"]
 
 #: FILE::FUNCTION patterns, each with its reason.
 PRESENTATION = {
-    "sw/celosia/demo/curve.py::*": "draws the losses with matplotlib",
-    "sw/celosia/demo/show.py::*": "draws digits in the terminal",
+    "sw/celosia/cli/demo/curve.py::*": "draws the losses with matplotlib",
+    "sw/celosia/cli/demo/show.py::*": "draws digits in the terminal",
 }
 #: Names of types, and what an expression may have that is one.
 _TYPE = re.compile("_?[A-Z][a-z]+[A-Za-z]*")

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from celosia.cachefolder import MANIFEST, cache_folder, digest, grew, locked, use
+from celosia.storage.cachefolder import MANIFEST, cache_folder, digest, grew, locked, use
 
 __all__ = ["cache_folder", "digest", "entry"]
 
@@ -28,7 +28,7 @@ def _intact(folder: Path) -> bool:
 def entry(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     """Return the folder of an entry, making it where it is missing or damaged.
 
-    It stays as long as this process does; see `celosia.cachefolder`.
+    It stays as long as this process does; see `celosia.storage.cachefolder`.
 
     Parameters
     ----------

@@ -1,25 +1,33 @@
-"""Celosia: an open TPU. Compiler, driver and golden model."""
+"""Celosia: an open TPU. Compiler, driver and golden model.
 
-from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.compiled import Compiled, Executable
-from celosia.compiler.api import compile
-from celosia.compiler.errors import CompileError
-from celosia.driver import (
-    BusError,
-    ChipFault,
-    Device,
-    DeviceArray,
-    DeviceError,
-    LoadedProgram,
-    OutOfDeviceMemory,
-    RunResult,
-    RunTimeout,
-    StaleHandle,
-    open,
-)
-from celosia.frontend import FrontendError
-from celosia.jit import jit
-from celosia.program import Buffer, Program
+A name is imported when it is first used, so that `celosia.arch` can be had alone: the chip and
+whatever else needs the contract only.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celosia.arch.config import PRESETS, TpuConfig, preset
+    from celosia.compiled import Compiled, Executable
+    from celosia.compiler.api import compile
+    from celosia.compiler.errors import CompileError
+    from celosia.driver import (
+        BusError,
+        ChipFault,
+        Device,
+        DeviceArray,
+        DeviceError,
+        LoadedProgram,
+        OutOfDeviceMemory,
+        RunResult,
+        RunTimeout,
+        StaleHandle,
+        open,
+    )
+    from celosia.frontend import FrontendError
+    from celosia.jitted import jit
+    from celosia.program import Buffer, Program
 
 __all__ = [
     "PRESETS", "Buffer", "BusError", "ChipFault", "CompileError", "Compiled", "Device",
@@ -27,3 +35,29 @@ __all__ = [
     "OutOfDeviceMemory", "Program", "RunResult", "RunTimeout", "StaleHandle", "TpuConfig",
     "compile", "jit", "open", "preset",
 ]
+#: Module to the names above that it has.
+_NAMES = {
+    "arch.config": ("PRESETS", "TpuConfig", "preset"),
+    "compiled": ("Compiled", "Executable"),
+    "compiler.api": ("compile",),
+    "compiler.errors": ("CompileError",),
+    "driver": ("BusError", "ChipFault", "Device", "DeviceArray", "DeviceError", "LoadedProgram",
+               "OutOfDeviceMemory", "RunResult", "RunTimeout", "StaleHandle", "open"),
+    "frontend": ("FrontendError",),
+    "jitted": ("jit",),
+    "program": ("Buffer", "Program"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name that is asked for; AttributeError if there is none."""
+    for module, names in _NAMES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f"celosia.{module}"), name)
+            return found
+    raise AttributeError(f"module 'celosia' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names that have been imported, and those that can be."""
+    return sorted({*globals(), *__all__})

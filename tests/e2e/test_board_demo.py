@@ -10,9 +10,9 @@ import pytest
 import celosia
 from celosia import ops
 from celosia.arch.config import preset
-from celosia.demo.data import digits
-from celosia.demo.host import train
-from celosia.link import DeviceLost
+from celosia.cli.demo.data import digits
+from celosia.cli.demo.host import train
+from celosia.driver.link import DeviceLost
 from celosia_hw.boards import BOARDS
 from celosia_sim.board_library import build_board
 

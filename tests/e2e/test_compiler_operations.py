@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from pages.coverage import snippets
 
 import celosia
 from celosia.compiler.errors import CompileError
-from celosia.coverage_page import snippets
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, interpret
 from sw.frontend.stablehlo_reference import evaluate

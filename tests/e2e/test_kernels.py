@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from pages.accuracy import kernels as sweeps
 
 import celosia
-from celosia import kernels
-from celosia.kernels import accuracy, normal, optimisers, random
+from celosia import kernels, ops
+from celosia.kernels import normal, optimisers, random
 
-ELEMENTWISE = [case.kernel for case in accuracy.LIBRARY] + [
+ELEMENTWISE = [case.kernel for case in sweeps.LIBRARY] + [
     optimisers.momentum(nesterov=True), optimisers.adam(), optimisers.adamw()]
 RANDOM = [random.bits(16), random.normal(16)]
 SIZE = 16 * 300 + 5
@@ -34,7 +35,7 @@ def test_functions_and_optimisers(device, made):
     for array in arrays:
         array[::2] = rng.normal(0, 2, (SIZE + 1) // 2)
     scalars = {name: float(rng.uniform(0.1, 1)) for name in made.scalars}
-    found = kernels.apply(device, made, *arrays, **scalars)
+    found = ops.apply(device, made, *arrays, **scalars)
     equal(found, made, kernels.evaluate(made, *(array[np.newaxis] for array in arrays), **scalars))
 
 
@@ -46,11 +47,11 @@ def test_functions_of_rows(device, make, columns):
     made = make(columns, 16)
     arrays = [rng.normal(0, 4, (200, columns)).astype(np.float32),
               *rng.normal(0, 1, (2, columns)).astype(np.float32)][:len(made.inputs)]
-    equal(kernels.apply(device, made, *arrays), made, kernels.evaluate(made, *arrays, dim=16))
+    equal(ops.apply(device, made, *arrays), made, kernels.evaluate(made, *arrays, dim=16))
 
 
 @pytest.mark.parametrize("made", RANDOM, ids=lambda made: made.name)
 def test_random_numbers(device, made):
     key = {"key0": 0xDEADBEEF, "key1": 42}
-    found = kernels.apply(device, made, shape=(SIZE,), **key)
+    found = ops.apply(device, made, shape=(SIZE,), **key)
     equal(found, made, kernels.evaluate(made, rows=-(-SIZE // 16), dim=16, **key))

@@ -1,10 +1,13 @@
 """JAX with the chip as its device: programs in processes of their own."""
 
+from pathlib import Path
+
 import pytest
 
 from e2e.pjrt_process import run
 
 pytestmark = pytest.mark.extra(name="jax", default=True)
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
 def test_what_jax_does():
@@ -144,8 +147,10 @@ def test_everyday_functions_all_on_the_chip():
 
 
 def test_functions_hold_their_bounds():
-    run("""
-        from celosia.accuracy import JAX, jax_errors
+    run(f"""
+        import sys
+        sys.path.append({str(SCRIPTS)!r})
+        from pages.accuracy import JAX, jax_errors
         for case in JAX:
             found = jax_errors(case, 1 << 9, seed=1)
             assert found.error <= case.bound, (case.name, found)

@@ -1,75 +1,26 @@
-"""Imports point one way, and files stay small enough to read."""
+"""Imports point one way, and files and functions stay small enough to read."""
 
 import ast
+import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+import house
 import pytest
+from house import LAZY, ROOT, SOURCES, Import, inside
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROOT / "sim"}
+from celosia.compiler import cache
+
 #: What ``pip install celosia`` brings.
 BASE = {"numpy", "ml_dtypes"}
-#: Parts of celosia that may reach for the chip or a simulator, inside a function.
-LAZY = ("celosia.driver", "celosia.cli", "celosia.bench", "celosia.demo")
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
-FRAMEWORKS = {"celosia.accuracy": "jax", "celosia.frontend": "jaxlib", "celosia.jit": "jax",
-              "celosia.pjrt": "jax", "celosia.serve.app": "starlette",
+FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jitted": "jax", "celosia.pjrt": "jax",
               "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn"}
+#: Modules that a function imports, and the libraries that they are built on.
+LATE = {"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",)}
 MOST_LINES = 500
-
-
-class Import(NamedTuple):
-    """``module`` imports ``target``; ``lazy``: inside a function."""
-
-    module: str
-    target: str
-    lazy: bool
-
-
-def source_files() -> list[Path]:
-    return [path for package, root in SOURCES.items()
-            for path in sorted((root / package).rglob("*.py"))]
-
-
-def module_name(path: Path) -> str:
-    for root in SOURCES.values():
-        if path.is_relative_to(root):
-            parts = path.relative_to(root).with_suffix("").parts
-            return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    raise ValueError(path)
-
-
-def imports_of(path: Path) -> Iterator[Import]:
-    module = module_name(path)
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-
-    def walk(node: ast.AST, lazy: bool) -> Iterator[Import]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Import):
-                for alias in child.names:
-                    yield Import(module, alias.name, lazy)
-            elif isinstance(child, ast.ImportFrom):
-                base = child.module or ""
-                if child.level:
-                    parts = package.split(".")
-                    parts = parts[:len(parts) - child.level + 1]
-                    base = ".".join([*parts, base] if base else parts)
-                # "from package import module" names a module, too.
-                for alias in child.names:
-                    yield Import(module, f"{base}.{alias.name}", lazy)
-            else:
-                yield from walk(child, lazy or isinstance(
-                    child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
-
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), False)
-
-
-def inside(name: str, *packages: str) -> bool:
-    return any(name == package or name.startswith(f"{package}.") for package in packages)
+IMPORTS = house.imports()
 
 
 def ours(target: str) -> bool:
@@ -81,9 +32,8 @@ def third_party(target: str) -> bool:
     return not ours(target) and top not in sys.stdlib_module_names
 
 
-#: Modules that a function imports, and the libraries that they are built on.
-LATE = {"celosia.serve.connection": ("h11", "uvicorn")}
-IMPORTS = [found for path in source_files() for found in imports_of(path)]
+def source_files() -> list[Path]:
+    return list(house.modules().values())
 
 
 def offenders(*wrong: Import) -> str:
@@ -125,28 +75,73 @@ def test_modules_on_top_of_libraries_are_imported_late():
     assert not wrong, offenders(*wrong)
 
 
-#: Parts of celosia, and what must not be imported there when they are: what comes after them.
-LAYERS = {
-    "graph": ("codegen", "kernels", "frontend", "compiler", "compiled", "collectives", "ops",
-              "train", "driver"),
-    "model": ("codegen", "kernels", "frontend", "compiler", "compiled", "ops", "train"),
-    "codegen": ("kernels", "frontend", "compiler", "compiled", "ops", "train"),
-    "kernels": ("frontend", "compiler", "compiled", "ops", "train"),
-    "frontend": ("codegen", "kernels", "compiler", "compiled", "collectives", "ops", "train",
-                 "driver", "model"),
-    "compiled": ("codegen", "kernels", "frontend", "compiler", "collectives", "ops", "train"),
-    "collectives": ("codegen", "kernels", "frontend", "compiler", "ops", "train", "pjrt"),
-    "compiler": ("ops", "train"),
-    "ops": ("train",),
-}
+def test_the_order_has_every_room_once():
+    assert len(set(house.LAYERS)) == len(house.LAYERS)
+    assert set(house.LAYERS) == {house.room_of(module) for module in house.modules()}
 
 
-@pytest.mark.parametrize("part", LAYERS)
-def test_a_part_does_not_import_what_comes_after_it(part):
-    later = [f"celosia.{name}" for name in LAYERS[part]]
-    wrong = [found for found in IMPORTS if inside(found.module, f"celosia.{part}")
-             and inside(found.target, *later) and not found.lazy]
-    assert not wrong, offenders(*wrong)
+def test_a_room_imports_only_what_stands_before_it():
+    assert not house.misplaced(), offenders(*house.misplaced())
+
+
+def test_files_do_not_import_each_other_in_circles():
+    files = {module: others for module, others in house.edges().items()
+             if not inside(module, "celosia_hw")}
+    assert not house.cycles(files)
+    assert not house.cycles(house.rooms())
+
+
+def test_circles_are_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": {"e"}, "e": set(), "f": {"a", "g"},
+             "g": {"f"}}
+    assert house.cycles(graph) == [["b", "c"], ["f", "g"]]
+
+
+def test_imports_for_types_and_in_functions_count():
+    found = house.edges()
+    assert "celosia.model.predict" in found["celosia.compiled.expected"]
+    assert "celosia.jitted" in found["celosia"]
+    assert "celosia.driver.model" in found["celosia.driver.backends"]
+
+
+def test_the_package_has_few_entries():
+    assert len(house.entries()) <= house.MOST_ENTRIES, house.entries()
+
+
+def test_functions_are_short():
+    assert not house.long_functions(), "\n".join(house.long_functions())
+
+
+def test_the_command_has_nothing_to_say():
+    assert house.problems() == []
+
+
+def test_the_contract_can_be_had_alone():
+    code = """
+import sys
+import celosia.arch.config, celosia.arch.isa, celosia.arch.registers
+others = [name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names]
+print(sorted({".".join(name.split(".")[:2]) for name in others if name.startswith("celosia")}))
+print("numpy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['celosia', 'celosia.arch']\nFalse\n"
+
+
+def test_names_of_the_package_are_there():
+    import celosia
+    assert {name for names in celosia._NAMES.values() for name in names} == set(celosia.__all__)
+    assert set(dir(celosia)) >= set(celosia.__all__)
+    for module, names in celosia._NAMES.items():
+        for name in names:
+            assert getattr(celosia, name) is getattr(sys.modules[f"celosia.{module}"], name)
+    with pytest.raises(AttributeError, match="^module 'celosia' has no attribute 'jot'$"):
+        celosia.jot  # noqa: B018
+
+
+def test_the_key_of_a_compiled_program_is_of_the_rooms_that_make_it():
+    # Where files are kept decides nothing; the driver only runs.
+    assert set(cache.ROOMS) == {"compiler", *house.rooms()["compiler"]} - {"storage", "driver"}
 
 
 def test_hardware_imports_the_contract_only():

@@ -42,7 +42,7 @@ def script(monkeypatch):
 @pytest.mark.parametrize(("words", "tiers", "names", "rest"), [
     ("", [], [], []),
     ("sw hw -k matmul", ["sw", "hw"], [], ["-k", "matmul"]),
-    ("slow tests/sw/accuracy", ["slow"], [], ["tests/sw/accuracy"]),
+    ("slow tests/sw/pages/accuracy", ["slow"], [], ["tests/sw/pages/accuracy"]),
     ("tests/test_tiny.py::test_x -x", [], [], ["tests/test_tiny.py::test_x", "-x"]),
     ("extras torch fpga -x", ["extras"], ["torch", "fpga"], ["-x"]),
     ("slow extras torch", ["slow", "extras"], ["torch"], []),

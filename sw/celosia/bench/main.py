@@ -16,9 +16,9 @@ from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
 from celosia.bench.vector import lines as vector_lines
-from celosia.destination import check_file
 from celosia.driver.backends import SIMULATED
 from celosia.ops.formats import OUTPUTS
+from celosia.storage.destination import check_file
 from celosia.train import Classifier
 
 __all__ = ["add_arguments", "main"]

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from celosia import ops
 from celosia.arch.config import TpuConfig
-from celosia.codegen.nodes import ceil_div
+from celosia.compiler.codegen.nodes import ceil_div
 from celosia.driver import Device
 from celosia.driver import open as open_device
+from celosia.driver.agree import same_state
 from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 
@@ -170,7 +171,7 @@ def _exact(device: Device, result: NDArray, workload: Workload) -> bool:
     with open_device("model", config=device.config) as model:
         wanted = model.run(workload.program, workload.inputs)
         return (np.array_equal(_bytes(result), _bytes(wanted[workload.output]))
-                and ops.same_state(device, model) is not False)
+                and same_state(device, model) is not False)
 
 
 def measure(config: TpuConfig, backend: str, workload: Workload, *,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia import ops
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import Mem
@@ -29,6 +28,7 @@ from celosia.arch.vector import (
 )
 from celosia.driver import Device
 from celosia.driver import open as open_device
+from celosia.driver.agree import same_state
 from celosia.program import Buffer, Program
 
 __all__ = ["VectorMeasurement", "lines", "vector_unit"]
@@ -173,7 +173,7 @@ def vector_unit(config: TpuConfig, backend: str, rows: int = 1024,
             cycles = _occupied(device, program, x) - idle
             model.run(program, {"x": x})
             yield VectorMeasurement(name, config.name, backend, rows, cycles, rows / cycles,
-                                    ops.same_state(device, model))
+                                    same_state(device, model))
 
 
 def lines(measured: Iterator[VectorMeasurement]) -> Iterator[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.asm import assemble, disassemble
-from celosia.compiled import Compiled
+from celosia.compiled import read
 from celosia.compiled.file import MAGIC as COMPILED
-from celosia.destination import check_file
 from celosia.program import Program
-from celosia.program_file import MAGIC
+from celosia.program.file import MAGIC
+from celosia.storage.destination import check_file
 
 __all__ = ["add_parsers", "other_file", "read_program"]
 
@@ -45,7 +45,7 @@ def read_program(path: str, config: TpuConfig | None = None) -> Program:
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     if raw.startswith(COMPILED):
         try:
-            return Compiled.from_bytes(raw).program
+            return read(raw).program
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     if raw.startswith(MAGIC):

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia.arch.config import PRESETS, preset
-from celosia.destination import check_folder
 from celosia.driver.errors import DeviceError, needs
+from celosia.storage.destination import check_folder
 
 __all__ = ["add_parser"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.metadata
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from celosia.cli import compile, files, fpga, info, report, run, serve, verilog
 from celosia.driver.errors import needs
@@ -24,10 +23,24 @@ start here:
 
 `celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
 """
-#: Commands whose arguments belong to a module that is imported only when it is asked for.
-_DELEGATED = {
-    "demo": ("celosia.demo", "run or train a network on the simulated chip"),
-    "bench": ("celosia.bench", "measure cycles, e.g. celosia bench gemm"),
+#: Adds the arguments of a command, and runs it.
+_Parts = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
+
+
+def _demo() -> _Parts:
+    from celosia.cli.demo import add_arguments, main
+    return add_arguments, main
+
+
+def _bench() -> _Parts:
+    from celosia.bench import add_arguments, main
+    return add_arguments, main
+
+
+#: Commands that are imported only when they are asked for: they need more than others.
+_DELEGATED: dict[str, tuple[Callable[[], _Parts], str]] = {
+    "demo": (_demo, "run or train a network on the simulated chip"),
+    "bench": (_bench, "measure cycles, e.g. celosia bench gemm"),
 }
 
 
@@ -41,13 +54,13 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
                         version=f"celosia {importlib.metadata.version('celosia')}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (module, text) in _DELEGATED.items():
+    for name, (parts, text) in _DELEGATED.items():
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
         if name == chosen:
-            delegate = _import(name, module)
-            delegate.add_arguments(sub)
-            sub.set_defaults(run=delegate.main)
+            add_arguments, run_it = _imported(name, parts)
+            add_arguments(sub)
+            sub.set_defaults(run=run_it)
     info.add_parser(commands)
     compile.add_parser(commands)
     report.add_parser(commands)
@@ -59,9 +72,9 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def _import(name: str, module: str):
+def _imported(name: str, parts: Callable[[], _Parts]) -> _Parts:
     try:
-        return importlib.import_module(module)
+        return parts()
     except ModuleNotFoundError as error:
         raise needs(name, error, "demo") from error
 

@@ -92,7 +92,7 @@ def clock_hz(device: Device, clock: Callable[[], float] = time.monotonic) -> flo
     Within about a percent: that is how long replies take to come.
     """
     from celosia.arch.link import Kind
-    from celosia.link.host import Request
+    from celosia.driver.link.host import Request
     link = getattr(device.transport, "link", None)
     if link is None:
         return None

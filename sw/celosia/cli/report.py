@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from celosia.cli.compile import add_source, compile_file
-from celosia.compiled import Compiled
-from celosia.compiled.file import MAGIC, load
+from celosia.compiled import Compiled, load
+from celosia.compiled.file import MAGIC
 
 __all__ = ["add_parser"]
 

@@ -13,11 +13,11 @@ from celosia.arch.config import PRESETS, preset
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.cli.files import read_program
 from celosia.cli.port import add_port, chosen_backend, open_chosen
-from celosia.destination import check_file
 from celosia.driver import Device, RunResult
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
+from celosia.storage.destination import check_file
 
 __all__ = ["add_parser"]
 

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from celosia.arch.config import PRESETS, preset
-from celosia.destination import check_file, check_folder
 from celosia.driver.errors import needs
+from celosia.storage.destination import check_file, check_folder
 
 __all__ = ["add_parser"]
 

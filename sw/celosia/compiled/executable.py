@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from celosia.compiled.arguments import check_count, decode, describe, encode, host_array
+from celosia.compiled.description import Description
 from celosia.compiled.parts import Argument
 from celosia.driver import Device, DeviceArray, OutOfDeviceMemory, StaleHandle
 from celosia.driver.device import DEFAULT_TIMEOUT
-
-if TYPE_CHECKING:
-    from celosia.compiled.artifact import Compiled
 
 __all__ = ["Executable", "Resident"]
 
@@ -96,7 +94,7 @@ class Executable:
         If it does not fit; the message names the largest tensors.
     """
 
-    def __init__(self, compiled: Compiled, device: Device):
+    def __init__(self, compiled: Description, device: Device):
         compiled.check_config(device.config)
         self.compiled, self.device = compiled, device
         self.counters: Mapping[str, int] = {}
@@ -190,9 +188,3 @@ class Executable:
     def free(self) -> None:
         """Give the device's memory back; StaleHandle if that was done before."""
         self._loaded.free()
-
-
-def largest(tensors: list[tuple[str, int]], count: int = 3) -> str:
-    """Name the largest of tensors, given by text and bytes."""
-    order = sorted(tensors, key=lambda each: -each[1])[:count]
-    return ", ".join(f"{name} ({size:,} bytes)" for name, size in order)

@@ -14,10 +14,12 @@ from celosia.arch.config import TpuConfig
 from celosia.compiled.arguments import check_count, host_array
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.executable import Executable, Resident
+from celosia.compiled.file import write_steps
 from celosia.compiled.parts import Argument, WorkInfo
+from celosia.compiled.report import of_steps, on_host
 from celosia.driver import Device
 from celosia.driver.device import DEFAULT_TIMEOUT
-from celosia.graph import Graph, interpret
+from celosia.graph import Graph, interpret, to_text
 from celosia.graph.interpreter.kernels import Peer
 
 __all__ = ["HostPart", "Mixed", "Step"]
@@ -73,7 +75,6 @@ class Mixed(Compiled):
         self.places = ()
         self.proofs = tuple(proof for step in self.steps if isinstance(step.part, Compiled)
                             for proof in step.part.proofs)
-        self._own = None
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in ("program", "prediction"):
@@ -95,6 +96,19 @@ class Mixed(Compiled):
     def load(self, device: Device) -> MixedExecutable:
         """Put the chip's parts into a device's memory; as of `Compiled`."""
         return MixedExecutable(self, device)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a report says; as of `Compiled`."""
+        return of_steps(self, [
+            on_host(self.config, step.where, step.part.works) if isinstance(step.part, HostPart)
+            else {"where": "chip", **step.part.facts()} for step in self.steps])
+
+    def to_bytes(self) -> bytes:
+        """Return the contents of a file; as of `Compiled`."""
+        return write_steps(self, self.gives, [
+            (step.takes, to_text(step.part.graph).encode(), step.part.works)
+            if isinstance(step.part, HostPart) else (step.takes, step.part.to_bytes(), None)
+            for step in self.steps])
 
 
 class MixedExecutable(Executable):

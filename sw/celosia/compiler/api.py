@@ -15,7 +15,7 @@ from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, Graph, Node
+from celosia.graph import DType, Graph, Node, fingerprint
 
 if TYPE_CHECKING:
     from celosia.compiler.build import Built
@@ -183,7 +183,7 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
     inputs, outputs = ([Argument(f"{what}{i}", value.type) for i, value in enumerate(values)]
                        for what, values in (("arg", graph.params),
                                             ("result", graph.outputs)))
-    return Mixed(steps, gives, config, inputs, outputs, name, graph.fingerprint)
+    return Mixed(steps, gives, config, inputs, outputs, name, fingerprint(graph))
 
 
 def _host_work(node: Node) -> WorkInfo:
@@ -199,8 +199,8 @@ def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compi
                       int(work.macs), int(work.vector_rows), int(work.bytes))
              for work in built.works]
     places = [place for tensor in built.tensors if (place := _place(tensor, config))]
-    return Compiled(built.program, config, inputs, outputs, works, places, name, graph.fingerprint,
-                    built.proofs)
+    return Compiled(built.program, config, inputs, outputs, works, places, name,
+                    fingerprint(graph), built.proofs)
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:

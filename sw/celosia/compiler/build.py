@@ -12,10 +12,10 @@ import numpy as np
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
-from celosia.codegen.build import build as generate
 from celosia.compiled.parts import Argument, WorkInfo
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
+from celosia.compiler.codegen.build import build as generate
 from celosia.compiler.emit.fill import emit_fill
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.emit.move import emit_move

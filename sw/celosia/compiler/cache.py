@@ -12,32 +12,37 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
-import celosia
 from celosia.arch.config import TpuConfig
-from celosia.cachefolder import cache_folder, digest, grew
-from celosia.compiled.artifact import Compiled
-from celosia.graph import Graph
+from celosia.compiled import Compiled, read
+from celosia.graph import Graph, fingerprint
+from celosia.storage.cachefolder import cache_folder, digest, grew
 
-__all__ = ["clear", "fetch", "key_of"]
+__all__ = ["ROOMS", "clear", "fetch", "key_of"]
 
 #: Programs that a process keeps.
 _IN_MEMORY = 16
 _memory: OrderedDict[str, Compiled] = OrderedDict()
 
 
+#: The package, and its rooms that have a say in what a program becomes.
+_PACKAGE = Path(__file__).parents[1]
+ROOMS = ("arch", "program", "model", "kernels", "graph", "frontend", "compiled", "compiler")
+
+
 @lru_cache(maxsize=1)
 def _sources() -> str:
     """Return a hash of every file that has a say in what a program becomes."""
-    root = Path(celosia.__file__).parent
     total = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        total.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for room in ROOMS:
+        for path in sorted((_PACKAGE / room).rglob("*.py")):
+            name = path.relative_to(_PACKAGE).as_posix()
+            total.update(name.encode() + b"\0" + path.read_bytes())
     return total.hexdigest()
 
 
 def key_of(graph: Graph, config: TpuConfig, options: Mapping[str, object]) -> str:
     """Return what names a program: graph, chip, options, and the compiler itself."""
-    return digest({"graph": graph.fingerprint, "config": config.fingerprint,
+    return digest({"graph": fingerprint(graph), "config": config.fingerprint,
                    "options": sorted((name, repr(value)) for name, value in options.items()),
                    "version": version("celosia"), "sources": _sources()})
 
@@ -70,7 +75,7 @@ def fetch(key: str, make: Callable[[], Compiled]) -> Compiled:
 
 def _read(path: Path) -> Compiled | None:
     try:
-        found = Compiled.from_bytes(path.read_bytes())
+        found = read(path.read_bytes())
     except (OSError, ValueError):
         return None
     with contextlib.suppress(OSError):  # it may be gone by now, or somebody else's

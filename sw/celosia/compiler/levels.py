@@ -6,6 +6,8 @@ or two instructions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from celosia.compiler.passes.bounds import within
 from celosia.compiler.passes.convolutions import is_canonical_convolution
 from celosia.compiler.passes.dots import is_canonical_dot
@@ -21,14 +23,18 @@ from celosia.graph.operations.elementwise import (
     NUMERIC_BINARY,
     SHIFTS,
 )
+from celosia.kernels import error_functions, functions, inverses
+from celosia.kernels.trace import Tile
 
 __all__ = ["CANONICAL", "KERNELS"]
 
-#: Elementwise operation to module of `celosia.kernels` and function there.
-KERNELS = {"divide": "functions.div", "cbrt": "inverses.cbrt", "atan2": "inverses.atan2",
-           "erfc": "error_functions.erfc",
-           **{name: f"functions.{name}" for name in
-              "sqrt exp expm1 log log1p tanh erf sin cos power".split()}}
+#: Elementwise operation to the function of `celosia.kernels` that it is.
+KERNELS: dict[str, Callable[..., Tile]] = {
+    "divide": functions.div, "cbrt": inverses.cbrt, "atan2": inverses.atan2,
+    "erfc": error_functions.erfc, "sqrt": functions.sqrt, "exp": functions.exp,
+    "expm1": functions.expm1, "log": functions.log, "log1p": functions.log1p,
+    "tanh": functions.tanh, "erf": functions.erf, "sin": functions.sin, "cos": functions.cos,
+    "power": functions.power}
 _FLOATS = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, "abs", "negate", "divide", "power", "remainder",
                      "is_finite"})
 _ARITHMETIC = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs",

@@ -3,7 +3,7 @@
 A canonical graph is lowered to a list of `Work`, in the order in which it runs. Each piece of work
 reads tensors and writes tensors; what lies between is known to itself alone. The files of
 `celosia.compiler.emit` make operations of it, block after block, as if they ran one after another;
-`celosia.codegen` finds an order in which the units of the chip overlap, and loops.
+`celosia.compiler.codegen` finds an order in which the units of the chip overlap, and loops.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import Enum
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import ReduceOp
-from celosia.codegen.nodes import Base
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Value
 from celosia.kernels.trace import Step, Tile

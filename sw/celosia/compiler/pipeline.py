@@ -21,7 +21,7 @@ from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.swapped import swapped
 from celosia.compiler.passes.words import words
-from celosia.graph import CORE, Graph, check
+from celosia.graph import CORE, Graph, check, fingerprint
 
 __all__ = ["PASSES", "canonical", "count", "prepared"]
 
@@ -71,7 +71,7 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
                 milliseconds = (perf_counter() - start) * 1e3
                 trace(f"{graph.name}: round {turn + 1}: {step.__name__}: {count(old)} -> "
                       f"{count(graph)} nodes, {milliseconds:.0f} ms")
-        if graph is before or graph.fingerprint == before.fingerprint:
+        if graph is before or fingerprint(graph) == fingerprint(before):
             graph = before
             break
     check(graph, CANONICAL)

@@ -43,7 +43,7 @@ PLACES: dict[str, Place] = {
              "not shift_left shift_right shift_right_signed is_finite compare select convert "
              "rsqrt floor round requantise"),
     **_group("the same bits", "bitcast"),
-    **{name: Place("chip", f"celosia.kernels.{kernel}")
+    **{name: Place("chip", f"{kernel.__module__}.{kernel.__name__}")
        for name, kernel in KERNELS.items()},
     **_group("the array", "dot convolution"),
     **_group("reductions of the vector unit", "reduce"),

@@ -21,7 +21,7 @@ def _model(config: TpuConfig, **options: Any) -> Transport:
 
 
 def _serial(config: TpuConfig | None, **options: Any) -> Transport:
-    from celosia.driver.serial_transport import SerialTransport
+    from celosia.driver.link.serial_transport import SerialTransport
     return SerialTransport(config, **options)
 
 
@@ -65,7 +65,7 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     options
         For the transport: `celosia.driver.model.ModelTransport`, `celosia_sim.rtl.RtlTransport`,
         `celosia_sim.cocotb_transport.CocotbTransport`,
-        `celosia.driver.serial_transport.SerialTransport`.
+        `celosia.driver.link.serial_transport.SerialTransport`.
 
     Raises
     ------

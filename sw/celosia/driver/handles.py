@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from celosia.driver.errors import StaleHandle
+from celosia.program import DTYPES, Program
 
-if TYPE_CHECKING:
-    from celosia.driver.device import Device
-    from celosia.program import Program
+__all__ = ["DeviceArray", "LoadedProgram", "Owner"]
 
-__all__ = ["DeviceArray", "LoadedProgram"]
+
+class Owner(Protocol):
+    """The device whose memory a handle is of; see `celosia.driver.device.Device`."""
+
+    closed: bool
+    epoch: int
+
+    def put(self, array: ArrayLike, into: DeviceArray | None = None) -> DeviceArray:
+        """Copy an array into external memory."""
+        ...
+
+    def get(self, handle: DeviceArray) -> NDArray:
+        """Return a copy of an array on the host."""
+        ...
+
+    def free(self, handle: DeviceArray | LoadedProgram) -> None:
+        """Give memory back."""
+        ...
 
 
 class _Handle:
-    def __init__(self, device: Device):
+    def __init__(self, device: Owner):
         self._device = device
         self._epoch = device.epoch
         self._freed = False
@@ -50,7 +66,7 @@ class DeviceArray(_Handle):
         The program whose buffer it is and the buffer's name, or None and "".
     """
 
-    def __init__(self, device: Device, address: int, shape: tuple[int, ...], dtype: np.dtype,
+    def __init__(self, device: Owner, address: int, shape: tuple[int, ...], dtype: np.dtype,
                  owner: LoadedProgram | None = None, name: str = ""):
         super().__init__(device)
         self.address, self.shape, self.dtype = address, shape, dtype
@@ -92,7 +108,7 @@ class LoadedProgram(_Handle):
         Address of its first instruction.
     """
 
-    def __init__(self, device: Device, program: Program, arena: int, code: int):
+    def __init__(self, device: Owner, program: Program, arena: int, code: int):
         super().__init__(device)
         self.program, self.arena, self.code = program, arena, code
         self.filled: set[str] = set()
@@ -111,7 +127,6 @@ class LoadedProgram(_Handle):
         ValueError
             If the program has no such buffer.
         """
-        from celosia.program import DTYPES
         self.check()
         buffer = self.program.buffer(name)
         return DeviceArray(self._device, self.arena + buffer.offset, buffer.shape,

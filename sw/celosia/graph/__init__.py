@@ -6,7 +6,7 @@ from celosia.graph.grammar import CORE, SOURCED, Level, Rule, check
 from celosia.graph.interpreter import interpret
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.parser import parse
-from celosia.graph.printer import to_text
+from celosia.graph.printer import fingerprint, to_text
 from celosia.graph.rewrite import rewrite
 from celosia.graph.source import Source
 from celosia.graph.spec import OPS, OpSpec
@@ -14,4 +14,5 @@ from celosia.graph.types import Array, DType, TensorType
 
 __all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "Graph", "GraphError", "Level", "Node",
            "OpSpec", "Rule", "Source", "TensorType", "Value", "check", "constant",
-           "interpret", "op", "ops", "parameter", "parse", "rewrite", "splat", "to_text"]
+           "fingerprint", "interpret", "op", "ops", "parameter", "parse", "rewrite", "splat",
+           "to_text"]

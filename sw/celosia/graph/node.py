@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,10 +163,6 @@ class Graph:
     def __repr__(self) -> str:
         return f"<graph {self.name}, {len(self.nodes)} nodes>"
 
-    def __str__(self) -> str:
-        from celosia.graph.printer import to_text
-        return to_text(self, elide=True)
-
     @property
     def signature(self) -> Signature:
         """Types of parameters and outputs."""
@@ -199,9 +194,3 @@ class Graph:
             for value in node.operands:
                 found.setdefault(value, {})[node] = None
         return MappingProxyType({value: tuple(nodes) for value, nodes in found.items()})
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of what the graph computes: of its text without sources and names."""
-        from celosia.graph.printer import to_text
-        return hashlib.sha256(to_text(self, sources=False).encode()).hexdigest()

@@ -9,8 +9,10 @@ Attributes at their default are left out. ``@`` and what follows is the source.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,11 +21,13 @@ from celosia.graph.node import Graph, Node, Value
 from celosia.graph.source import Source
 from celosia.graph.types import Array, DType
 
-__all__ = ["array_text", "to_text"]
+__all__ = ["array_text", "fingerprint", "to_text"]
 
 #: Arrays of more elements are printed as bytes.
 _MOST_NUMBERS = 64
 _INDENT = "  "
+#: Graphs do not change.
+_fingerprints: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
 
 
 def to_text(graph: Graph, *, sources: bool = True, elide: bool = False) -> str:
@@ -39,6 +43,15 @@ def to_text(graph: Graph, *, sources: bool = True, elide: bool = False) -> str:
         Print "..." for the values of large constants; such text cannot be parsed.
     """
     return "\n".join(_Printer(sources, elide).graph(graph)) + "\n"
+
+
+def fingerprint(graph: Graph) -> str:
+    """Return a hash of what a graph computes: of its text without sources and names."""
+    found = _fingerprints.get(graph)
+    if found is None:
+        text = to_text(graph, sources=False)
+        found = _fingerprints[graph] = hashlib.sha256(text.encode()).hexdigest()
+    return found
 
 
 class _Printer:

@@ -1,7 +1,7 @@
 """Straight-line vector code over tiles, before it has rows: values, steps, kernels.
 
 A kernel is written once, as a function on tiles; calling it records a step for each vector
-instruction. `celosia.kernels.evaluate` runs the steps on NumPy arrays, `celosia.kernels.emit` makes
+instruction. `celosia.kernels.evaluate` runs the steps on NumPy arrays, `celosia.ops.emit` makes
 instructions of them.
 """
 

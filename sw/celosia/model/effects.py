@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from celosia.arch.isa import Mem
 from celosia.model import dma, vpu
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul
 from celosia.model.mxu import Mxu
-
-if TYPE_CHECKING:
-    from celosia.model.machine import Machine
+from celosia.model.state import State
 
 __all__ = ["Effects"]
 
@@ -24,34 +20,34 @@ class Effects:
         Bytes of external memory.
     """
 
-    def __init__(self, machine: Machine):
-        self._machine = machine
-        self._mxu = Mxu(machine.config)
+    def __init__(self, state: State):
+        self._state = state
+        self._mxu = Mxu(state.config)
         self.bytes_read = self.bytes_written = 0
 
     def flush(self) -> None:
         """Bring the accumulators up to date."""
-        self._mxu.flush(self._machine.acc)
+        self._mxu.flush(self._state.acc)
 
     def execute(self, command: Command) -> int | None:
         """Execute a command; return the first index out of its table, if there is one."""
-        machine, mxu = self._machine, self._mxu
+        state, mxu = self._state, self._mxu
         if isinstance(command, Matmul):
-            mxu.execute(command, machine.ub, machine.acc)
+            mxu.execute(command, state.ub, state.acc)
             return None
-        mxu.settle(machine.acc, command.acc_spans)
+        mxu.settle(state.acc, command.acc_spans)
         if isinstance(command, Dma):
-            chip = machine.ub if command.mem == Mem.UB else machine.acc
+            chip = state.ub if command.mem == Mem.UB else state.acc
             if command.store:
-                dma.store(command, machine.memory, chip)
+                dma.store(command, state.memory, chip)
                 self.bytes_written += command.rows * command.row_bytes
             else:
-                dma.load(command, machine.memory, chip)
+                dma.load(command, state.memory, chip)
                 self.bytes_read += command.rows * command.row_bytes
                 if command.mem == Mem.UB:
                     mxu.changed(command.chip.base, command.chip.last)
             return None
-        bad = vpu.execute(command, machine.ub, machine.acc)
+        bad = vpu.execute(command, state.ub, state.acc)
         if DST_MEM[command.kind] == Mem.UB:
             mxu.changed(command.dst.base, command.dst.last)
         return bad

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
@@ -20,9 +16,10 @@ from celosia.model.decode import Decoded, decode_checked
 from celosia.model.effects import Effects
 from celosia.model.memory import Memory
 from celosia.model.recordings import MOST_COMMANDS, Recordings
+from celosia.model.state import RunResult, State
 from celosia.model.timing import Timing
 
-__all__ = ["Machine", "RunResult"]
+__all__ = ["Machine"]
 
 #: Instructions that are read from memory together.
 _FETCHED = 64
@@ -30,66 +27,26 @@ _FETCHED = 64
 _PACE = 256
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """How a run ended.
-
-    Attributes
-    ----------
-    status
-        ``DONE`` or ``FAULTED``.
-    cause, addr
-        FAULT_CAUSE and FAULT_ADDR; ``Fault.NONE`` and 0 where the program halted.
-    pc
-        Index of the halt, or of the instruction at fault.
-    instructions
-        Instructions that were executed, the halt included, the one at fault not.
-    cycles
-        An estimate (:mod:`celosia.model.timing`).
-    counters
-        Estimates of some performance counters, by their names in ``celosia.arch.registers``.
-    """
-
-    status: Status
-    cause: Fault
-    pc: int
-    addr: int
-    instructions: int
-    cycles: int
-    counters: dict[str, int] = field(default_factory=dict)
-
-
-class Machine:
+class Machine(State):
     """A chip with its external memory.
 
     Parameters
     ----------
-    config
-        The chip.
-    memory
-        External memory; a new empty one if None.
+    config, memory
+        As of `celosia.model.state.State`, whose attributes it has, too.
     timing
         Latencies of the cycle estimate.
 
     Attributes
     ----------
-    ub
-        Unified buffer, shape (ub_rows, D): ``uint16`` lanes on a chip with bf16, else ``uint8``.
-    acc
-        Accumulators, shape (acc_rows, D), ``uint32``. Both memories are zero at first and keep
-        their rows from run to run.
     observer
         Called with index and command of every tensor instruction that has been executed; None.
     """
 
     def __init__(self, config: TpuConfig, memory: Memory | None = None,
                  timing: Timing | None = None):
-        self.config = config
-        self.memory = Memory() if memory is None else memory
+        super().__init__(config, memory)
         self.timing = Timing() if timing is None else timing
-        lane = np.uint16 if config.bf16 else np.uint8
-        self.ub: NDArray = np.zeros((config.ub_rows, config.dim), lane)
-        self.acc: NDArray[np.uint32] = np.zeros((config.acc_rows, config.dim), np.uint32)
         self.observer: Callable[[int, Command], None] | None = None
         self._recordings = Recordings()
 

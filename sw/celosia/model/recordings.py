@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.commands import Command, Vector
 from celosia.model.replay import Replay
-
-if TYPE_CHECKING:
-    from celosia.model.machine import Machine, RunResult
+from celosia.model.state import RunResult, State
 
 __all__ = ["MOST_COMMANDS", "Recording", "Recordings"]
 
@@ -35,11 +32,11 @@ class Recording:
     result: RunResult
     _replay: Replay | None = None
 
-    def repeat(self, machine: Machine,
+    def repeat(self, state: State,
                progress: Callable[[int], None] | None = None) -> RunResult:
-        """Run it again, always on the same machine; ``progress`` as of `Machine.run`."""
+        """Run it again, always on the same memories; ``progress`` as of `Machine.run`."""
         if self._replay is None:
-            self._replay = Replay(machine, self.commands)
+            self._replay = Replay(state, self.commands)
         if progress is None:
             self._replay.run()
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,8 @@ from celosia.model.batches import Batch, Job
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia.model.effects import Effects
 from celosia.model.mxu import Mxu
+from celosia.model.state import State
 from celosia.model.streams import Stream, rounds
-
-if TYPE_CHECKING:
-    from celosia.model.machine import Machine
 
 __all__ = ["Replay"]
 
@@ -37,15 +34,15 @@ class Replay:
 
     Parameters
     ----------
-    machine
-        The machine on whose memories they work.
+    state
+        The memories on which they work.
     commands
         Commands of a run that ended with its halt, without gathers and scatters.
     """
 
-    def __init__(self, machine: Machine, commands: list[Command]):
-        self._machine, self._commands = machine, commands
-        self._steps = _Preparation(machine).steps(commands)
+    def __init__(self, state: State, commands: list[Command]):
+        self._state, self._commands = state, commands
+        self._steps = _Preparation(state).steps(commands)
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """Do what the commands do.
@@ -56,7 +53,7 @@ class Replay:
             Called now and then with the part that is done, up to 1; what it raises ends the run.
         """
         if self._steps is None:
-            effects = Effects(self._machine)
+            effects = Effects(self._state)
             for index, command in enumerate(self._commands):
                 if progress is not None and index % _PACE == 0:
                     progress(index / len(self._commands))
@@ -71,50 +68,50 @@ class Replay:
 
 
 class _Preparation:
-    def __init__(self, machine: Machine):
-        self._machine = machine
+    def __init__(self, state: State):
+        self._state = state
         self._steps: list[Callable[[], object]] = []
         # Matmuls that wait, the rows that they read and write, and their targets.
         self._jobs: list[Job] = []
-        self._read: NDArray[np.bool_] = np.zeros(len(machine.ub), np.bool_)
-        self._written: NDArray[np.bool_] = np.zeros(len(machine.acc), np.bool_)
+        self._read: NDArray[np.bool_] = np.zeros(len(state.ub), np.bool_)
+        self._written: NDArray[np.bool_] = np.zeros(len(state.acc), np.bool_)
         self._targets: set[Stream] = set()
         self._scratch: NDArray[np.float32] = np.empty((2, 0), np.float32)
 
     def steps(self, commands: list[Command]) -> list[Callable[[], object]] | None:
         """Return functions that do what the commands do, or None where none are known."""
-        machine = self._machine
+        state = self._state
         matmuls = [command for command in commands if isinstance(command, Matmul)]
         apart = all(matmul.fmt == MatmulFormat.INT8 for matmul in matmuls)
         jobs = None if apart else _jobs(commands)
         if jobs is None and not apart:
             return None
-        mxu = Mxu(machine.config)
+        mxu = Mxu(state.config)
         if jobs is not None:
             longest = max(matmul.length for matmul in matmuls)
-            self._scratch = np.empty((2, _BLOCK + longest * machine.config.dim), np.float32)
+            self._scratch = np.empty((2, _BLOCK + longest * state.config.dim), np.float32)
         for command in commands:
             if not isinstance(command, Matmul):
                 self._settle(command)
                 self._steps.append(self._prepared(command))
             elif jobs is None:
-                self._steps.append(partial(mxu.execute, command, machine.ub, machine.acc))
+                self._steps.append(partial(mxu.execute, command, state.ub, state.acc))
             else:
                 self._add(next(jobs))
         self._close()
         return self._steps
 
     def _prepared(self, command: Dma | Vector) -> Callable[[], object]:
-        machine = self._machine
+        state = self._state
         if isinstance(command, Vector):
-            return replay_vector.prepare(command, machine.ub, machine.acc)
-        chip = machine.ub if command.mem == Mem.UB else machine.acc
-        return replay_dma.prepare(command, machine.memory, chip)
+            return replay_vector.prepare(command, state.ub, state.acc)
+        chip = state.ub if command.mem == Mem.UB else state.acc
+        return replay_dma.prepare(command, state.memory, chip)
 
     def _add(self, job: Job) -> None:
         command = job.command
         target = command.acc
-        full = len(self._jobs) * target.length * self._machine.config.dim >= _BLOCK
+        full = len(self._jobs) * target.length * self._state.config.dim >= _BLOCK
         clash = (target not in self._targets
                  and self._written[target.base:target.last + 1].any())
         if self._jobs and (full or clash or self._jobs[0].shape != job.shape):
@@ -136,7 +133,7 @@ class _Preparation:
         if not self._jobs:
             return
         batch = Batch(self._jobs, self._scratch)
-        self._steps.append(partial(batch.execute, self._machine.ub, self._machine.acc))
+        self._steps.append(partial(batch.execute, self._state.ub, self._state.acc))
         self._jobs = []
         self._read[:] = False
         self._written[:] = False

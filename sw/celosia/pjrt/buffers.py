@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,18 @@ from celosia.compiled import Compiled, Mixed, Resident
 from celosia.pjrt.events import Event
 from celosia.pjrt.structs import ElementType
 
-if TYPE_CHECKING:
-    from celosia.pjrt.chips import Chip
+__all__ = ["Buffer", "Owner"]
 
-__all__ = ["Buffer"]
+
+class Owner(Protocol):
+    """The device whose an array is; see `celosia.pjrt.chips.Chip`."""
+
+    handle: int
+    memory_handle: int
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Give the device work, which must not raise."""
+        ...
 
 
 class Buffer:
@@ -49,7 +58,7 @@ class Buffer:
     __slots__ = ("__weakref__", "asked", "chip", "deleted", "dims", "donated", "dtype", "host",
                  "nbytes", "number", "ready", "resident", "shape")
 
-    def __init__(self, chip: Chip, shape: tuple[int, ...], dtype: np.dtype):
+    def __init__(self, chip: Owner, shape: tuple[int, ...], dtype: np.dtype):
         self.chip, self.shape, self.dtype = chip, shape, dtype
         self.number = ElementType.NUMBERS[dtype.name]
         self.nbytes = math.prod(shape) * dtype.itemsize
@@ -60,7 +69,7 @@ class Buffer:
         self.dims: Any = None
 
     @classmethod
-    def of(cls, chip: Chip, array: NDArray[Any]) -> Buffer:
+    def of(cls, chip: Owner, array: NDArray[Any]) -> Buffer:
         """Return a buffer with contents; the array must not change."""
         made = cls(chip, array.shape, array.dtype)
         made.host = array

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from celosia.pjrt.client import LoadedExecutable
 from celosia.pjrt.handles import HANDLES, Text, integers_at, pointers
-from celosia.pjrt.programs import LoadedExecutable
 from celosia.pjrt.protobuf import device_assignment
 from celosia.pjrt.structs import ElementType, structure
 from celosia.pjrt.table import entry
@@ -117,7 +117,7 @@ def _output_memory_kinds(args: Any) -> None:
 @entry("Executable_OptimizedProgram")
 def _optimized_program(args: Any) -> None:
     executable: LoadedExecutable = HANDLES[args.executable]
-    code = executable.stub.encode()
+    code = executable.program.stub.encode()
     program = _PROGRAM.from_address(args.program)
     program.format, program.format_size = _MLIR.address, _MLIR.size
     if program.code:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
 from time import monotonic
+from typing import Any
 from weakref import ref
 
 from celosia.collectives import HostInterconnect
@@ -15,11 +16,11 @@ from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.chips import Chip, Job
 from celosia.pjrt.errors import Code, PjrtError
 from celosia.pjrt.events import Event, InFlight
-from celosia.pjrt.programs import LoadedExecutable, Programs
+from celosia.pjrt.programs import Program, Programs
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.settings import Settings
 
-__all__ = ["Client"]
+__all__ = ["Client", "LoadedExecutable"]
 
 #: Runs that may wait for a chip; each keeps its arguments.
 _MOST_IN_FLIGHT = 32
@@ -170,3 +171,34 @@ class Client:
             what = ", ".join(f"{name} ({count})" for name, count in self.on_host.most_common())
             print(f"celosia: {self.host_runs} runs of programs had operations that the chip does "
                   f"not have, the host ran them: {what}", file=sys.stderr)
+
+
+class LoadedExecutable:
+    """A program and the chips that run it.
+
+    Attributes
+    ----------
+    client, program
+        Who runs what.
+    devices
+        For each partition the chips of its replicas.
+    deleted
+        Whether its user has given it up.
+    facts
+        What `celosia.pjrt.calls_executables` keeps of it.
+    """
+
+    def __init__(self, client: Client, program: Program, devices: Sequence[Sequence[Chip]]):
+        self.client, self.program = client, program
+        self.devices = tuple(map(tuple, devices))
+        self.deleted = False
+        self.facts: Any = None
+        if len(self.chips) != program.spmd.devices:
+            raise PjrtError(Code.INVALID_ARGUMENT,
+                            f"{program.name} must be given {program.spmd.devices} devices, "
+                            f"not {len(self.chips)}")
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        """All chips that run it."""
+        return tuple(chip for replicas in self.devices for chip in replicas)

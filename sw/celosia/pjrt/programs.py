@@ -7,8 +7,6 @@ import itertools
 import json
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from celosia.compiled import Compiled, Mixed
@@ -16,14 +14,9 @@ from celosia.compiler import api
 from celosia.frontend.stablehlo.importer import Spmd, import_spmd
 from celosia.frontend.stablehlo.reader import read_module
 from celosia.graph import DType, TensorType
-from celosia.pjrt.errors import Code, PjrtError
 from celosia.pjrt.settings import Settings
 
-if TYPE_CHECKING:
-    from celosia.pjrt.chips import Chip
-    from celosia.pjrt.client import Client
-
-__all__ = ["LoadedExecutable", "Program", "Programs"]
+__all__ = ["Program", "Programs"]
 
 
 class Program:
@@ -69,6 +62,32 @@ class Program:
             return 0
         return len(self.compiled.program.code(0))
 
+    @property
+    def stub(self) -> str:
+        """A module from which JAX reads how arguments and results are cut among devices."""
+        spmd = self.spmd
+        outputs = [_mlir_type(value.type) for value in spmd.graph.outputs]
+        arguments = ", ".join(f"%arg{i}: {_mlir_type(value.type)}"
+                              for i, value in enumerate(spmd.graph.params))
+        results = [sharding.hlo for sharding in spmd.results]
+        cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
+        # XLA takes no tuple of no shardings.
+        cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
+        parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
+        lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
+                 for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
+        names = ", ".join(f"%{i}" for i in range(len(outputs)))
+        leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
+        return "\n".join((
+            # As a string: a name like jit_scatter-add is no bare identifier.
+            f"module @{json.dumps(self.name, ensure_ascii=False)} attributes {{",
+            f"  mhlo.num_partitions = {spmd.partitions} : i32,",
+            f"  mhlo.num_replicas = {spmd.replicas} : i32,",
+            *cuts,
+            f"  mhlo.spmd_parameters_shardings = [{parameters}]}} {{",
+            f"  func.func @main({arguments}) -> ({', '.join(outputs)}) {{",
+            *lines, leave, "  }", "}"))
+
 
 class Programs:
     """Compiles modules, and knows those of its programs that somebody has. Safe among threads.
@@ -102,63 +121,6 @@ class Programs:
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)
         return Program(name, fingerprint, compiled, spmd)
-
-
-class LoadedExecutable:
-    """A program and the chips that run it.
-
-    Attributes
-    ----------
-    client, program
-        Who runs what.
-    devices
-        For each partition the chips of its replicas.
-    deleted
-        Whether its user has given it up.
-    facts
-        What `celosia.pjrt.calls_executables` keeps of it.
-    """
-
-    def __init__(self, client: Client, program: Program, devices: Sequence[Sequence[Chip]]):
-        self.client, self.program = client, program
-        self.devices = tuple(map(tuple, devices))
-        self.deleted = False
-        self.facts: Any = None
-        if len(self.chips) != program.spmd.devices:
-            raise PjrtError(Code.INVALID_ARGUMENT,
-                            f"{program.name} must be given {program.spmd.devices} devices, "
-                            f"not {len(self.chips)}")
-
-    @property
-    def chips(self) -> tuple[Chip, ...]:
-        """All chips that run it."""
-        return tuple(chip for replicas in self.devices for chip in replicas)
-
-    @property
-    def stub(self) -> str:
-        """A module from which JAX reads how arguments and results are cut among devices."""
-        spmd = self.program.spmd
-        outputs = [_mlir_type(value.type) for value in spmd.graph.outputs]
-        arguments = ", ".join(f"%arg{i}: {_mlir_type(value.type)}"
-                              for i, value in enumerate(spmd.graph.params))
-        results = [sharding.hlo for sharding in spmd.results]
-        cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
-        # XLA takes no tuple of no shardings.
-        cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
-        parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
-        lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
-                 for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
-        names = ", ".join(f"%{i}" for i in range(len(outputs)))
-        leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
-        return "\n".join((
-            # As a string: a name like jit_scatter-add is no bare identifier.
-            f"module @{json.dumps(self.program.name, ensure_ascii=False)} attributes {{",
-            f"  mhlo.num_partitions = {spmd.partitions} : i32,",
-            f"  mhlo.num_replicas = {spmd.replicas} : i32,",
-            *cuts,
-            f"  mhlo.spmd_parameters_shardings = [{parameters}]}} {{",
-            f"  func.func @main({arguments}) -> ({', '.join(outputs)}) {{",
-            *lines, leave, "  }", "}"))
 
 
 def _mlir_type(type: TensorType) -> str:

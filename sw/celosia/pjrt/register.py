@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import importlib
 import threading
 from typing import Any
 
@@ -16,8 +15,6 @@ __all__ = ["NEWEST", "OLDEST", "PRIORITY", "initialize"]
 OLDEST, NEWEST = (0, 8), (0, 13)
 #: Below the CPU's, 0: another device is there for those who ask for it.
 PRIORITY = -100
-#: Modules that fill the table.
-_CALLS = ("calls_client", "calls_devices", "calls_executables", "calls_buffers")
 _lock = threading.Lock()
 _table: Any = None
 
@@ -54,9 +51,14 @@ def _register_table() -> Any:
     from jax._src import xla_bridge
     from jax._src.interpreters import mlir
 
-    for name in _CALLS:
-        importlib.import_module(f"celosia.pjrt.{name}")
-    from celosia.pjrt import linalg, special
+    from celosia.pjrt import (  # noqa: F401  the calls fill the table
+        calls_buffers,
+        calls_client,
+        calls_devices,
+        calls_executables,
+        linalg,
+        special,
+    )
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
     from celosia.pjrt.table import CALLS, make_table, silence

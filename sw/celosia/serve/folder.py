@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from celosia.compiled import Compiled
-from celosia.compiled.file import MAGIC, load
+from celosia.compiled import Compiled, load
+from celosia.compiled.file import MAGIC
 from celosia.serve.model import Model, make_model
 from celosia.serve.weights import read
 

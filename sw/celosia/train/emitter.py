@@ -6,8 +6,8 @@ import struct
 
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.nodes import Op
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.nodes import Op
 from celosia.train.places import Places
 
 __all__ = ["Emitter", "Source", "acc", "buffer", "lane", "number", "row"]

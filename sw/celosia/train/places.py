@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.arch.config import BANKS, TpuConfig
-from celosia.codegen.arena import Arena
-from celosia.codegen.nodes import ceil_div
+from celosia.compiler.codegen.nodes import ceil_div
+from celosia.ops.arena import Arena
 from celosia.ops.gemm import check_size
 
 __all__ = ["Adam", "Classifier", "Moments", "Places"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.assemble import assemble
-from celosia.codegen.reorder import reorder
-from celosia.codegen.strides import StrideRegisters
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.reorder import reorder
+from celosia.compiler.codegen.strides import StrideRegisters
 from celosia.program import Program
 from celosia.train.backward import backward
 from celosia.train.emitter import Emitter

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia import ops
 from celosia.driver import Device, RunResult
+from celosia.driver.agree import same_state
 from celosia.train.places import Adam, Classifier
 from celosia.train.step import training_step
 
@@ -102,7 +102,7 @@ class Trainer:
         """
         mine, others = self.state(), other.state()
         return (all(mine[name].tobytes() == others[name].tobytes() for name in others)
-                and ops.same_state(self.device, other.device) is not False)
+                and same_state(self.device, other.device) is not False)
 
     def close(self) -> None:
         """Give the memory back."""

@@ -22,7 +22,7 @@ from celosia.arch.link import (
     Kind,
     LinkConfig,
 )
-from celosia.link.frames import FrameDecoder, encode, pack
+from celosia.driver.link.frames import FrameDecoder, encode, pack
 from celosia_hw.compact import assemble as asm
 from celosia_hw.compact import boot, compact_system
 from celosia_hw.compact.compact_system import CompactSystem

@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
-from celosia.link.frames import FrameDecoder
+from celosia.driver.link.frames import FrameDecoder
 from celosia_hw.link.bridge import LinkBridge
 from celosia_hw.link.deframer import Deframer
 from celosia_hw.link.framer import Framer

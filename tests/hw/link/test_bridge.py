@@ -16,11 +16,11 @@ from celosia.arch.link import (
     LinkConfig,
     Status,
 )
-from celosia.link.board import Board
-from celosia.link.frames import FrameDecoder, encode, pack, unpack
+from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 from hw.axi_agent import AxiMemory
 from hw.link.link_bench import ByteLink, Registers, serve_registers
 from hw.simulation import World
+from sw.driver.link.board import Board
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
 SIZE = 1 << 13

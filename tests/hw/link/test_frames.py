@@ -8,7 +8,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 
 from celosia.arch.link import ESCAPE, FLAG, LinkConfig
-from celosia.link.frames import FrameDecoder, encode
+from celosia.driver.link.frames import FrameDecoder, encode
 from celosia_hw.link.deframer import Deframer
 from celosia_hw.link.framer import Framer
 from celosia_hw.link.requests import RequestStore

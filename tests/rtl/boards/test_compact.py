@@ -10,7 +10,7 @@ from celosia.arch.encoding import encode, insn
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.asm import assemble
 from celosia.driver import Device
-from celosia.link import LinkTransport
+from celosia.driver.link import LinkTransport
 from celosia_hw.boards import BOARDS
 from celosia_sim.board import STRICTEST
 from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board

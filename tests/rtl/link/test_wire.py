@@ -11,8 +11,8 @@ from celosia.arch.config import preset
 from celosia.arch.link import FLAG, LinkConfig
 from celosia.arch.registers import BY_NAME
 from celosia.asm import assemble
+from celosia.driver.link import DeviceLost, LinkTransport
 from celosia.driver.model import ModelTransport
-from celosia.link import DeviceLost, LinkTransport
 from celosia_hw.link.host_link import MODULE_NAME, link_verilog
 from celosia_sim.lint import lint_text
 from celosia_sim.wire import CLOCKS_PER_BIT, WireBoard

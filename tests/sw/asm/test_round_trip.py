@@ -96,7 +96,7 @@ def test_every_program_survives_text_and_file():
         text = disassemble(program)
         assert assemble(text) == program, text
         assert Program.from_bytes(program.to_bytes()) == program
-        assert program.disassemble() == text
+        assert disassemble(program) == text
 
 
 def test_floats_survive_as_decimals_and_nan_as_bytes():

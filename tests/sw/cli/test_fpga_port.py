@@ -14,8 +14,8 @@ from celosia.arch.link import IDENTITY, PROTOCOL_VERSION, LinkConfig
 from celosia.cli import port as module
 from celosia.cli.main import main
 from celosia.driver.model import ModelTransport
-from celosia.link import board as board_module
-from celosia.link.board import Board
+from sw.driver.link import board as board_module
+from sw.driver.link.board import Board
 
 PRODUCT = "examples/product.s"
 SIZE = 1 << 20

@@ -257,7 +257,7 @@ def test_results_are_looked_at_before_the_work(capsys, add, monkeypatch, tmp_pat
     assert fails(capsys, "verilog", "--folder", str(tmp_path)) == (
         f"celosia: error: --folder must be a folder, not the file {tmp_path / 'rtl'}\n")
     there = add.parent / "file"
-    monkeypatch.setattr("celosia.destination.TemporaryFile", denied)
+    monkeypatch.setattr("celosia.storage.destination.TemporaryFile", denied)
     assert fails(capsys, "verilog", "-o", str(there)) == (
         f"celosia: error: -o must be a file that can be written, not '{there}': Permission "
         f"denied\n")
@@ -310,17 +310,18 @@ def test_verilog(capsys, monkeypatch, tmp_path):
         "celosia: error: verilog needs the package celosia_hw.top: pip install 'celosia[hw]'\n")
 
 
-@pytest.mark.parametrize("name", ["demo", "bench"])
-def test_delegated_commands(capsys, monkeypatch, name):
-    module = types.ModuleType(f"celosia.{name}")
+@pytest.mark.parametrize(("name", "where"), [("demo", "celosia.cli.demo"),
+                                             ("bench", "celosia.bench")])
+def test_delegated_commands(capsys, monkeypatch, name, where):
+    module = types.ModuleType(where)
     module.add_arguments = lambda parser: parser.add_argument("--size", type=int)
     module.main = lambda args: args.size
-    monkeypatch.setitem(sys.modules, f"celosia.{name}", module)
+    monkeypatch.setitem(sys.modules, where, module)
     assert main([name, "--size", "0"]) == 0
     assert main([name, "--size", "3"]) == 3
-    monkeypatch.setitem(sys.modules, f"celosia.{name}", None)
+    monkeypatch.setitem(sys.modules, where, None)
     assert fails(capsys, name) == (
-        f"celosia: error: {name} needs the package celosia.{name}: pip install 'celosia[demo]'\n")
+        f"celosia: error: {name} needs the package {where}: pip install 'celosia[demo]'\n")
 
 
 def test_too_little_memory_is_an_error_like_any_other(capsys, monkeypatch):

@@ -17,10 +17,10 @@ from celosia.arch.link import (
     Status,
     size,
 )
+from celosia.driver.link.frames import FrameDecoder, encode, pack
 from celosia.driver.model import ModelTransport
-from celosia.link.board import Board
-from celosia.link.frames import FrameDecoder, encode, pack
 from celosia_sim.compact import CompactHost
+from sw.driver.link.board import Board
 
 __all__ = ["LINK", "NANO", "SIZE", "FirmwareBoard", "HardwareBoard", "Pair", "frame", "hello"]
 

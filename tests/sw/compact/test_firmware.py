@@ -13,8 +13,8 @@ from celosia.arch.link import LinkConfig
 from celosia.asm import assemble
 from celosia.driver import ChipFault, Device
 from celosia.driver.errors import RunTimeout
+from celosia.driver.link import LinkTransport
 from celosia.driver.model import ModelTransport
-from celosia.link import LinkTransport
 from celosia.ops.gemm import matmul
 from celosia_hw.compact import firmware
 from celosia_hw.compact.firmware import (
@@ -26,7 +26,7 @@ from celosia_hw.compact.firmware import (
     variant,
 )
 from sw.compact.link_bench import FirmwareBoard
-from sw.link.faulty import FaultyWire
+from sw.driver.link.faulty import FaultyWire
 
 NANO = preset("nano")
 LINK = LinkConfig(24_000_000, memory_bytes=1 << 17)

@@ -6,14 +6,14 @@ from celosia.arch.config import preset
 from celosia.arch.link import Kind, LinkConfig
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.driver import Device
-from celosia.link import LinkTransport
-from celosia.link.frames import FrameDecoder
+from celosia.driver.link import LinkTransport
+from celosia.driver.link.frames import FrameDecoder
 from celosia.ops.gemm import matmul
 from celosia_hw.compact.firmware import INT8, image
 from celosia_hw.compact.memory_map import EngineRegister
 from hw.compact.rv32 import Reference
 from sw.compact.link_bench import HardwareBoard, frame, hello
-from sw.link.faulty import FaultyWire
+from sw.driver.link.faulty import FaultyWire
 
 NANO, LINK = preset("nano"), LinkConfig(24_000_000, memory_bytes=1 << 16)
 RAM_BYTES = INT8.ram_bytes

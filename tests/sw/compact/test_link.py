@@ -7,9 +7,8 @@ from celosia.arch.encoding import encode as encode_instruction
 from celosia.arch.encoding import insn
 from celosia.arch.link import FLAG, REPLY, WINDOW, Kind, Status
 from celosia.arch.registers import BY_NAME, Control
-from celosia.link import LinkTransport
-from celosia.link.board import Board
-from celosia.link.frames import FrameDecoder, encode
+from celosia.driver.link import LinkTransport
+from celosia.driver.link.frames import FrameDecoder, encode
 from sw.compact.link_bench import (
     LINK,
     NANO,
@@ -20,8 +19,9 @@ from sw.compact.link_bench import (
     frame,
     hello,
 )
-from sw.link.faulty import FaultyWire
-from sw.link.transfers import transfers
+from sw.driver.link.board import Board
+from sw.driver.link.faulty import FaultyWire
+from sw.driver.link.transfers import transfers
 
 SCRATCH = BY_NAME["WATCHDOG"].offset
 CONTROL = BY_NAME["CONTROL"].offset

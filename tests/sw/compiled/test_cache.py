@@ -6,9 +6,9 @@ from multiprocessing.pool import ThreadPool
 import pytest
 
 import celosia
-from celosia import cachefolder
 from celosia.compiler import cache
 from celosia.graph import parse
+from celosia.storage import cachefolder
 
 GRAPH = 'graph pass(\n  %0: f32[4,16] "{name}"\n) {{\n  return %0\n}}\n'
 
@@ -65,16 +65,19 @@ def test_key(copying, monkeypatch):
     assert len(set(keys)) == len(keys)
 
 
-def test_sources_are_those_of_the_package(tmp_path, monkeypatch):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x.py").write_text("1")
-    monkeypatch.setattr(celosia, "__file__", str(tmp_path / "__init__.py"))
+def test_sources_are_those_that_decide_what_a_program_becomes(tmp_path, monkeypatch):
+    for room in ("arch", "cli"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "x.py").write_text("1")
+    monkeypatch.setattr(cache, "_PACKAGE", tmp_path)
     hashes = [cache._sources.__wrapped__()]
-    (tmp_path / "a" / "x.py").write_text("2")
+    (tmp_path / "arch" / "x.py").write_text("2")
     hashes.append(cache._sources.__wrapped__())
-    (tmp_path / "a" / "x.py").rename(tmp_path / "a" / "y.py")
+    (tmp_path / "arch" / "x.py").rename(tmp_path / "arch" / "y.py")
     hashes.append(cache._sources.__wrapped__())
     assert len(set(hashes)) == 3
+    (tmp_path / "cli" / "x.py").write_text("2")
+    assert cache._sources.__wrapped__() == hashes[-1]
 
 
 @pytest.mark.parametrize("damage", [

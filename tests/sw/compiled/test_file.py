@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia.compiled import Compiled, load
+from celosia.compiled import load, read
 from celosia.compiled.file import MAGIC, VERSION
 from celosia.graph import parse
 
@@ -46,21 +46,21 @@ def test_every_damaged_byte_is_noticed(compiled):
         damaged = bytearray(data)
         damaged[at] ^= 0x10
         with pytest.raises(ValueError, match="compiled program"):
-            Compiled.from_bytes(bytes(damaged))
+            read(bytes(damaged))
 
 
 def test_every_cut_is_noticed(compiled):
     data = compiled.to_bytes()
     for size in (*range(40), len(data) // 2, len(data) - 1):
         with pytest.raises(ValueError, match="compiled program"):
-            Compiled.from_bytes(data[:size])
+            read(data[:size])
     with pytest.raises(ValueError, match=f"must end at offset {len(data)}, not at"):
-        Compiled.from_bytes(data + b"\0")
+        read(data + b"\0")
 
 
 def message(data: bytes) -> str:
     with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole message is compared
-        Compiled.from_bytes(data)
+        read(data)
     return str(caught.value)
 
 

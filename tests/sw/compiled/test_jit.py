@@ -7,7 +7,7 @@ import pytest
 
 import celosia
 from celosia import DeviceError
-from celosia.jit import Jitted
+from celosia.jitted import Jitted
 
 pytestmark = pytest.mark.extra(name="jax", default=True)
 X = np.arange(12, dtype=np.float32).reshape(3, 4)

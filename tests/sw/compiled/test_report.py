@@ -8,8 +8,8 @@ import celosia
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import WorkInfo
+from celosia.compiled.report import roofline
 from celosia.compiler.lowered import OnChip, Tensor
-from celosia.compiler.report import roofline
 from celosia.graph import DType, parse
 
 GRAPH = """graph net(

@@ -8,8 +8,9 @@ costs: ``python tests/sw/compiler/costs.py`` writes them anew, and the differenc
 import json
 from pathlib import Path
 
+from pages.coverage import snippets
+
 import celosia
-from celosia.coverage_page import snippets
 from celosia.frontend import import_stablehlo
 from celosia.graph import parse
 from celosia.model.predict import predict

@@ -7,9 +7,9 @@ import numpy as np
 from celosia import driver
 from celosia.arch.config import TpuConfig, preset
 from celosia.arch.isa import DmaFormat
-from celosia.codegen.assemble import assemble
-from celosia.codegen.build import build
-from celosia.codegen.nodes import stride
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.nodes import stride
 from celosia.compiler.lowered import Access, External, OnChip, Region, Tensor, storage
 from celosia.compiler.views import View
 from celosia.graph import DType

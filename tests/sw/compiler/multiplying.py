@@ -9,8 +9,8 @@ from moving import Memory, everything, flat
 from celosia import driver
 from celosia.arch.isa import MatmulFormat, Mem
 from celosia.arch.vector import Post, VectorOp
-from celosia.codegen.assemble import assemble
-from celosia.codegen.build import build
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.product import emit_product
 from celosia.compiler.lowered import (
     Access,

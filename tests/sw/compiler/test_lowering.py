@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages.show import work_text
 
 import celosia
 from celosia.arch.config import PRESETS
@@ -14,7 +15,6 @@ from celosia.compiler.lowering import lower
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import ALIGNMENT, lives, plan_arena
 from celosia.compiler.residency import plan_on_chip, regions
-from celosia.compiler.show import work_text
 from celosia.frontend import import_stablehlo
 from celosia.graph import (
     DType,

@@ -83,13 +83,13 @@ def test_large_constants():
     text = to_text(graph)
     assert f'i8[65]{{hex "{bytes(range(65)).hex()}"}}' in text
     assert to_text(parse(text)) == text
-    assert str(graph) == """graph g() {
+    assert to_text(graph, elide=True) == """graph g() {
   %0 = constant() value=i8[65]{...} : i8[65]
   return %0
 }
 """
     with pytest.raises(GraphError) as caught:
-        parse(str(graph))
+        parse(to_text(graph, elide=True))
     assert str(caught.value) == "<text>:2:32: there must be a token, not '.'"
 
 

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from pages.accuracy import kernels as sweeps
 
 from celosia import kernels
-from celosia.kernels import accuracy, functions
+from celosia.kernels import functions
 
-CASES = (*accuracy.HARDWARE, *accuracy.LIBRARY)
+CASES = (*sweeps.HARDWARE, *sweeps.LIBRARY)
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 3e38, -3e38, 2.0**-126,
                     -(2.0**-126), 1e-20, -1e-20, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 100.0, -100.0,
                     1e10, -1e10, 16777217.0, 0.99999994, 1.0000001, 2.5, -2.5], np.float32)
@@ -30,8 +31,8 @@ WORST = {
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_errors_stay_below_their_bounds(case):
-    worst = accuracy.measure(case, 1 << 13, seed=1)
-    group = "hardware" if case in accuracy.HARDWARE else "library"
+    worst = sweeps.measure(case, 1 << 13, seed=1)
+    group = "hardware" if case in sweeps.HARDWARE else "library"
     assert worst.error <= case.bound
     assert worst.error == pytest.approx(WORST[group][case.name], rel=1e-4), worst
 
@@ -41,20 +42,20 @@ def test_errors_stay_below_their_bounds(case):
     (0x00800000, 2.0**-127, 0.0), (0x7F800000, 1.0, np.inf), (0x7FC00000, 2.0, np.inf),
     (0x7F800000, 2.0**128, 0.0), (0x00000000, 2.0**-126, 2.0**23)])
 def test_errors_are_in_units_of_the_last_place(bits, exact, error):
-    assert accuracy.errors(np.array([bits], np.uint32), np.array([exact])) == error
+    assert sweeps.errors(np.array([bits], np.uint32), np.array([exact])) == error
 
 
 def test_every_number_is_in_a_sample_of_all():
-    sample = accuracy.every(-1.0, 1.0)(np.random.default_rng(0), 9)
+    sample = sweeps.every(-1.0, 1.0)(np.random.default_rng(0), 9)
     assert sample[0] == -1
     assert sample[-1] == np.nextafter(np.float32(1), np.float32(0))
     assert (np.diff(sample) > 0).all()
-    assert len(accuracy.every(1.0, 2.0)(np.random.default_rng(0), accuracy.POINTS)) == 1 << 23
+    assert len(sweeps.every(1.0, 2.0)(np.random.default_rng(0), sweeps.POINTS)) == 1 << 23
 
 
 @pytest.mark.parametrize("name", list(EXACT))
 def test_specials_are_those_of_numpy(name):
-    case = next(case for case in accuracy.LIBRARY if case.name == name)
+    case = next(case for case in sweeps.LIBRARY if case.name == name)
     grids = np.meshgrid(*[SPECIAL] * len(case.kernel.inputs))
     arrays = [grid.reshape(1, -1) for grid in grids]
     found = kernels.evaluate(case.kernel, *arrays)[0].view(np.float32)
@@ -86,7 +87,7 @@ def test_angles_next_to_multiples_of_pi_keep_their_digits():
     near = near[near <= 1e4][np.newaxis]
     found = kernels.evaluate(kernels.kernel("sin", functions.sin), near)[0]
     exact = np.sin(near.astype(np.longdouble)).astype(np.float64)
-    assert accuracy.errors(found, exact).max() <= 4
+    assert sweeps.errors(found, exact).max() <= 4
 
 
 def test_subnormal_arguments_are_zeros():
@@ -103,11 +104,11 @@ def test_exponentials_at_the_ends_of_their_range():
     x = x.astype(np.float32)[np.newaxis]
     for name, exact in (("exp", np.exp), ("expm1", np.expm1)):
         found = kernels.evaluate(kernels.kernel(name, getattr(functions, name)), x)[0]
-        assert accuracy.errors(found, exact(x.astype(np.float64))).max() <= 4
+        assert sweeps.errors(found, exact(x.astype(np.float64))).max() <= 4
         assert np.isinf(found.view(np.float32)).any()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_errors_stay_below_their_bounds_of_many_arguments(case):
-    assert accuracy.measure(case, seed=2).error <= case.bound
+    assert sweeps.measure(case, seed=2).error <= case.bound

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia import kernels
+from celosia import kernels, ops
 from celosia.kernels import random
 from celosia.kernels.trace import Scalar, kernel, step
 
@@ -55,7 +55,7 @@ def test_threefry_equals_its_known_answers(counter, key, words):
 
 @pytest.mark.parametrize("words", list(BITS))
 def test_bits_on_the_model_equal_those_of_jax(device, words):
-    found = kernels.apply(device, random.bits(16), shape=SHAPE, **key_of(words))
+    found = ops.apply(device, random.bits(16), shape=SHAPE, **key_of(words))
     assert found.shape == SHAPE
     assert crc(found) == BITS[words]
     if words == (0, 42):
@@ -70,16 +70,16 @@ def test_bits_do_not_depend_on_the_lanes(dim):
 
 @pytest.mark.parametrize("words", list(UNIFORM))
 def test_uniform_and_dropout_equal_those_of_jax(device, words):
-    assert crc(kernels.apply(device, random.uniform(16), shape=SHAPE,
+    assert crc(ops.apply(device, random.uniform(16), shape=SHAPE,
                              **key_of(words))) == UNIFORM[words]
     x = np.full(SHAPE, 3, np.float32)
-    dropped = kernels.apply(device, random.dropout(16, 0.25), x, **key_of(words))
+    dropped = ops.apply(device, random.dropout(16, 0.25), x, **key_of(words))
     assert crc(np.packbits(dropped != 0)) == BERNOULLI[words]
     assert set(np.unique(dropped)) == {0, 4}
 
 
 def test_normal_is_that_of_jax_but_for_a_few_ulp(device):
-    found = kernels.apply(device, random.normal(16), shape=SHAPE, **key_of((0, 42)))
+    found = ops.apply(device, random.normal(16), shape=SHAPE, **key_of((0, 42)))
     np.testing.assert_allclose(found[0, :8], NORMAL, rtol=1e-6)
     assert abs(found.sum(dtype=np.float64) + 81.13213902850861) < 1e-3
 

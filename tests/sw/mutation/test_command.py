@@ -35,7 +35,7 @@ def test_shares():
 def test_rooms(root):
     rooms = {path: Project(root).room(path) for path in (
         "hw/celosia_hw/vpu/lane.py", "hw/celosia_hw/top.py", "sw/celosia/model/dma.py",
-        "sw/celosia/compiler/emit/map.py", "sw/celosia/asm/lexer.py", "sw/celosia/jit.py",
+        "sw/celosia/compiler/emit/map.py", "sw/celosia/asm/lexer.py", "sw/celosia/jitted.py",
         "sim/celosia_sim/boards/cells.py")}
     assert list(rooms.values()) == ["hw.vpu", "hw.top", "model", "compiler", "sw.asm", "sw.top",
                                     "simulator"]

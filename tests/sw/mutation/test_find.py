@@ -69,8 +69,8 @@ def test_what_is_never_changed(code):
 
 
 def test_presentation_is_left_out():
-    assert not mutants("sw/celosia/demo/curve.py", b"def draw(): a = 1")
-    assert mutants("sw/celosia/demo/data.py", b"def draw(): a = 1")
+    assert not mutants("sw/celosia/cli/demo/curve.py", b"def draw(): a = 1")
+    assert mutants("sw/celosia/cli/demo/data.py", b"def draw(): a = 1")
 
 
 def test_everything_around_the_place_stays():

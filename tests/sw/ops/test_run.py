@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from celosia import driver, ops
+from celosia.driver.agree import same_state
 
 BF16 = ml_dtypes.bfloat16
 
@@ -70,6 +71,6 @@ def test_arrays_that_do_not_fit_are_refused(device, a, b, options, kind, message
 
 def test_same_state_tells_chips_apart(device):
     with driver.open("model", "core") as other:
-        assert ops.same_state(device, other)
+        assert same_state(device, other)
         other.transport.machine.acc[7, 3] = 1
-        assert ops.same_state(device, other) is False
+        assert same_state(device, other) is False

@@ -183,6 +183,7 @@ def test_wrong_arguments(folder, capsys):
 @pytest.mark.parametrize("package", ["prometheus_client", "starlette.applications", "uvicorn"])
 def test_a_package_that_is_not_installed(folder, capsys, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "celosia.serve.routes", raising=False)
     assert main(["serve", str(folder), "--port", "0"]) == 1
     assert capsys.readouterr().err == (
         f"celosia: error: celosia serve needs the package {package}: "

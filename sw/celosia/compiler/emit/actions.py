@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame
 from celosia.compiler.emit.script import Action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, Src, VectorOp
-from celosia.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.actions import compute, copy, in_place, lane_rows, put
 from celosia.compiler.emit.dma import box, boxes, transfer
 from celosia.compiler.emit.frame import Frame, Setting

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
-from celosia.codegen.nodes import Op, load, store
+from celosia.compiler.codegen.nodes import Op, load, store
 from celosia.compiler.lowered import Access, External
 
 __all__ = ["Dims", "box", "boxes", "merged", "most_rows", "transfer"]

@@ -10,9 +10,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.numerics import f32_to_bf16
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import Op, ceil_div
 from celosia.compiler.emit.resident import destination, matrix, whole
 from celosia.compiler.emit.strided import (
     BYTES,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celosia.arch.vector import Reduce, Src, VectorOp
-from celosia.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.actions import JOINS, NEUTRAL, sliced
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame, Setting, on_chip

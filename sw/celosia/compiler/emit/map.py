@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.emit.body import Body, boxes
 from celosia.compiler.emit.dma import most_rows
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import ceil_div
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import ceil_div
 from celosia.compiler.emit.resident import move_resident
 from celosia.compiler.emit.strided import (
     BYTES,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat, Mem
-from celosia.codegen import nodes
-from celosia.codegen.nodes import Op, Strides, ceil_div
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.nodes import Op, Strides, ceil_div
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, OnChip
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import Op, Strides
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import Op, Strides
 from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operand_loads import Stream

@@ -8,9 +8,9 @@ from itertools import product
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import Op, ceil_div
 from celosia.compiler.emit.strided import BYTES, COUNT_MAX, end_of
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, Move, OnChip, Region, Tensor

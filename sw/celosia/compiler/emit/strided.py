@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.codegen import nodes
-from celosia.codegen.nodes import Base, Op, ceil_div
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.nodes import Base, Op, ceil_div
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, External, Region
 

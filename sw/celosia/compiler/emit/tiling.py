@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.arch.config import BANKS, TpuConfig
-from celosia.codegen.nodes import ceil_div
+from celosia.compiler.codegen.nodes import ceil_div
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operand_loads import COUNT_LIMIT
 from celosia.compiler.emit.operands import Operands

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import TABLE_LIMIT, Dst, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen import nodes
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import Op, ceil_div
 from celosia.compiler.emit.strided import (
     BYTES,
     COUNT_MAX,

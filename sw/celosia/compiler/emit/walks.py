@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.codegen.nodes import Op, Strides, vector
+from celosia.compiler.codegen.nodes import Op, Strides, vector
 
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
 
@@ -105,7 +105,7 @@ def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[in
     Parameters
     ----------
     op, post, param, reduce, reduce_op
-        As `celosia.codegen.nodes.vector` has them.
+        As `celosia.compiler.codegen.nodes.vector` has them.
     dst, sources
         The rows; a stride for each of ``counts``. With ``reduce`` rows the first stride of ``dst``
         is 0.

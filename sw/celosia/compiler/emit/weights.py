@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op, ceil_div
 from celosia.compiler.emit.operand_loads import Dim, loads, on_chip
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access

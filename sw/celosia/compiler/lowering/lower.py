@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.codegen.nodes import Base
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.counting import Counter, line, written_over
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Group, is_fused

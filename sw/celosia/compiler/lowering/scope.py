@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from celosia.codegen.nodes import Base
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Group, Roots, fuse
 from celosia.compiler.lowered import Access, Extent, Fill, Move, ReadWord, Tensor, Work

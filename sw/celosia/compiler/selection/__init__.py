@@ -2,7 +2,7 @@
 
 `select` makes the `celosia.compiler.lowered.Code` of a cluster: `translate.py` makes terms of the
 nodes (`terms.py`), rules make them shorter (`always.py`, `rules.py`, `products.py`, `sums.py`),
-`cover.py` makes steps of terms. `evaluate` runs code on NumPy arrays, bit for bit as the chip does.
+`cover.py` makes steps of terms.
 
 By default functions keep the bounds of docs/numerics.md (`bounded.py`: some have a shorter form
 where it is known to keep them), constants are multiplied out, and sums take products in. Without
@@ -32,7 +32,6 @@ before anything else, so rows of softmax that are masked as a whole are uniform.
 x) is a maximum. Zeros may have the other sign.
 """
 
-from celosia.compiler.selection.evaluate import evaluate, from_words, to_words
 from celosia.compiler.selection.select import Options, select
 
-__all__ = ["Options", "evaluate", "from_words", "select", "to_words"]
+__all__ = ["Options", "select"]

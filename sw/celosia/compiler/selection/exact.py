@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 
 from celosia.arch.vector import Post
 from celosia.compiler.levels import KERNELS
@@ -15,15 +14,13 @@ __all__ = ["exact", "inline"]
 
 
 @cache
-def _traced(name: str, operands: int) -> Kernel:
-    module, _, function = name.partition(".")
-    code = getattr(import_module(f"celosia.kernels.{module}"), function)
-    return kernel(function, code, ("x", "y")[:operands])
+def _traced(op: str, operands: int) -> Kernel:
+    return kernel(op, KERNELS[op], ("x", "y")[:operands])
 
 
 def exact(pool: Pool, op: str, *args: Term) -> Term:
     """Return the term of an operation of `celosia.compiler.levels.KERNELS`."""
-    return inline(pool, _traced(KERNELS[op], len(args)), *args)
+    return inline(pool, _traced(op, len(args)), *args)
 
 
 def inline(pool: Pool, code: Kernel | Callable[..., Tile], *args: Term) -> Term:

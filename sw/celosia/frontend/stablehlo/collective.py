@@ -86,9 +86,9 @@ def _groups(here: Here, *, reduces: bool = True) -> Groups:
     if here.importer.devices == 1:
         return ((0,),)
     if here.has("replica_groups") and "mesh_axes" in str(here["replica_groups"]):
-        if here.importer.partitioner is None:
+        if here.importer.meshes is None:
             raise Unsupported(f"replica_groups must be numbers, not {here['replica_groups']}")
-        return here.importer.partitioner.meshes.groups(here["replica_groups"])
+        return here.importer.meshes.groups(here["replica_groups"])
     count, kind = here.importer.devices, _kind(here, reduces=reduces)
     groups = _rows(here, "replica_groups")
     if _counted(here, kind):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from celosia.frontend.stablehlo.translation import Constants
+from celosia.frontend.stablehlo.constants import Constants
 from celosia.graph import Graph, Node, Source, Value, parameter
 from celosia.graph.sharding import Sharding
 

@@ -19,6 +19,7 @@ from celosia.frontend.stablehlo import (
     shape,
 )
 from celosia.frontend.stablehlo.attributes import tensor_type
+from celosia.frontend.stablehlo.constants import Constants
 from celosia.frontend.stablehlo.frames import Frame, Region
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.partition import Partitioner
@@ -30,7 +31,7 @@ from celosia.frontend.stablehlo.reader import (
     source_of,
 )
 from celosia.frontend.stablehlo.spmd import Spmd
-from celosia.frontend.stablehlo.translation import TRANSLATORS, Constants, Here
+from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import (
     SOURCED,
     Graph,
@@ -105,14 +106,10 @@ def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> 
 
 
 class Importer:
-    """One import.
+    """One import, as `celosia.frontend.stablehlo.translation.Import` and to its end.
 
     Attributes
     ----------
-    devices, replicas, partitions
-        Devices that the program is for: one of the latter two is 1.
-    constants
-        Nodes that do not depend on a parameter.
     problems
         What has no counterpart so far, in order.
     """
@@ -139,7 +136,8 @@ class Importer:
             self.refuse(module.operation, f"program must be for several replicas or partitions, "
                                           f"not {self.replicas} x {self.partitions}")
         self.devices = self.replicas * self.partitions
-        self.partitioner = Partitioner(self, known) if self.partitions > 1 else None
+        self.meshes: Meshes | None = known if self.partitions > 1 else None
+        self.partitioner = Partitioner(self, self.meshes) if self.meshes else None
         self._types: dict[Any, TensorType] = {}
         self._seen: set[str] = set()
         self._surveyed: set[str] = set()

@@ -10,7 +10,7 @@ nothing where it is most of a program.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,9 @@ from celosia.frontend.stablehlo.frames import Frame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.propagation import RULES, Plan
 from celosia.frontend.stablehlo.reader import source_of
-from celosia.frontend.stablehlo.translation import Here
+from celosia.frontend.stablehlo.translation import Here, Import
 from celosia.graph import Node, Source, TensorType, Value, constant
 from celosia.graph.sharding import Sharding, UnevenSharding
-
-if TYPE_CHECKING:
-    from celosia.frontend.stablehlo.importer import Importer
 
 __all__ = ["Partitioner"]
 
@@ -55,7 +52,7 @@ class Partitioner:
         Those of the module.
     """
 
-    def __init__(self, importer: Importer, meshes: Meshes):
+    def __init__(self, importer: Import, meshes: Meshes):
         self.importer, self.meshes = importer, meshes
         self.devices = importer.devices
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of, name_of, tensor_type
 from celosia.frontend.stablehlo.elementwise import BOOLEAN
+from celosia.frontend.stablehlo.translation import Here
 from celosia.graph import OPS, DType, TensorType, Value
-
-if TYPE_CHECKING:
-    from celosia.frontend.stablehlo.translation import Here
 
 __all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of", "spread"]
 

@@ -4,22 +4,69 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import ints_of
+from celosia.frontend.stablehlo.constants import Constants
+from celosia.frontend.stablehlo.frames import Frame, Region
+from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.graph import Graph, Node, Source, TensorType, Value
-from celosia.graph.interpreter import evaluate
-from celosia.graph.operations.collective import COLLECTIVES
 
-if TYPE_CHECKING:
-    from celosia.frontend.stablehlo.frames import Frame
-    from celosia.frontend.stablehlo.importer import Importer
+__all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translates"]
 
-__all__ = ["TRANSLATORS", "Constants", "Here", "Translator", "translates"]
+
+class Import(Protocol):
+    """The import that an operation is part of: what translators use of it.
+
+    Attributes
+    ----------
+    filename
+        What the program is called.
+    devices, replicas, partitions
+        Devices that the program is for: one of the latter two is 1.
+    functions
+        Those of the module, by name.
+    constants
+        Nodes that do not depend on a parameter.
+    meshes
+        Those of a program for several partitions.
+    """
+
+    filename: str
+    devices: int
+    replicas: int
+    partitions: int
+    functions: dict[str, Any]
+    constants: Constants
+    meshes: Meshes | None
+
+    def inline(self, name: str, here: Here) -> Sequence[Value]:
+        """Return the results of a function for the operands at hand."""
+        ...
+
+    def function(self, name: str, here: Here) -> tuple[Sequence[Value], Frame]:
+        """Return the results of a function for the operands at hand, and its frame."""
+        ...
+
+    def block(self, block: Any, here: Here, *, manual: bool = False) -> Sequence[Value]:
+        """Return the results of a block that runs once, in place; ``manual``: on each device."""
+        ...
+
+    def region(self, name: str, region: Any, here: Here) -> Region:
+        """Return a region of the operation at hand."""
+        ...
+
+    def translated(self, here: Here) -> Sequence[Value]:
+        """Return the results of an operation, of any types."""
+        ...
+
+    def results_of(self, here: Here) -> Sequence[Value]:
+        """Return the results of an operation, which must have the types that it says."""
+        ...
 
 
 class Here:
@@ -39,7 +86,7 @@ class Here:
         Lists of integers that stand for attributes of the operation.
     """
 
-    def __init__(self, importer: Importer, frame: Frame, op: Any, operands: Sequence[Value],
+    def __init__(self, importer: Import, frame: Frame, op: Any, operands: Sequence[Value],
                  types: Sequence[TensorType], source: Source,
                  changes: Mapping[str, tuple[int, ...]] | None = None):
         self.changes = changes or {}
@@ -127,34 +174,6 @@ class Here:
         """Return a tensor of equal elements."""
         scalar = self.constant(np.asarray(value).astype(type.dtype.numpy))
         return scalar if type.rank == 0 else self.emit("broadcast", scalar, shape=type.shape)
-
-
-#: Operations without operands whose values are not known.
-_OTHERS = COLLECTIVES | {"parameter"}
-
-
-class Constants:
-    """Nodes whose values do not depend on a parameter."""
-
-    def __init__(self) -> None:
-        self._values: dict[Node, list[NDArray[Any]] | None] = {}
-
-    def note(self, node: Node) -> None:
-        """Take note of a new node; those of its operands come first."""
-        if node.op not in _OTHERS and not node.regions and all(
-                value.node in self._values for value in node.operands):
-            self._values.setdefault(node)
-
-    def __contains__(self, node: Node) -> bool:
-        return node in self._values
-
-    def values(self, node: Node) -> list[NDArray[Any]]:
-        """Return the values of a node of which note was taken."""
-        found = self._values[node]
-        if found is None:
-            operands = [self.values(value.node)[value.index] for value in node.operands]
-            found = self._values[node] = evaluate(node, operands)
-        return found
 
 
 Translator = Callable[[Here], Value | Sequence[Value]]

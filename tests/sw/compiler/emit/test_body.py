@@ -10,8 +10,8 @@ from moving import CORE
 
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.codegen.blocks import Block, Emitted
-from celosia.codegen.nodes import load
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.nodes import load
 from celosia.compiler.emit.body import Body, boxes
 from celosia.kernels.trace import lane_index, row_index
 

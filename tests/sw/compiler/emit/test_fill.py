@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from moving import CORE, NANO, SMALL, Memory, everything, whole
 
-from celosia.codegen.nodes import Base
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.emit.fill import emit_fill
 from celosia.compiler.lowered import Access, Fill
 from celosia.compiler.views import View

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from moving import CORE, NANO, SMALL, Memory, everything, whole
 
-from celosia.codegen.nodes import Base
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.emit.move import emit_move
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, Move, Region

@@ -1,11 +1,12 @@
 """Clusters of graphs, and what their code gives beside what the graphs mean."""
 
 import numpy as np
+from run_code import evaluate, from_words
 
 from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.lowered import Access, Cluster, Extent, External, Read, Tensor, Write, storage
-from celosia.compiler.selection import Options, evaluate, from_words, select
+from celosia.compiler.selection import Options, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from attacks import LARGEST, SMALLEST, SPECIAL, binades, flushed, ulps, units, with_special
 from clusters import full_steps, run
+from pages.accuracy import kernels as sweeps
 from test_fast import Maker, logistic
 
 import celosia
@@ -11,7 +12,6 @@ from celosia.compiler import canonical
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.graph import op, ops
-from celosia.kernels import accuracy
 
 SPACE = (192, 64)
 F64 = np.float64
@@ -39,10 +39,10 @@ def check_quotient(got, n, d, most=1.0):
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
 
 
-@pytest.mark.parametrize("name", [case.name for case in accuracy.LIBRARY])
+@pytest.mark.parametrize("name", [case.name for case in sweeps.LIBRARY])
 def test_functions_keep_their_bounds(name):
     """Rules may not undo the care that a kernel takes."""
-    case = next(case for case in accuracy.LIBRARY if case.name == name)
+    case = next(case for case in sweeps.LIBRARY if case.name == name)
     space = (128, 32)
     rng = np.random.default_rng(1)
     for sample in case.samples:
@@ -54,7 +54,7 @@ def test_functions_keep_their_bounds(name):
         _, [got], _ = made(b, inputs, y)
         with np.errstate(all="ignore"):
             want = case.exact(*(x.astype(F64).reshape(-1) for x in inputs))
-        error = accuracy.errors(got.view(np.uint32).reshape(-1), np.asarray(want, F64))
+        error = sweeps.errors(got.view(np.uint32).reshape(-1), np.asarray(want, F64))
         assert error.max() <= case.bound
 
 

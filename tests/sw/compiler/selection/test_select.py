@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from clusters import CORE, EXACT, FAST, access, cluster_of, full_steps, run
+from run_code import evaluate
 from test_fast import Maker, logistic
 
 from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Cluster, Extent, Write
-from celosia.compiler.selection import Options, evaluate, select
+from celosia.compiler.selection import Options, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat
 from celosia.kernels.trace import Tile
 

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""The structure of the sources: rooms in their order, what imports what, long functions.
+
+usage: scripts/house.py    say what is against the rules; exit with 1 if anything is
+
+A room of celosia is a folder or file of the package, its own `__init__` is the room celosia;
+celosia_hw and celosia_sim are a room each. Every import counts: at the top of a module, in a
+function, for types only.
+"""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SOURCES", "Import", "cycles",
+           "edges", "entries", "imports", "inside", "long_functions", "misplaced", "modules",
+           "problems", "resolved", "room_of", "rooms"]
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Import packages and their source roots.
+SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROOT / "sim"}
+#: The rooms in their order: each imports only what stands before it.
+LAYERS = (
+    "arch", "storage", "program", "asm", "model", "kernels", "graph", "frontend", "driver",
+    "compiled", "compiler", "collectives", "ops", "train", "jitted", "pjrt", "serve", "celosia",
+    "bench", "cli", "__main__", "celosia_hw", "celosia_sim")
+#: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
+LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
+#: Lines of a function of sw and sim.
+MOST_LINES = 100
+#: Files and folders of the package celosia; 18 when `kernels` is a part of the compiler.
+MOST_ENTRIES = 19
+
+
+class Import(NamedTuple):
+    """``module`` imports ``target``; ``lazy``: inside a function."""
+
+    module: str
+    target: str
+    lazy: bool
+
+
+def inside(name: str, *packages: str) -> bool:
+    """Whether a module is one of some packages, or in one."""
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the file of each module."""
+    found = {}
+    for package, root in SOURCES.items():
+        for path in sorted((root / package).rglob("*.py")):
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _imports_of(module: str, path: Path) -> Iterator[Import]:
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+
+    def walk(node: ast.AST, lazy: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield Import(module, alias.name, lazy)
+            elif isinstance(child, ast.ImportFrom):
+                base = child.module or ""
+                if child.level:
+                    parts = package.split(".")
+                    parts = parts[:len(parts) - child.level + 1]
+                    base = ".".join([*parts, base] if base else parts)
+                # "from package import module" names a module, too.
+                for alias in child.names:
+                    yield Import(module, f"{base}.{alias.name}", lazy)
+            else:
+                yield from walk(child, lazy or isinstance(
+                    child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+
+    yield from walk(_tree(path), False)
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    """Return every import of the sources, those of libraries included."""
+    return tuple(found for module, path in modules().items()
+                 for found in _imports_of(module, path))
+
+
+def resolved(target: str) -> str | None:
+    """Return the module of ours that an import is of; None if it is of a library."""
+    if target in modules():
+        return target
+    package = target.rpartition(".")[0]
+    return package if package in modules() else None
+
+
+def edges() -> dict[str, set[str]]:
+    """Return the modules of ours that each module imports."""
+    found: dict[str, set[str]] = {module: set() for module in modules()}
+    for each in imports():
+        target = resolved(each.target)
+        if target is not None and target != each.module:
+            found[each.module].add(target)
+    return found
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module."""
+    package, _, rest = module.partition(".")
+    return rest.partition(".")[0] or package if package == "celosia" else package
+
+
+def rooms() -> dict[str, set[str]]:
+    """Return the rooms that each room imports, but for what `LAZY` allows."""
+    found: dict[str, set[str]] = {room: set() for room in LAYERS}
+    for each in imports():
+        target = resolved(each.target)
+        if target is not None and not _excused(each):
+            found.setdefault(room_of(each.module), set()).add(room_of(target))
+    return {room: others - {room} for room, others in found.items()}
+
+
+def _excused(found: Import) -> bool:
+    return (found.lazy and inside(found.module, *LAZY)
+            and inside(found.target, "celosia_hw", "celosia_sim"))
+
+
+def misplaced() -> list[Import]:
+    """Return the imports of what stands later in the order."""
+    order = {room: place for place, room in enumerate(LAYERS)}
+    return [found for found in imports() if (target := resolved(found.target)) is not None
+            and not _excused(found) and order[room_of(target)] > order[room_of(found.module)]]
+
+
+def cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """Return what imports itself by way of others, as groups (Tarjan's algorithm)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def long_functions() -> list[str]:
+    """Say which functions of sw and sim have too many lines."""
+    return [f"{module}.{node.name}: {lines} lines, {MOST_LINES} at most"
+            for module, path in modules().items() if not inside(module, "celosia_hw")
+            for node in ast.walk(_tree(path))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and (lines := (node.end_lineno or 0) - node.lineno + 1) > MOST_LINES]
+
+
+def entries() -> list[str]:
+    """Return the files and folders of the package celosia that have a name of their own."""
+    return sorted(path.name for path in (SOURCES["celosia"] / "celosia").iterdir()
+                  if not path.name.startswith(("__", ".")))
+
+
+def problems() -> list[str]:
+    """Say everything that is against the rules."""
+    files = {module: others for module, others in edges().items()
+             if not inside(module, "celosia_hw")}
+    unknown = {room_of(module) for module in modules()} - set(LAYERS)
+    if unknown:
+        return [f"room {room} must have a place in LAYERS" for room in sorted(unknown)]
+    found = [f"{each.module} imports {each.target}, which comes later" for each in misplaced()]
+    found += [f"cycle of files: {', '.join(group)}" for group in cycles(files)]
+    found += [f"cycle of rooms: {', '.join(group)}" for group in cycles(rooms())]
+    found += long_functions()
+    if len(entries()) > MOST_ENTRIES:
+        found.append(f"celosia must have {MOST_ENTRIES} entries at most, not {len(entries())}")
+    return found
+
+
+if __name__ == "__main__":
+    said = problems()
+    print("\n".join(said) or f"{len(modules())} modules in {len(LAYERS)} rooms, all in order")
+    sys.exit(bool(said))

@@ -1,7 +1,0 @@
-"""Errors of functions as compiled programs have them, against long double or float64."""
-
-from celosia.accuracy.cases import CASES, GRAPH, JAX, Case
-from celosia.accuracy.measure import Found, Point, compiled, errors, jax_errors, measure
-
-__all__ = ["CASES", "GRAPH", "JAX", "Case", "Found", "Point", "compiled", "errors",
-           "jax_errors", "measure"]

@@ -1,0 +1,82 @@
+"""Reads the file of a compiled program; `celosia.compiled.file` says what is in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from celosia.arch.config import TpuConfig
+from celosia.compiled.artifact import Compiled
+from celosia.compiled.file import LENGTH, MAGIC, VERSION
+from celosia.compiled.mixed import HostPart, Mixed, Step
+from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.graph import DType, TensorType, parse
+from celosia.program import Program
+from celosia.program.file import unseal
+
+__all__ = ["load", "read"]
+
+_WHAT = "compiled program"
+
+
+def read(data: bytes) -> Compiled:
+    """Read what `Compiled.to_bytes` returned; ValueError as of `load`."""
+    body = unseal(data, MAGIC, VERSION, _WHAT)
+    if len(body) < LENGTH.size:
+        raise ValueError(f"{_WHAT}: the length of the header must have {LENGTH.size} bytes, "
+                         f"not {len(body)}")
+    end = LENGTH.size + LENGTH.unpack_from(body)[0]
+    try:
+        header: dict[str, Any] = json.loads(body[LENGTH.size:end])
+        config = TpuConfig(**header["config"])
+        inputs, outputs = ([Argument(name, _typed(dtype, shape), label)
+                            for name, dtype, shape, label in header[each]]
+                           for each in ("inputs", "outputs"))
+        if "steps" in header:
+            return Mixed(_steps(header["steps"], body[end:]), header["gives"], config, inputs,
+                         outputs, header["name"], header["graph"])
+        works = _read_works(header["works"])
+        places = [Place(name, _typed(dtype, shape), *rest)
+                  for name, dtype, shape, *rest in header["places"]]
+        return Compiled(Program.from_bytes(body[end:]), config, inputs, outputs, works, places,
+                        header["name"], header["graph"], header.get("proofs", ()))
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{_WHAT}: its contents must describe one, but "
+                         f"{type(error).__name__}: {error}") from None
+
+
+def _read_works(works: list[list[Any]]) -> tuple[WorkInfo, ...]:
+    return tuple(WorkInfo(kind, source, tuple(operations), *rest)
+                 for kind, source, operations, *rest in works)
+
+
+def _steps(steps: list[list[Any]], blobs: bytes) -> Iterator[Step]:
+    at = 0
+    for takes, size, works in steps:
+        blob = blobs[at:at + size]
+        at += size
+        part = read(blob) if works is None else HostPart(parse(blob.decode()), _read_works(works))
+        yield Step(part, tuple(takes))
+
+
+def _typed(dtype: str, shape: list[int]) -> TensorType:
+    return TensorType(DType(dtype), tuple(shape))
+
+
+def load(path: str | Path) -> Compiled:
+    """Read a file that `Compiled.save` wrote.
+
+    Raises
+    ------
+    ValueError
+        If it is no compiled program of this version, or is cut or damaged: what was expected and
+        what came, with the name of the file.
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        return read(Path(path).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -1,0 +1,240 @@
+"""What a compiled program is expected to do and cost, before it runs."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import INSTRUCTION_BYTES
+from celosia.compiled.description import Description
+from celosia.compiled.expected import decisions
+from celosia.compiled.parts import Argument, WorkInfo
+
+__all__ = ["facts", "of_steps", "on_host", "roofline", "text"]
+
+_MEMORIES = {"external": "external memory", "ub": "unified buffer", "acc": "accumulators"}
+#: Kinds of operations named in a line of the text, and the characters of a line that is wrapped.
+_MOST_NAMES, _WIDTH = 6, 110
+#: Stands for a space where no line may end.
+_TOGETHER = "\x1f"
+
+
+def roofline(config: TpuConfig, works: tuple[WorkInfo, ...]) -> dict[str, int]:
+    """Return the cycles that each part of the chip needs at least, by its name.
+
+    The array forms D * D products a cycle, the vector unit goes through a row a cycle, memory
+    moves ``bus_bytes`` a cycle.
+    """
+    return {
+        "array": math.ceil(sum(work.macs for work in works) / config.pes),
+        "vector": sum(work.vector_rows for work in works),
+        "memory": math.ceil(sum(work.bytes for work in works) / config.bus_bytes),
+    }
+
+
+def _shares(compiled: Description) -> list[int]:
+    """Return the cycles that are expected of each piece of work.
+
+    Those of a source that several pieces share are dealt out as their rooflines are.
+    """
+    left = compiled.prediction.by_source
+    weights = [max(roofline(compiled.config, (work,)).values()) + 1 for work in compiled.works]
+    sums: defaultdict[str, int] = defaultdict(int)
+    for work, weight in zip(compiled.works, weights, strict=True):
+        sums[work.source] += weight
+    # Differences of running sums, so that nothing is lost in rounding.
+    done: defaultdict[str, int] = defaultdict(int)
+    shares = []
+    for work, weight in zip(compiled.works, weights, strict=True):
+        cycles, all = left.get(work.source, 0), sums[work.source]
+        before = cycles * done[work.source] // all
+        done[work.source] += weight
+        shares.append(cycles * done[work.source] // all - before)
+    return shares
+
+
+def _work(config: TpuConfig, work: WorkInfo, cycles: int) -> dict[str, Any]:
+    limits = roofline(config, (work,))
+    bound = max(limits, key=lambda name: limits[name])
+    return {
+        "kind": work.kind, "operations": list(work.operations), "source": work.source,
+        "where": work.where, "reason": work.reason, "cycles": cycles,
+        "ideal_cycles": limits[bound], "bound": bound if limits[bound] else "",
+        "macs": work.macs, "vector_rows": work.vector_rows, "bytes": work.bytes,
+        "utilisation": _ratio(work.macs, cycles * config.pes),
+    }
+
+
+def _named(arguments: tuple[Argument, ...]) -> list[list[str]]:
+    return [[each.label or each.name, str(each.type)] for each in arguments]
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _head(compiled: Description) -> dict[str, Any]:
+    return {"name": compiled.name, "config": compiled.config.name,
+            "fingerprint": f"{compiled.config.fingerprint:#010x}",
+            "inputs": _named(compiled.inputs), "outputs": _named(compiled.outputs)}
+
+
+def on_host(config: TpuConfig, where: str, works: Iterable[WorkInfo]) -> dict[str, Any]:
+    """Return the report of a step that the host does, by itself or among devices."""
+    return {"where": where, "works": [_work(config, work, 0) for work in works]}
+
+
+def of_steps(compiled: Description, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the report of a program in steps from those of its steps.
+
+    These are as of `on_host`, or "where": "chip" and the `facts` of a program of the chip.
+    """
+    return {**_head(compiled), "cycles": sum(step.get("cycles", 0) for step in steps),
+            "steps": steps}
+
+
+def facts(compiled: Description) -> dict[str, Any]:
+    """Return the report as a dictionary that the module ``json`` can write.
+
+    ``cycles`` are expected (`celosia.compiled.expected`), ``ideal_cycles`` the least that one part
+    of the chip, the ``bound``, allows; ``utilisation`` is the share of the array's products that
+    the program needs.
+    """
+    config, program, prediction = compiled.config, compiled.program, compiled.prediction
+    works = [_work(config, work, cycles)
+             for work, cycles in zip(compiled.works, _shares(compiled), strict=True)]
+    limits = roofline(config, compiled.works)
+    bound = max(limits, key=lambda name: limits[name])
+    macs = sum(work.macs for work in compiled.works)
+    order = list(_MEMORIES)
+    places = sorted(compiled.places, key=lambda place: (order.index(place.memory), place.first))
+    return {
+        **_head(compiled),
+        "instructions": len(program.insns), "arena_bytes": program.arena_bytes,
+        "depends_on_data": bool(decisions(program)),
+        "cycles": prediction.cycles, "ideal_cycles": limits[bound], "bound": bound,
+        "roofline": limits, "utilisation": _ratio(macs, prediction.cycles * config.pes),
+        "macs": macs, "bytes": sum(work.bytes for work in compiled.works),
+        "other_cycles": prediction.cycles - sum(work["cycles"] for work in works),
+        "busy": {unit: _ratio(cycles, prediction.cycles)
+                 for unit, cycles in prediction.busy.items()},
+        "works": works, "proofs": list(compiled.proofs),
+        "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
+                    "first": place.first, "size": place.size} for place in places],
+    }
+
+
+def text(known: Mapping[str, Any], config: TpuConfig) -> str:
+    """Return a report for people: lines from the `facts`, or what `of_steps` gives, for a chip."""
+    if "steps" in known:
+        return "\n".join((
+            f"{known['name']}, for {known['config']} and the host, in {len(known['steps'])} steps",
+            *_rows([("takes", _types(known["inputs"])), ("gives", _types(known["outputs"])),
+                    ("expected", f"{known['cycles']:,} cycles of the chip")]),
+            *(f"\nstep {i + 1}: {_step(step, config)}".rstrip()
+              for i, step in enumerate(known["steps"])))) + "\n"
+    limits = ", ".join(f"{name} {cycles:,}" for name, cycles in known["roofline"].items())
+    busy = ", ".join(f"{unit} {share:.1%}" for unit, share in known["busy"].items())
+    size = known["instructions"] * INSTRUCTION_BYTES
+    used = f"the array used to {known['utilisation']:.1%}"
+    once = " (loops that depend on data once)" if known["depends_on_data"] else ""
+    rows = [
+        ("takes", _types(known["inputs"])),
+        ("gives", _types(known["outputs"])),
+        ("instructions", f"{known['instructions']:,} ({size:,} bytes)"),
+        ("expected", f"{known['cycles']:,} cycles{once}, {used}"),
+        ("at best", f"{known['ideal_cycles']:,} cycles, bound by the {known['bound']} ({limits})"),
+        ("busy", busy or "-"),
+    ]
+    title = (f"{known['name']}, for {known['config']} ({config.dim}x{config.dim} array, "
+             f"{config.bus_bytes} bytes a cycle to memory)")
+    lines = [title, *_rows(rows), "", *_works(known), "", *_proofs(known),
+             *_memory(known, config)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _types(arguments: list[list[str]]) -> str:
+    return ", ".join(f"{name}{_TOGETHER}{type}" for name, type in arguments) or "nothing"
+
+
+def _rows(rows: list[tuple[str, str]]) -> Iterator[str]:
+    for name, value in rows:
+        for line in textwrap.wrap(value, _WIDTH, initial_indent=f"{name:<14}",
+                                  subsequent_indent=" " * 14, break_long_words=False,
+                                  break_on_hyphens=False):
+            yield line.replace(_TOGETHER, " ")
+
+
+def _step(step: Mapping[str, Any], config: TpuConfig) -> str:
+    if step["where"] == "chip":
+        return text(step, config)
+    where = "among devices" if step["where"] == "link" else "on the host"
+    return "\n".join([where, *(
+        f"  {work['kind']}: {work['reason']}; {work['source']}" for work in step["works"])])
+
+
+def _names(operations: list[str]) -> str:
+    """Name operations and how often they are there, first come first named."""
+    counts = Counter(operations)
+    names = [name if count == 1 else f"{count} {name}" for name, count in counts.items()]
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _works(known: Mapping[str, Any]) -> list[str]:
+    head = ("work", "where", "cycles", "share", "at best", "bound", "array", "bytes", "operations")
+    rows: list[tuple[str, ...]] = [head]
+    for work in known["works"]:
+        rows.append((work["kind"], work["where"], f"{work['cycles']:,}",
+                     f"{_ratio(work['cycles'], known['cycles']):.1%}",
+                     f"{work['ideal_cycles']:,}", work["bound"], f"{work['utilisation']:.1%}",
+                     f"{work['bytes']:,}", _names(work["operations"])))
+    other = known["other_cycles"]
+    rows.append(("(start, end)", "", f"{other:,}", f"{_ratio(other, known['cycles']):.1%}",
+                 "", "", "", "", ""))
+    left = (0, 1, 5, 8)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = ["  ".join(f"{cell:<{width}}" if i in left else f"{cell:>{width}}"
+                       for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
+             for row in rows]
+    # The second line of each piece of work says why it is there and whose it is.
+    for i in range(len(known["works"]), 0, -1):
+        work = known["works"][i - 1]
+        notes = "; ".join(part for part in (work["reason"], work["source"]) if part)
+        if notes:
+            lines.insert(i + 1, f"    {notes}")
+    return lines
+
+
+def _proofs(known: Mapping[str, Any]) -> list[str]:
+    if not known["proofs"]:
+        return []
+    lines = ["short forms that keep the bound"]
+    for proof in known["proofs"]:
+        lines += textwrap.wrap(proof, _WIDTH, initial_indent="  ", subsequent_indent="    ",
+                               break_long_words=False, break_on_hyphens=False)
+    return [*lines, ""]
+
+
+def _memory(known: Mapping[str, Any], config: TpuConfig) -> list[str]:
+    sizes = {"external": f"an arena of {known['arena_bytes']:,} bytes",
+             "ub": f"{config.ub_rows:,} rows", "acc": f"{config.acc_rows:,} rows"}
+    lines = []
+    for memory, title in _MEMORIES.items():
+        places = [place for place in known["memory"] if place["memory"] == memory]
+        if not places and memory != "external":
+            continue
+        lines.append(f"{title}, {sizes[memory]}")
+        for place in places:
+            first, size = place["first"], place["size"]
+            if memory == "external":
+                where = f"{first:#010x}  {size:>12,} bytes"
+            else:
+                where = f"rows {first}..{first + size - 1}"
+                where = f"{where:<29}"
+            lines.append(f"  {where}  {place['name']}  {place['type']}")
+    return lines

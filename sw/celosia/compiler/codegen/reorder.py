@@ -1,0 +1,47 @@
+"""Puts operations into an order in which the units of the chip overlap.
+
+A program means what it does when its instructions run one after another; the scoreboard overlaps
+what it finds in its window of a few instructions. So the order must bring side by side what can
+run side by side. It is found by list scheduling: the operations, with what they must wait for, are
+played on a model of the four tensor units, each of which takes the first one that is ready, and
+then stand in the order in which they began.
+"""
+
+from __future__ import annotations
+
+from celosia.arch.config import TpuConfig
+from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.spans import Costs
+from celosia.compiler.codegen.waits import ends, few_loads, followers, starts
+
+__all__ = ["reorder"]
+
+#: Part of the cycles that it must save to put the most urgent operations first.
+_WORTH = 0.01
+
+
+def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
+            urgent: bool = False) -> list[Op]:
+    """Return the operations in an order that does the same, with the units side by side.
+
+    Strides are triples: which rows a stride register stands for is not known here, so a stream
+    that names one counts as all rows from its first one on. ``costs``: what is known already of the
+    costs of operations. ``urgent``: of those that are ready, the one that most depends on goes
+    first, not the one that came first, unless that is clearly slower.
+    """
+    costs = costs or Costs(config)
+    each = [costs(op) for op in ops]
+    waiting = followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)])
+    tried = [(True, None), (False, None)] if urgent else [(False, None)]
+    tried += [(False, loads) for loads in few_loads(config.window)]
+    begun = starts(each, waiting)
+    order = sorted(range(len(ops)), key=lambda i: (begun[i], i))
+    if urgent:
+        begun = starts(each, waiting, urgent=True)
+        other = sorted(range(len(ops)), key=lambda i: (begun[i], i))
+        cycles, fewer = (max(ends(each, waiting, order, config.window), default=0)
+                         for order in (order, other))
+        # Of nearly equals, the one that keeps the order in which loops are found.
+        if fewer < cycles * (1 - _WORTH):
+            order = other
+    return [ops[i] for i in order]

@@ -1,0 +1,148 @@
+"""Programs that `build` makes do what their blocks do one after another."""
+
+import numpy as np
+import pytest
+from works import CHIP, HALF, legal, map_work, naive, product_work, run, unrolled
+
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.vector import Dst, Src, VectorOp
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.nodes import Loop
+from celosia.compiler.codegen.pipeline import pipeline
+from celosia.compiler.codegen.strides import StrideRegisters
+
+
+def straight(works):
+    return assemble(StrideRegisters().give(naive(works)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_blocks_do_the_same_as_one_after_another(seed):
+    rng = np.random.default_rng(seed)
+    works = [(map_work if rng.random() < 0.5 else product_work)(rng, int(rng.integers(1, 24)))
+             for _ in range(rng.integers(1, 4))]
+    assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_loops_of_the_same_rows_elsewhere_in_memory(seed):
+    """The order that is found for one is that of another, unless what they store is loaded."""
+    works = [map_work(np.random.default_rng(seed), 20, first) for first in (0, 64, HALF - 512, 128)]
+    assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+@pytest.mark.parametrize("kind", [map_work, product_work])
+@pytest.mark.parametrize("seed", range(6))
+def test_loops_have_one_size(kind, seed):
+    def size(count):
+        work = kind(np.random.default_rng(seed), count)
+        return len(build(CHIP, [work]).insns)
+
+    assert size(26) == size(98)  # the same remainder for places of 1, 2 and 3
+
+
+def chains(count, places):
+    """Work of which each step waits for the one before, so that only other blocks fill the gaps."""
+    blocks = []
+    for i in range(count):
+        row = i % places * 16
+        steps = [nodes.vector(VectorOp.FMUL, Dst.ACC, row, 16, ((Src.ACC, row), (Src.ACC, row)))
+                 for _ in range(12)]
+        blocks.append(Block([
+            [nodes.load(Mem.ACC, DmaFormat.W32, row, 256 * (i % 32), 16, 4, 16)], steps,
+            [nodes.store(Mem.ACC, DmaFormat.W32, row, HALF + 256 * (i % 32), 16, 4, 16)]]))
+    return Emitted([], blocks, [])
+
+
+def test_blocks_run_side_by_side():
+    """A step takes 16 cycles, but one that waits for another begins 40 after it."""
+    works = [chains(32, 8)]
+    assert run(build(CHIP, works))[1] < 32 * 12 * 22
+    assert run(straight(works))[1] > 32 * 12 * 32
+
+
+def test_stages_that_share_a_place_stay_in_order():
+    """What would be loaded before it is used stays behind: three stages, one place."""
+    works = [chains(32, 1)]
+    assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
+    assert any(isinstance(node, Loop) for node in pipeline(CHIP, works))
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_stages_that_meet_in_a_late_turn_stay_in_order():
+    """Loads move towards what is stored, and reach it when the loop has long been running."""
+    blocks = [Block([
+        [nodes.load(Mem.ACC, DmaFormat.W32, i % 3 * 8, HALF - 320 + 16 * i, 1, 4, 16)],
+        [nodes.vector(VectorOp.FADD, Dst.ACC, i % 3 * 8 + 4, 1,
+                      ((Src.ACC, i % 3 * 8), (Src.SCALAR, 0x3F800000)))],
+        [nodes.store(Mem.ACC, DmaFormat.W32, i % 3 * 8 + 4, HALF + 320 - 16 * i, 1, 4, 16)]])
+        for i in range(38)]
+    works = [Emitted([], blocks, [])]
+    assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_nested_blocks_become_nested_loops():
+    def size(outer):
+        blocks = [Block([
+            [nodes.load(Mem.ACC, DmaFormat.W32, j % 2 * 32, 16 * j + 512 * i, 8, 4, 16)],
+            [nodes.store(Mem.ACC, DmaFormat.W32, j % 2 * 32, HALF + 32 * j + 1024 * i, 8, 4, 16)]])
+            for i in range(outer) for j in range(40)]
+        return len(build(CHIP, [Emitted([], blocks, [])]).insns)
+
+    assert size(8) == size(16)
+
+
+def test_registers_run_short():
+    """More addresses step in a loop than there are registers: they share them."""
+    def block(i):
+        return Block([[nodes.load(Mem.ACC, DmaFormat.W32, 4 * k, 16 * (i + 37 * k), 1, 4, 16)
+                       for k in range(50)],
+                      [nodes.store(Mem.ACC, DmaFormat.W32, 4 * k, HALF + 16 * (i + 37 * k), 1, 4,
+                                   16) for k in range(50)]])
+
+    works = [Emitted([], [block(i) for i in range(12)], [])]
+    code = build(CHIP, works)
+    assert len(code.insns) < 550
+    assert run(code)[0] == run(straight(works))[0]
+
+
+def test_steps_are_more_than_registers():
+    def block(i):
+        return Block([[nodes.load(Mem.ACC, DmaFormat.W32, 4 * k, 16 * i * k, 1, 4, 16)
+                       for k in range(1, 41)],
+                      [nodes.store(Mem.ACC, DmaFormat.W32, 4, HALF + 16 * i, 30, 4, 16, 4)]])
+
+    works = [Emitted([], [block(i) for i in range(12)], [])]
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_strides_are_set_before_the_loop():
+    work = product_work(np.random.default_rng(3), 30)
+    names = [insn.instruction.mnemonic for insn in build(CHIP, [work]).insns]
+    assert 1 <= names.count("stride") <= 2
+    assert "stride" not in names[names.index("loop"):]
+
+
+def test_more_strides_than_registers():
+    ops = [nodes.vector(VectorOp.MOV, Dst.ACC, 128 + 8 * i, 4, ((Src.ACC, i),), n1=2,
+                        xa=(i + 2, 5, 0), xdst=(1, 4, 0)) for i in range(12)]
+    works = [Emitted([], [Block([ops])] * 5, [])]
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_a_tile_that_is_kept_is_not_parted_from_its_load():
+    def block(i):
+        return Block([
+            [nodes.load(Mem.UB, DmaFormat.W32, i % 2 * 16, 128 * i, 8, 4, 16)],
+            [nodes.matmul(MatmulFormat.BF16, i % 2 * 16, i % 2 * 16, 256 + 4 * i, 4, 4),
+             nodes.matmul(MatmulFormat.BF16, i % 2 * 16 + 4, i % 2 * 16 + 4, 0, 4, 0, wload=False)],
+            [nodes.store(Mem.ACC, DmaFormat.W32, i % 2 * 16, HALF + 128 * i, 8, 4, 16)]])
+
+    works = [Emitted([], [block(i) for i in range(20)], [])]
+    assert run(build(CHIP, works))[0] == run(straight(works))[0]

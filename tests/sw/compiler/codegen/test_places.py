@@ -1,0 +1,64 @@
+"""Works that are moved to other rows do the same, and do not wait for one another."""
+
+import numpy as np
+import pytest
+from works import CHIP, HALF, map_work, naive, product_work, run
+
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.vector import Dst, Src, VectorOp
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.blocks import Emitted
+from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.places import Places
+from celosia.compiler.codegen.strides import StrideRegisters
+
+
+def work(i, base=0, private=(range(0), range(0, 200))):
+    """Load a tile and a row, work on them a while, store them."""
+    sources = (Src.ACC, base), (Src.ACC_LANE_ROW, base + 20 | 1 << 24)
+    steps = [nodes.vector(VectorOp.FMUL, Dst.ACC, base, 16, sources) for _ in range(6)]
+    return Emitted([nodes.load(Mem.ACC, DmaFormat.W32, base, 256 * i, 16, 4, 16),
+                    nodes.load(Mem.ACC, DmaFormat.W32, base + 20, 16 * i, 1, 4, 16), *steps,
+                    nodes.store(Mem.ACC, DmaFormat.W32, base, HALF + 256 * i, 16, 4, 16)],
+                   private=private)
+
+
+def external(works):
+    return run(works)[0][2]
+
+
+def test_works_take_turns_in_their_rows():
+    places = Places(CHIP)
+    firsts = [places.place(work(i, 8)).before[0].operands[0] for i in range(10)]
+    assert firsts[:8] == [8, 32, 56, 80, 104, 128, 152, 176]
+    assert firsts[8] == 0
+    placed = places.place(work(0)).before
+    assert placed[2].operands[2] == placed[1].operands[0] | 1 << 24
+
+
+def test_rows_of_others_stay_where_they_are():
+    private = (range(0), range(0, 20))
+    placed = [Places(CHIP).place(work(i, 4, private)) for i in range(2)]
+    assert placed[0].before[1].operands[0] == 24
+    places = Places(CHIP)
+    places.place(work(0, 0, private))
+    assert places.place(work(0, 4, private)).before[1].operands[0] == 24
+
+
+def test_works_in_rows_of_their_own_overlap():
+    moved = [work(i) for i in range(8)]
+    stay = [work(i, private=None) for i in range(8)]
+    assert external(build(CHIP, moved)) == external(build(CHIP, stay))
+    assert run(build(CHIP, moved))[1] < 0.6 * run(build(CHIP, stay))[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_works_do_the_same_elsewhere(seed):
+    rng = np.random.default_rng(seed)
+    works = [(map_work if rng.random() < 0.5 else product_work)(rng, int(rng.integers(1, 12)))
+             for _ in range(4)]
+    wanted = external(assemble(StrideRegisters().give(naive(works))))
+    for one in works:
+        one.private = (range(0, 400), range(0, 480))  # weights and constants stay
+    assert external(build(CHIP, works)) == wanted

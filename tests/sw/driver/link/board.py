@@ -1,0 +1,145 @@
+"""A board's side of the link in Python: what `celosia_hw.link` does, frame by frame."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.link import (
+    IDENTITY,
+    LINK_MAGIC,
+    MAX_PAYLOAD,
+    PAGE_BYTES,
+    PROTOCOL_VERSION,
+    REPLY,
+    REPLY_HEADER,
+    REQUEST_HEADER,
+    SEQUENCE_BITS,
+    WINDOW,
+    WORD_BYTES,
+    Kind,
+    LinkConfig,
+    Status,
+    size,
+)
+from celosia.arch.registers import ADDRESS_BITS
+from celosia.driver.errors import BusError
+from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
+from celosia.driver.transport import Transport
+
+__all__ = ["Board"]
+
+_HEADER = size(REQUEST_HEADER)
+_SEQUENCES = 1 << SEQUENCE_BITS
+_SLVERR = 2
+_WRITES = (Kind.WRITE_REGISTER, Kind.WRITE_MEMORY)
+
+
+class Board:
+    """Serves requests with a chip behind any transport.
+
+    Parameters
+    ----------
+    target
+        The chip.
+    config
+        What it is.
+    link
+        The wire side, for the identity.
+    """
+
+    def __init__(self, target: Transport, config: TpuConfig, link: LinkConfig):
+        self._target, self._config, self._link = target, config, link
+        self._decoder = FrameDecoder()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the session, as the reset pin does."""
+        self._session: int | None = None
+        self._expected = 0
+        self._muted = False
+        self._answers: dict[int, Status] = {}
+
+    def feed(self, data: bytes) -> bytes:
+        """Take bytes of the wire; return the board's."""
+        garbled = self._decoder.garbled
+        out = b"".join(self._serve(body) for body in self._decoder.feed(data))
+        if self._decoder.garbled != garbled and not self._muted:
+            out += self._again()
+        return out
+
+    def _reply(self, sequence: int, kind: int, payload: bytes, status: Status) -> bytes:
+        if self._target.wait_interrupt(0):
+            status |= Status.INTERRUPT
+        if self._session is None:
+            status |= Status.NO_SESSION
+        header = pack(REPLY_HEADER, {"sequence": sequence, "kind": kind | REPLY})
+        return encode(header + payload + bytes([status]))
+
+    def _again(self) -> bytes:
+        self._muted = True
+        return self._reply(self._expected, Kind.AGAIN, b"", Status(0))
+
+    def _serve(self, body: bytes) -> bytes:
+        if len(body) < _HEADER:
+            return b"" if self._muted else self._again()
+        header, payload = unpack(REQUEST_HEADER, body), body[_HEADER:]
+        sequence, kind, address = header["sequence"], header["kind"], header["address"]
+        if kind == Kind.HELLO:
+            if self._session != address:
+                self.reset()
+                self._session = address
+            return self._reply(sequence, kind, self._identity(), Status(0))
+        age = (self._expected - sequence) % _SEQUENCES
+        if self._session is None or age > WINDOW:
+            silent = self._muted and self._session is not None
+            return b"" if silent else self._again()
+        if age == 0:
+            self._expected = (self._expected + 1) % _SEQUENCES
+            self._muted = False
+        if not self._sound(kind, header["count"], len(payload)):
+            return self._reply(sequence, kind, b"", Status.REFUSED)
+        if age and kind in _WRITES:
+            return self._reply(sequence, kind, b"", self._answers.get(sequence % WINDOW, Status(0)))
+        answer, status = self._do(Kind(kind), address, header["count"], payload)
+        if kind in _WRITES:
+            self._answers[sequence % WINDOW] = status
+        return self._reply(sequence, kind, answer, status)
+
+    def _identity(self) -> bytes:
+        return pack(IDENTITY, {
+            "magic": LINK_MAGIC, "version": PROTOCOL_VERSION, "session": self._session or 0,
+            "bus_bytes": self._config.bus_bytes, "buffer_bytes": self._link.buffer_bytes,
+            "memory_pages": self._link.memory_bytes // PAGE_BYTES,
+            "fingerprint": self._config.fingerprint})
+
+    @staticmethod
+    def _sound(kind: int, count: int, payload: int) -> bool:
+        """Whether a request has a meaning."""
+        if kind == Kind.POLL:
+            return count == payload == 0
+        if kind in (Kind.READ_REGISTER, Kind.WRITE_REGISTER):
+            fits = count == WORD_BYTES
+        elif kind in (Kind.READ_MEMORY, Kind.WRITE_MEMORY):
+            fits = 1 <= count <= MAX_PAYLOAD
+        else:
+            return False
+        return fits and payload == (count if kind in _WRITES else 0)
+
+    def _do(self, kind: Kind, address: int, count: int, payload: bytes) -> tuple[bytes, Status]:
+        offset = address % (1 << ADDRESS_BITS)
+        actions: dict[Kind, Callable[[], bytes | None]] = {
+            Kind.POLL: lambda: bytes(WORD_BYTES),
+            Kind.READ_REGISTER:
+                lambda: self._target.read_register(offset).to_bytes(WORD_BYTES, "little"),
+            Kind.WRITE_REGISTER:
+                lambda: self._target.write_register(offset, int.from_bytes(payload, "little")),
+            Kind.READ_MEMORY: lambda: self._target.read_memory(address, count).tobytes(),
+            Kind.WRITE_MEMORY:
+                lambda: self._target.write_memory(address, np.frombuffer(payload, np.uint8)),
+        }
+        try:
+            return actions[kind]() or b"", Status(0)
+        except BusError:
+            reads = kind in (Kind.READ_REGISTER, Kind.READ_MEMORY)
+            return bytes(count if reads else 0), Status(_SLVERR)

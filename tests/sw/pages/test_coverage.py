@@ -1,0 +1,46 @@
+from pathlib import Path
+
+from pages import coverage
+from pages.coverage import rows, snippets
+
+from celosia.compiler import placement
+from celosia.compiler.placement import Place
+from sw.frontend.test_coverage import OTHERS, STABLEHLO
+
+ROOT = Path(__file__).parents[3]
+NAMES = {*(f"stablehlo.{name}" for name in STABLEHLO), *OTHERS}
+
+
+def test_page_of_the_repository_is_fresh():
+    assert coverage.main(["--check"], ROOT) == 0, "run scripts/docs"
+
+
+def test_there_is_a_snippet_for_every_operation_that_training_programs_use():
+    assert {snippet.name for snippet in snippets() if not snippet.form} == NAMES
+    for snippet in snippets():
+        assert snippet.name.removeprefix("func.") in snippet.text
+
+
+def test_sixty_run_on_the_chip():
+    known = [row for row in rows() if not row.form]
+    assert len(known) == len(NAMES) == 65
+    assert sum(not row.host for row in known) >= 60
+    assert all(row.host for row in rows() if row.form)
+
+
+def test_check_finds_a_page_that_is_stale_or_missing(tmp_path, capsys, monkeypatch):
+    assert coverage.main(["--check"], tmp_path) == 1
+    assert coverage.main([], tmp_path) == 0
+    assert coverage.main(["--check"], tmp_path) == 0
+    monkeypatch.setitem(placement.PLACES, "tanh", Place("host", "it is hard"))
+    assert coverage.main(["--check"], tmp_path) == 1
+    assert capsys.readouterr().err == "docs/coverage.md is stale: run scripts/docs\n" * 2
+    page = coverage.coverage_page()
+    assert "| `stablehlo.tanh` | no | it is hard | `tanh` |" in page
+
+
+def test_count_is_at_the_top():
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    count = sum(not row.host for row in rows() if not row.form)
+    assert f"\n\n{count} of the 65 operations" in page
+    assert page.count("| yes |") == count
