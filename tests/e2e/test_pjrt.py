@@ -356,6 +356,20 @@ def test_bad_settings(name, value, message):
                            f"INVALID_ARGUMENT: {message}")
 
 
+def test_without_the_library_other_devices_work(tmp_path):
+    ended = run("""
+        assert jax.devices()[0].platform == "cpu"
+        assert jax.numpy.ones(3).sum() == 3
+        try:
+            jax.devices("celosia")
+        except RuntimeError as error:
+            assert "CELOSIA_CC must name a C compiler, not 'false'" in str(error), error
+        else:
+            raise AssertionError("there must be an error")
+        """, platforms="", CC="false", CACHE=str(tmp_path))
+    assert ended.stderr == ""
+
+
 _LONG = """
     import os, signal, threading, time
     f = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000_000, lambda i, x: x * 1.0001 + 0.5, x))
@@ -384,6 +398,50 @@ def test_ctrl_c_ends_a_run():
         raise AssertionError("what was interrupted must be an error")
     assert g(x)[0, 0] == 2
     assert time.monotonic() - begin < 10
+    """)
+
+
+def test_ctrl_c_in_a_call_ends_what_it_waits_for():
+    """Chips take so many runs: who gives one more waits inside of the call."""
+    run(_LONG + """
+    from celosia.pjrt.calls_client import clients
+    from celosia.pjrt.events import InFlight
+    waits, make_room = [], InFlight.make_room
+    def counted(self):
+        waits.append(None)
+        make_room(self)
+        waits.pop()
+    InFlight.make_room = counted
+    def press():
+        while not waits or len(clients[0]._awaited) < 32:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert waits
+        os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(2):
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        given = []
+        try:
+            for _ in range(40):
+                given.append(f(x))
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError("there must be an interrupt")
+        begin = time.monotonic()
+        pressing.join()
+        assert not waits
+        assert len(given) >= 32, len(given)
+        assert g(x)[0, 0] == 2
+        for y in given:
+            try:
+                y.block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                assert "was interrupted" in str(error), error
+            else:
+                raise AssertionError("what was interrupted must be an error")
+        assert time.monotonic() - begin < 10
     """)
 
 

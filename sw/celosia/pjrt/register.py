@@ -59,7 +59,8 @@ def _register_table() -> Any:
     from celosia.pjrt import linalg, special
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
-    from celosia.pjrt.table import CALLS, make_table, silence
+    from celosia.pjrt.native import native
+    from celosia.pjrt.table import CALLS, make_table
 
     table = make_table()
     make = ctypes.pythonapi.PyCapsule_New
@@ -84,6 +85,6 @@ def _register_table() -> Any:
             client.close()
             client.report()
         # JAX drops its objects when Python has ended: what they call must be there, and no Python.
-        silence(table)
+        native().silence()
 
     return table
