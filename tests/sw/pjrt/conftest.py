@@ -1,4 +1,5 @@
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -8,4 +9,4 @@ from celosia.pjrt.native import Native, build
 @pytest.fixture
 def library(tmp_path):
     """One of a test's own, with lists and functions that no other has."""
-    return Native(shutil.copy(build(), tmp_path / "own.so"))
+    return Native(Path(shutil.copy(build(), tmp_path / "own.so")))
