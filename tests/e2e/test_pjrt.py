@@ -356,17 +356,20 @@ def test_bad_settings(name, value, message):
                            f"INVALID_ARGUMENT: {message}")
 
 
-def test_without_the_library_other_devices_work(tmp_path):
-    ended = run("""
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"CC": "false"}, "CELOSIA_CC must name a C compiler, not 'false'"),
+    ({"CACHE_LIMIT": "much"}, "CELOSIA_CACHE_LIMIT must be a number of MiB, not 'much'")])
+def test_without_the_library_other_devices_work(tmp_path, settings, message):
+    ended = run(f"""
         assert jax.devices()[0].platform == "cpu"
         assert jax.numpy.ones(3).sum() == 3
         try:
             jax.devices("celosia")
         except RuntimeError as error:
-            assert "CELOSIA_CC must name a C compiler, not 'false'" in str(error), error
+            assert {message!r} in str(error), error
         else:
             raise AssertionError("there must be an error")
-        """, platforms="", CC="false", CACHE=str(tmp_path))
+        """, platforms="", CACHE=str(tmp_path), **settings)
     assert ended.stderr == ""
 
 

@@ -40,9 +40,9 @@ def _register() -> Any:
             raise RuntimeError(f"jax must be at least {first} and before {after} for celosia, not "
                                f"{jax.__version__}: pip install 'celosia[jax]'")
         return _register_table()
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         # To be said to those who ask for the platform, and to nobody else.
-        def refuse(problem: RuntimeError = error) -> Any:
+        def refuse(problem: Exception = error) -> Any:
             raise problem
 
         xla_bridge.register_backend_factory(PLATFORM, refuse, priority=PRIORITY,

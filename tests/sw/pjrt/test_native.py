@@ -308,6 +308,16 @@ def test_another_system(monkeypatch):
         load()
 
 
+@pytest.mark.parametrize("target", ["aarch64-linux-gnu", "x86_64-linux-musl", "aarch64-macos",
+                                    "x86_64-macos"])
+def test_it_compiles_for_other_systems(folder, tmp_path, target):
+    link = ("-Wl,-undefined,dynamic_lookup",) if target.endswith("macos") else ()
+    ended = subprocess.run(
+        [*zig(), *compiler("C").portable, *FLAGS, "-shared", *link, "-target", target, SOURCE,
+         "-o", tmp_path / "native.so"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_it_is_small_enough_to_check():
     assert len(SOURCE.read_text().splitlines()) <= 300
 
