@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
-from celosia_sim import cache
+from celosia.storage import builds, compiler, run_tool
 from celosia_sim.boards.cells import cells_verilog, system_hz
 from celosia_sim.boards.sdram import (
     SDRAM_SOURCES,
@@ -23,12 +23,10 @@ from celosia_sim.boards.sdram import (
 from celosia_sim.build import (
     base_flags,
     compile_all,
-    run_tool,
     runtime_objects,
     tool_identity,
     verilate,
 )
-from celosia_sim.toolchain import compiler
 from celosia_sim.verilog import writer_identity
 
 if TYPE_CHECKING:
@@ -99,7 +97,7 @@ def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
     """Verilog of the top module in the form that simulates fast, kept like that of chips, and what
     is in the flash memory.
     """
-    key = cache.digest({"board": repr(board), "config": repr(config), "chip": chip, "baud": baud,
+    key = builds.digest({"board": repr(board), "config": repr(config), "chip": chip, "baud": baud,
                         **writer_identity()})
 
     def make(folder: Path) -> None:
@@ -109,7 +107,7 @@ def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
         (folder / "top.v").write_text(made.verilog)
         (folder / "flash.bin").write_bytes(made.flash)
 
-    folder = cache.entry("board-verilog", key, make)
+    folder = builds.entry("board-verilog", key, make)
     return (folder / "top.v").read_text(), (folder / "flash.bin").read_bytes()
 
 
@@ -135,7 +133,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
     ------
     ValueError
         If the chip or the baud rate is not for this board.
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If Verilator or the compiler is missing or fails.
     """
     config = preset(board.preset) if config is None else config
@@ -144,7 +142,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text
-    key = cache.digest({**tool_identity(), "text": built,
+    key = builds.digest({**tool_identity(), "text": built,
                         "harness": [path.read_text() for path in _SOURCES]})
 
     def make(folder: Path) -> None:
@@ -170,7 +168,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
                  work / "link.log")
         shutil.rmtree(work)
 
-    path = cache.entry("board", key, make) / "board.so"
+    path = builds.entry("board", key, make) / "board.so"
     return BuiltBoard(path, config, system_hz(text, board.clock_hz), baud, has_sdram,
                       tuple(name for name, _ in lights), flash)
 

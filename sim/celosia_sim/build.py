@@ -5,24 +5,18 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import BANKS, TpuConfig
-from celosia_sim import cache
+from celosia.storage import builds, compiler, run_tool
 from celosia_sim.localise import localise
-from celosia_sim.toolchain import (
-    ToolchainError,
-    compiler,
-    cpu_identity,
-    verilator,
-)
+from celosia_sim.toolchain import cpu_identity, verilator
 
 __all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build_library",
-           "compile_all", "run_tool", "runtime_objects", "tool_identity", "verilate"]
+           "compile_all", "runtime_objects", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 1
@@ -66,41 +60,6 @@ class BuildFlags:
 
 
 FLAGS = BuildFlags()
-
-
-def run_tool(name: str, command: Sequence[str | Path], log: Path, *,
-             cwd: Path | None = None, env: dict[str, str] | None = None,
-             running: set[subprocess.Popen[bytes]] | None = None) -> None:
-    """Run a program with its output in ``log``.
-
-    Raises
-    ------
-    ToolchainError
-        If it fails; the message holds the first lines with an error.
-    """
-    with log.open("wb") as file:
-        process = subprocess.Popen([str(part) for part in command], cwd=cwd, env=env, stdout=file,
-                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        if running is not None:
-            running.add(process)
-        try:
-            status = process.wait()
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-            if running is not None:
-                running.discard(process)
-    if status == 0:
-        return
-    lines = log.read_text(errors="replace").splitlines()
-    errors = [line for line in lines if re.search(r"error", line, re.IGNORECASE)] or lines
-    kept = cache.cache_folder() / "failed"
-    kept.mkdir(parents=True, exist_ok=True)
-    saved = kept / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    shutil.copyfile(log, saved)
-    first = "\n  ".join(errors[:5]) or "(no output)"
-    raise ToolchainError(f"{name} failed with status {status}; the log is {saved}\n  {first}")
 
 
 def base_flags(trace: str) -> list[str]:
@@ -159,13 +118,13 @@ def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
 
 
 def _runtime(names: tuple[str, ...], trace: str = "") -> list[Path]:
-    key = cache.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
+    key = builds.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
 
     def make(folder: Path) -> None:
         compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder,
                     base_flags(trace))
 
-    folder = cache.entry("runtime", key, make)
+    folder = builds.entry("runtime", key, make)
     return [folder / f"{Path(name).stem}.o" for name in names]
 
 
@@ -284,7 +243,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
     """
     if trace not in TRACES:
         raise ValueError(f"trace must be one of {', '.join(map(repr, TRACES))}, not {trace!r}")
-    key = cache.digest({**tool_identity(), "text": text, "config": repr(config), "trace": trace,
+    key = builds.digest({**tool_identity(), "text": text, "config": repr(config), "trace": trace,
                         "harness": _harness_text(), "abi": ABI})
 
     def make(folder: Path) -> None:
@@ -301,4 +260,4 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
                  work / "link.log")
         shutil.rmtree(work)
 
-    return cache.entry("chip", key, make) / "chip.so"
+    return builds.entry("chip", key, make) / "chip.so"

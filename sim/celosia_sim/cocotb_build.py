@@ -9,17 +9,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia_sim import cache
+from celosia.storage import ToolchainError, builds, compiler, run_tool
 from celosia_sim.build import (
     WAVES,
     base_flags,
     compile_all,
-    run_tool,
     runtime_objects,
     tool_identity,
     verilate,
 )
-from celosia_sim.toolchain import ToolchainError, compiler
 
 __all__ = ["build_simulator", "run_cocotb", "simulator_environment"]
 
@@ -67,7 +65,7 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
         raise ValueError(f"trace must be one of {', '.join(map(repr, WAVES))}, not {trace!r}")
     libraries, share = _cocotb_folders()
     main = share / "verilator.cpp"
-    key = cache.digest({**tool_identity(), "text": text, "trace": trace, "visible": _VISIBLE,
+    key = builds.digest({**tool_identity(), "text": text, "trace": trace, "visible": _VISIBLE,
                         "main": main.read_text(), "libraries": str(libraries)})
 
     def make(folder: Path) -> None:
@@ -85,7 +83,7 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
                          f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}"],
                  work / "link.log")
 
-    return cache.entry("cocotb", key, make) / "celosia"
+    return builds.entry("cocotb", key, make) / "celosia"
 
 
 def simulator_environment(test_modules: str, extra: Mapping[str, str] | None = None,

@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
+from celosia.storage import builds, compiler
 from celosia_hw.compact.firmware import FOLDER, FirmwareError, Variant, config_words, variant
-from celosia_sim import cache
-from celosia_sim.toolchain import compiler
 
 __all__ = ["CompactHost", "build_host"]
 
-#: Compilers of C beside those of C++ that celosia_sim.toolchain finds.
-_C = {"c++": "cc", "g++": "gcc", "clang++": "clang"}
 #: The host's C library has what is in there.
 _CHIP_ONLY = ("support.c",)
 _FLAGS = ("-std=gnu11", "-O2", "-g", "-DCELOSIA_HOST", "-shared", "-fPIC", "-pthread",
@@ -54,28 +51,26 @@ def build_host(made: Variant) -> Path:
 
     Raises
     ------
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If there is no compiler.
     FirmwareError
         If it refuses the sources.
     """
-    chosen = compiler()
-    command = [str(Path(part).with_name(_C[Path(part).name])) if Path(part).name in _C else part
-               for part in chosen.command]
+    chosen = compiler("C")
     sources = [path for path in sorted(FOLDER.glob("*.c")) if path.name not in _CHIP_ONLY]
     flags = (*chosen.flags, *_FLAGS, *made.flags)
-    key = cache.digest({"compiler": chosen.version, "flags": flags} | {
+    key = builds.digest({"compiler": chosen.version, "flags": flags} | {
         path.name: path.read_text() for path in (*sources, *sorted(FOLDER.glob("*.h")))})
 
     def make(folder: Path) -> None:
         result = subprocess.run(
-            [*command, *flags, *map(str, sources), "-o", str(folder / "chip.so")],
+            [*chosen.command, *flags, *map(str, sources), "-o", str(folder / "chip.so")],
             capture_output=True, text=True)
         if result.returncode or result.stderr.strip():
             raise FirmwareError(f"the sources in {FOLDER} must compile without a warning, but:\n"
                                 f"{result.stderr.strip()[:4000]}")
 
-    return cache.entry("compact", key, make) / "chip.so"
+    return builds.entry("compact", key, make) / "chip.so"
 
 
 class CompactHost:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia_sim.toolchain import ToolchainError, verilator
+from celosia.storage import ToolchainError
+from celosia_sim.toolchain import verilator
 from celosia_sim.verilog import chip_verilog
 
 __all__ = ["WAIVERS", "Finding", "Waiver", "lint", "lint_text"]

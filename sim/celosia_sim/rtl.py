@@ -129,7 +129,7 @@ class RtlTransport:
 
     Raises
     ------
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If the chip cannot be built.
     """
 

@@ -129,7 +129,7 @@ def toggles(config: TpuConfig, seeds: range) -> Toggles:
     ------
     celosia_sim.lockstep.LockstepError
         If chip and model differ.
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If the chip cannot be built.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import celosia.arch
 from celosia.arch.config import TpuConfig
-from celosia_sim import cache
+from celosia.storage import builds
 
 __all__ = ["chip_verilog", "writer_identity"]
 
@@ -32,11 +32,11 @@ def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
 
     It is written anew when a source of `celosia_hw` or `celosia.arch`, or Amaranth, has changed.
     """
-    key = cache.digest({"config": repr(config), "simulation": simulation, **writer_identity()})
+    key = builds.digest({"config": repr(config), "simulation": simulation, **writer_identity()})
 
     def make(folder: Path) -> None:
         from celosia_hw.top import chip_verilog as write
 
         (folder / "chip.v").write_text(write(config, simulation=simulation))
 
-    return (cache.entry("verilog", key, make) / "chip.v").read_text()
+    return (builds.entry("verilog", key, make) / "chip.v").read_text()

@@ -12,16 +12,14 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.driver.transport import Transport
-from celosia_sim import cache
+from celosia.storage import builds, compiler, run_tool
 from celosia_sim.build import (
     base_flags,
     compile_all,
-    run_tool,
     runtime_objects,
     tool_identity,
     verilate,
 )
-from celosia_sim.toolchain import compiler
 
 __all__ = ["WireLibrary", "build_wire"]
 
@@ -60,13 +58,13 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
 
     Raises
     ------
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If Verilator or the compiler is missing or fails.
     """
     from celosia_hw.link.host_link import MODULE_NAME, link_verilog
 
     text = link_verilog(config, link)
-    key = cache.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),
+    key = builds.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),
                         "line": _LINE.read_text(), "bus_bytes": config.bus_bytes})
 
     def make(folder: Path) -> None:
@@ -86,7 +84,7 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
                  work / "link.log")
         shutil.rmtree(work)
 
-    return cache.entry("wire", key, make) / "wire.so"
+    return builds.entry("wire", key, make) / "wire.so"
 
 
 class WireLibrary:

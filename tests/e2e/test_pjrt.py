@@ -361,6 +361,23 @@ def test_bad_settings(name, value, message):
                            f"INVALID_ARGUMENT: {message}")
 
 
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"CC": "false"}, "CELOSIA_CC must name a C compiler, not 'false'"),
+    ({"CACHE_LIMIT": "much"}, "CELOSIA_CACHE_LIMIT must be a number of MiB, not 'much'")])
+def test_without_the_library_other_devices_work(tmp_path, settings, message):
+    ended = run(f"""
+        assert jax.devices()[0].platform == "cpu"
+        assert jax.numpy.ones(3).sum() == 3
+        try:
+            jax.devices("celosia")
+        except RuntimeError as error:
+            assert {message!r} in str(error), error
+        else:
+            raise AssertionError("there must be an error")
+        """, platforms="", CACHE=str(tmp_path), **settings)
+    assert ended.stderr == ""
+
+
 _LONG = """
     import os, signal, threading, time
     f = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000_000, lambda i, x: x * 1.0001 + 0.5, x))
@@ -389,6 +406,50 @@ def test_ctrl_c_ends_a_run():
         raise AssertionError("what was interrupted must be an error")
     assert g(x)[0, 0] == 2
     assert time.monotonic() - begin < 10
+    """)
+
+
+def test_ctrl_c_in_a_call_ends_what_it_waits_for():
+    """Chips take so many runs: who gives one more waits inside of the call."""
+    run(_LONG + """
+    from celosia.pjrt.calls_client import clients
+    from celosia.pjrt.events import InFlight
+    waits, make_room = [], InFlight.make_room
+    def counted(self):
+        waits.append(None)
+        make_room(self)
+        waits.pop()
+    InFlight.make_room = counted
+    def press():
+        while not waits or len(clients[0]._awaited) < 32:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert waits
+        os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(2):
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        given = []
+        try:
+            for _ in range(40):
+                given.append(f(x))
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError("there must be an interrupt")
+        begin = time.monotonic()
+        pressing.join()
+        assert not waits
+        assert len(given) >= 32, len(given)
+        assert g(x)[0, 0] == 2
+        for y in given:
+            try:
+                y.block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                assert "was interrupted" in str(error), error
+            else:
+                raise AssertionError("what was interrupted must be an error")
+        assert time.monotonic() - begin < 10
     """)
 
 
@@ -467,7 +528,7 @@ def test_handlers_that_raise_at_any_time():
     print(count)
     """)
     assert int(ended.stdout) > 40
-    assert "ctypes" not in ended.stderr
+    assert "_call.<locals>" not in ended.stderr  # what left a call would be reported so
 
 
 def test_leaving_while_a_run_is_under_way():

@@ -5,22 +5,20 @@ import functools
 import shutil
 from pathlib import Path
 
-from celosia_sim import cache
+from celosia.storage import builds, compiler, run_tool
 from celosia_sim.build import (
     base_flags,
     compile_all,
-    run_tool,
     runtime_objects,
     tool_identity,
     verilate,
 )
-from celosia_sim.toolchain import compiler
 
 
 @functools.cache
 def library(text: str, shim: str) -> ctypes.CDLL:
     """Compile the Verilog ``text``, top module ``dut``, and the C++ ``shim``, which uses Vdut."""
-    key = cache.digest({**tool_identity(), "text": text, "shim": shim})
+    key = builds.digest({**tool_identity(), "text": text, "shim": shim})
 
     def make(folder: Path) -> None:
         work = folder / "work"
@@ -34,4 +32,4 @@ def library(text: str, shim: str) -> ctypes.CDLL:
                  work / "link.log")
         shutil.rmtree(work)
 
-    return ctypes.CDLL(str(cache.entry("dut", key, make) / "dut.so"))
+    return ctypes.CDLL(str(builds.entry("dut", key, make) / "dut.so"))

@@ -185,7 +185,7 @@ def test_every_module_says_what_it_is():
 def test_files_are_short(folder):
     long = []
     for path in sorted((ROOT / folder).rglob("*")):
-        if path.suffix in {".py", ".h", ".cpp", ".v", ".sv"} or (
+        if path.suffix in {".py", ".c", ".h", ".cpp", ".v", ".sv"} or (
                 folder == "scripts" and path.is_file() and not path.suffix):
             lines = len(path.read_text(encoding="utf-8").splitlines())
             if lines > MOST_LINES:

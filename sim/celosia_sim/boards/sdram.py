@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from celosia_sim import cache
-from celosia_sim.build import FLAGS, base_flags, compile_all, run_tool, tool_identity
-from celosia_sim.toolchain import compiler
+from celosia.storage import builds, compiler, run_tool
+from celosia_sim.build import FLAGS, base_flags, compile_all, tool_identity
 
 __all__ = ["PARTS", "SDRAM_SOURCES", "SdramCounts", "SdramModel", "SdramPart", "SdramReport",
            "Violation", "build_sdram", "declare_sdram", "strictest", "structure"]
@@ -194,17 +193,18 @@ def build_sdram() -> Path:
 
     Raises
     ------
-    celosia_sim.toolchain.ToolchainError
+    celosia.storage.ToolchainError
         If there is no compiler, or it fails.
     """
-    key = cache.digest({**tool_identity(), "sources": [path.read_text() for path in SDRAM_SOURCES]})
+    key = builds.digest({**tool_identity(),
+                         "sources": [path.read_text() for path in SDRAM_SOURCES]})
 
     def make(folder: Path) -> None:
         (item,) = compile_all([(SDRAM_SOURCES[-1], FLAGS.fast)], folder, base_flags(""))
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-o",
                          folder / "sdram.so", item], folder / "link.log")
 
-    return cache.entry("sdram", key, make) / "sdram.so"
+    return builds.entry("sdram", key, make) / "sdram.so"
 
 
 class SdramReport:

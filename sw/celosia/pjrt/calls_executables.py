@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.pjrt.client import LoadedExecutable
 from celosia.pjrt.handles import HANDLES, Text, integers_at, pointers
+from celosia.pjrt.native import native
 from celosia.pjrt.protobuf import device_assignment
 from celosia.pjrt.structs import ElementType, structure
 from celosia.pjrt.table import entry
@@ -139,7 +140,7 @@ def _addressable_devices(args: Any) -> None:
 def _device_assignment(args: Any) -> None:
     text = _facts(args.executable).assignment
     args.bytes, args.bytes_size = text.address, text.size
-    args.owner, args.deleter = args.executable, HANDLES.graveyard.nothing
+    args.owner, args.deleter = args.executable, native().nothing
 
 
 def _pointer_at(address: int, index: int) -> int:

@@ -72,8 +72,7 @@ class Job:
 
 def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
     """Whether somebody has one of the results of a run, or it has none."""
-    if HANDLES.graveyard:
-        HANDLES.sweep()
+    HANDLES.sweep()
     return not results or any(result() for result in results)
 
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from celosia.pjrt.native import Graveyard, keep
+from celosia.pjrt.native import STAYS, Native, keep, native
 
 __all__ = ["HANDLES", "Handles", "Text", "bytes_at", "integers_at", "pointers"]
 
@@ -14,14 +14,19 @@ __all__ = ["HANDLES", "Handles", "Text", "bytes_at", "integers_at", "pointers"]
 class Handles:
     """Objects by number; each number stands for one reference to an object.
 
-    A number is the address of a cell of memory, in which machine code says that the reference is
-    gone; see `celosia.pjrt.native`. Safe among threads.
+    A number is the address of a cell of memory, in which C says that the reference is gone; see
+    native.c. Safe among threads.
+
+    Parameters
+    ----------
+    library
+        Who says so; that of the process.
     """
 
     _MANY = 1024
 
-    def __init__(self) -> None:
-        self.graveyard = Graveyard()
+    def __init__(self, library: Native | None = None):
+        self._library = library
         self._objects: dict[int, Any] = {}
         self._free: list[int] = []
 
@@ -31,8 +36,7 @@ class Handles:
 
     def add(self, thing: Any) -> int:
         """Return a new number for an object."""
-        if self.graveyard:
-            self.sweep()
+        self.sweep()
         try:
             number = self._free.pop()
         except IndexError:
@@ -47,7 +51,7 @@ class Handles:
     def add_for_good(self, thing: Any) -> int:
         """Return a number that no destroying ends."""
         number = self.add(thing)
-        ctypes.c_size_t.from_address(number).value = self.graveyard.STAYS
+        ctypes.c_size_t.from_address(number).value = STAYS
         return number
 
     def __getitem__(self, number: int) -> Any:
@@ -63,7 +67,9 @@ class Handles:
 
     def sweep(self) -> None:
         """Forget what was destroyed."""
-        for number in self.graveyard.take():
+        if self._library is None:
+            self._library = native()
+        for number in self._library.take():
             self.drop(number)
 
 

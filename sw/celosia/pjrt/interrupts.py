@@ -5,7 +5,6 @@ from __future__ import annotations
 import _signal  # pyright: ignore[reportMissingImports]  # it has no stub
 import _thread
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from queue import SimpleQueue
@@ -62,7 +61,7 @@ class Calls:
     """
 
     def __init__(self) -> None:
-        self.code: set[CodeType] = set()
+        self.code: set[CodeType] = {Calls.adopt.__code__}
         self.guarded: set[CodeType] = set()
         self.waits: set[CodeType] = set()
         self.error: BaseException | None = None
@@ -75,36 +74,39 @@ class Calls:
         self._on = False
         self._seen: tuple[Any, ...] = ()
         self._waiting: SimpleQueue[None] = SimpleQueue()
-        self._hook = sys.unraisablehook
 
     def start(self, clients: Iterable[_Client]) -> None:
         """Begin: `adopt` does something from now on."""
         self._clients, self._on = clients, True
         threading.Thread(target=self._again, name="celosia-interrupts", daemon=True).start()
-        self._hook, sys.unraisablehook = sys.unraisablehook, self._escaped
 
     def stop(self) -> None:
         """Put everything back."""
         self._on = False
         self.error = None
-        if sys.unraisablehook == self._escaped:
-            sys.unraisablehook = self._hook
         if _thread.get_ident() == self._main:
             for number in _SIGNALS:
                 if isinstance(handler := _getsignal(number), _Handler) and handler.calls is self:
                     signal.signal(number, handler.inner)
 
-    def adopt(self) -> None:
-        """Stand before the handlers that were set since the last time; in the main thread only."""
-        if _thread.get_ident() != self._main or not self._on:
-            return
-        handlers = tuple(map(_getsignal, _SIGNALS))
-        if handlers == self._seen:
-            return
-        for number, handler in zip(_SIGNALS, handlers, strict=True):
-            if callable(handler) and not isinstance(handler, _Handler):
-                signal.signal(number, _Handler(self, handler))
-        self._seen = tuple(map(_getsignal, _SIGNALS))
+    def adopt(self, raised: BaseException | None = None) -> None:
+        """Stand before the handlers that were set since the last time; in the main thread only.
+
+        Parameters
+        ----------
+        raised
+            What one of them has raised in here meanwhile: it waits for the end of the call, too.
+        """
+        if _thread.get_ident() == self._main and self._on:
+            handlers = tuple(map(_getsignal, _SIGNALS))
+            if handlers != self._seen:
+                for number, handler in zip(_SIGNALS, handlers, strict=True):
+                    if callable(handler) and not isinstance(handler, _Handler):
+                        signal.signal(number, _Handler(self, handler))
+                self._seen = tuple(map(_getsignal, _SIGNALS))
+        if raised is not None and self.error is None:
+            self._cancel(raised, False)
+            self._keep(raised, 0)
 
     def handle(self, inner: Callable[[int, FrameType | None], Any], number: int,
                frame: FrameType | None) -> Any:
@@ -180,15 +182,6 @@ class Calls:
                 if self.error is not None and (number := self._channel()):
                     self._tripped = True
                     _thread.interrupt_main(signal.Signals(number))
-
-    def _escaped(self, unraisable: Any) -> None:
-        """Keep what a handler raised before a call had begun: it is called once more."""
-        trace, error = unraisable.exc_traceback, unraisable.exc_value
-        if trace is None or error is None or trace.tb_frame.f_code not in self.code:
-            self._hook(unraisable)
-            return
-        self._cancel(error, False)
-        self._keep(error, 0)
 
 
 def watch(calls: Calls, clients: Iterable[_Client]) -> Callable[[], None]:

@@ -37,9 +37,9 @@ def _register() -> Any:
             raise RuntimeError(f"jax must be at least {first} and before {after} for celosia, not "
                                f"{jax.__version__}: pip install 'celosia[jax]'")
         return _register_table()
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         # To be said to those who ask for the platform, and to nobody else.
-        def refuse(problem: RuntimeError = error) -> Any:
+        def refuse(problem: Exception = error) -> Any:
             raise problem
 
         xla_bridge.register_backend_factory(PLATFORM, refuse, priority=PRIORITY,
@@ -61,7 +61,8 @@ def _register_table() -> Any:
     )
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
-    from celosia.pjrt.table import CALLS, make_table, silence
+    from celosia.pjrt.native import native
+    from celosia.pjrt.table import CALLS, make_table
 
     table = make_table()
     make = ctypes.pythonapi.PyCapsule_New
@@ -86,6 +87,6 @@ def _register_table() -> Any:
             client.close()
             client.report()
         # JAX drops its objects when Python has ended: what they call must be there, and no Python.
-        silence(table)
+        native().silence()
 
     return table

@@ -10,25 +10,17 @@ from celosia.pjrt.errors import Code, PjrtError, as_error
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text
 from celosia.pjrt.interrupts import Calls
-from celosia.pjrt.native import guards, keep
+from celosia.pjrt.native import keep, native
 from celosia.pjrt.structs import ENTRIES, MAJOR, MINOR, Api, arguments
 
-__all__ = ["CALLS", "DESTROYING", "FUNCTIONS", "Failure", "entry", "fail", "make_table", "silence"]
+__all__ = ["CALLS", "DESTROYING", "FUNCTIONS", "Failure", "entry", "fail", "make_table"]
 
-#: Every function takes the address of its arguments and returns that of an error, or 0; here it
-#: takes that of where this goes, too, see `celosia.pjrt.native.guards`.
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
-_Numbers = ctypes.c_size_t * 2
-_BEGUN = 2
-
-#: Functions that destroy an object, which is their first argument; see `celosia.pjrt.native`.
+#: Functions that destroy an object, which is their first argument; see native.c.
 DESTROYING = ("Error_Destroy", "Event_Destroy", "Executable_Destroy", "LoadedExecutable_Destroy",
               "Buffer_Destroy", "ExecuteContext_Destroy")
 #: What is implemented, by the names of `ENTRIES`.
 FUNCTIONS: dict[str, Callable[[Any], None]] = {}
 CALLS = Calls()
-#: Keeps what C has addresses of.
-_alive: list[Any] = []
 
 
 class Failure:
@@ -59,24 +51,21 @@ def _missing(name: str) -> Callable[[Any], None]:
     return function
 
 
-def _callback(name: str) -> Any:
+def _call(name: str) -> Callable[[int], tuple[int, int]]:
+    """Return what C calls, see `celosia.pjrt.native.Native.functions`."""
     function = FUNCTIONS.get(name) or _missing(name)
     at = arguments(name).from_address
 
-    def call(address: int, place: int) -> None:
-        CALLS.adopt()  # what a handler raises before that is of no harm
-        numbers = _Numbers.from_address(place)
-        numbers[0] = _BEGUN
+    def call(address: int) -> tuple[int, int]:
         try:
             _attempt(function, at, address)
             result = 0
         except BaseException as error:
             result = fail(error)
-        numbers[1] = CALLS.due()
-        numbers[0] = result
+        return result, CALLS.due()
 
     CALLS.code.add(call.__code__)
-    return _FUNCTION(call)
+    return call
 
 
 def _attempt(function: Callable[[Any], None], at: Callable[[int], Any], address: int) -> None:
@@ -92,20 +81,11 @@ def make_table() -> Api:
     table = Api(struct_size=ctypes.sizeof(Api), version_size=40, major=MAJOR, minor=MINOR)
     table.version_size = Api.minor.offset + 4 - Api.version_size.offset
     for name in DESTROYING:
-        setattr(table, name, HANDLES.graveyard.destroy)
+        setattr(table, name, native().destroy)
     names = [name for name in ENTRIES if name not in DESTROYING]
-    callbacks = [_callback(name) for name in names]
-    _alive.extend(callbacks)
     error = HANDLES.add_for_good(Failure(PjrtError(Code.CANCELLED, "interrupted")))
-    places = guards([ctypes.cast(each, ctypes.c_void_p).value or 0 for each in callbacks], error)
+    places = native().functions([_call(name) for name in names], CALLS.adopt, error)
     for name, place in zip(names, places, strict=True):
         setattr(table, name, place)
     keep(table)
     return table
-
-
-def silence(table: Api) -> None:
-    """Let all functions do nothing, without Python: objects outlive the interpreter."""
-    for name in ENTRIES:
-        if name not in DESTROYING:
-            setattr(table, name, HANDLES.graveyard.nothing)

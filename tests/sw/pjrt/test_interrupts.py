@@ -2,7 +2,6 @@
 
 import ctypes
 import signal
-import sys
 import threading
 import time
 
@@ -10,7 +9,6 @@ import pytest
 
 from celosia.pjrt import interrupts
 from celosia.pjrt.interrupts import Calls, watch
-from celosia.pjrt.native import guards
 
 SIGNAL = signal.SIGUSR1
 
@@ -169,12 +167,10 @@ def test_a_trip_for_what_was_raised_calls_no_handler(calls):
 
 def test_handlers_are_put_back(handlers):
     calls = Calls()
-    hook = sys.unraisablehook
     unwatch = watch(calls, [])
     assert signal.getsignal(SIGNAL) is not handler
     unwatch()
     assert signal.getsignal(SIGNAL) is handler
-    assert sys.unraisablehook == hook
     calls.adopt()
     assert signal.getsignal(SIGNAL) is handler
 
@@ -189,62 +185,24 @@ def test_other_threads_change_no_handler(handlers):
 
 # What C sees
 
-CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
-FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t)
-
-
-def guarded(function):
-    callback = CALLBACK(function)
-    address = ctypes.cast(callback, ctypes.c_void_p).value
-    (place,) = guards([address], 0xE0)
-    return FUNCTION(place), callback
-
-
-@pytest.mark.parametrize(("results", "wanted"), [
-    ([0], 0), ([0x7FFF12345678], 0x7FFF12345678), ([1, 1, 1, 0], 0), ([1, 2], 0xE0),
-    ([1] * 1000, 0xE0)])
-def test_a_guard_has_a_result(results, wanted):
-    left = list(results)
-
-    def work(address, place):
-        assert address == 0x1234
-        numbers = (ctypes.c_size_t * 2).from_address(place)
-        assert tuple(numbers) == (1, 0)
-        numbers[0] = left.pop(0)
-
-    function, _alive = guarded(work)
-    assert function(0x1234) == wanted
-    assert left == []
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_what_leaves_a_callback_is_no_result():
-    def work(address, place):
-        ctypes.c_size_t.from_address(place).value = 2
-        raise Stop
-
-    function, _alive = guarded(work)
-    assert function(0) == 0xE0
-
-
-def test_a_signal_before_the_first_instruction_of_a_callback(calls):
+def test_a_signal_before_the_first_instruction_of_a_call(calls, client, library):
     """The worst moment, with a handler that nobody stands before yet."""
     begun = []
 
-    def compare(address, place):
-        numbers = (ctypes.c_size_t * 2).from_address(place)
+    def compare(address):
         begun.append(address)
-        numbers[1] = SIGNAL if len(begun) == 1 else 0  # C alone is between this and the next call
-        numbers[0] = 0
+        # C alone is between this and the next call.
+        return 0, SIGNAL if len(begun) == 1 else 0
 
     calls.code.add(compare.__code__)
     signal.signal(SIGNAL, handler)
-    callback = CALLBACK(compare)
-    (place,) = guards([ctypes.cast(callback, ctypes.c_void_p).value], 0xE0)
+    (place,) = library.functions([compare], calls.adopt, 0xE0)
     items = (ctypes.c_int * 3)(3, 2, 1)
     ctypes.CDLL(None).qsort(items, 3, 4, ctypes.c_void_p(place))
     assert list(items) == [3, 2, 1]  # all were called equal
     assert len(begun) == 2
     assert isinstance(calls.error, Stop)
+    assert calls.error.__traceback__ is not None
+    assert (client.interrupts, client.doubts) == (0, 1)
     with pytest.raises(Stop):
         trip(calls)

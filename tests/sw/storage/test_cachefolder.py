@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from celosia.storage import cachefolder
+from celosia.storage import builds, cachefolder
 from celosia.storage.cachefolder import grew, limit_bytes, trim, use
-from celosia_sim import cache
 
 KEYS = [f"{i:024x}" for i in range(6)]
 
@@ -18,7 +17,7 @@ def root(tmp_path, monkeypatch):
     monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cachefolder, "_growth", cachefolder._Growth())
     monkeypatch.setattr(cachefolder, "_used", {})
-    monkeypatch.setattr(cache, "grew", lambda nbytes: None)
+    monkeypatch.setattr(builds, "grew", lambda nbytes: None)
     yield tmp_path / "cache"
     for descriptor in cachefolder._used.values():
         os.close(descriptor)
@@ -34,7 +33,7 @@ def file(root, key, *, used, size=1000):
 
 def folder(key, *, used, size=1000):
     """An entry that no process uses."""
-    path = cache.entry("chip", key, lambda into: (into / "chip.so").write_bytes(bytes(size)))
+    path = builds.entry("chip", key, lambda into: (into / "chip.so").write_bytes(bytes(size)))
     os.close(cachefolder._used.pop(path))
     os.utime(path / "manifest.json", (used, used))
     return path
@@ -68,7 +67,7 @@ def test_what_was_not_used_for_longest_goes(root):
 
 def test_what_is_found_again_is_used(root):
     first, second = (folder(KEYS[i], used=i) for i in range(2))
-    cache.entry("chip", KEYS[0], lambda into: pytest.fail("it is there"))
+    builds.entry("chip", KEYS[0], lambda into: pytest.fail("it is there"))
     os.close(cachefolder._used.pop(first))
     trim(root, 0)
     assert (first.exists(), second.exists()) == (True, False)
@@ -110,8 +109,8 @@ def test_remains_go(root):
 
 USER = """
 import sys
-from celosia_sim import cache
-path = cache.entry("chip", sys.argv[1], lambda into: sys.exit("it must be there"))
+from celosia.storage import builds
+path = builds.entry("chip", sys.argv[1], lambda into: sys.exit("it must be there"))
 print("using", flush=True)
 sys.stdin.readline()
 assert (path / "chip.so").stat().st_size == 1000
@@ -142,7 +141,7 @@ def test_what_is_being_made_stays(root):
         trim(root, 0)
         assert (into / "half").exists()
 
-    assert (cache.entry("chip", KEYS[0], make) / "half").exists()
+    assert (builds.entry("chip", KEYS[0], make) / "half").exists()
 
 
 def test_an_entry_that_was_removed_meanwhile_is_made_again(monkeypatch):
@@ -155,8 +154,8 @@ def test_an_entry_that_was_removed_meanwhile_is_made_again(monkeypatch):
             assert cachefolder._remove(where)
         return use(where)
 
-    monkeypatch.setattr(cache, "use", late)
-    made = cache.entry("chip", KEYS[0], lambda into: calls.append("make"))
+    monkeypatch.setattr(builds, "use", late)
+    made = builds.entry("chip", KEYS[0], lambda into: calls.append("make"))
     assert made == path
     assert calls == ["use", "make"]
 
@@ -174,7 +173,7 @@ def test_the_folder_is_looked_at_now_and_then(monkeypatch):
 
 def test_compiled_programs_and_builds_count(root, monkeypatch):
     monkeypatch.setenv("CELOSIA_CACHE_LIMIT", "0")
-    monkeypatch.setattr(cache, "grew", grew)
+    monkeypatch.setattr(builds, "grew", grew)
     old = file(root, KEYS[0], used=0)
-    cache.entry("chip", KEYS[1], lambda into: None)
+    builds.entry("chip", KEYS[1], lambda into: None)
     assert not old.exists()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia_sim import cache
+from celosia.storage import builds
+from celosia.storage.cachefolder import cache_folder
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +34,13 @@ def leftovers(folder: Path) -> list[str]:
 
 def test_miss_then_hit(folder):
     maker = Maker()
-    first = cache.entry("chip", "key", maker)
+    first = builds.entry("chip", "key", maker)
     assert first == folder / "chip" / "key"
-    assert cache.entry("chip", "key", maker) == first
+    assert builds.entry("chip", "key", maker) == first
     assert (first / "file").read_text() == "made"
     assert maker.calls == 1
-    cache.entry("chip", "other", maker)
-    cache.entry("runtime", "key", maker)
+    builds.entry("chip", "other", maker)
+    builds.entry("runtime", "key", maker)
     assert maker.calls == 3
 
 
@@ -52,9 +53,9 @@ def test_miss_then_hit(folder):
 ])
 def test_damaged_entry_is_made_again(damage):
     maker = Maker()
-    file = cache.entry("chip", "key", maker) / "file"
+    file = builds.entry("chip", "key", maker) / "file"
     damage(file)
-    assert (cache.entry("chip", "key", maker) / "file").read_text() == "made"
+    assert (builds.entry("chip", "key", maker) / "file").read_text() == "made"
     assert maker.calls == 2
 
 
@@ -65,17 +66,17 @@ def test_failure_leaves_nothing(folder, error):
         raise error
 
     with pytest.raises(error):
-        cache.entry("chip", "key", fail)
+        builds.entry("chip", "key", fail)
     assert not (folder / "chip" / "key").exists()
     assert leftovers(folder) == []
-    cache.entry("chip", "key", Maker())
+    builds.entry("chip", "key", Maker())
 
 
 #: A process that makes an entry; a fork would take the threads of other tests' libraries along.
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from celosia_sim import cache
+from celosia.storage import builds
 
 def make(into):
     (into / "half").write_text("")
@@ -84,7 +85,7 @@ def make(into):
     time.sleep(float(sys.argv[2]))
     (into / "file").write_text("made")
 
-cache.entry("chip", "key", make)
+builds.entry("chip", "key", make)
 """
 
 
@@ -101,7 +102,7 @@ def test_remains_of_a_killed_process_are_removed(folder, tmp_path):
         assert calls.exists()
         process.kill()
     assert leftovers(folder) == ["key.tmp"]
-    made = cache.entry("chip", "key", Maker())
+    made = builds.entry("chip", "key", Maker())
     assert sorted(path.name for path in made.iterdir()) == ["file", "manifest.json"]
     assert leftovers(folder) == []
 
@@ -114,15 +115,15 @@ def test_two_processes_make_an_entry_once(tmp_path):
 
 def test_digest_depends_on_every_part():
     base = {"text": "module", "trace": "", "flags": ("-O2",)}
-    keys = {cache.digest(base), cache.digest({**base, "text": "modulf"}),
-            cache.digest({**base, "trace": "vcd"}), cache.digest({**base, "flags": ("-O3",)})}
+    keys = {builds.digest(base), builds.digest({**base, "text": "modulf"}),
+            builds.digest({**base, "trace": "vcd"}), builds.digest({**base, "flags": ("-O3",)})}
     assert len(keys) == 4
-    assert cache.digest(dict(reversed(base.items()))) == cache.digest(base)
+    assert builds.digest(dict(reversed(base.items()))) == builds.digest(base)
 
 
 def test_cache_folder(monkeypatch, tmp_path):
-    assert cache.cache_folder() == tmp_path / "cache"
+    assert cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("CELOSIA_CACHE")
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
-    assert cache.cache_folder() == Path("/elsewhere/celosia")
+    assert cache_folder() == Path("/elsewhere/celosia")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from celosia.storage.cachefolder import MANIFEST, cache_folder, digest, grew, locked, use
 
-__all__ = ["cache_folder", "digest", "entry"]
+__all__ = ["digest", "entry"]
 
 
 def _hash(path: Path) -> str:
