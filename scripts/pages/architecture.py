@@ -36,7 +36,7 @@ def picture(rooms: Mapping[str, set[str]]) -> str:
     """Return what each room rests on, as Mermaid."""
     lines = ["```mermaid", "flowchart TB"]
     # Some names, such as graph, are words of Mermaid.
-    lines += [f'    {room}_["{room}"]' for room in reversed(rooms)]
+    lines += [f'    {room}_["{room}"]' for room in reversed(list(rooms))]
     lines += [f"    {room}_ --> {other}_" for room, others in reversed(reduced(rooms).items())
               for other in reversed(others)]
     return "\n".join([*lines, "```"]) + "\n"

@@ -1,6 +1,4 @@
-"""Files of the user: where results go, the folder of what need not be made again, and the compilers
-of C and C++ whose builds it keeps.
-"""
+"""Where results go, what is kept so as not to be made again, and the compilers of it."""
 
 from celosia.storage.compilers import (
     Compiler,
