@@ -1,4 +1,4 @@
-"""Addresses that grow by the same step in every turn of a counted loop.
+"""Induction variables: addresses that grow by the same step in every turn of a counted loop.
 
 They need no word of memory: a scalar register starts with the first and has the step added.
 """

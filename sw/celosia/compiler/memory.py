@@ -1,4 +1,4 @@
-"""Where tensors lie: how long each is needed, and which share bytes of external memory."""
+"""Buffer assignment by liveness: how long each tensor is needed, and which share bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that only move elements, as work on accesses.
+"""Data movement: operations that only move elements, as work on accesses.
 
 Reshapes, transposes, broadcasts, slices and reversals are views; what cannot remain a view is
 copied. Offsets of dynamic slices are computed by nodes of the graph.

@@ -1,4 +1,4 @@
-"""Where each operation of a canonical graph runs, and why; the data of docs/coverage.md."""
+"""Partitioning between chip and host: where each operation runs, and why (docs/coverage.md)."""
 
 from __future__ import annotations
 

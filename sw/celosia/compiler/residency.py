@@ -1,4 +1,4 @@
-"""Which tensors stay on chip between pieces of work, and where.
+"""On-chip buffer allocation: which tensors stay on chip between pieces of work, and where.
 
 Small values stay in the accumulators, operands of products in the unified buffer, as long as all
 that touches them can reach them there: whole rows, from the beginning of a panel on. They lie at

@@ -1,4 +1,4 @@
-"""Graphs of which the chip runs a part: cut into graphs for the chip and the host, in turns."""
+"""Graph partitioning: graphs of which the chip runs a part, cut for chip and host in turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From operations and loops to instructions with registers."""
+"""Register allocation of the scalar unit, and instructions: from operations and loops to code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether operations of a loop do the same in another order."""
+"""Dependence test of loops: whether their operations do the same in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves small works to rows of their own, so that one need not wait for the rows of another."""
+"""Register renaming, of rows: small works get rows of their own and need not wait for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts operations into an order in which the units of the chip overlap.
+"""List scheduling: operations are put into an order in which the units of the chip overlap.
 
 A program means what it does when its instructions run one after another; the scoreboard overlaps
 what it finds in its window of a few instructions. So the order must bring side by side what can

@@ -1,4 +1,4 @@
-"""Find the loops in a sequence of operations."""
+"""Loop rerolling: finds the loops in a sequence of operations."""
 
 from __future__ import annotations
 

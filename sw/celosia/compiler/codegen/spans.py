@@ -1,4 +1,4 @@
-"""What an operation costs, and which rows and bytes it touches."""
+"""Cost and footprint of an operation: its cycles, and the rows and bytes that it touches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives stride registers to the streams whose strides are triples."""
+"""Allocation of stride registers to the streams whose strides are triples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operations of a sequence must stay in order, and when each would start on the chip."""
+"""Dependence graph of a sequence of operations, and when each would start on the chip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activations of a product: rows that a block needs, their loads, streams of matmuls."""
+"""Activations of a product: rows that a block needs, double buffered, and streams of matmuls."""
 
 from __future__ import annotations
 

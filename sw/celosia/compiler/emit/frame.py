@@ -1,4 +1,4 @@
-"""Where the values of a cluster lie in one block."""
+"""Stack frame of a cluster, in rows: where its values lie in one block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for the values of a cluster, by their lives."""
+"""Register allocation of accumulator rows: rows for the values of a cluster, by their liveness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accumulator rows for values that come and go."""
+"""Free list of accumulator rows, for values that come and go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a product is cut into blocks, chosen by an estimate of the cycles."""
+"""Tiling: how a product is cut into blocks, chosen by an estimate of the cycles."""
 
 from __future__ import annotations
 

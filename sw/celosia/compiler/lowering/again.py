@@ -1,4 +1,4 @@
-"""Cheap results are computed again rather than stored and loaded.
+"""Rematerialisation: cheap results are computed again rather than stored and loaded.
 
 The backward pass of a layer wants what the forward pass made on the way: the square of what goes
 into an activation function, say, beside that itself. Where a group of nodes reads both, and what

@@ -1,4 +1,4 @@
-"""Leaves out copies of whole tensors: the copy and what it was made of become one tensor.
+"""Copy coalescing: a copy of a whole tensor and what it was made of become one tensor.
 
 A copy at the end of a tensor's life is none. The updates of a loop's state become updates in place:
 the copy that a `dynamic_update_slice` begins with, and that which carries the result to the next

@@ -1,4 +1,4 @@
-"""Leaves out what nobody reads: counters that became registers, state that is not wanted."""
+"""Dead-code elimination (DCE): what nobody reads is left out, as counters now in registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes results to where copies would bring them.
+"""Copy elimination, backward: results are written to where copies would bring them.
 
 Parts of a concatenation, the inside of a pad, the rows that a loop adds to its state: a cluster
 makes them, and a copy puts them in place. Here the cluster is made to write there itself; if nobody

@@ -1,4 +1,4 @@
-"""Simplify, third part: arithmetic that changes no bit of a result (but which NaN it is).
+"""Algebraic simplification (simplify, part 3) that changes no bit but which NaN a NaN is.
 
 Adding 0 to a float is none of these, for -0 + 0 is 0; adding -0 is. A quotient by a power of two
 is a product. Operations on what is repeated are done before it is repeated. Subnormal numbers,

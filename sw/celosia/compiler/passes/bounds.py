@@ -1,4 +1,4 @@
-"""What can be seen of the range of integers: indices and amounts of shifts that need no care."""
+"""Range analysis of integers: indices and amounts of shifts that need no care."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of products that a loop carries are made after it, as one product.
+"""Loop fission of sums of products: those that a loop carries are made after it, as one product.
 
 The gradients of the weights of a scan are such sums: each turn adds the product of what went into
 a layer and of the gradient of what came out. Instead each turn keeps the operands, which are much

@@ -1,4 +1,4 @@
-"""Elementwise: operations that neither the vector unit nor `celosia.kernels` has, of ones that do.
+"""Legalisation of elementwise operations: what vector unit and kernels lack, of what they have.
 
 | operation | becomes |
 |---|---|

@@ -1,4 +1,4 @@
-"""Simplify, first part: what is known when the program is compiled, and what is there twice.
+"""Constant folding and common subexpressions (CSE): simplify, first part.
 
 * Operations on constants are run by the interpreter, up to `MOST_ELEMENTS` of a result.
 * Constants of equal elements are scalars that a `broadcast` repeats.

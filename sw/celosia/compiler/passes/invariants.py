@@ -1,4 +1,4 @@
-"""What a loop rounds to bf16 again in every turn is rounded once, before it.
+"""Loop-invariant code motion (LICM) of roundings to bf16: once before the loop, not every turn.
 
 The weights of a scan are such values: rounded once they take half the bytes, and may stay on chip
 from turn to turn.

@@ -1,4 +1,4 @@
-"""Short loops without products are written out: their counters become constants.
+"""Loop unrolling: short loops without products are written out, counters become constants.
 
 The rounds of threefry are such a loop: five turns over a rotating list of distances. Written out,
 the list folds away, and what remains is one chain of elementwise operations.

@@ -1,4 +1,4 @@
-"""What a loop keeps of each turn is not kept if it follows from what it keeps besides.
+"""Rematerialisation over loops: what a turn keeps is dropped if it follows from the rest.
 
 The forward loop of a scan keeps the gates for the backward loop, and their derivatives, s (1 - s)
 of a gate s. Where the one follows from the other in few steps, the loop that wants it takes these

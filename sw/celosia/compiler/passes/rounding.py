@@ -1,4 +1,4 @@
-"""Conversions to bf16 go before views, to where the elements are made: there they cost nothing.
+"""Code motion of conversions to bf16: before views, where elements are made and it costs nothing.
 
 The heads of an attention are transposed before they are rounded for the array; a product that
 rounds what it stores writes half the bytes, and the copy for the transpose moves half as many.

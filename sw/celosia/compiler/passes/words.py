@@ -1,4 +1,4 @@
-"""Words: arithmetic is on 32 bits, f32, i32 or u32, as in the lanes of the vector unit.
+"""Type legalisation: arithmetic is on 32 bits, f32, i32 or u32, as in the vector unit's lanes.
 
 * Of bf16 it is in f32 between conversions, of shorter integers in i32, whose low bits come back.
   bf16, i8, u8, i16 and u16 are types of storage: moved, selected, converted, multiplied in the

@@ -1,4 +1,4 @@
-"""Selection: the elementwise operations of a cluster as few vector instructions.
+"""Instruction selection: the elementwise operations of a cluster as few vector instructions.
 
 `select` makes the `celosia.compiler.lowered.Code` of a cluster: `translate.py` makes terms of the
 nodes (`terms.py`), rules make them shorter (`always.py`, `rules.py`, `products.py`, `sums.py`),

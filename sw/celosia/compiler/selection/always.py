@@ -1,4 +1,4 @@
-"""Rules that change no bit, but which NaN a NaN is: signs, and bounds as second stages."""
+"""Peephole rules that change no bit but which NaN a NaN is: signs, bounds as second stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be seen of the range of numbers.
+"""Range analysis of numbers.
 
 Whether short integers need no wrapping, and how large a divisor may be.
 """

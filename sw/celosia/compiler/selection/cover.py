@@ -1,4 +1,4 @@
-"""From terms to steps: first stage, second stage and join of lanes become one instruction."""
+"""Tree covering: first stage, second stage and join of lanes become one instruction."""
 
 from __future__ import annotations
 

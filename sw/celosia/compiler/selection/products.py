@@ -1,4 +1,4 @@
-"""Products in one order: factors of one element first, and those last that are no streams.
+"""Reassociation of products: factors of one element first, those last that are no streams.
 
 So what is the same in all rows is multiplied once, and the product with it comes last, where a sum
 can take it in.

@@ -1,4 +1,4 @@
-"""Rules that make terms shorter and round otherwise.
+"""Peephole rules that make terms shorter and round otherwise.
 
 `merged` multiplies constants out, and leaves out roundings; `fast` does that too, puts products in
 order and takes common factors out of sums; `fuse`, after either, takes products into sums.

@@ -1,4 +1,4 @@
-"""Sums: common factors of two products, and sums of whole rows."""
+"""Factoring and reassociation of sums: common factors of two products, sums of whole rows."""
 
 from __future__ import annotations
 

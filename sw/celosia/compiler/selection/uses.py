@@ -1,4 +1,4 @@
-"""Who uses a value: what a function's short form may depend on."""
+"""Def-use chains: who uses a value, on which a function's short form may depend."""
 
 from __future__ import annotations
 
