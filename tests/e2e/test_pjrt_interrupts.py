@@ -1,4 +1,4 @@
-"""Interrupts and handlers of signals in calls of the plugin: the run ends, the process goes on."""
+"""Programs of JAX on the chip that are interrupted: processes of their own."""
 
 import pytest
 
