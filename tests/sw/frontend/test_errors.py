@@ -148,6 +148,24 @@ def test_comparator():
         "compare(LE, arg0, arg1)"),)
 
 
+@pytest.mark.parametrize(("depth", "shown"), [
+    (11, "subtract(" * 12 + "arg0" + ", arg1)" * 12),  # 196 characters
+    (12, "subtract(" * 13 + "arg0" + ", arg1)" * 11 + ", ..."),
+])
+def test_long_bodies_are_cut(depth, shown):
+    steps = "".join(f"   %{i + 1} = stablehlo.subtract %{i}, %b : tensor<f32>\n"
+                    for i in range(1, depth + 1))
+    text = f"""  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.reduce"(%x, %z) <{{dimensions = array<i64: 0>}}> ({{
+   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+   %1 = stablehlo.subtract %a, %b : tensor<f32>
+{steps}   stablehlo.return %{depth + 1} : tensor<f32>
+  }}) : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>"""
+    [problem] = refused(function(text, "%x: tensor<2xf32>", "f32")).problems
+    assert problem.endswith(f" of its arguments, not {shown}")
+
+
 @pytest.mark.parametrize(("program", "problems"), [
     ("hello", ["Unable to parse module assembly:",
                "error: x:1:1: custom op 'hello' is unknown (tried 'builtin.hello' as well)"]),

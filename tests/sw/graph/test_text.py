@@ -83,6 +83,8 @@ def test_large_constants():
     text = to_text(graph)
     assert f'i8[65]{{hex "{bytes(range(65)).hex()}"}}' in text
     assert to_text(parse(text)) == text
+    short = to_text(Graph("g", [], [constant(np.arange(64, dtype=np.int8))]), elide=True)
+    assert f"i8[64]{{{','.join(map(str, range(64)))}}}" in short
     assert to_text(graph, elide=True) == """graph g() {
   %0 = constant() value=i8[65]{...} : i8[65]
   return %0
