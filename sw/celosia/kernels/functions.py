@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 
 from celosia.arch.vector import Post, VectorOp
+from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
 __all__ = ["choose", "cos", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p", "logistic",
@@ -77,6 +78,7 @@ def choose(mask: Tile, a: Tile, b: Tile) -> Tile:
     return step(Op.OR, step(Op.AND, mask, a), step(Op.SELECT, mask, 0, b))
 
 
+@computes("divide")
 def div(n: Tile, d: Tile) -> Tile:
     """Quotient n / d.
 
@@ -100,6 +102,7 @@ def div(n: Tile, d: Tile) -> Tile:
     return v * step(Op.FMAX, up, down) * step(Op.FMIN, up, down)
 
 
+@computes("sqrt")
 def sqrt(x: Tile) -> Tile:
     """Square root; of -0 it is -0, of other negative numbers NaN."""
     return step(Op.MOV, x, post=Post.SQRT)
@@ -124,12 +127,14 @@ def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
     return power, step(Op.FNEG, whole, post=Post.EXP2)
 
 
+@computes("exp")
 def exp(x: Tile) -> Tile:
     """Exponential function e**x."""
     power, scale = _exp_parts(x, 1.0)
     return power * scale
 
 
+@computes("expm1")
 def expm1(x: Tile) -> Tile:
     """Exponential less one, e**x - 1."""
     # x = k * ln(2) + r, |r| <= ln(2) / 2, and scale = 2**(k - 1), which is in range where 2**k is
@@ -145,11 +150,13 @@ def expm1(x: Tile) -> Tile:
     return series * scale - rest - rest
 
 
+@computes("log")
 def log(x: Tile) -> Tile:
     """Natural logarithm; of a zero -inf, of a negative number NaN."""
     return step(Op.MOV, x, post=Post.LOG2) * math.log(2)
 
 
+@computes("log1p")
 def log1p(x: Tile) -> Tile:
     """Natural logarithm of 1 + x."""
     # With u = 1 + x, rounded, and lost = x - (u - 1): log(u) + lost / u. The clamps are for
@@ -167,6 +174,7 @@ def logistic(x: Tile) -> Tile:
     return step(Op.FFMA, power, scale, 1.0, post=Post.RECIP)
 
 
+@computes("tanh")
 def tanh(x: Tile) -> Tile:
     """Hyperbolic tangent."""
     # With v about e**(-2 * t), t = min(|x|, 9): (1 - v) / (1 + v) is the tangent of -ln(v) / 2, and
@@ -186,6 +194,7 @@ def small_erf(x: Tile) -> Tile:
     return x * polynomial(step(Op.MOV, x, post=Post.SQUARE), _ERF)
 
 
+@computes("erf")
 def erf(x: Tile) -> Tile:
     """Error function."""
     small = small_erf(x)
@@ -206,12 +215,14 @@ def _sine(x: Tile, turns: Tile, parity: Tile) -> Tile:
     return step(Op.XOR, value, step(Op.SHL, parity, 31))
 
 
+@computes("sin")
 def sin(x: Tile) -> Tile:
     """Sine, for |x| <= 1e4; beyond, digits are lost; from 1e7 on it is some number from -1 to 1."""
     whole = step(Op.FFMA, x, 1 / math.pi, _ROUND)  # its lowest bit is that of the integer
     return _sine(x, whole - _ROUND, whole)
 
 
+@computes("cos")
 def cos(x: Tile) -> Tile:
     """Cosine, for |x| <= 1e4; beyond, as `sin`."""
     # cos(x) = sin(x + pi / 2); the halves of pi that are taken away are an odd number.
@@ -219,6 +230,7 @@ def cos(x: Tile) -> Tile:
     return _sine(x, whole - _ROUND - 0.5, whole)
 
 
+@computes("power")
 def power(x: Tile, y: Tile) -> Tile:
     """Power x**y, as in C: NaN where x < 0 and y is no integer, 1 where y is 0 or x is 1."""
     magnitude = abs(x)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 
 from celosia.arch.vector import Post
 from celosia.compiler.levels import KERNELS
 from celosia.compiler.selection.terms import Pool, Term
+from celosia.kernels.table import Function
 from celosia.kernels.trace import Kernel, Operand, Tile, Word, kernel
 
 __all__ = ["exact", "inline"]
 
 
 @cache
-def _traced(name: str, operands: int) -> Kernel:
-    module, _, function = name.partition(".")
-    code = getattr(import_module(f"celosia.kernels.{module}"), function)
-    return kernel(function, code, ("x", "y")[:operands])
+def _traced(function: Function, operands: int) -> Kernel:
+    return kernel(function.__name__, function, ("x", "y")[:operands])
 
 
 def exact(pool: Pool, op: str, *args: Term) -> Term:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from celosia.frontend.stablehlo.attributes import name_of
-from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.frontend.stablehlo.translation import Here, translated_in, translates
 from celosia.graph import DType, TensorType, Value
 
-__all__ = ["BOOLEAN", "ERROR_FUNCTIONS"]
+__all__ = ["BOOLEAN", "ELEMENTWISE", "ERROR_FUNCTIONS"]
 
 #: Operations of the same meaning.
 _SAME = {
@@ -148,3 +148,7 @@ def _reduce_precision(here: Here) -> Value:
     [x] = here.operands
     return here.emit("reduce_precision", x, exponent=here.int("exponent_bits"),
                      mantissa=here.int("mantissa_bits"))
+
+
+#: Whatever this module translates: each element of the result follows from one of each operand.
+ELEMENTWISE = translated_in(__name__)

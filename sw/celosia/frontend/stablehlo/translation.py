@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.frontend.stablehlo.frames import Frame
     from celosia.frontend.stablehlo.importer import Importer
 
-__all__ = ["TRANSLATORS", "Constants", "Here", "Translator", "translates"]
+__all__ = ["TRANSLATORS", "Constants", "Here", "Translator", "translated_in", "translates"]
 
 
 class Here:
@@ -171,3 +171,9 @@ def translates(*names: str) -> Callable[[Translator], Translator]:
         return translator
 
     return enter
+
+
+def translated_in(module: str) -> frozenset[str]:
+    """Return the operations that have their translators in a module."""
+    return frozenset(name for name, translator in TRANSLATORS.items()
+                     if translator.__module__ == module)
