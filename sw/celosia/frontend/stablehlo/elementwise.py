@@ -6,7 +6,7 @@ from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translated_in, translates
 from celosia.graph import DType, TensorType, Value
 
-__all__ = ["BOOLEAN", "ELEMENTWISE", "ERROR_FUNCTIONS"]
+__all__ = ["BOOLEAN", "ELEMENTWISE", "CLIENT_FUNCTIONS"]
 
 #: Operations of the same meaning.
 _SAME = {
@@ -22,8 +22,9 @@ _SAME = {
 }
 #: What the arithmetic of numbers is for bools.
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
-#: Operations of the client dialect that are better than the polynomials it has for them.
-ERROR_FUNCTIONS = ("chlo.erf", "chlo.erfc", "chlo.erf_inv")
+#: Functions of one array in the client dialect that the graph has, better than what that dialect
+#: makes of them.
+CLIENT_FUNCTIONS = ("chlo.erf", "chlo.erfc", "chlo.erf_inv")
 
 
 @translates(*(f"stablehlo.{name}" for name in _SAME))
@@ -44,8 +45,8 @@ def _of_sign(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("stablehlo."), x)
 
 
-@translates(*ERROR_FUNCTIONS)
-def _error_function(here: Here) -> Value:
+@translates(*CLIENT_FUNCTIONS)
+def _client_function(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("chlo."), *here.operands)
 
 

@@ -17,6 +17,7 @@ from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import Here
 from celosia.graph import Trait, Value, having
+from celosia.graph.operations.elementwise import neutral
 from celosia.graph.sharding import Sharding, UnevenSharding
 
 __all__ = ["RULES", "Plan"]
@@ -98,7 +99,7 @@ def _may_repeat(here: Here, reducer: str, initial: Value) -> bool:
     if initial.node not in here.importer.constants:
         return False
     [found] = here.importer.constants.values(initial.node)
-    return bool(np.all(found == (1 if reducer == "multiply" else 0)))
+    return bool(np.all(found == neutral(reducer, initial.dtype)))
 
 
 def _contracted(a: Sharding, b: Sharding, shared: Sequence[tuple[int, int]], count: int,

@@ -1,10 +1,17 @@
 """Operations on the elements of tensors of one shape."""
 
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.graph.attributes import DTYPE, INT, Attribute, enum
 from celosia.graph.spec import Call, Infer, Trait, define, require, same
 from celosia.graph.types import DType, TensorType
 
-__all__ = ["BITWISE", "COMPARISONS", "FLOAT_BINARY", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS"]
+__all__ = ["BITWISE", "COMPARISONS", "FLOAT_BINARY", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS",
+           "neutral"]
 
 #: Directions of `compare`.
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -52,6 +59,22 @@ SHIFTS = {
     "shift_right": "a >> b, zeros enter; 0 where b is not within the bits of a.",
     "shift_right_signed": "a >> b, the sign enters; all sign where b is not within the bits of a.",
 }
+#: What a commutative operation leaves as it is, of floats. -0 and not 0: -0 + 0 is 0.
+_NEUTRAL: Mapping[str, float] = {
+    "add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
+
+
+def neutral(name: str, dtype: DType) -> NDArray:
+    """Return the scalar that a commutative operation leaves what it joins with as it was."""
+    if dtype is DType.BOOL:
+        return np.array(name == "and")
+    if dtype.is_float:
+        return np.array(_NEUTRAL[name], dtype.numpy)
+    info = np.iinfo(dtype.numpy)
+    ones = -1 if dtype.is_signed else info.max
+    number = {"add": 0, "multiply": 1, "maximum": info.min, "minimum": info.max, "and": ones,
+              "or": 0, "xor": 0}
+    return np.array(number[name], dtype.numpy)
 
 
 def _named(infer: Infer, doc: str) -> Infer:

@@ -13,6 +13,7 @@ __all__ = ["ARG_REDUCERS", "REDUCERS", "require_reducible"]
 
 #: Reducers of one value: the binary operations of the same name.
 REDUCERS = tuple(sorted(having(Trait.COMMUTATIVE), key=[*OPS].index))
+_OF_FLOATS = having(Trait.FLOAT)
 #: Reducers of a value and its index: the greatest or least value, a NaN before any other, and of
 #: equal ones that with the least index.
 ARG_REDUCERS = ("argmax", "argmin")
@@ -22,6 +23,8 @@ def require_reducible(reducer: str, dtype: DType) -> None:
     """Raise `ValueError` unless a reducer takes elements of a type."""
     if reducer in BITWISE:
         require(not dtype.is_float, f"operand of reducer {reducer} must not be a float")
+    elif reducer in _OF_FLOATS:
+        require(dtype.is_float, f"operand of reducer {reducer} must be a float")
     else:
         require(dtype is not DType.BOOL, f"operand of reducer {reducer} must not be bool")
 
