@@ -15,8 +15,8 @@ from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
-__all__ = ["choose", "cos", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p", "logistic",
-           "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
+__all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
+           "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
 
 Op = VectorOp
 
@@ -118,13 +118,18 @@ def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
 
     One is about 1..2 (where nothing is added), the other a power of two.
     """
-    whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)  # minus the exponent
+    power, whole = _exp_split(x, small, sign)
+    return power, step(Op.FNEG, whole, post=Post.EXP2)
+
+
+def _exp_split(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
+    """Return the first factor of exp(sign * x + small), and minus the exponent of the other."""
+    whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)
     whole = step(Op.I2F, whole)
     rest = step(Op.FFMA, x, sign * _LOG2_E_HIGH, whole)
     if small is not None:
         rest = step(Op.FFMA, small, _LOG2_E, rest)
-    power = step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2)
-    return power, step(Op.FNEG, whole, post=Post.EXP2)
+    return step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2), whole
 
 
 @computes("exp")
@@ -132,6 +137,15 @@ def exp(x: Tile) -> Tile:
     """Exponential function e**x."""
     power, scale = _exp_parts(x, 1.0)
     return power * scale
+
+
+@computes("cosh")
+def cosh(x: Tile) -> Tile:
+    """Hyperbolic cosine."""
+    # e**|x| / 2, whose power of two is in range where that of e**|x| is not, and what is left.
+    power, whole = _exp_split(abs(x), None, 1.0)
+    half = power * step(Op.FSUB, -1.0, whole, post=Post.EXP2)
+    return step(Op.FFMA, step(Op.MOV, half, post=Post.RECIP), 0.25, half)
 
 
 @computes("expm1")

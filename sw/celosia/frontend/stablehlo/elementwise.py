@@ -24,7 +24,7 @@ _SAME = {
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
 #: Functions of one array in the client dialect that the graph has, better than what that dialect
 #: makes of them.
-CLIENT_FUNCTIONS = ("chlo.erf", "chlo.erfc", "chlo.erf_inv")
+CLIENT_FUNCTIONS = ("chlo.cosh", "chlo.erf", "chlo.erfc", "chlo.erf_inv")
 
 
 @translates(*(f"stablehlo.{name}" for name in _SAME))

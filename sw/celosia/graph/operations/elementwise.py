@@ -28,6 +28,7 @@ FLOAT_UNARY = {
     "cbrt": "Cube root, of a negative number negative.",
     "sin": "Sine of x radians.",
     "cos": "Cosine of x radians.",
+    "cosh": "Hyperbolic cosine.",
     "erf": "Error function.",
     "erfc": "1 - erf(x), exact where that is small.",
     "erf_inv": "Inverse of erf.",
