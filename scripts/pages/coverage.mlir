@@ -292,6 +292,12 @@ func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   return %r : tensor<6x20xf32>
 }
 
+// chlo.cosh
+func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
+  %r = "chlo.cosh"(%x) : (tensor<6x20xf32>) -> tensor<6x20xf32>
+  return %r : tensor<6x20xf32>
+}
+
 // chlo.erfc
 func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   %r = "chlo.erfc"(%x) : (tensor<6x20xf32>) -> tensor<6x20xf32>

@@ -25,8 +25,9 @@ Made by `scripts/docs`, which compiles the programs of `scripts/pages/coverage.m
 [canonical level](passes.md) and asks `celosia.compiler.placement` about each operation that they
 become; edit those, not this page.
 
-{chip} of the {all} operations that training programs of JAX, Keras, Flax and torchax use run on
-the chip. The host runs the others, between programs of the chip; `strict=True` refuses them.
+{chip} of these {all} operations run on the chip: those that training programs of JAX, Keras, Flax
+and torchax use, and some that other programs do. The host runs the others, between programs of the
+chip; `strict=True` refuses them.
 Collectives and shardings are those of a single device here; several exchange arrays by way of the
 host (`celosia.collectives`).
 """

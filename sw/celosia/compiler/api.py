@@ -15,7 +15,7 @@ from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, Graph, Node, fingerprint
+from celosia.graph import DType, Graph, Node, Trait, fingerprint, having
 
 if TYPE_CHECKING:
     from celosia.compiler.build import Built
@@ -25,9 +25,9 @@ __all__ = ["check_formats", "check_places", "chosen", "compile", "graph_of"]
 
 #: Operations that move words and do not look at them.
 _MOVES = frozenset({
-    "barrier", "bitcast", "broadcast", "case", "concatenate", "constant", "dynamic_slice",
-    "dynamic_update_slice", "gather", "pad", "parameter", "reshape", "reverse", "scatter",
-    "select", "slice", "transpose", "while"})
+    "select", *having(Trait.STORED), *having(Trait.VIEW), *having(Trait.CONTROL),
+    *(having(Trait.MOVEMENT) - having(Trait.ORDERING))})
+_PRODUCTS = having(Trait.PRODUCT)
 
 
 def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core", *,
@@ -143,7 +143,7 @@ def _lacks(node: Node, config: TpuConfig) -> str:
                 return f"elements must not be bf16 on an int8 chip, as those of {type}"
             if type.dtype.is_float and node.op not in _MOVES:
                 return f"arithmetic must be of integers on an int8 chip, not of {type}"
-    if not config.int8 and node.op in ("dot", "convolution") and types[0].dtype is DType.I8:
+    if not config.int8 and node.op in _PRODUCTS and types[0].dtype is DType.I8:
         return f"products must be of bf16 on a chip without int8, not of {types[0]}"
     return ""
 

@@ -21,6 +21,7 @@ from celosia.compiler.emit.map import emit_map
 from celosia.compiler.emit.move import emit_move
 from celosia.compiler.emit.product import emit_product
 from celosia.compiler.emit.rows import emit_gather, emit_scatter
+from celosia.compiler.fusion import LEAVES
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -196,7 +197,7 @@ class _Emitter:
         kind, names = type(work).__name__.lower(), ()
         if isinstance(work, Cluster):
             kind = "map"
-            names = tuple(node.op for node in work.nodes if node.op not in ("constant", "iota"))
+            names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
             panels = -(-work.space[-1] // config.dim)
             rows = math.prod(work.space[:-1]) * panels * steps
             if isinstance(work.product, Dot):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from celosia.graph import DType, Graph, Node, Source, TensorType, Value, constant, op, ops, splat
+from celosia.graph.operations.elementwise import neutral
 
 __all__ = ["Builder", "replace_nodes", "scalar_of"]
 
@@ -156,17 +154,7 @@ class Builder:
 
     def neutral(self, name: str, dtype: DType) -> Value:
         """Return the scalar that a reducer leaves what it joins with as it was."""
-        if dtype is DType.BOOL:
-            return self.constant(np.array(name == "and"))
-        if dtype.is_float:
-            # -0 and not 0: -0 + 0 is 0.
-            number = {"add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
-            return self.constant(number[name], dtype)
-        info = np.iinfo(dtype.numpy)
-        ones = -1 if dtype.is_signed else info.max
-        number = {"add": 0, "multiply": 1, "maximum": info.min, "minimum": info.max, "and": ones,
-                  "or": 0, "xor": 0}
-        return self.constant(np.array(number[name], dtype.numpy))
+        return self.constant(neutral(name, dtype))
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
         """Return the polynomial with the coefficients, that of the highest power first."""

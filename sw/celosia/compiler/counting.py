@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from celosia.graph import DType, Node, Value
+from celosia.graph import DType, Node, Trait, Value, having
 
 __all__ = ["Counter", "Line", "line", "takes_turns", "written_over"]
 
@@ -35,6 +35,7 @@ class Line:
         return min(self.first, last), max(self.first, last)
 
 
+_SAME = having(Trait.UNCHANGED)
 _DECIDED = {"lt": lambda a, b: (a[1] < b[0], a[0] >= b[1]),
             "le": lambda a, b: (a[1] <= b[0], a[0] > b[1]),
             "gt": lambda a, b: (a[0] > b[1], a[1] <= b[0]),
@@ -59,8 +60,8 @@ class _Lines:
             return None
         if node.op == "constant":
             return Line(int(node.attrs["value"].numpy.reshape(-1)[0]), 0)
-        if node.op in ("reshape", "broadcast"):
-            return self.of(node.operands[0])
+        if node.op in _SAME:
+            return self.of(node.operands[value.index])
         if node.op == "select":
             held = self._holds(node.operands[0])
             return None if held is None else self.of(node.operands[1 if held else 2])
@@ -92,8 +93,8 @@ class _Lines:
     def _holds(self, value: Value) -> bool | None:
         """Whether a comparison holds in every turn, or in none."""
         node = value.node
-        if node.op in ("reshape", "broadcast"):
-            return self._holds(node.operands[0])
+        if node.op in _SAME and node.operands[value.index].type.size == 1:
+            return self._holds(node.operands[value.index])
         if node.op != "compare" or node.attrs["direction"] not in _DECIDED:
             return None
         a, b = (self.of(operand) for operand in node.operands)

@@ -21,25 +21,24 @@ from celosia.arch.config import TpuConfig
 from celosia.compiler.lowered import Extent
 from celosia.compiler.spaces import Space
 from celosia.compiler.views import View
-from celosia.graph import DType, Graph, Node, Value
+from celosia.graph import DType, Graph, Node, Trait, Value, having
 
-__all__ = ["LEAVES", "MOVEMENTS", "PRODUCTS", "VIEWS", "Group", "Roots", "fuse", "inside"]
+__all__ = ["LEAVES", "PRODUCTS", "VIEWS", "Group", "Roots", "fuse", "inside", "is_fused"]
 
-LEAVES = frozenset({"parameter", "constant", "iota"})
-#: The same elements in another arrangement; of `dynamic_slice` from an address of the run.
-VIEWS = frozenset({"reshape", "broadcast", "slice", "transpose", "reverse", "bitcast", "barrier",
-                   "dynamic_slice"})
+LEAVES = having(Trait.LEAF)
+#: `dynamic_slice` is one from an address of the run.
+VIEWS = having(Trait.VIEW)
 #: Those of them that a group may have in its midst.
-_INSIDE = frozenset({"reshape", "broadcast", "bitcast", "barrier"})
-PRODUCTS = frozenset({"dot", "convolution"})
-#: Work of its own.
-MOVEMENTS = frozenset({"concatenate", "pad", "dynamic_update_slice", "gather", "scatter", "while",
-                       "case", "sort", "top_k", "select_and_scatter"})
+_INSIDE = having(Trait.IN_ORDER)
+#: Leaves that take no stream: parameters do.
+_CHEAP = having(Trait.CHEAP)
+PRODUCTS = having(Trait.PRODUCT)
+_FUSED = having(Trait.ELEMENTWISE) | PRODUCTS | having(Trait.REDUCTION)
 
 
 def is_fused(node: Node) -> bool:
     """Whether a node belongs to a group."""
-    return node.op not in LEAVES and node.op not in VIEWS and node.op not in MOVEMENTS
+    return node.op in _FUSED
 
 
 def inside(view: View | None, chain: Iterable[Node]) -> View | None:
@@ -308,7 +307,7 @@ class _Fusion:
             for base, _ in self.needs[node]:
                 if base.node in group.extents:
                     last[base.node] = i
-                elif base.node.op not in ("constant", "iota"):
+                elif base.node.op not in _CHEAP:
                     outside.add(base)
         most = now = 0
         ends: dict[int, int] = {}

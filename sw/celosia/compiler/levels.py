@@ -1,44 +1,40 @@
 """The canonical level: what a graph consists of before code is made for the chip.
 
-`KERNELS` says which function of `celosia.kernels` an elementwise operation is; all others are one
-or two instructions.
+`KERNELS` says which function of `celosia.kernels` an elementwise operation is, `INSTRUCTIONS` which
+instruction; all others are one or two of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
+from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.passes import elementwise, reductions
 from celosia.compiler.passes.bounds import within
 from celosia.compiler.passes.convolutions import is_canonical_convolution
 from celosia.compiler.passes.dots import is_canonical_dot
 from celosia.compiler.passes.indexed import is_row_gather, is_row_scatter
 from celosia.compiler.passes.products import is_native
-from celosia.compiler.passes.reductions import is_canonical_reduction
-from celosia.compiler.passes.words import CONVERSIONS, WORDS
-from celosia.graph import CORE, DType, Node, Rule
-from celosia.graph.operations.elementwise import (
-    BITWISE,
-    FLOAT_BINARY,
-    FLOAT_UNARY,
-    NUMERIC_BINARY,
-    SHIFTS,
-)
-from celosia.kernels import error_functions, functions, inverses
-from celosia.kernels.trace import Tile
+from celosia.compiler.passes.words import ARITHMETIC, CONVERSIONS, WORDS
+from celosia.graph import CORE, DType, Node, Rule, Trait, having
+from celosia.graph.operations.elementwise import SHIFTS
+from celosia.kernels import error_functions, functions, inverses  # noqa: F401 - fill FUNCTIONS
+from celosia.kernels.table import FUNCTIONS, Function
 
-__all__ = ["CANONICAL", "KERNELS"]
+__all__ = ["CANONICAL", "INSTRUCTIONS", "KERNELS"]
 
-#: Elementwise operation to the function of `celosia.kernels` that it is.
-KERNELS: dict[str, Callable[..., Tile]] = {
-    "divide": functions.div, "cbrt": inverses.cbrt, "atan2": inverses.atan2,
-    "erfc": error_functions.erfc, "sqrt": functions.sqrt, "exp": functions.exp,
-    "expm1": functions.expm1, "log": functions.log, "log1p": functions.log1p,
-    "tanh": functions.tanh, "erf": functions.erf, "sin": functions.sin, "cos": functions.cos,
-    "power": functions.power}
-_FLOATS = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, "abs", "negate", "divide", "power", "remainder",
-                     "is_finite"})
-_ARITHMETIC = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs",
-                         "negate", "not", "is_finite", "compare"})
+#: Elementwise operation to function of `celosia.kernels`.
+KERNELS: Mapping[str, Function] = FUNCTIONS
+#: Elementwise operation to the vector operations of floats and of integers.
+INSTRUCTIONS: Mapping[str, tuple[Op, Op]] = {
+    "add": (Op.FADD, Op.IADD), "subtract": (Op.FSUB, Op.ISUB), "multiply": (Op.FMUL, Op.IMUL),
+    "maximum": (Op.FMAX, Op.IMAX), "minimum": (Op.FMIN, Op.IMIN),
+    **{name: (op, op) for name, op in {
+        "and": Op.AND, "or": Op.OR, "xor": Op.XOR, "not": Op.NOT, "shift_left": Op.SHL,
+        "shift_right": Op.SHR, "shift_right_signed": Op.SAR, "abs": Op.FABS, "negate": Op.FNEG,
+        "is_finite": Op.ISFINITE, "select": Op.SELECT}.items()}}
+_FLOATS = having(Trait.FLOAT) | elementwise.OF_INTEGERS.keys()
+_ORDERING = having(Trait.ORDERING)
 
 
 def _dot(node: Node) -> str | None:
@@ -59,7 +55,7 @@ def _word(node: Node) -> str | None:
         return f"operands must be f32, not {dtype}"
     if node.op in SHIFTS and not within(node.operands[1], 32):
         return "amounts must be plain to see from 0 to 31"
-    unsigned = node.op in ("compare", "maximum", "minimum") and dtype is DType.U32
+    unsigned = node.op in _ORDERING and dtype is DType.U32
     return None if dtype in WORDS and not unsigned else f"operands must be words, not {dtype}"
 
 
@@ -74,9 +70,9 @@ def _bitcast(node: Node) -> str | None:
 
 
 def _reduce(node: Node) -> str | None:
-    if not is_canonical_reduction(node):
+    if not reductions.is_canonical_reduction(node):
         return "reduction must be one of the vector unit's, from what changes nothing"
-    unsigned = node.attrs["reducer"] in ("maximum", "minimum")
+    unsigned = node.attrs["reducer"] in _ORDERING
     dtype = node.operands[0].dtype
     good = dtype in WORDS and not (unsigned and dtype is DType.U32)
     return None if good else f"operand must be of words, not {dtype}"
@@ -95,12 +91,11 @@ def _pad(node: Node) -> str | None:
 
 CANONICAL = CORE.refine(
     "canonical",
-    without=("arg_reduce", "ceil", "clamp", "erf_inv", "reduce_precision", "reduce_window",
-             "sign"),
+    without=(*elementwise.REPLACED, *reductions.REPLACED),
     rules=(
         Rule("canonical dot", _dot, frozenset({"dot"})),
         Rule("canonical convolution", _convolution, frozenset({"convolution"})),
-        Rule("arithmetic on words", _word, _ARITHMETIC),
+        Rule("arithmetic on words", _word, ARITHMETIC),
         Rule("canonical conversion", _convert, frozenset({"convert"})),
         Rule("bitcast moves nothing", _bitcast, frozenset({"bitcast"})),
         Rule("canonical reduction", _reduce, frozenset({"reduce"})),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from celosia.compiler.levels import CANONICAL, KERNELS
-from celosia.graph import DType, Node
+from celosia.compiler.levels import CANONICAL, INSTRUCTIONS, KERNELS
+from celosia.compiler.passes.reductions import REPLACED
+from celosia.graph import DType, Node, Trait, having
 from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = ["PLACES", "Place", "place"]
@@ -28,30 +29,31 @@ class Place(NamedTuple):
     reason: str
 
 
-def _group(reason: str, names: str) -> dict[str, Place]:
-    return {name: Place("chip", reason) for name in names.split()}
+def _group(reason: str, names: Iterable[str]) -> dict[str, Place]:
+    return {name: Place("chip", reason) for name in names}
 
 
-#: Operation of the canonical level to its place, but for what `place` says of single nodes.
+#: Operation of the canonical level to its place, but for what `place` says of single nodes. What
+#: holds for a kind of operations comes before what holds for one of them.
 PLACES: dict[str, Place] = {
-    **_group("memory that the driver fills", "parameter constant"),
-    **_group("the vector unit counts rows and lanes", "iota"),
-    **_group("a view, or addresses of a stream", "broadcast reshape slice reverse"),
-    **_group("copies of streams", "pad concatenate"),
-    **_group("the tile transposer, or addresses of a stream", "transpose"),
-    **_group("vector instructions", "add subtract multiply maximum minimum abs negate and or xor "
-             "not shift_left shift_right shift_right_signed is_finite compare select convert "
-             "rsqrt floor round requantise"),
-    **_group("the same bits", "bitcast"),
+    **_group("memory that the driver fills", having(Trait.STORED)),
+    **_group("a view, or addresses of a stream", having(Trait.VIEW)),
+    **_group("copies of streams", having(Trait.MOVEMENT)),
+    **_group("vector instructions", [*INSTRUCTIONS, "compare", "convert", "rsqrt", "floor",
+                                     "round", "requantise"]),
     **{name: Place("chip", f"{kernel.__module__}.{kernel.__name__}")
        for name, kernel in KERNELS.items()},
-    **_group("the array", "dot convolution"),
-    **_group("reductions of the vector unit", "reduce"),
-    **_group("rows that an index names, in the vector unit", "gather scatter"),
-    **_group("addresses from registers of the scalar unit", "dynamic_slice dynamic_update_slice"),
-    **_group("branches and loops of the scalar unit", "while case"),
-    **_group("nothing to do", "barrier"),
+    **_group("the array", having(Trait.PRODUCT)),
+    **_group("reductions of the vector unit", having(Trait.REDUCTION) - REPLACED.keys()),
+    **_group("branches and loops of the scalar unit", having(Trait.CONTROL)),
     **{name: Place("link", "devices exchange it by way of the host") for name in COLLECTIVES},
+    "iota": Place("chip", "the vector unit counts rows and lanes"),
+    "transpose": Place("chip", "the tile transposer, or addresses of a stream"),
+    "bitcast": Place("chip", "the same bits"),
+    "barrier": Place("chip", "nothing to do"),
+    **_group("rows that an index names, in the vector unit", ["gather", "scatter"]),
+    **_group("addresses from registers of the scalar unit",
+             ["dynamic_slice", "dynamic_update_slice"]),
     "remainder": Place("host", "a remainder of fp32 needs a division of up to 277 bits"),
     "select_and_scatter": Place("host", "its window has too many elements to be written out"),
     "sort": Place("host", "the chip compares, but has no network that sorts"),
@@ -74,7 +76,7 @@ def _scatter(node: Node) -> Place | None:
 
 
 _SINGLE: dict[str, Callable[[Node], Place | None]] = {
-    "dot": _product, "convolution": _product, "scatter": _scatter}
+    **dict.fromkeys(having(Trait.PRODUCT), _product), "scatter": _scatter}
 
 
 def place(node: Node) -> Place:

@@ -9,12 +9,12 @@ from celosia.compiler.builder import replace_nodes
 from celosia.compiler.passes.loops import trips, turn
 from celosia.compiler.pipeline import count
 from celosia.compiler.placement import Place, place
-from celosia.graph import Graph, Node, Value, parameter
+from celosia.graph import Graph, Node, Trait, Value, having, parameter
 
 __all__ = ["Part", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
 
 #: What is made again by each part that needs it, if its operands are.
-_FREE = frozenset({"constant", "iota", "broadcast", "reshape"})
+_FREE = having(Trait.CHEAP)
 #: Nodes of all turns of a loop that is written out because devices meet in it.
 MOST_NODES = 4096
 #: Places in the order in which they take turns; a device's number is wanted first.

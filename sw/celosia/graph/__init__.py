@@ -9,10 +9,10 @@ from celosia.graph.parser import parse
 from celosia.graph.printer import fingerprint, to_text
 from celosia.graph.rewrite import rewrite
 from celosia.graph.source import Source
-from celosia.graph.spec import OPS, OpSpec
+from celosia.graph.spec import OPS, OpSpec, Trait, having
 from celosia.graph.types import Array, DType, TensorType
 
 __all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "Graph", "GraphError", "Level", "Node",
-           "OpSpec", "Rule", "Source", "TensorType", "Value", "check", "constant",
-           "fingerprint", "interpret", "op", "ops", "parameter", "parse", "rewrite", "splat",
-           "to_text"]
+           "OpSpec", "Rule", "Source", "TensorType", "Trait", "Value", "check", "constant",
+           "fingerprint", "having", "interpret", "op", "ops", "parameter", "parse", "rewrite",
+           "splat", "to_text"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.kernels.functions import choose, exp_of_sum, polynomial, small_erf
+from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
 __all__ = ["erfc"]
@@ -27,6 +28,7 @@ _SERIES = tuple(_SCALE * each for each in (
     0.0018430149131782527, -0.0005025849948137525))
 
 
+@computes("erfc")
 def erfc(x: Tile) -> Tile:
     """Complementary error function, 1 - erf(x)."""
     size = step(Op.FABS, x, **clamp(0.0, _FAR))

@@ -12,10 +12,11 @@ import math
 from collections.abc import Sequence
 
 from celosia.arch.vector import Post, VectorOp
+from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
-__all__ = ["choose", "cos", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p", "logistic",
-           "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
+__all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
+           "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
 
 Op = VectorOp
 
@@ -77,6 +78,7 @@ def choose(mask: Tile, a: Tile, b: Tile) -> Tile:
     return step(Op.OR, step(Op.AND, mask, a), step(Op.SELECT, mask, 0, b))
 
 
+@computes("divide")
 def div(n: Tile, d: Tile) -> Tile:
     """Quotient n / d.
 
@@ -100,6 +102,7 @@ def div(n: Tile, d: Tile) -> Tile:
     return v * step(Op.FMAX, up, down) * step(Op.FMIN, up, down)
 
 
+@computes("sqrt")
 def sqrt(x: Tile) -> Tile:
     """Square root; of -0 it is -0, of other negative numbers NaN."""
     return step(Op.MOV, x, post=Post.SQRT)
@@ -115,21 +118,37 @@ def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
 
     One is about 1..2 (where nothing is added), the other a power of two.
     """
-    whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)  # minus the exponent
+    power, whole = _exp_split(x, small, sign)
+    return power, step(Op.FNEG, whole, post=Post.EXP2)
+
+
+def _exp_split(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
+    """Return the first factor of exp(sign * x + small), and minus the exponent of the other."""
+    whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)
     whole = step(Op.I2F, whole)
     rest = step(Op.FFMA, x, sign * _LOG2_E_HIGH, whole)
     if small is not None:
         rest = step(Op.FFMA, small, _LOG2_E, rest)
-    power = step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2)
-    return power, step(Op.FNEG, whole, post=Post.EXP2)
+    return step(Op.FFMA, x, sign * (_LOG2_E - _LOG2_E_HIGH), rest, post=Post.EXP2), whole
 
 
+@computes("exp")
 def exp(x: Tile) -> Tile:
     """Exponential function e**x."""
     power, scale = _exp_parts(x, 1.0)
     return power * scale
 
 
+@computes("cosh")
+def cosh(x: Tile) -> Tile:
+    """Hyperbolic cosine."""
+    # e**|x| / 2, whose power of two is in range where that of e**|x| is not, and what is left.
+    power, whole = _exp_split(abs(x), None, 1.0)
+    half = power * step(Op.FSUB, -1.0, whole, post=Post.EXP2)
+    return step(Op.FFMA, step(Op.MOV, half, post=Post.RECIP), 0.25, half)
+
+
+@computes("expm1")
 def expm1(x: Tile) -> Tile:
     """Exponential less one, e**x - 1."""
     # x = k * ln(2) + r, |r| <= ln(2) / 2, and scale = 2**(k - 1), which is in range where 2**k is
@@ -145,11 +164,13 @@ def expm1(x: Tile) -> Tile:
     return series * scale - rest - rest
 
 
+@computes("log")
 def log(x: Tile) -> Tile:
     """Natural logarithm; of a zero -inf, of a negative number NaN."""
     return step(Op.MOV, x, post=Post.LOG2) * math.log(2)
 
 
+@computes("log1p")
 def log1p(x: Tile) -> Tile:
     """Natural logarithm of 1 + x."""
     # With u = 1 + x, rounded, and lost = x - (u - 1): log(u) + lost / u. The clamps are for
@@ -167,6 +188,7 @@ def logistic(x: Tile) -> Tile:
     return step(Op.FFMA, power, scale, 1.0, post=Post.RECIP)
 
 
+@computes("tanh")
 def tanh(x: Tile) -> Tile:
     """Hyperbolic tangent."""
     # With v about e**(-2 * t), t = min(|x|, 9): (1 - v) / (1 + v) is the tangent of -ln(v) / 2, and
@@ -186,6 +208,7 @@ def small_erf(x: Tile) -> Tile:
     return x * polynomial(step(Op.MOV, x, post=Post.SQUARE), _ERF)
 
 
+@computes("erf")
 def erf(x: Tile) -> Tile:
     """Error function."""
     small = small_erf(x)
@@ -206,12 +229,14 @@ def _sine(x: Tile, turns: Tile, parity: Tile) -> Tile:
     return step(Op.XOR, value, step(Op.SHL, parity, 31))
 
 
+@computes("sin")
 def sin(x: Tile) -> Tile:
     """Sine, for |x| <= 1e4; beyond, digits are lost; from 1e7 on it is some number from -1 to 1."""
     whole = step(Op.FFMA, x, 1 / math.pi, _ROUND)  # its lowest bit is that of the integer
     return _sine(x, whole - _ROUND, whole)
 
 
+@computes("cos")
 def cos(x: Tile) -> Tile:
     """Cosine, for |x| <= 1e4; beyond, as `sin`."""
     # cos(x) = sin(x + pi / 2); the halves of pi that are taken away are an odd number.
@@ -219,6 +244,7 @@ def cos(x: Tile) -> Tile:
     return _sine(x, whole - _ROUND - 0.5, whole)
 
 
+@computes("power")
 def power(x: Tile, y: Tile) -> Tile:
     """Power x**y, as in C: NaN where x < 0 and y is no integer, 1 where y is 0 or x is 1."""
     magnitude = abs(x)

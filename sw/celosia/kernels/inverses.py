@@ -6,6 +6,7 @@ import math
 
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.functions import polynomial
+from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
 __all__ = ["atan2", "cbrt"]
@@ -23,6 +24,7 @@ _ATAN = (-0.33333153, 0.19993769, -0.14211024, 0.10665893, -0.075519934, 0.04320
 _LARGE = 2.0**64
 
 
+@computes("cbrt")
 def cbrt(x: Tile) -> Tile:
     """Cube root; of -0 it is -0."""
     # The root's inverse, a little low: so s * inverse - 1 is below zero but for infinity, where
@@ -35,6 +37,7 @@ def cbrt(x: Tile) -> Tile:
     return step(Op.FFMA, s * error, -2 / 3, s)
 
 
+@computes("atan2")
 def atan2(y: Tile, x: Tile) -> Tile:
     """Angle of the point (x, y), from -pi to pi, as in C: a zero's sign is that of a side."""
     down, up = abs(x), abs(y)

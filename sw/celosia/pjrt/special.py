@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from celosia.frontend.stablehlo.elementwise import ERROR_FUNCTIONS
+from celosia.frontend.stablehlo.elementwise import CLIENT_FUNCTIONS
 
 __all__ = ["register"]
 
@@ -42,10 +42,11 @@ def _lower(name: str, ctx: Any, x: Any) -> list[Any]:
 
 
 def register(platform: str) -> None:
-    """Have JAX leave the error functions to the compiler."""
+    """Have JAX leave these functions to the compiler."""
     from jax._src.interpreters import mlir
-    from jax._src.lax import special
+    from jax._src.lax import lax, special
 
-    for name in ERROR_FUNCTIONS:
-        primitive = getattr(special, f"{name.removeprefix('chlo.')}_p")
+    for name in CLIENT_FUNCTIONS:
+        primitive = f"{name.removeprefix('chlo.')}_p"
+        primitive = getattr(special if hasattr(special, primitive) else lax, primitive)
         mlir.register_lowering(primitive, partial(_lower, name), platform=platform)

@@ -30,7 +30,7 @@ UNARY = {
     "abs": jnp.abs, "negate": lax.neg, "sign": lax.sign, "floor": jnp.floor, "ceil": jnp.ceil,
     "round": jnp.round, "round_away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
     "is_finite": jnp.isfinite, "exponential": jnp.exp, "exponential_minus_one": jnp.expm1,
-    "log": jnp.log, "log_plus_one": jnp.log1p, "tanh": jnp.tanh, "sqrt": jnp.sqrt,
+    "log": jnp.log, "log_plus_one": jnp.log1p, "tanh": jnp.tanh, "cosh": jnp.cosh, "sqrt": jnp.sqrt,
     "rsqrt": lax.rsqrt, "cbrt": jnp.cbrt, "square": jnp.square, "erf": lax.erf, "erfc": lax.erfc,
     "erf_inv": lax.erf_inv, "logistic": jax.nn.sigmoid, "clamp": lambda x: lax.clamp(-1.0, x, 2.0),
     "clip": lambda x: jnp.clip(x, -1, 2), "gelu": lambda x: jax.nn.gelu(x, approximate=False),

@@ -16,9 +16,11 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.views import View
-from celosia.graph import DType, Node, Value
+from celosia.graph import DType, Node, Trait, Value, having
 
 __all__ = ["cluster"]
+
+_IN_ORDER = having(Trait.IN_ORDER)
 
 _FORMATS = {DType.BF16: MatmulFormat.BF16, DType.I8: MatmulFormat.INT8}
 
@@ -96,7 +98,7 @@ class _Clusters:
         free = (base.node.op == "constant" and base.node.attrs["value"].is_splat
                 or self.scope.is_lane_index(value, self.dims, extent))
         if base.node in self.group.extents or (free and all(
-                view.op in ("reshape", "broadcast", "bitcast", "barrier") for view in chain)):
+                view.op in _IN_ORDER for view in chain)):
             for view in (base.node, *chain):
                 if view is not self.group.product:
                     self.inside.setdefault(view)

@@ -12,9 +12,11 @@ from celosia.compiler.fusion import Group, Roots, fuse
 from celosia.compiler.lowered import Access, Extent, Fill, Move, ReadWord, Tensor, Work
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.views import View
-from celosia.graph import DType, Graph, Node, Source, TensorType, Value
+from celosia.graph import DType, Graph, Node, Source, TensorType, Trait, Value, having
 
 __all__ = ["Scope", "Unit", "source_text"]
+
+_VIEWS = having(Trait.UNCHANGED)
 
 #: Addresses of slices that may be kept in registers, of which there are 32, until they are used.
 _MOST_SLICES = 8
@@ -144,7 +146,7 @@ class Scope:
         if node in self.roots.rounded or node.op == "bitcast":
             return self.get(node.operands[0])
         x = self.get(node.operands[0]) if node.operands else None
-        if x is None or node.op not in ("reshape", "broadcast", "slice", "transpose", "reverse"):
+        if x is None or node.op not in _VIEWS:
             raise CompileError(f"{node.source}: {node.op} must have been computed before it is "
                                "used")
         attrs = node.attrs

@@ -14,29 +14,20 @@ from typing import Any
 import numpy as np
 
 from celosia.compiler.builder import Builder, scalar_of
-from celosia.graph import DType, Node, TensorType, Value
-from celosia.graph.operations.elementwise import (
-    BITWISE,
-    FLOAT_BINARY,
-    FLOAT_UNARY,
-    NUMERIC_BINARY,
-    SHIFTS,
-)
+from celosia.graph import DType, Node, TensorType, Trait, Value, having
+from celosia.graph.operations.elementwise import BITWISE, NUMERIC_BINARY, SHIFTS
 
-__all__ = ["ELEMENTWISE", "algebra", "narrow"]
+__all__ = ["algebra", "narrow"]
 
-#: Operations of which every element of the result follows from one element of each operand.
-ELEMENTWISE = frozenset({*FLOAT_UNARY, *FLOAT_BINARY, *NUMERIC_BINARY, *BITWISE, *SHIFTS, "abs",
-                         "sign", "negate", "not", "is_finite", "compare", "select", "clamp",
-                         "convert", "reduce_precision"})
-_COMMUTE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-_INVERSE = frozenset({"negate", "not"})
-_SAME = frozenset({"maximum", "minimum", "and", "or"})
+_ELEMENTWISE = having(Trait.ELEMENTWISE)
+_COMMUTATIVE = having(Trait.COMMUTATIVE)
+_INVOLUTION = having(Trait.INVOLUTION)
+_IDEMPOTENT = having(Trait.IDEMPOTENT)
 
 
 def narrow(node: Node) -> Value | None:
     """Return an elementwise operation on repeated operands as one that is repeated."""
-    if node.op not in ELEMENTWISE or len(node.types) != 1 or not node.operands:
+    if node.op not in _ELEMENTWISE or len(node.types) != 1 or not node.operands:
         return None
     type = node.types[0]
     inner = [_repeated(value, type) for value in node.operands]
@@ -68,9 +59,9 @@ def algebra(node: Node) -> Value | None:
     x = node.operands[0] if node.operands else None
     if x is None or len(node.types) != 1:
         return None
-    if node.op in _INVERSE and x.node.op == node.op:
+    if node.op in _INVOLUTION and x.node.op == node.op:
         return x.node.operands[0]
-    if node.op in _SAME and x == node.operands[1]:
+    if node.op in _IDEMPOTENT and x == node.operands[1]:
         return x
     if node.op == "convert":
         return _convert(b, x, node.attrs["dtype"])
@@ -126,7 +117,7 @@ def _select(b: Builder, predicate: Value, x: Value, y: Value) -> Value | None:
 
 
 def _binary(b: Builder, name: str, x: Value, y: Value) -> Value | None:
-    if name in _COMMUTE:
+    if name in _COMMUTATIVE:
         known = scalar_of(x)
         found = None if known is None else _with(b, name, y, known)
         if found is not None:

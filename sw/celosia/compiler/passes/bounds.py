@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
-from celosia.graph import Value
+from celosia.graph import Trait, Value, having
 
 __all__ = ["within"]
+
+_SAME = having(Trait.UNCHANGED)
 
 
 def within(value: Value, extent: int) -> bool:
@@ -25,8 +27,8 @@ def _bounds(value: Value) -> tuple[float, float]:
         return int(array.min()), int(array.max())
     if node.op == "iota":
         return 0, value.shape[node.attrs["dim"]] - 1
-    if node.op in ("reshape", "transpose", "broadcast", "slice"):
-        return _bounds(node.operands[0])
+    if node.op in _SAME:
+        return _bounds(node.operands[value.index])
     if node.op == "select":
         (a, b), (c, d) = map(_bounds, node.operands[1:])
         return min(a, c), max(b, d)

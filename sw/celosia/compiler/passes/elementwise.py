@@ -25,7 +25,7 @@ from celosia.compiler.builder import Builder
 from celosia.compiler.passes.division import integer_division, integer_power
 from celosia.graph import DType, Graph, Node, Value, rewrite
 
-__all__ = ["elementwise"]
+__all__ = ["OF_INTEGERS", "REPLACED", "elementwise"]
 
 # erf_inv(x) = x * P(w - 2.5) for w = -log(1 - x**2) < 5, else x * P(sqrt(w) - 3).
 _ERF_INV_NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
@@ -139,8 +139,13 @@ def _convert(b: Builder, node: Node) -> Value | None:
     return None
 
 
-_RULES: dict[str, Callable[[Builder, Node], Value | None]] = {
+_Rule = Callable[[Builder, Node], Value | None]
+#: What the canonical level has not.
+REPLACED: dict[str, _Rule] = {
     "clamp": _clamp, "ceil": _ceil, "sign": _sign, "erf_inv": _in_f32(_erf_inv),
-    "reduce_precision": _reduce_precision, "abs": _integer, "negate": _integer, "divide": _division,
-    "remainder": _division, "power": _power, "convert": _convert,
-}
+    "reduce_precision": _reduce_precision}
+#: What it has of floats, but not of integers.
+OF_INTEGERS: dict[str, _Rule] = {
+    "abs": _integer, "negate": _integer, "divide": _division, "remainder": _division,
+    "power": _power}
+_RULES = {**REPLACED, **OF_INTEGERS, "convert": _convert}

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 
 from celosia.compiler.builder import Builder, replace_nodes
-from celosia.compiler.passes.algebra import ELEMENTWISE
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Trait, Value, having
 
 __all__ = ["flat"]
 
-_PRODUCTS = frozenset({"dot", "convolution"})
+_ELEMENTWISE = having(Trait.ELEMENTWISE)
+_PRODUCTS = having(Trait.PRODUCT)
+_STORED = having(Trait.STORED)
 #: Operations one after another on what is no product, that are done in another shape.
 _MOST_STEPS = 8
 
@@ -48,7 +49,7 @@ class _Flat:
             return None
         if now.op in _PRODUCTS:
             self.made.add(now.result)
-        found = self._moved(now) if now.op in ELEMENTWISE else None
+        found = self._moved(now) if now.op in _ELEMENTWISE else None
         if found is not None:
             self.made.add(found)
             return (Builder(now.source).reshape(found, *now.result.shape),)
@@ -88,11 +89,11 @@ class _Flat:
             return value  # a predicate may be a scalar
         if node.op == "reshape":
             return self._in_shape(node.operands[0], shape, most)
-        if node.op in ("parameter", "constant"):
+        if node.op in _STORED:
             return b.reshape(value, *shape)
         if node.op == "broadcast":
             return _repeated(b, node, shape)
-        if node.op in ELEMENTWISE and value in self.single and most > 0:
+        if node.op in _ELEMENTWISE and value in self.single and most > 0:
             return self._node(node, shape, most)
         return None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.compiler.builder import Builder, replace_nodes
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Trait, Value, having
 from celosia.graph.interpreter.kernels import Tensor
 from celosia.graph.interpreter.run import evaluate
 from celosia.graph.operations.collective import COLLECTIVES
@@ -23,7 +23,7 @@ __all__ = ["MOST_ELEMENTS", "fold", "merge"]
 
 #: A constant costs memory and a transfer, an iota or a broadcast nothing.
 MOST_ELEMENTS = 4096
-_KEPT = frozenset({"parameter", "barrier", "while", "case"})
+_KEPT = having(Trait.CONTROL) | {"parameter", "barrier"}
 #: Made on the fly wherever they are needed; folded into what uses them only.
 _FREE = frozenset({"iota", "broadcast"})
 

@@ -7,11 +7,11 @@ from turn to turn.
 from __future__ import annotations
 
 from celosia.compiler.builder import replace_nodes
-from celosia.graph import DType, Graph, Node, Value, parameter
+from celosia.graph import DType, Graph, Node, Trait, Value, having, parameter
 
 __all__ = ["invariants"]
 
-_VIEWS = frozenset({"reshape", "transpose", "reverse"})
+_VIEWS = having(Trait.BIJECTIVE)
 
 
 def _behind(value: Value) -> tuple[Value, list[Node]]:

@@ -7,7 +7,7 @@ the list folds away, and what remains is one chain of elementwise operations.
 from __future__ import annotations
 
 from celosia.compiler.builder import replace_nodes
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Trait, Value, having
 
 __all__ = ["counter", "loops", "trips"]
 
@@ -15,9 +15,8 @@ __all__ = ["counter", "loops", "trips"]
 _MOST_TURNS = 8
 _MOST_NODES = 1024
 #: What a loop keeps as it is: work on its own, which is the same in every turn.
-_KEPT = frozenset({"dot", "convolution", "while", "case", "sort", "gather", "scatter",
-                   "dynamic_slice", "dynamic_update_slice", "top_k", "reduce_window",
-                   "select_and_scatter"})
+_KEPT = (having(Trait.PRODUCT) | having(Trait.CONTROL) | having(Trait.DYNAMIC)
+         | {"reduce_window"})
 
 
 def _constant(value: Value) -> int | None:

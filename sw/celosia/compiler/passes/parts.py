@@ -8,13 +8,12 @@ put side by side; summed up early, none are read for it.
 from __future__ import annotations
 
 from celosia.compiler.builder import Builder, replace_nodes
-from celosia.compiler.passes.algebra import ELEMENTWISE
-from celosia.graph import DType, Graph, Node, Value
+from celosia.graph import DType, Graph, Node, Trait, Value, having
 
 __all__ = ["parts"]
 
-_VIEWS = frozenset({"reshape", "transpose", "reverse"})
-_MADE = ELEMENTWISE | {"dot", "convolution", "reduce"}
+_VIEWS = having(Trait.BIJECTIVE)
+_MADE = having(Trait.ELEMENTWISE) | having(Trait.PRODUCT) | having(Trait.REDUCTION)
 
 
 def _is_made(value: Value) -> bool:

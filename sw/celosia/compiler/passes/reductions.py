@@ -18,16 +18,21 @@ from itertools import product
 
 import numpy as np
 
+from celosia.arch.vector import ReduceOp
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
-__all__ = ["LONG", "MOST_TAPS", "is_canonical_reduction", "joined", "reductions"]
+__all__ = ["JOINS_F", "JOINS_I", "LONG", "MOST_TAPS", "REPLACED", "is_canonical_reduction",
+           "joined", "reductions"]
 
 #: From this extent on a window is made of windows half as long.
 LONG = 5
 #: A window of more elements than that keeps its select_and_scatter, for the host.
 MOST_TAPS = 128
-_REDUCERS = ("add", "maximum", "minimum", "and", "or")
+#: Reducers that the vector unit has, of floats and of integers.
+JOINS_F = {"add": ReduceOp.SUM_F, "maximum": ReduceOp.MAX_F, "minimum": ReduceOp.MIN_F}
+JOINS_I = {"add": ReduceOp.SUM_I, "maximum": ReduceOp.MAX_I, "minimum": ReduceOp.MIN_I,
+           "and": ReduceOp.AND, "or": ReduceOp.OR}
 
 
 def reductions(graph: Graph) -> Graph:
@@ -41,7 +46,7 @@ def reductions(graph: Graph) -> Graph:
 
 def is_canonical_reduction(node: Node) -> bool:
     """Whether a `reduce` is of a reducer that there is, and starts from what changes nothing."""
-    return (node.operands[0].dtype is not DType.BF16 and node.attrs["reducer"] in _REDUCERS
+    return (node.operands[0].dtype is not DType.BF16 and node.attrs["reducer"] in JOINS_I
             and _is_neutral(node.attrs["reducer"], node.operands[1]))
 
 
@@ -85,7 +90,7 @@ def joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
     x = b.reshape(x, *kept)
     if not dims:
         return x
-    if name in _REDUCERS:
+    if name in JOINS_I:
         return b("reduce", x, b.neutral(name, x.dtype), dims=dims, reducer=name)
     for dim in sorted(dims, reverse=True):
         if not x.shape[dim]:
@@ -251,7 +256,7 @@ def _interleaved(b: Builder, parts: list[Value], window: tuple[int, ...]) -> Val
     return found
 
 
-_RULES: dict[str, Callable[[Builder, Node], tuple[Value, ...] | None]] = {
-    "reduce": _reduce, "arg_reduce": _arg_reduce, "reduce_window": _reduce_window,
-    "select_and_scatter": _select_and_scatter,
-}
+_Rule = Callable[[Builder, Node], tuple[Value, ...] | None]
+#: What the canonical level has not.
+REPLACED: dict[str, _Rule] = {"arg_reduce": _arg_reduce, "reduce_window": _reduce_window}
+_RULES = {**REPLACED, "reduce": _reduce, "select_and_scatter": _select_and_scatter}

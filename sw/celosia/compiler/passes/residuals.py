@@ -7,15 +7,17 @@ steps, and neither stores nor loads it.
 
 from __future__ import annotations
 
+from celosia.arch.vector import FLOAT_OPS
 from celosia.compiler.builder import Builder, replace_nodes, scalar_of
 from celosia.compiler.counting import Counter, written_over
+from celosia.compiler.levels import INSTRUCTIONS
 from celosia.compiler.passes.loops import counter
 from celosia.graph import Graph, Node, Value, parameter
 
 __all__ = ["MOST_STEPS", "ONE_STEP", "residuals"]
 
 #: Operations that take one step of the vector unit.
-ONE_STEP = frozenset({"add", "subtract", "multiply", "negate", "maximum", "minimum", "abs"})
+ONE_STEP = frozenset(name for name, (op, _) in INSTRUCTIONS.items() if op in FLOAT_OPS)
 #: Steps for one value, at most: fewer cycles than its store and its load take.
 MOST_STEPS = 2
 

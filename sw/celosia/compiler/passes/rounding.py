@@ -7,11 +7,12 @@ rounds what it stores writes half the bytes, and the copy for the transpose move
 from __future__ import annotations
 
 from celosia.compiler.builder import replace_nodes
-from celosia.graph import DType, Graph, Node, Value
+from celosia.graph import DType, Graph, Node, Trait, Value, having
 
 __all__ = ["rounding"]
 
-_VIEWS = frozenset({"reshape", "transpose", "reverse"})
+_VIEWS = having(Trait.BIJECTIVE)
+_STORED = having(Trait.STORED)
 
 
 def _earlier(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
@@ -23,7 +24,7 @@ def _earlier(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
     while value.node.op in _VIEWS:
         views.append(value.node)
         value = value.node.operands[0]
-    if value.node.op in ("parameter", "constant"):
+    if value.node.op in _STORED:
         return None  # loads round
     value = Node("convert", (value,), now.attrs, (), now.source).result
     for view in reversed(views):

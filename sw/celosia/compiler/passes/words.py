@@ -19,12 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.compiler.builder import Builder
-from celosia.compiler.passes.algebra import ELEMENTWISE
 from celosia.compiler.passes.bounds import within
-from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
+from celosia.graph import DType, Graph, Node, TensorType, Trait, Value, having, rewrite
 from celosia.graph.operations.elementwise import SHIFTS
 
-__all__ = ["CONVERSIONS", "WORDS", "words"]
+__all__ = ["ARITHMETIC", "CONVERSIONS", "WORDS", "words"]
 
 WORDS = frozenset({DType.F32, DType.I32, DType.U32, DType.BOOL})
 _SHORT = (DType.I8, DType.U8, DType.I16, DType.U16)
@@ -32,6 +31,9 @@ _SHORT = (DType.I8, DType.U8, DType.I16, DType.U16)
 CONVERSIONS = frozenset({(DType.BF16, DType.F32), (DType.F32, DType.BF16), (DType.F32, DType.I32),
                          (DType.I32, DType.F32), *((each, DType.I32) for each in _SHORT),
                          *((DType.I32, each) for each in _SHORT)})
+#: What looks at the bits of its operands.
+ARITHMETIC = having(Trait.ELEMENTWISE) - {"select", "convert"}
+_ORDERING = having(Trait.ORDERING)
 _SIGN = 0x80000000
 
 
@@ -48,7 +50,7 @@ def words(graph: Graph) -> Graph:
             found = None if x.dtype.bits == dtype.bits == 32 else _bitcast(b, x, dtype)
         elif node.op == "reduce":
             found = _reduce(b, node)
-        elif node.op in ELEMENTWISE and node.op != "select":
+        elif node.op in ARITHMETIC:
             found = _arithmetic(b, node)
         return None if found is None else (found,)
 
@@ -70,7 +72,7 @@ def _arithmetic(b: Builder, node: Node) -> Value | None:
     dtype = node.operands[0].dtype
     if node.op == "compare" and dtype is DType.BOOL:
         return _compare_bools(b, node.attrs["direction"], *node.operands)
-    if dtype is DType.U32 and node.op in ("compare", "maximum", "minimum"):
+    if dtype is DType.U32 and node.op in _ORDERING:
         found = b(node.op, *(_turned(b, x) for x in node.operands), **node.attrs)
         return found if node.op == "compare" else _turned(b, found)
     if dtype in WORDS:
@@ -116,7 +118,7 @@ def _compare_bools(b: Builder, direction: str, x: Value, y: Value) -> Value:
 def _reduce(b: Builder, node: Node) -> Value | None:
     x, initial = node.operands
     name = node.attrs["reducer"]
-    unsigned = x.dtype is DType.U32 and name in ("maximum", "minimum")
+    unsigned = x.dtype is DType.U32 and name in _ORDERING
     if x.dtype in WORDS and not unsigned:
         return None
     if unsigned:

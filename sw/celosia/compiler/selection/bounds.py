@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 
-from celosia.graph import DType, Node, Value
+from celosia.graph import DType, Node, Trait, Value, having
 
 __all__ = ["bounds", "largest"]
 
 _DEEP = 24
+_SAME = having(Trait.UNCHANGED)
 #: What no finite fp32 reaches.
 _ALL = 2.0**128
 _ANY = (-math.inf, math.inf)
@@ -30,7 +31,7 @@ def bounds(value: Value, depth: int = 0) -> tuple[float, float]:
     def of(index: int) -> tuple[float, float]:
         return bounds(node.operands[index], depth + 1)
 
-    if node.op in ("reshape", "broadcast", "barrier", "slice", "transpose", "reverse"):
+    if node.op in _SAME:
         return of(value.index)
     if node.op == "select":
         (a, b), (c, d) = of(1), of(2)
@@ -80,9 +81,9 @@ def _largest(value: Value, depth: int) -> float:
     def of(index: int) -> float:
         return largest(node.operands[index], depth + 1)
 
+    if node.op in _SAME:
+        return of(value.index)
     match node.op:
-        case "reshape" | "broadcast" | "barrier" | "slice" | "transpose" | "reverse":
-            return of(value.index)
         case "negate" | "abs" | "convert":
             return of(0)
         case "tanh" | "erf" | "sin" | "cos":

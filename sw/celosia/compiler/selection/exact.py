@@ -8,19 +8,20 @@ from functools import cache
 from celosia.arch.vector import Post
 from celosia.compiler.levels import KERNELS
 from celosia.compiler.selection.terms import Pool, Term
+from celosia.kernels.table import Function
 from celosia.kernels.trace import Kernel, Operand, Tile, Word, kernel
 
 __all__ = ["exact", "inline"]
 
 
 @cache
-def _traced(op: str, operands: int) -> Kernel:
-    return kernel(op, KERNELS[op], ("x", "y")[:operands])
+def _traced(function: Function, operands: int) -> Kernel:
+    return kernel(function.__name__, function, ("x", "y")[:operands])
 
 
 def exact(pool: Pool, op: str, *args: Term) -> Term:
     """Return the term of an operation of `celosia.compiler.levels.KERNELS`."""
-    return inline(pool, _traced(op, len(args)), *args)
+    return inline(pool, _traced(KERNELS[op], len(args)), *args)
 
 
 def inline(pool: Pool, code: Kernel | Callable[..., Tile], *args: Term) -> Term:

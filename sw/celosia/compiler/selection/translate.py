@@ -18,32 +18,24 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import FLOAT_OPS, Post, ReduceOp, VectorOp
 from celosia.compiler.errors import CompileError
-from celosia.compiler.levels import KERNELS
+from celosia.compiler.levels import INSTRUCTIONS, KERNELS
 from celosia.compiler.lowered import Cluster, Extent
+from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.terms import Pool, Term
-from celosia.graph import DType, Node, Value
+from celosia.graph import DType, Node, Trait, Value, having
 
-__all__ = ["SHAPES", "Translation", "rounded", "translate"]
+__all__ = ["Translation", "rounded", "translate"]
 
 Op = VectorOp
 Rule = Callable[[Pool, Node, list[Term]], Term]
 
 #: Operations that change the shape alone.
-SHAPES = frozenset({"reshape", "broadcast", "bitcast", "barrier"})
-_FLOAT = {"add": Op.FADD, "subtract": Op.FSUB, "multiply": Op.FMUL, "maximum": Op.FMAX,
-          "minimum": Op.FMIN}
-_INTEGER = {"add": Op.IADD, "subtract": Op.ISUB, "multiply": Op.IMUL, "maximum": Op.IMAX,
-            "minimum": Op.IMIN}
-_DIRECT = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR, "not": Op.NOT, "shift_left": Op.SHL,
-           "shift_right": Op.SHR, "shift_right_signed": Op.SAR, "abs": Op.FABS, "negate": Op.FNEG,
-           "is_finite": Op.ISFINITE, "select": Op.SELECT}
+_SHAPES = having(Trait.IN_ORDER)
 _COMPARE_F = {"eq": Op.FEQ, "ne": Op.FNE, "lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE}
 _COMPARE_I = {"eq": Op.IEQ, "ne": Op.INE, "lt": Op.ILT, "le": Op.ILE, "gt": Op.IGT, "ge": Op.IGE}
-_JOINS_F = {"add": ReduceOp.SUM_F, "maximum": ReduceOp.MAX_F, "minimum": ReduceOp.MIN_F}
-_JOINS_I = {"add": ReduceOp.SUM_I, "maximum": ReduceOp.MAX_I, "minimum": ReduceOp.MIN_I,
-            "and": ReduceOp.AND, "or": ReduceOp.OR}
+_WHOLE = {"floor": Post.F2I_FLOOR, "round": Post.F2I}
 _SHORT = {DType.I8: (24, Op.SAR), DType.I16: (16, Op.SAR), DType.U8: (24, Op.SHR),
           DType.U16: (16, Op.SHR)}
 #: Second stages and operations whose fp32 results have one NaN and no subnormals.
@@ -159,7 +151,7 @@ class _Translator:
     def _node(self, node: Node) -> None:
         if all(value in self.found.terms for value in node.results):
             return
-        if node.op in SHAPES:
+        if node.op in _SHAPES:
             for value, operand in zip(node.results, node.operands, strict=True):
                 if node.op == "barrier" and (value in self.found.terms
                                              or not self._is_known(operand)):
@@ -240,10 +232,9 @@ class _Translator:
         is_float = node.operands[0].dtype.is_float
         if node.op in KERNELS:
             return exact(self.pool, node.op, *terms)
-        if node.op in _FLOAT:
-            return self.pool.op((_FLOAT if is_float else _INTEGER)[node.op], *terms)
-        if node.op in _DIRECT:
-            return self.pool.op(_DIRECT[node.op], *terms)
+        if node.op in INSTRUCTIONS:
+            of_floats, of_integers = INSTRUCTIONS[node.op]
+            return self.pool.op(of_floats if is_float else of_integers, *terms)
         if node.op == "compare":
             table = _COMPARE_F if is_float else _COMPARE_I
             return self.pool.op(table[node.attrs["direction"]], *terms)
@@ -253,8 +244,8 @@ class _Translator:
             return self.pool.op(Op.REQUANT, *terms, param=zero_point | low << 8 | high << 16)
         if node.op == "rsqrt":
             return self.pool.post(Post.RSQRT, terms[0])
-        if node.op in ("floor", "round"):
-            return self._whole(terms[0], Post.F2I_FLOOR if node.op == "floor" else Post.F2I)
+        if node.op in _WHOLE:
+            return self._whole(terms[0], _WHOLE[node.op])
         raise self._error(node, "has no vector instructions")
 
     def _whole(self, x: Term, post: Post) -> Term:
@@ -309,7 +300,7 @@ class _Translator:
             self.found.joins[value] = self._op(node, is_float)
 
     def _op(self, node: Node, is_float: bool) -> ReduceOp:
-        table = _JOINS_F if is_float else _JOINS_I
+        table = JOINS_F if is_float else JOINS_I
         if node.attrs["reducer"] not in table:
             raise self._error(node, f"must be one of {', '.join(table)}, not "
                                     f"{node.attrs['reducer']}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from celosia.compiler.builder import scalar_of
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Trait, Value, having
 
 __all__ = ["SHAPES", "Uses", "bare", "constant_of"]
 
 #: Operations that change neither an element nor how many users it has.
-SHAPES = frozenset({"reshape", "broadcast", "transpose", "slice", "reverse", "barrier"})
+SHAPES = having(Trait.UNCHANGED)
 
 
 def bare(value: Value) -> Value:

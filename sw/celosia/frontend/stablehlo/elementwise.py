@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from celosia.frontend.stablehlo.attributes import name_of
-from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.frontend.stablehlo.translation import Here, translated_in, translates
 from celosia.graph import DType, TensorType, Value
 
-__all__ = ["BOOLEAN", "ERROR_FUNCTIONS"]
+__all__ = ["BOOLEAN", "ELEMENTWISE", "CLIENT_FUNCTIONS"]
 
 #: Operations of the same meaning.
 _SAME = {
@@ -22,8 +22,9 @@ _SAME = {
 }
 #: What the arithmetic of numbers is for bools.
 BOOLEAN = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
-#: Operations of the client dialect that are better than the polynomials it has for them.
-ERROR_FUNCTIONS = ("chlo.erf", "chlo.erfc", "chlo.erf_inv")
+#: Functions of one array in the client dialect that the graph has, better than what that dialect
+#: makes of them.
+CLIENT_FUNCTIONS = ("chlo.cosh", "chlo.erf", "chlo.erfc", "chlo.erf_inv")
 
 
 @translates(*(f"stablehlo.{name}" for name in _SAME))
@@ -44,8 +45,8 @@ def _of_sign(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("stablehlo."), x)
 
 
-@translates(*ERROR_FUNCTIONS)
-def _error_function(here: Here) -> Value:
+@translates(*CLIENT_FUNCTIONS)
+def _client_function(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("chlo."), *here.operands)
 
 
@@ -148,3 +149,7 @@ def _reduce_precision(here: Here) -> Value:
     [x] = here.operands
     return here.emit("reduce_precision", x, exponent=here.int("exponent_bits"),
                      mantissa=here.int("mantissa_bits"))
+
+
+#: Whatever this module translates: each element of the result follows from one of each operand.
+ELEMENTWISE = translated_in(__name__)

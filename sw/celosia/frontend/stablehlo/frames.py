@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from celosia.frontend.stablehlo.constants import Constants
-from celosia.graph import Graph, Node, Source, Value, parameter
+from celosia.graph import Graph, Node, Source, Trait, Value, having, parameter
 from celosia.graph.sharding import Sharding
 
 __all__ = ["Frame", "Region"]
 
 #: Operations that are written anew inside a region rather than brought in from around it.
-_CHEAP = ("constant", "iota", "broadcast", "reshape")
+_CHEAP = having(Trait.CHEAP)
 
 
 class Region:

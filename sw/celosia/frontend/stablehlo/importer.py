@@ -98,10 +98,10 @@ def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> 
         program = program.read_bytes()
     filename = filename or "<stablehlo>"
     module = read_module(program, filename)
-    restore_chlo(module, elementwise.ERROR_FUNCTIONS)
+    restore_chlo(module, elementwise.CLIENT_FUNCTIONS)
     names = {op.name for op in operations_of(module.operation)}
     if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
-        legalise_chlo(module, elementwise.ERROR_FUNCTIONS)
+        legalise_chlo(module, elementwise.CLIENT_FUNCTIONS)
     return Importer(module, filename).run()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.control import callee_of
-from celosia.frontend.stablehlo.elementwise import ERROR_FUNCTIONS
+from celosia.frontend.stablehlo.elementwise import ELEMENTWISE
 from celosia.frontend.stablehlo.frames import Frame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.propagation import RULES, Plan
@@ -28,12 +28,6 @@ from celosia.graph.sharding import Sharding, UnevenSharding
 __all__ = ["Partitioner"]
 
 _SHARDING = "sdy.sharding"
-_ELEMENTWISE = frozenset(f"stablehlo.{name}" for name in """
-    abs add and atan2 bitcast_convert cbrt ceil clamp compare convert cosine count_leading_zeros
-    divide exponential exponential_minus_one floor is_finite log log_plus_one logistic maximum
-    minimum multiply negate not or popcnt power reduce_precision remainder round_nearest_afz
-    round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine
-    sqrt subtract tan tanh xor""".split()) | {"chlo.square", *ERROR_FUNCTIONS}
 #: Operations that are about a device among others.
 _OF_DEVICES = frozenset(f"stablehlo.{name}" for name in """
     all_gather all_reduce all_to_all collective_broadcast collective_permute partition_id
@@ -198,7 +192,7 @@ class Partitioner:
             return [self.reshard(x, was, to, here.source)], [to]
         if op.name in ("stablehlo.optimization_barrier", "sdy.propagation_barrier"):
             return self.importer.translated(here), shardings
-        if op.name in _ELEMENTWISE:
+        if op.name in ELEMENTWISE:
             to = self._common(here, shardings)
             if to is not None:
                 return self._elementwise(here, shardings, to)

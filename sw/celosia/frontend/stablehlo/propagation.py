@@ -16,7 +16,8 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import Here
-from celosia.graph import Value
+from celosia.graph import Trait, Value, having
+from celosia.graph.operations.elementwise import neutral
 from celosia.graph.sharding import Sharding, UnevenSharding
 
 __all__ = ["RULES", "Plan"]
@@ -93,12 +94,12 @@ def _reduce(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
 
 def _may_repeat(here: Here, reducer: str, initial: Value) -> bool:
     """Return whether it makes no difference that each device begins with the initial value."""
-    if reducer in ("maximum", "minimum", "and", "or"):
+    if reducer in having(Trait.IDEMPOTENT):
         return True
     if initial.node not in here.importer.constants:
         return False
     [found] = here.importer.constants.values(initial.node)
-    return bool(np.all(found == (1 if reducer == "multiply" else 0)))
+    return bool(np.all(found == neutral(reducer, initial.dtype)))
 
 
 def _contracted(a: Sharding, b: Sharding, shared: Sequence[tuple[int, int]], count: int,

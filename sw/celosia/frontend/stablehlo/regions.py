@@ -12,14 +12,17 @@ from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of, name_of, tensor_type
 from celosia.frontend.stablehlo.elementwise import BOOLEAN
 from celosia.frontend.stablehlo.translation import Here
-from celosia.graph import OPS, DType, TensorType, Value
+from celosia.graph import DType, TensorType, Trait, Value, having
+from celosia.graph.operations.reduce import REDUCERS
 
 __all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of", "spread"]
 
 #: A tree: ("arg", i), ("constant", text), or an operation, its words and its operands.
 Expression = tuple[Any, ...]
 
-_COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}
+_COMMUTATIVE = having(Trait.COMMUTATIVE)
+#: What does of each element of arrays what it does of scalars.
+_ELEMENTWISE = having(Trait.ELEMENTWISE) | {"bitcast"}
 _MIRRORED = {"GT": "LT", "LT": "GT", "GE": "LE", "LE": "GE", "EQ": "EQ", "NE": "NE"}
 
 
@@ -91,7 +94,7 @@ def reducer_of(region: Any, *, update: bool = False) -> str:
         return "set"
     if update and trees == (("subtract", _arg(0), _arg(1)),):
         return "subtract"
-    for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor"):
+    for name in REDUCERS:
         if trees == ((name, _arg(0), _arg(1)),):
             dtype = tensor_type(region.blocks[0].arguments[0].type).dtype
             return BOOLEAN.get(name, name) if dtype is DType.BOOL else name
@@ -190,7 +193,7 @@ def spread(here: Here, region: Any, operands: Sequence[Value]) -> Value:
         if not node.operands:
             [array] = here.importer.constants.values(node)
             values[node.result] = here.splat(array.item(), TensorType(node.result.dtype, shape))
-        elif OPS[node.op].group == "elementwise" and node.types[0].rank == 0:
+        elif node.op in _ELEMENTWISE and node.types[0].rank == 0:
             values[node.result] = here.emit(node.op, *(values[each] for each in node.operands),
                                             **node.attrs)
         else:

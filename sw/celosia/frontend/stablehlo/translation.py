@@ -16,7 +16,7 @@ from celosia.frontend.stablehlo.frames import Frame, Region
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.graph import Graph, Node, Source, TensorType, Value
 
-__all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translates"]
+__all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translated_in", "translates"]
 
 
 class Import(Protocol):
@@ -190,3 +190,9 @@ def translates(*names: str) -> Callable[[Translator], Translator]:
         return translator
 
     return enter
+
+
+def translated_in(module: str) -> frozenset[str]:
+    """Return the operations that have their translators in a module."""
+    return frozenset(name for name, translator in TRANSLATORS.items()
+                     if translator.__module__ == module)

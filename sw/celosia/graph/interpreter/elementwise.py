@@ -39,7 +39,7 @@ def _erf_inv(y: float) -> float:
 _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
     "sqrt": np.sqrt, "rsqrt": _rsqrt, "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos,
-    "erf": _by_element(math.erf), "erfc": _by_element(math.erfc),
+    "cosh": np.cosh, "erf": _by_element(math.erf), "erfc": _by_element(math.erfc),
     "erf_inv": _by_element(_erf_inv), "floor": np.floor, "ceil": np.ceil, "round": np.rint,
     "negate": np.negative,
 }

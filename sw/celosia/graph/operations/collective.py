@@ -7,14 +7,10 @@ from typing import Any
 from celosia.graph.attributes import INT, PAIRS, Attribute, Kind, enum
 from celosia.graph.operations.reduce import REDUCERS, require_reducible
 from celosia.graph.operations.shape import require_dims
-from celosia.graph.spec import Call, define, require
+from celosia.graph.spec import Call, Trait, define, having, require
 from celosia.graph.types import DType, TensorType
 
 __all__ = ["COLLECTIVES"]
-
-#: What runs on no chip alone. None of it is a constant, whatever its operands are.
-COLLECTIVES = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                         "collective_permute", "device_id"})
 
 
 def _groups(value: Any) -> tuple[tuple[int, ...], ...]:
@@ -45,7 +41,8 @@ def _scaled(x: TensorType, dim: int, size: int, down: bool) -> TensorType:
     return TensorType(x.dtype, (*x.shape[:dim], scaled, *x.shape[dim + 1:]))
 
 
-@define("all_reduce", "x", groups=Attribute(GROUPS), reducer=Attribute(enum(*REDUCERS)))
+@define("all_reduce", "x", groups=Attribute(GROUPS), reducer=Attribute(enum(*REDUCERS)),
+        traits=Trait.COLLECTIVE)
 def _all_reduce(call: Call) -> TensorType:
     """The x of all devices of a group as one, elementwise, in the order of the group. A bf16 sum
     or product is made in fp32 and rounded once.
@@ -56,7 +53,8 @@ def _all_reduce(call: Call) -> TensorType:
     return x
 
 
-@define("all_gather", "x", groups=Attribute(GROUPS), dim=Attribute(INT))
+@define("all_gather", "x", groups=Attribute(GROUPS), dim=Attribute(INT),
+        traits=Trait.COLLECTIVE)
 def _all_gather(call: Call) -> TensorType:
     """The x of all devices of a group, one after another along `dim`, in the order of the group."""
     [x] = call.operands
@@ -65,7 +63,7 @@ def _all_gather(call: Call) -> TensorType:
 
 
 @define("reduce_scatter", "x", groups=Attribute(GROUPS), reducer=Attribute(enum(*REDUCERS)),
-        dim=Attribute(INT))
+        dim=Attribute(INT), traits=Trait.COLLECTIVE)
 def _reduce_scatter(call: Call) -> TensorType:
     """What `all_reduce` gives, cut along `dim`: the first part for the group's first device, and
     so on.
@@ -76,7 +74,8 @@ def _reduce_scatter(call: Call) -> TensorType:
     return _scaled(x, call["dim"], _size(call), down=True)
 
 
-@define("all_to_all", "x", groups=Attribute(GROUPS), split=Attribute(INT), concat=Attribute(INT))
+@define("all_to_all", "x", groups=Attribute(GROUPS), split=Attribute(INT), concat=Attribute(INT),
+        traits=Trait.COLLECTIVE)
 def _all_to_all(call: Call) -> TensorType:
     """The x of each device of a group is cut along `split`; part i of each goes to the group's
     device i, where they stand one after another along `concat`.
@@ -88,7 +87,7 @@ def _all_to_all(call: Call) -> TensorType:
     return _scaled(_scaled(x, call["split"], size, down=True), call["concat"], size, down=False)
 
 
-@define("collective_permute", "x", pairs=Attribute(PAIRS))
+@define("collective_permute", "x", pairs=Attribute(PAIRS), traits=Trait.COLLECTIVE)
 def _collective_permute(call: Call) -> TensorType:
     """The x of device a on device b for each [a,b] in `pairs`; zeros where nothing arrives."""
     [x] = call.operands
@@ -99,7 +98,11 @@ def _collective_permute(call: Call) -> TensorType:
     return x
 
 
-@define("device_id")
+@define("device_id", traits=Trait.COLLECTIVE)
 def _device_id(call: Call) -> TensorType:
     """Number of the device that runs it: its replica times the partitions, plus its partition."""
     return TensorType(DType.U32)
+
+
+#: What runs on no chip alone.
+COLLECTIVES = having(Trait.COLLECTIVE)

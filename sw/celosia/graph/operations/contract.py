@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from celosia.graph.attributes import DTYPE, INT, INTS, PAIRS, Attribute, Kind, enum
 from celosia.graph.operations.shape import require_dims, require_rank
-from celosia.graph.spec import Call, define, require
+from celosia.graph.spec import Call, Trait, define, require
 from celosia.graph.types import DType, TensorType
 
 __all__ = ["LAYOUT", "PRECISION", "Layout", "window_extent"]
@@ -78,7 +78,8 @@ def _result_dtype(call: Call) -> DType:
 
 
 @define("dot", "a b", dtype=Attribute(DTYPE), batch=Attribute(PAIRS, ()),
-        contract=Attribute(PAIRS), precision=Attribute(PRECISION, "default"))
+        contract=Attribute(PAIRS), precision=Attribute(PRECISION, "default"),
+        traits=Trait.PRODUCT)
 def _dot(call: Call) -> TensorType:
     """Sums of products over pairs of dimensions (of a, of b) in `contract`, for each index of the
     pairs in `batch`, as StableHLO's dot_general. Dimensions of the result: batch, rest of a,
@@ -102,7 +103,7 @@ def _dot(call: Call) -> TensorType:
 @define("convolution", "x w", dtype=Attribute(DTYPE), layout=Attribute(LAYOUT),
         stride=Attribute(INTS), padding=Attribute(PAIRS), x_dilation=Attribute(INTS),
         w_dilation=Attribute(INTS), groups=Attribute(INT, 1), batch_groups=Attribute(INT, 1),
-        precision=Attribute(PRECISION, "default"))
+        precision=Attribute(PRECISION, "default"), traits=Trait.PRODUCT)
 def _convolution(call: Call) -> TensorType:
     """Sums of products of windows of x with the kernels w, which are not mirrored. Spatial
     attributes follow the digits of `layout`; `groups` splits the features of x and w's outputs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celosia.graph.spec import Call, Signature, define, require
+from celosia.graph.spec import Call, Signature, Trait, define, require
 from celosia.graph.types import DType, TensorType
 
 __all__: list[str] = []
@@ -20,7 +20,7 @@ def _region(name: str, found: Signature, params: tuple[TensorType, ...],
             f"region {name} must return {_list(results)}, not {_list(found.results)}")
 
 
-@define("while", "values...", "cond body")
+@define("while", "values...", "cond body", traits=Trait.CONTROL)
 def _while(call: Call) -> tuple[TensorType, ...]:
     """As long as cond(values) holds, values = body(values); returns them. A value that the body
     returns as it came is an invariant of the loop.
@@ -31,7 +31,7 @@ def _while(call: Call) -> tuple[TensorType, ...]:
     return call.operands
 
 
-@define("case", "index values...", "branch branch...")
+@define("case", "index values...", "branch branch...", traits=Trait.CONTROL)
 def _case(call: Call) -> tuple[TensorType, ...]:
     """branch[index](values); the last branch where there is none of that index."""
     index, values = call.operands[0], call.operands[1:]
@@ -42,7 +42,7 @@ def _case(call: Call) -> tuple[TensorType, ...]:
     return results
 
 
-@define("barrier", "values...")
+@define("barrier", "values...", traits=Trait.VIEW | Trait.IN_ORDER | Trait.UNCHANGED)
 def _barrier(call: Call) -> tuple[TensorType, ...]:
     """The values as they came; passes must not see through it: it keeps rematerialised
     computations from being merged with the first ones.

@@ -1,10 +1,17 @@
 """Operations on the elements of tensors of one shape."""
 
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.graph.attributes import DTYPE, INT, Attribute, enum
-from celosia.graph.spec import Call, Infer, define, require, same
+from celosia.graph.spec import Call, Infer, Trait, define, require, same
 from celosia.graph.types import DType, TensorType
 
-__all__ = ["BITWISE", "COMPARISONS", "FLOAT_BINARY", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS"]
+__all__ = ["BITWISE", "COMPARISONS", "FLOAT_BINARY", "FLOAT_UNARY", "NUMERIC_BINARY", "SHIFTS",
+           "neutral"]
 
 #: Directions of `compare`.
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -21,6 +28,7 @@ FLOAT_UNARY = {
     "cbrt": "Cube root, of a negative number negative.",
     "sin": "Sine of x radians.",
     "cos": "Cosine of x radians.",
+    "cosh": "Hyperbolic cosine.",
     "erf": "Error function.",
     "erfc": "1 - erf(x), exact where that is small.",
     "erf_inv": "Inverse of erf.",
@@ -52,6 +60,22 @@ SHIFTS = {
     "shift_right": "a >> b, zeros enter; 0 where b is not within the bits of a.",
     "shift_right_signed": "a >> b, the sign enters; all sign where b is not within the bits of a.",
 }
+#: What a commutative operation leaves as it is, of floats. -0 and not 0: -0 + 0 is 0.
+_NEUTRAL: Mapping[str, float] = {
+    "add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
+
+
+def neutral(name: str, dtype: DType) -> NDArray:
+    """Return the scalar that a commutative operation leaves what it joins with as it was."""
+    if dtype is DType.BOOL:
+        return np.array(name == "and")
+    if dtype.is_float:
+        return np.array(_NEUTRAL[name], dtype.numpy)
+    info = np.iinfo(dtype.numpy)
+    ones = -1 if dtype.is_signed else info.max
+    number = {"add": 0, "multiply": 1, "maximum": info.min, "minimum": info.max, "and": ones,
+              "or": 0, "xor": 0}
+    return np.array(number[name], dtype.numpy)
 
 
 def _named(infer: Infer, doc: str) -> Infer:
@@ -101,6 +125,14 @@ def _shift(call: Call) -> TensorType:
     return found
 
 
+#: What some of the above are besides.
+_MORE = {
+    "add": Trait.COMMUTATIVE, "multiply": Trait.COMMUTATIVE, "xor": Trait.COMMUTATIVE,
+    "and": Trait.COMMUTATIVE | Trait.IDEMPOTENT, "or": Trait.COMMUTATIVE | Trait.IDEMPOTENT,
+    "maximum": Trait.COMMUTATIVE | Trait.IDEMPOTENT | Trait.ORDERING,
+    "minimum": Trait.COMMUTATIVE | Trait.IDEMPOTENT | Trait.ORDERING,
+    "negate": Trait.INVOLUTION,
+}
 for _names, _infer, _operands in ((FLOAT_UNARY, _float, "x"), (_SIGNED_UNARY, _signed, "x"),
                                   (FLOAT_BINARY, _floats, "a b"),
                                   (NUMERIC_BINARY, _numeric, "a b"),
@@ -108,29 +140,33 @@ for _names, _infer, _operands in ((FLOAT_UNARY, _float, "x"), (_SIGNED_UNARY, _s
                                   (BITWISE, _bits, "a b"),
                                   (SHIFTS, _shift, "a b")):
     for _name, _doc in _names.items():
-        define(_name, _operands)(_named(_infer, _doc))
+        _traits = Trait.ELEMENTWISE | _MORE.get(_name, Trait.ELEMENTWISE)
+        if _infer in (_float, _floats):
+            _traits |= Trait.FLOAT
+        define(_name, _operands, traits=_traits)(_named(_infer, _doc))
 
 
-@define("not", "x")
+@define("not", "x", traits=Trait.ELEMENTWISE | Trait.INVOLUTION)
 def _not(call: Call) -> TensorType:
     """Bitwise complement."""
     return _bits(call)
 
 
-@define("is_finite", "x")
+@define("is_finite", "x", traits=Trait.ELEMENTWISE | Trait.FLOAT)
 def _is_finite(call: Call) -> TensorType:
     """Whether x is neither infinite nor NaN."""
     return TensorType(DType.BOOL, _float(call).shape)
 
 
-@define("compare", "a b", direction=Attribute(enum(*COMPARISONS)))
+@define("compare", "a b", direction=Attribute(enum(*COMPARISONS)),
+        traits=Trait.ELEMENTWISE | Trait.ORDERING)
 def _compare(call: Call) -> TensorType:
     """Whether a is so to b; with a NaN only `ne` holds. false < true."""
     found: TensorType = same("operands", call.operands)
     return TensorType(DType.BOOL, found.shape)
 
 
-@define("select", "predicate a b")
+@define("select", "predicate a b", traits=Trait.ELEMENTWISE)
 def _select(call: Call) -> TensorType:
     """Where the predicate holds a, elsewhere b; the predicate may be a scalar."""
     predicate, a, b = call.operands
@@ -140,7 +176,7 @@ def _select(call: Call) -> TensorType:
     return found
 
 
-@define("clamp", "low x high")
+@define("clamp", "low x high", traits=Trait.ELEMENTWISE | Trait.ORDERING)
 def _clamp(call: Call) -> TensorType:
     """minimum(maximum(x, low), high); low and high may be scalars."""
     low, x, high = call.operands
@@ -152,7 +188,7 @@ def _clamp(call: Call) -> TensorType:
 
 
 @define("requantise", "x scale bias", zero_point=Attribute(INT, 0), low=Attribute(INT, -128),
-        high=Attribute(INT, 127))
+        high=Attribute(INT, 127), traits=Trait.ELEMENTWISE)
 def _requantise(call: Call) -> TensorType:
     """Int32 sums as int8: x + bias times the factor that the word `scale` holds, rounded, plus
     `zero_point`, within `low` and `high` (`celosia.arch.numerics.requant`).
@@ -164,7 +200,7 @@ def _requantise(call: Call) -> TensorType:
     return TensorType(DType.I8, found.shape)
 
 
-@define("convert", "x", dtype=Attribute(DTYPE))
+@define("convert", "x", dtype=Attribute(DTYPE), traits=Trait.ELEMENTWISE)
 def _convert(call: Call) -> TensorType:
     """The same number in another type: to a float nearest, ties to even; float to integer toward
     zero and to the nearest bound, NaN to 0; between integers modulo the range; to bool x != 0.
@@ -172,7 +208,7 @@ def _convert(call: Call) -> TensorType:
     return TensorType(call["dtype"], call.operands[0].shape)
 
 
-@define("bitcast", "x", dtype=Attribute(DTYPE))
+@define("bitcast", "x", dtype=Attribute(DTYPE), traits=Trait.VIEW | Trait.IN_ORDER)
 def _bitcast(call: Call) -> TensorType:
     """The same bits as another type; to a narrower one a last dimension is added, lowest bits
     first, to a wider one the last dimension, which holds exactly one element, goes.
@@ -191,7 +227,8 @@ def _bitcast(call: Call) -> TensorType:
     return TensorType(to, x.shape[:-1])
 
 
-@define("reduce_precision", "x", exponent=Attribute(INT), mantissa=Attribute(INT))
+@define("reduce_precision", "x", exponent=Attribute(INT), mantissa=Attribute(INT),
+        traits=Trait.ELEMENTWISE | Trait.FLOAT)
 def _reduce_precision(call: Call) -> TensorType:
     """The operand rounded, ties to even, to a float of so many bits of exponent and mantissa;
     below its least normal number 0, above its greatest infinity.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.graph.attributes import BOOL, INT, INTS, Attribute, enum
 from celosia.graph.operations.reduce import REDUCERS, require_reducible
 from celosia.graph.operations.shape import require_dims, require_rank
-from celosia.graph.spec import Call, define, require, same
+from celosia.graph.spec import Call, Trait, define, require, same
 from celosia.graph.types import DType, TensorType
 
 __all__ = ["SCATTERS"]
@@ -22,7 +22,7 @@ def _starts(call: Call, first: int, rank: int) -> None:
                 f"start indices must be integer scalars, not {start}")
 
 
-@define("dynamic_slice", "x starts...", sizes=Attribute(INTS))
+@define("dynamic_slice", "x starts...", sizes=Attribute(INTS), traits=Trait.VIEW | Trait.DYNAMIC)
 def _dynamic_slice(call: Call) -> TensorType:
     """`sizes` elements of x from the start indices on, which are first clamped so that all are
     in x.
@@ -35,7 +35,7 @@ def _dynamic_slice(call: Call) -> TensorType:
     return TensorType(x.dtype, call["sizes"])
 
 
-@define("dynamic_update_slice", "x update starts...")
+@define("dynamic_update_slice", "x update starts...", traits=Trait.MOVEMENT | Trait.DYNAMIC)
 def _dynamic_update_slice(call: Call) -> TensorType:
     """`update` put over x from the start indices on, first clamped so that all is in x."""
     x, update = call.operands[:2]
@@ -48,7 +48,8 @@ def _dynamic_update_slice(call: Call) -> TensorType:
 
 @define("gather", "x indices", offset_dims=Attribute(INTS, ()), collapsed=Attribute(INTS, ()),
         x_batch=Attribute(INTS, ()), indices_batch=Attribute(INTS, ()),
-        start_map=Attribute(INTS), index_dim=Attribute(INT), sizes=Attribute(INTS))
+        start_map=Attribute(INTS), index_dim=Attribute(INT), sizes=Attribute(INTS),
+        traits=Trait.MOVEMENT | Trait.DYNAMIC)
 def _gather(call: Call) -> TensorType:
     """Slices of x of `sizes`, as StableHLO's gather defines them: start indices lie along
     `index_dim` of indices, belong to the dimensions `start_map` of x and are clamped so that the
@@ -77,7 +78,8 @@ def _gather(call: Call) -> TensorType:
 @define("scatter", "x indices updates", window_dims=Attribute(INTS, ()),
         inserted=Attribute(INTS, ()), x_batch=Attribute(INTS, ()),
         indices_batch=Attribute(INTS, ()), start_map=Attribute(INTS), index_dim=Attribute(INT),
-        reducer=Attribute(enum(*SCATTERS)), unique=Attribute(BOOL, False))
+        reducer=Attribute(enum(*SCATTERS)), unique=Attribute(BOOL, False),
+        traits=Trait.MOVEMENT | Trait.DYNAMIC)
 def _scatter(call: Call) -> TensorType:
     """Each element of updates joined by `reducer` to the element of x at its index, as
     StableHLO's scatter defines it; an element whose index is not in x is left out. Of several
@@ -127,7 +129,8 @@ def _index_dims(call: Call, x: TensorType, indices: TensorType, gone: tuple[int,
 
 
 @define("sort", "x xs...", dim=Attribute(INT), keys=Attribute(INT, 1),
-        descending=Attribute(BOOL, False))
+        descending=Attribute(BOOL, False),
+        traits=Trait.MOVEMENT | Trait.DYNAMIC | Trait.ORDERING)
 def _sort(call: Call) -> tuple[TensorType, ...]:
     """The operands reordered together along `dim`: by the first, then the second, up to `keys` of
     them. Elements with equal keys stay in order; zeros are equal, a NaN is greater than any other.
@@ -139,7 +142,8 @@ def _sort(call: Call) -> tuple[TensorType, ...]:
     return call.operands
 
 
-@define("top_k", "x", k=Attribute(INT))
+@define("top_k", "x", k=Attribute(INT),
+        traits=Trait.MOVEMENT | Trait.DYNAMIC | Trait.ORDERING)
 def _top_k(call: Call) -> tuple[TensorType, TensorType]:
     """The k greatest elements along the last dimension, descending, and their indices (i32); of
     equal ones the first come first, a NaN is greater than any other.

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from celosia.graph.attributes import INTS, PAIRS, Attribute, enum
 from celosia.graph.operations.contract import window_extent
+from celosia.graph.operations.elementwise import BITWISE
 from celosia.graph.operations.shape import require_dims, require_rank
-from celosia.graph.spec import Call, define, require, same
+from celosia.graph.spec import OPS, Call, Trait, define, having, require, same
 from celosia.graph.types import DType, TensorType
 
 __all__ = ["ARG_REDUCERS", "REDUCERS", "require_reducible"]
 
 #: Reducers of one value: the binary operations of the same name.
-REDUCERS = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+REDUCERS = tuple(sorted(having(Trait.COMMUTATIVE), key=[*OPS].index))
+_OF_FLOATS = having(Trait.FLOAT)
 #: Reducers of a value and its index: the greatest or least value, a NaN before any other, and of
 #: equal ones that with the least index.
 ARG_REDUCERS = ("argmax", "argmin")
-_BITWISE = ("and", "or", "xor")
 
 
 def require_reducible(reducer: str, dtype: DType) -> None:
     """Raise `ValueError` unless a reducer takes elements of a type."""
-    if reducer in _BITWISE:
+    if reducer in BITWISE:
         require(not dtype.is_float, f"operand of reducer {reducer} must not be a float")
+    elif reducer in _OF_FLOATS:
+        require(dtype.is_float, f"operand of reducer {reducer} must be a float")
     else:
         require(dtype is not DType.BOOL, f"operand of reducer {reducer} must not be bool")
 
 
-@define("reduce", "x initial", dims=Attribute(INTS), reducer=Attribute(enum(*REDUCERS)))
+@define("reduce", "x initial", dims=Attribute(INTS), reducer=Attribute(enum(*REDUCERS)),
+        traits=Trait.REDUCTION)
 def _reduce(call: Call) -> TensorType:
     """The elements along `dims` and the scalar `initial` as one, in any order. A bf16 sum or
     product is made in fp32 and rounded once.
@@ -40,7 +44,7 @@ def _reduce(call: Call) -> TensorType:
 
 
 @define("arg_reduce", "x index initial initial_index", dims=Attribute(INTS),
-        reducer=Attribute(enum(*ARG_REDUCERS)))
+        reducer=Attribute(enum(*ARG_REDUCERS)), traits=Trait.REDUCTION | Trait.ORDERING)
 def _arg_reduce(call: Call) -> tuple[TensorType, TensorType]:
     """The greatest or least value along `dims` and the entry of `index` beside it; a NaN goes
     before any other, and of equal values the one with the least index.
@@ -58,7 +62,7 @@ def _arg_reduce(call: Call) -> tuple[TensorType, TensorType]:
 
 @define("reduce_window", "x initial", reducer=Attribute(enum(*REDUCERS)), window=Attribute(INTS),
         stride=Attribute(INTS), padding=Attribute(PAIRS), x_dilation=Attribute(INTS),
-        window_dilation=Attribute(INTS))
+        window_dilation=Attribute(INTS), traits=Trait.REDUCTION)
 def _reduce_window(call: Call) -> TensorType:
     """Each window of x, padded and dilated with `initial`, as one, in any order (as `reduce`)."""
     x, initial = call.operands
@@ -75,7 +79,8 @@ def _reduce_window(call: Call) -> TensorType:
 
 @define("select_and_scatter", "x updates initial", select=Attribute(enum("ge", "le")),
         scatter=Attribute(enum(*REDUCERS), "add"), window=Attribute(INTS),
-        stride=Attribute(INTS), padding=Attribute(PAIRS))
+        stride=Attribute(INTS), padding=Attribute(PAIRS),
+        traits=Trait.MOVEMENT | Trait.DYNAMIC | Trait.ORDERING)
 def _select_and_scatter(call: Call) -> TensorType:
     """`initial` everywhere, and each update scattered to the element that `select` picks in its
     window of x: the first greatest (ge) or least (le), after a NaN whatever comes next.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from celosia.graph.attributes import ARRAY, BOOL, DTYPE, INT, INTS, STRING, Attribute
-from celosia.graph.spec import Call, define, require, same
+from celosia.graph.spec import Call, Trait, define, require, same
 from celosia.graph.types import TensorType
 
 __all__ = ["require_dims", "require_rank"]
@@ -25,19 +25,20 @@ def require_rank(call: Call, rank: int, *names: str) -> None:
 
 
 @define("parameter", dtype=Attribute(DTYPE), shape=Attribute(INTS), name=Attribute(STRING, ""),
-        donated=Attribute(BOOL, False))
+        donated=Attribute(BOOL, False), traits=Trait.LEAF | Trait.STORED)
 def _parameter(call: Call) -> TensorType:
     """What is given to a graph when it runs; if `donated`, its memory may be written over."""
     return TensorType(call["dtype"], call["shape"])
 
 
-@define("constant", value=Attribute(ARRAY))
+@define("constant", value=Attribute(ARRAY), traits=Trait.LEAF | Trait.STORED | Trait.CHEAP)
 def _constant(call: Call) -> TensorType:
     """The same array each time."""
     return call["value"].type
 
 
-@define("iota", dtype=Attribute(DTYPE), shape=Attribute(INTS), dim=Attribute(INT, 0))
+@define("iota", dtype=Attribute(DTYPE), shape=Attribute(INTS), dim=Attribute(INT, 0),
+        traits=Trait.LEAF | Trait.CHEAP)
 def _iota(call: Call) -> TensorType:
     """0, 1, 2 and so on along `dim`, the same along the others."""
     found = TensorType(call["dtype"], call["shape"])
@@ -45,7 +46,8 @@ def _iota(call: Call) -> TensorType:
     return found
 
 
-@define("broadcast", "x", shape=Attribute(INTS), dims=Attribute(INTS, ()))
+@define("broadcast", "x", shape=Attribute(INTS), dims=Attribute(INTS, ()),
+        traits=Trait.VIEW | Trait.CHEAP | Trait.IN_ORDER | Trait.UNCHANGED)
 def _broadcast(call: Call) -> TensorType:
     """Repeats: dimension i of x becomes dimension `dims[i]` of `shape`; an extent of 1 is
     repeated along it, as in StableHLO's broadcast_in_dim.
@@ -60,7 +62,8 @@ def _broadcast(call: Call) -> TensorType:
     return TensorType(x.dtype, shape)
 
 
-@define("reshape", "x", shape=Attribute(INTS))
+@define("reshape", "x", shape=Attribute(INTS),
+        traits=Trait.VIEW | Trait.CHEAP | Trait.IN_ORDER | Trait.UNCHANGED | Trait.BIJECTIVE)
 def _reshape(call: Call) -> TensorType:
     """The same elements in row-major order in another shape."""
     [x] = call.operands
@@ -69,7 +72,8 @@ def _reshape(call: Call) -> TensorType:
     return TensorType(x.dtype, call["shape"])
 
 
-@define("transpose", "x", permutation=Attribute(INTS))
+@define("transpose", "x", permutation=Attribute(INTS),
+        traits=Trait.VIEW | Trait.UNCHANGED | Trait.BIJECTIVE)
 def _transpose(call: Call) -> TensorType:
     """Dimension i of the result is dimension `permutation[i]` of x."""
     [x] = call.operands
@@ -78,7 +82,8 @@ def _transpose(call: Call) -> TensorType:
     return TensorType(x.dtype, tuple(x.shape[dim] for dim in call["permutation"]))
 
 
-@define("reverse", "x", dims=Attribute(INTS))
+@define("reverse", "x", dims=Attribute(INTS),
+        traits=Trait.VIEW | Trait.UNCHANGED | Trait.BIJECTIVE)
 def _reverse(call: Call) -> TensorType:
     """Backwards along `dims`."""
     [x] = call.operands
@@ -86,7 +91,8 @@ def _reverse(call: Call) -> TensorType:
     return x
 
 
-@define("slice", "x", start=Attribute(INTS), limit=Attribute(INTS), stride=Attribute(INTS))
+@define("slice", "x", start=Attribute(INTS), limit=Attribute(INTS), stride=Attribute(INTS),
+        traits=Trait.VIEW | Trait.UNCHANGED)
 def _slice(call: Call) -> TensorType:
     """x[start:limit:stride] in each dimension."""
     [x] = call.operands
@@ -101,7 +107,8 @@ def _slice(call: Call) -> TensorType:
     return TensorType(x.dtype, tuple(shape))
 
 
-@define("pad", "x value", low=Attribute(INTS), high=Attribute(INTS), interior=Attribute(INTS))
+@define("pad", "x value", low=Attribute(INTS), high=Attribute(INTS), interior=Attribute(INTS),
+        traits=Trait.MOVEMENT)
 def _pad(call: Call) -> TensorType:
     """`interior` copies of value between the elements of x along each dimension, `low` before
     and `high` after them; negative low and high cut off.
@@ -119,7 +126,7 @@ def _pad(call: Call) -> TensorType:
     return TensorType(x.dtype, tuple(shape))
 
 
-@define("concatenate", "x xs...", dim=Attribute(INT))
+@define("concatenate", "x xs...", dim=Attribute(INT), traits=Trait.MOVEMENT)
 def _concatenate(call: Call) -> TensorType:
     """The operands one after another along `dim`."""
     dim, first = call["dim"], call.operands[0]
