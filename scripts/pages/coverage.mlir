@@ -352,6 +352,26 @@ func.func @main(%x: tensor<6x20xf32>) -> (tensor<6xi32>) {
   return %r#1 : tensor<6xi32>
 }
 
+// stablehlo.reduce
+func.func @main(%x: tensor<6x20xf32>) -> (tensor<6xf32>) {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %r = "stablehlo.reduce"(%x, %c) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %0 = stablehlo.maximum %a, %b : tensor<f32>
+    %1 = stablehlo.subtract %a, %b : tensor<f32>
+    %2 = stablehlo.compare NE, %1, %1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %3 = stablehlo.add %a, %b : tensor<f32>
+    %4 = stablehlo.abs %1 : tensor<f32>
+    %5 = stablehlo.negate %4 : tensor<f32>
+    %6 = stablehlo.exponential %5 : tensor<f32>
+    %7 = stablehlo.log_plus_one %6 : tensor<f32>
+    %8 = stablehlo.add %0, %7 : tensor<f32>
+    %9 = stablehlo.select %2, %3, %8 : tensor<i1>, tensor<f32>
+    stablehlo.return %9 : tensor<f32>
+  }) : (tensor<6x20xf32>, tensor<f32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
 // stablehlo.reduce_window
 func.func @main(%x: tensor<1x6x6x4xf32>) -> (tensor<1x3x3x4xf32>) {
   %c = stablehlo.constant dense<0xFF800000> : tensor<f32>

@@ -105,6 +105,12 @@ def _jax(name: str, make: Callable[..., Any], made: Callable[..., NDArray[Any]],
 _w = exact.wide
 _ALL, _EXP, _UNIT = (-4, 4), (-104, 89.5), (-1, 1)
 _ANGLES = {"within": lambda x: ~(np.abs(x) > _TRIG) | ~np.isfinite(x), "notes": "abs(x) <= 1e4"}
+_OF_LARGER = "ULP of the greatest of the result and both arguments, whose signs may differ"
+
+
+def _larger(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return np.fmax(np.abs(a), np.abs(b))
+
 
 GRAPH = (
     _unary("exp", _w(np.exp), _EXP, (-2, 2)),
@@ -138,6 +144,8 @@ GRAPH = (
     _binary("maximum", exact.greater, 0),
     _binary("minimum", exact.lesser, 0),
     _binary("atan2", _w(np.arctan2), 4),
+    Case("logaddexp", lambda a, b: op("logaddexp", a, b), _w(np.logaddexp), 4, pairs((-4, 4)),
+         size=_larger, notes=_OF_LARGER),
     _binary("power", _w(np.power), 8),
     _raised(2, 0.5), _raised(-1, 1), _raised(0.5, 1),
     *map(_raised, (3, 5, 8, -2, -3, -8, -0.5, 1.5)),
@@ -171,8 +179,7 @@ JAX = (
     _jax("jnp.log2", lambda j, x: j.numpy.log2(x), _w(np.log2), (0.5, 2)),
     _jax("jnp.log10", lambda j, x: j.numpy.log10(x), _w(np.log10), (0.5, 2)),
     _jax("jnp.logaddexp", lambda j, a, b: j.numpy.logaddexp(a, b), _w(np.logaddexp),
-         arguments=pairs(_ALL), size=lambda a, b: np.fmax(np.abs(a), np.abs(b)),
-         notes="ULP of the greatest of the result and both arguments, whose signs may differ"),
+         arguments=pairs(_ALL), size=_larger, notes=_OF_LARGER),
     _jax("jax.nn.softplus", lambda j, x: j.nn.softplus(x), exact.softplus, (-104, 20), (-2, 2)),
     _jax("jax.nn.sigmoid", lambda j, x: j.nn.sigmoid(x), exact.logistic, (-104, 20), (-2, 2)),
     _jax("jax.nn.silu", lambda j, x: j.nn.silu(x), exact.silu, (-104, 20), (-2, 2),

@@ -16,7 +16,7 @@ from celosia.kernels.table import computes
 from celosia.kernels.trace import Tile, clamp, step
 
 __all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
-           "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
+           "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
 
 Op = VectorOp
 
@@ -180,6 +180,15 @@ def log1p(x: Tile) -> Tile:
     lost = lost * step(Op.FMAX, u, 0.5, post=Post.RECIP)
     value = step(Op.FFMA, step(Op.MOV, u, post=Post.LOG2), math.log(2), lost)
     return step(Op.FMIN, value, x)
+
+
+@computes("logaddexp")
+def logaddexp(x: Tile, y: Tile) -> Tile:
+    """Logarithm of e**x + e**y."""
+    # Of infinities of one sign there is no difference: one is taken as a large number.
+    finite = step(Op.FMAX, x, y, **clamp(-_HUGE, _HUGE))
+    apart = step(Op.FSUB, step(Op.FMIN, x, y), finite, **clamp(-128.0, 0.0))
+    return step(Op.FMAX, x, y) + log1p(exp(apart))
 
 
 def logistic(x: Tile) -> Tile:

@@ -286,6 +286,23 @@ def test_windows():
         x, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16])
+def test_sums_of_logarithms(dtype):
+    x = (8 * normal(3, 7, 9)).astype(dtype)
+    x[0, :2], x[1, 3:5], x[2, 2] = -np.inf, np.inf, np.nan
+    least = jnp.asarray(-np.inf, dtype)
+    rtol = 1e-5 if dtype is np.float32 else 2e-2
+    agree(lambda x: (
+        lax.cumlogsumexp(x, 1), lax.cumlogsumexp(x, 2, reverse=True),
+        lax.reduce_window(x, least, jnp.logaddexp, (1, 3, 2), (1, 2, 1), "SAME")),
+        x, rtol=rtol, atol=rtol)
+    with np.errstate(invalid="ignore"):
+        wide = np.logaddexp.reduce(np.asarray(x, np.float64), 1)
+    graph = graph_of(lambda x: lax.reduce(x, least, jnp.logaddexp, (1,)), x)
+    [found] = interpret(graph, [x])
+    np.testing.assert_allclose(found.astype(np.float64), wide, rtol, rtol)
+
+
 def test_window_gradients():
     x = normal(2, 6, 6, 3)
 
@@ -333,8 +350,8 @@ def test_scatter_of_a_function():
         with pytest.raises(FrontendError) as caught:
             graph_of(lambda x, body=body: x.at[np.array([1, 1])].apply(body), x)
         assert str(caught.value).endswith(
-            "stablehlo.scatter: body must be add, multiply, maximum, minimum, and, or or xor of "
-            f"its arguments, not {named}")
+            "stablehlo.scatter: body must be add, multiply, maximum, minimum, and, or, xor or "
+            f"logaddexp of its arguments, not {named}")
 
 
 def test_dynamic_slices():

@@ -100,6 +100,9 @@ WRONG = {
     "reducer": (
         lambda: op("reduce", X, value(F32), dims=(0,), reducer="and"),
         "unknown source: reduce: operand of reducer and must not be a float"),
+    "reducer of floats": (
+        lambda: op("reduce", I, I, dims=(), reducer="logaddexp"),
+        "unknown source: reduce: operand of reducer logaddexp must be a float"),
     "initial": (
         lambda: op("reduce", X, I, dims=(0,), reducer="add"),
         "unknown source: reduce: initial must be f32[], not i32[]"),

@@ -98,8 +98,19 @@ def reducer_of(region: Any, *, update: bool = False) -> str:
         if trees == ((name, _arg(0), _arg(1)),):
             dtype = tensor_type(region.blocks[0].arguments[0].type).dtype
             return BOOLEAN.get(name, name) if dtype is DType.BOOL else name
-    raise Unsupported(f"body must be add, multiply, maximum, minimum, and, or or xor of its "
+    if trees == (_log_add_exp(_arg(0), _arg(1)),):
+        return "logaddexp"
+    raise Unsupported(f"body must be {', '.join(REDUCERS[:-1])} or {REDUCERS[-1]} of its "
                       f"arguments, not {_text(trees)}")
+
+
+def _log_add_exp(a: Expression, b: Expression) -> Expression:
+    """Return jax.numpy.logaddexp, written out."""
+    difference: Expression = ("subtract", a, b)
+    rest = ("log_plus_one", ("exponential", ("negate", ("abs", difference))))
+    # Infinities of one sign have none.
+    return ("select", ("compare", "NE", difference, difference), ("add", a, b),
+            ("add", *sorted((("maximum", a, b), rest), key=repr)))
 
 
 def arg_reducer_of(region: Any) -> str:

@@ -101,7 +101,7 @@ def _power(a: Tensor, b: Tensor) -> Tensor:
 BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": _divide,
     "remainder": _remainder, "maximum": np.maximum, "minimum": np.minimum, "power": _power,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "logaddexp": np.logaddexp,
 }
 
 

@@ -62,7 +62,8 @@ SHIFTS = {
 }
 #: What a commutative operation leaves as it is, of floats. -0 and not 0: -0 + 0 is 0.
 _NEUTRAL: Mapping[str, float] = {
-    "add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
+    "add": -0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf,
+    "logaddexp": -math.inf}
 
 
 def neutral(name: str, dtype: DType) -> NDArray:
@@ -150,6 +151,12 @@ for _names, _infer, _operands in ((FLOAT_UNARY, _float, "x"), (_SIGNED_UNARY, _s
 def _not(call: Call) -> TensorType:
     """Bitwise complement."""
     return _bits(call)
+
+
+@define("logaddexp", "a b", traits=Trait.ELEMENTWISE | Trait.FLOAT | Trait.COMMUTATIVE)
+def _logaddexp(call: Call) -> TensorType:
+    """Natural logarithm of the sum of e to the a and e to the b."""
+    return _floats(call)
 
 
 @define("is_finite", "x", traits=Trait.ELEMENTWISE | Trait.FLOAT)
