@@ -110,7 +110,7 @@ def first(op: int, v: list[int], param: int) -> int:
     raise AssertionError(op)
 
 
-def second(post: int, t: int, param: int) -> int:
+def second(post: int, t: int, param: int, *numerator: int) -> int:
     low, high = param & 0xFFFF, param >> 16
     match post:
         case Post.NONE:
@@ -130,4 +130,4 @@ def second(post: int, t: int, param: int) -> int:
                         Post.F2I_TRUNC: math.trunc}[Post(post)]
             return xf.to_int(t, rounding) & WORD
         case _:
-            return getattr(xs, Post(post).name.lower())(t)
+            return getattr(xs, Post(post).name.lower())(t, *numerator)

@@ -1,5 +1,5 @@
-"""exp2, log2, reciprocal and the roots as celosia.arch.special says, in integers and fractions, one
-number at a time.
+"""exp2, log2, reciprocal, quotient and roots as celosia.arch.special says, in integers and
+fractions, one number at a time.
 """
 
 from fractions import Fraction
@@ -41,6 +41,21 @@ def recip(x: int) -> int:
     exponent, fraction = parts(x)
     segment, d = divmod(fraction, 2**16)
     return sign | xf.rounded(quadratic(tables().recip[segment], 4 * d) * Fraction(2) ** -exponent)
+
+
+def div(x: int, numerator: int) -> int:
+    x, numerator = xf.flush(x), xf.flush(numerator)
+    sign = (x ^ numerator) & xf.SIGN
+    if xf.NAN in (x, numerator) or (xf.is_inf(x) and xf.is_inf(numerator)):
+        return xf.NAN
+    if xf.is_inf(x) or xf.is_inf(numerator):
+        return sign if xf.is_inf(x) else sign | xf.INF
+    if xf.value(x) == 0:
+        return xf.NAN if xf.value(numerator) == 0 else sign | xf.INF
+    exponent, fraction = parts(x)
+    segment, d = divmod(fraction, 2**16)
+    inverse = quadratic(tables().recip[segment], 4 * d) * Fraction(2) ** -exponent
+    return sign | xf.rounded(abs(xf.value(numerator)) * inverse)
 
 
 def rsqrt_parts(x: int) -> tuple[int, int, Fraction]:

@@ -17,7 +17,7 @@ from celosia.arch.vector import (
     LANE_ROW_SRCS,
     LANE_SRCS,
     STREAM_SRCS,
-    VECTOR_OPERANDS,
+    operand_names,
 )
 from celosia.asm.syntax import is_flag
 from pages.isa_texts import (
@@ -205,18 +205,19 @@ def _vector() -> Iterator[str]:
            "the way in and out, every NaN made is 0x7fc00000. `mov` changes no bit.")
     yield ""
     yield from _table(("op", "number", "operands", "needs bf16", "t ="), (
-        (f"`{op.name.lower()}`", op.value, "abc"[:VECTOR_OPERANDS[op]],
+        (f"`{op.name.lower()}`", op.value, operand_names(op),
          "yes" if op in FLOAT_OPS else "", text) for op, text in OPS.items()))
     yield from _table(("post", "number", "needs bf16", "t ="), (
         (f"`{post.name.lower()}`", post.value, "yes" if post in FLOAT_POSTS else "", text)
         for post, text in POSTS.items()))
-    yield ("`gather` and `scatter` take no second stage that uses `param`, `requant` takes none at "
-           "all. The a of `transpose`, `rotate`, `gather` and `scatter` is a stream of whole rows, "
-           "the b of `rotate` a `scalar`, that of `gather` and `scatter` of kind `acc`. The table "
-           "of a `gather` (a) and of a `scatter` (the destination) has the stride register x0, and "
-           "a `scatter` reduces nothing. An index that is not below `param` is found while the "
-           "instruction runs: the row that `gather` takes is zeros, `scatter` leaves it out, all "
-           "else is done, and the chip stops with `INDEX_RANGE`.")
+    yield ("`gather` and `scatter` take no second stage that uses `param`, `requant` takes none "
+           "at all. `div` goes with operations of one or two operands that move nothing: it is "
+           "what takes c. The a of `transpose`, `rotate`, `gather` and `scatter` is a stream of "
+           "whole rows, the b of `rotate` a `scalar`, that of `gather` and `scatter` of kind "
+           "`acc`. The table of a `gather` (a) and of a `scatter` (the destination) has the "
+           "stride register x0, and a `scatter` reduces nothing. An index that is not below "
+           "`param` is found while the instruction runs: the row that `gather` takes is zeros, "
+           "`scatter` leaves it out, all else is done, and the chip stops with `INDEX_RANGE`.")
     yield ""
     yield from _table(("reduce", "number", "result"), (
         (f"`{reduce.name.lower()}`", reduce.value, text) for reduce, text in REDUCES.items()))

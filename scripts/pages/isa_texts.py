@@ -152,6 +152,7 @@ POSTS: dict[Post, str] = {
     Post.F2I_FLOOR: "likewise, rounded towards minus infinity",
     Post.F2I_TRUNC: "likewise, rounded towards zero",
     Post.SQRT: "sqrt(t); NaN below zero, a zero of its sign",
+    Post.DIV: "c / t; infinity where t is a zero, NaN of two zeros or infinities",
 }
 REDUCES: dict[Reduce, str] = {
     Reduce.NONE: "nothing; `reduce_op` must be 0",

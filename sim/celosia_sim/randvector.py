@@ -5,6 +5,7 @@ from __future__ import annotations
 from celosia.arch.encoding import Reg
 from celosia.arch.isa import Mem
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -22,6 +23,7 @@ from celosia.arch.vector import (
     Reduce,
     ReduceOp,
     Src,
+    operand_names,
 )
 from celosia.arch.vector import VectorOp as Op
 from celosia.model.commands import DST_MEM, SRC_MEM
@@ -62,7 +64,8 @@ class VectorBuilder(Builder):
             counts = (config.dim * rng.choice((1, 1, 2, 3)), rng.choice((1, 1, 2, 4)), 1)
         fields = self._second(op)
         counts = self._reduction(fields, counts)
-        kinds = self._kinds(op)
+        names = operand_names(op, Post(fields["post"]))
+        kinds = self._kinds(op, len(names))
         kind = self._destination()
         target = DST_MEM[kind]
         grouped = fields.get("reduce", 0) in (Reduce.ROWS, Reduce.COLLECT)
@@ -79,7 +82,7 @@ class VectorBuilder(Builder):
             dst, xdst = self.stream(counts, below)
             same = False
         fields |= {"xdst": xdst, "dst": self.value(dst)}
-        for name, src in zip("abc", kinds, strict=False):
+        for name, src in zip(names, kinds, strict=True):
             if same and src in STREAM_SRCS and SRC_MEM[src] == target:
                 fields |= {f"{name}_kind": src, f"x{name}": xdst,
                            name: self.value(dst | self._lane(src))}
@@ -120,7 +123,8 @@ class VectorBuilder(Builder):
 
     def _second(self, op: Op) -> Fields:
         posts = [post for post in Post if (self.config.bf16 or post not in FLOAT_POSTS)
-                 and (op not in INDEXED_OPS or post not in PARAM_POSTS)]
+                 and (op not in INDEXED_OPS or post not in PARAM_POSTS)
+                 and (op in DIV_OPS or post != Post.DIV)]
         rng = self.rng
         none = op == Op.REQUANT or rng.random() < 0.3
         return {"post": Post.NONE if none else rng.choice(posts)}
@@ -137,8 +141,8 @@ class VectorBuilder(Builder):
             return self.config.dim, counts[1], counts[2]
         return counts
 
-    def _kinds(self, op: Op) -> list[Src]:
-        """Return sources that an operation takes, with at most two streams."""
+    def _kinds(self, op: Op, count: int) -> list[Src]:
+        """Return ``count`` sources of an operation, with at most two streams."""
         rng = self.rng
         kinds = [src for src in Src if src != Src.NONE and self._has(src)]
         flat = [src for src in kinds if src not in STREAM_SRCS]
@@ -148,7 +152,7 @@ class VectorBuilder(Builder):
             second = {Op.ROTATE: [Src.SCALAR], Op.GATHER: [Src.ACC], Op.SCATTER: [Src.ACC]}
             return [rng.choice(whole), *second.get(op, [])]
         taken = [rng.choice(rng.choice((whole, streams, kinds, kinds)))
-                 for _ in range(VECTOR_OPERANDS[op])]
+                 for _ in range(count)]
         if len(taken) == 3 and all(src in STREAM_SRCS for src in taken):
             taken[rng.randrange(3)] = rng.choice(flat)
         return taken
@@ -195,7 +199,7 @@ class VectorBuilder(Builder):
         index, xb = self.stream(groups, inside)
         steps = self._strides.get(xb)
         again = rng.choice((1, 1, 2))
-        sources = [rng.choice(self._kinds(op)[:1]) for _ in range(again)]
+        sources = [rng.choice(self._kinds(op, 1)[:1]) for _ in range(again)]
         tables = [below if op == Op.SCATTER else
                   above if SRC_MEM[src] == target else self.regions[SRC_MEM[src]]
                   for src in sources]

@@ -23,6 +23,7 @@ from celosia.arch.vector import (
     Reduce,
     ReduceOp,
     VectorOp,
+    operand_names,
 )
 from celosia.asm import assemble
 from celosia.model.lanes import JOINS, first, second
@@ -109,11 +110,13 @@ def compare(got: NDArray, wanted: NDArray, **operands: U32) -> None:
 
 
 def operation(op: VectorOp, base: int, post: Post = Post.NONE, param: int = 0) -> list[str]:
-    """Return the instructions for a half: c is a row for EACH rows."""
+    """Return the instructions for a half: c is a row for EACH rows, b the numerator of div."""
     tail = f"post={named(post)}" + (f", param={param}" if param else "")
     a, b, c, y = (base + i * HALF for i in range(4))
-    if VECTOR_OPERANDS[op] < 3:
-        sources = [f"acc[{row}]" for row in (a, b)[:VECTOR_OPERANDS[op]]]
+    names = operand_names(op, post)
+    if len(names) < 3:
+        sources = [f"{'c=' * (name == 'c')}acc[{row}]"
+                   for name, row in zip(names, (a, b), strict=False)]
         return [f"vector {named(op)}, acc[{y}], {', '.join(sources)}, {tail}, n0={HALF}"]
     return [f"vector {named(op)}, acc[{y + i * EACH}], acc[{a + i * EACH}], acc[{b + i * EACH}], "
             f"acc_row[{c + i}], {tail}, n0={EACH}" for i in range(HALF // EACH)]
@@ -149,11 +152,13 @@ def test_operation(device, op, rows):
 @pytest.mark.parametrize("rows", [SOME, MILLION])
 @pytest.mark.parametrize("post", [post for post in Post if post != Post.NONE], ids=named)
 def test_second_stage(device, post, rows):
-    a = singles(np.random.default_rng([post, rows]), rows * DIM).reshape(-1, DIM)
-    param = PARAMS.get(post, 0)
-    got = run(device, streamed(rows, 1, lambda base: operation(VectorOp.MOV, base, post, param)),
-              {"a": a})
-    compare(got, second(post, a, param), a=a)
+    rng, param = np.random.default_rng([post, rows]), PARAMS.get(post, 0)
+    words = pairs(rng, rows * DIM) if post == Post.DIV else [singles(rng, rows * DIM)]
+    operands = {name: word.reshape(-1, DIM) for name, word in zip("ab", words, strict=False)}
+    got = run(device, streamed(rows, len(operands),
+                               lambda base: operation(VectorOp.MOV, base, post, param)), operands)
+    a, *numerator = operands.values()
+    compare(got, second(post, a, param, *numerator), **operands)
 
 
 def reduction(reduce: Reduce, op: ReduceOp, base: int) -> list[str]:
@@ -219,7 +224,7 @@ def exhaustive(head: str, pieces: list[str]) -> str:
 
 
 UNARY = [(op, Post.NONE) for op in COMPUTING if VECTOR_OPERANDS[op] == 1] + [
-    (VectorOp.MOV, post) for post in Post if post != Post.NONE]
+    (VectorOp.MOV, post) for post in Post if post not in (Post.NONE, Post.DIV)]
 
 
 @pytest.mark.parametrize(("op", "post"), UNARY, ids=named)

@@ -7,6 +7,7 @@ import numpy as np
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -17,13 +18,13 @@ from celosia.arch.vector import (
     PARAM_POSTS,
     ROW_SRCS,
     STREAM_SRCS,
-    VECTOR_OPERANDS,
     Dst,
     Post,
     Reduce,
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 from celosia.model import commands, vpu
 from celosia.model.streams import Stream
@@ -118,7 +119,8 @@ class Vector:
         groups = (1, *self.counts[1:])
         length = int(np.prod(self.counts))
         sources = []
-        for operand in (self.a, self.b, self.c)[:VECTOR_OPERANDS[VectorOp(self.op)]]:
+        for name in operand_names(VectorOp(self.op), Post(self.post)):
+            operand = getattr(self, name)
             stream, lane, ramp = None, None, None
             if operand.kind in STREAM_SRCS:
                 indexes = self.op in INDEXED_OPS and operand is self.b
@@ -184,7 +186,8 @@ def random_vector(config: TpuConfig, rng: random.Random, op: int | None = None,
         reduce = Reduce.NONE
     if reduce is None:
         reduce = rng.choice([*Reduce, *[Reduce.NONE] * 3])
-    posts = [post for post in Post if not (op in INDEXED_OPS and post in PARAM_POSTS)]
+    posts = [post for post in Post if not (op in INDEXED_OPS and post in PARAM_POSTS)
+             and (post != Post.DIV or op in DIV_OPS)]
     post = Post.NONE if op == VectorOp.REQUANT else pick(posts, FLOAT_POSTS)
     counts = _counts(config.dim, op, reduce, rng)
     span = min(config.ub_rows, config.acc_rows) // 2
@@ -228,10 +231,12 @@ def random_vector(config: TpuConfig, rng: random.Random, op: int | None = None,
         operands = [source(moved), source(Src.SCALAR)]
     else:
         kinds = [kind for kind in Src if kind != Src.NONE]
-        chosen = [pick(kinds, _BF16) for _ in range(VECTOR_OPERANDS[op])]
+        names = operand_names(op, post)
+        chosen = [pick(kinds, _BF16) for _ in names]
         while sum(kind in STREAM_SRCS for kind in chosen) > 2:
             chosen = [pick(kinds, _BF16) for _ in chosen]
-        operands = [source(kind) for kind in chosen]
+        found = dict(zip(names, map(source, chosen), strict=True))
+        operands = [found.get(name, NONE) for name in "abc"]
     operands += [NONE] * (3 - len(operands))
     return Vector(op, dst, *operands, counts, post, param, reduce,
                   pick(ReduceOp, FLOAT_REDUCES) if reduce else 0)

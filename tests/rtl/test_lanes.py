@@ -7,6 +7,7 @@ from lane_bench import BOTH, DIM, INT8, Instruction, run
 from celosia.arch import numerics as nx
 from celosia.arch import special
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -77,20 +78,21 @@ OPS = {
                                            *INDEXED_OPS)},
 }
 POSTS = {
-    Post.NONE: lambda t, p: t,
-    Post.RELU_I: lambda t, p: nx.relu_i(i32(t)),
-    Post.CLAMP_I: lambda t, p: nx.clamp_i(i32(t), s16(p), s16(p >> 16)),
-    Post.RELU_F: lambda t, p: nx.relu_f(t),
-    Post.CLAMP_F: lambda t, p: nx.clamp_f(t, p & 0xFFFF, p >> 16),
-    Post.SQUARE: lambda t, p: nx.f32_square(t),
-    Post.EXP2: lambda t, p: special.f32_exp2(t),
-    Post.LOG2: lambda t, p: special.f32_log2(t),
-    Post.RECIP: lambda t, p: special.f32_recip(t),
-    Post.RSQRT: lambda t, p: special.f32_rsqrt(t),
-    Post.SQRT: lambda t, p: special.f32_sqrt(t),
-    Post.F2I: lambda t, p: nx.f32_to_i32(t),
-    Post.F2I_FLOOR: lambda t, p: nx.f32_to_i32(t, np.floor),
-    Post.F2I_TRUNC: lambda t, p: nx.f32_to_i32(t, np.trunc),
+    Post.NONE: lambda t, c, p: t,
+    Post.RELU_I: lambda t, c, p: nx.relu_i(i32(t)),
+    Post.CLAMP_I: lambda t, c, p: nx.clamp_i(i32(t), s16(p), s16(p >> 16)),
+    Post.RELU_F: lambda t, c, p: nx.relu_f(t),
+    Post.CLAMP_F: lambda t, c, p: nx.clamp_f(t, p & 0xFFFF, p >> 16),
+    Post.SQUARE: lambda t, c, p: nx.f32_square(t),
+    Post.EXP2: lambda t, c, p: special.f32_exp2(t),
+    Post.LOG2: lambda t, c, p: special.f32_log2(t),
+    Post.RECIP: lambda t, c, p: special.f32_recip(t),
+    Post.RSQRT: lambda t, c, p: special.f32_rsqrt(t),
+    Post.SQRT: lambda t, c, p: special.f32_sqrt(t),
+    Post.DIV: lambda t, c, p: special.f32_div(t, c),
+    Post.F2I: lambda t, c, p: nx.f32_to_i32(t),
+    Post.F2I_FLOOR: lambda t, c, p: nx.f32_to_i32(t, np.floor),
+    Post.F2I_TRUNC: lambda t, c, p: nx.f32_to_i32(t, np.trunc),
 }
 JOINS = {
     ReduceOp.SUM_I: lambda a, b: a + b,
@@ -113,8 +115,8 @@ def expected(i: Instruction, a, b, c):
     def u32(x):
         return np.asarray(x).view(np.uint32)
 
-    words = u32(POSTS[Post(i.post)](u32(OPS[VectorOp(i.op)](a, b, c[:, np.newaxis], i.param)),
-                                    i.param)).copy()
+    c = c[:, np.newaxis]
+    words = u32(POSTS[Post(i.post)](u32(OPS[VectorOp(i.op)](a, b, c, i.param)), c, i.param)).copy()
     if i.reduce:
         for row in range(len(words)):
             if row % i.group:
@@ -181,6 +183,11 @@ def test_second_stage(post):
             check(INT8, Instruction(VectorOp.MOV, post, param=param), *operands(k, 64))
 
 
+@pytest.mark.parametrize("op", sorted(DIV_OPS), ids=lambda op: op.name)
+def test_quotient_by_the_first_stage(op):
+    check(BOTH, Instruction(op, Post.DIV), *operands(3000 + int(op), 512))
+
+
 @pytest.mark.parametrize("op", list(ReduceOp), ids=lambda op: op.name)
 @pytest.mark.parametrize("group", [1, 2, 7, 64])
 def test_reduced_rows(op, group):
@@ -195,7 +202,7 @@ def test_reduced_rows(op, group):
 def test_everything_in_one_instruction(dst):
     for k, (op, post, join) in enumerate([
             (VectorOp.FSUB, Post.SQUARE, ReduceOp.SUM_F),
-            (VectorOp.FFMA, Post.EXP2, ReduceOp.MAX_F),
+            (VectorOp.FFMA, Post.EXP2, ReduceOp.MAX_F), (VectorOp.FADD, Post.DIV, ReduceOp.SUM_F),
             (VectorOp.I2F, Post.RECIP, ReduceOp.MIN_F), (VectorOp.FADD, Post.F2I, ReduceOp.SUM_I),
             (VectorOp.IMUL, Post.RELU_I, ReduceOp.MIN_I)]):
         check(BOTH, Instruction(op, post, dst, 0, 1, join, 5), *operands(k, 1024))

@@ -9,6 +9,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -114,6 +115,8 @@ class Decoder(wiring.Component):
         streams = [_one_of(kind, STREAM_SRCS) for kind in kinds]
         for i, (kind, stride) in enumerate(zip(kinds, strides, strict=True)):
             takes = _one_of(op, [item for item, n in VECTOR_OPERANDS.items() if n > i])
+            if i == 2:
+                takes |= post == Post.DIV
             legal &= takes == (kind != Src.NONE)
             legal &= (kind != Src.NONE) | zero[1 + i]
             legal &= streams[i] | (stride == 0)
@@ -121,6 +124,7 @@ class Decoder(wiring.Component):
                 if not present:
                     legal &= ~_one_of(kind, [src for src in Src if src.name.startswith(prefix)])
         legal &= ~(streams[0] & streams[1] & streams[2])
+        legal &= (post != Post.DIV) | _one_of(op, DIV_OPS)
 
         gather, scatter = op == VectorOp.GATHER, op == VectorOp.SCATTER
         legal &= ~_one_of(op, MOVEMENT_OPS) | _one_of(fields.a_kind, STREAM_SRCS - LANE_SRCS)

@@ -16,7 +16,7 @@ FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
 #: Operations that are a product of integers; shifts are those by powers of two.
 PRODUCT_OPS = (VectorOp.IMUL, VectorOp.SHL, VectorOp.SHR, VectorOp.SAR)
 #: Second stages that end in a rounding; all but the square look into a table.
-SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT, Post.SQRT)
+SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT, Post.SQRT, Post.DIV)
 _F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
 
 
@@ -53,12 +53,12 @@ def control_layout(config: TpuConfig) -> data.StructLayout:
     ``valid``: there is a row. Then one of these says which part of the lane makes the result of the
     first stage: ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``.
     These say which parts of the second stage the row uses: ``fixed`` (fixed point), ``table``,
-    ``special`` (the second rounding); none where it is one step. ``reduce``: the row is joined with
-    those of its group before it, if it is not the ``first`` of them.
+    ``special`` (the second rounding), ``div`` (operand c); none where it is one step. ``reduce``:
+    the row is joined with those of its group before it, if it is not the ``first`` of them.
     ``param``: the instruction's, but a lower bound above the upper one is replaced by that one. The
     result is the same, and the lanes need not compare the bounds.
     """
-    floating = ("fma", "i2f", "fixed", "table", "special") if config.bf16 else ()
+    floating = ("fma", "i2f", "fixed", "table", "special", "div") if config.bf16 else ()
     parts = ("simple", "product", "requant", *floating, "reduce")
     return data.StructLayout({
         "valid": 1, **{part: 1 for part in parts}, "first": 1, "op": 6, "post": 4, "reduce_op": 3,
@@ -78,7 +78,7 @@ def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, d
     if config.bf16:
         parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,)}
         seconds = {"fixed": (Post.EXP2, *_F2I_POSTS), "table": SPECIAL_POSTS[1:],
-                   "special": SPECIAL_POSTS}
+                   "special": SPECIAL_POSTS, "div": (Post.DIV,)}
     for value, table in ((op, parts), (post, seconds)):
         for part, items in table.items():
             m.d.comb += control[part].eq(valid & Cat(value == item for item in items).any())

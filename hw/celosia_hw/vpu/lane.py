@@ -32,11 +32,12 @@ class Lane(wiring.Component):
     registers: load operands | prepare (sum and comparison of one step, see
     :mod:`celosia_hw.vpu.steps`; factors) | multiply | sum of partial products (with bf16 in one
     stage with these) | shift, align | shift, add | requantised word; normalise and round | second
-    stages of one step | with bf16 the others, see :mod:`celosia_hw.vpu.special`: look up | inner
-    product | outer product | multiply and combine | normalise and round || reduce rows | conversion
-    to the destination. No stage is longer than the fp32 adder that joins rows in one cycle.
-    Registers of a part that the row does not use keep their value. Of int8 results the bits that a
-    lane of the unified buffer has are meaningful, sign-extended; bf16 results come in the low half.
+    stages of one step | with bf16, where c has come along as the numerator of a quotient, the
+    others, see :mod:`celosia_hw.vpu.special`: look up | inner product | outer product | multiply
+    and combine | normalise and round || reduce rows | conversion to the destination. No stage is
+    longer than the fp32 adder that joins rows in one cycle. Registers of a part that the row does
+    not use keep their value. Of int8 results the bits that a lane of the unified buffer has are
+    meaningful, sign-extended; bf16 results come in the low half.
 
     Where rows are reduced, each row's result is that of its group so far.
 
@@ -134,6 +135,10 @@ class Lane(wiring.Component):
         """The row's ``r`` is the result, or what a conversion starts from."""
         return control.valid & ~control.fma if self._config.bf16 else control.valid
 
+    def _numerator(self, row, control) -> _Inputs:
+        """What a quotient still needs of the operands."""
+        return [(control.div, {"numerator": row.numerator})] if self._config.bf16 else []
+
     def _operands(self, m: Module, row, control) -> _Inputs:
         self._words = operands.load(m, self._config, self, control.valid)
         return [(control.valid, steps.decode(m, self._config, control.op))]
@@ -157,7 +162,8 @@ class Lane(wiring.Component):
             del unpacked.x, unpacked.y
             groups.append((control.fma, vars(unpacked)))
         high = Mux(control.requant, row.b[20:22], product.distance(m, row))
-        return [(control.valid, first), (multiplies, {"y": y[:32]}),
+        row.numerator = row.c
+        return [*self._numerator(row, control), (control.valid, first), (multiplies, {"y": y[:32]}),
                 (control.product | control.requant, {"high": high[:2], "low": row.b[16:20]}),
                 *groups]
 
@@ -175,6 +181,7 @@ class Lane(wiring.Component):
                 "big_sign": Mux(compared.swap, row.addend_sign, row.product_sign),
                 "zero_sign": row.product_sign & row.addend_sign,
                 "nan": row.nan, "inf": row.inf, "inf_sign": row.inf_sign}))
+        groups += self._numerator(row, control)
         return [*groups, (multiplies, product.partial(config, row.total, row.top, row.y))]
 
     def _sum(self, m: Module, row, control) -> _Inputs:
@@ -185,6 +192,7 @@ class Lane(wiring.Component):
             multiplies = multiplies | control.fma
             names = ("swap", "distance", "addend", *_CARRIED)
             groups.append((control.fma, {name: getattr(row, name) for name in names}))
+        groups += self._numerator(row, control)
         return [*groups, (multiplies, {"product": product.total(m, self._config, row)})]
 
     def _shift(self, m: Module, row, control) -> _Inputs:
@@ -197,7 +205,7 @@ class Lane(wiring.Component):
             aligned = fma.align(m, row.product[:48], row.addend, row.swap, row.distance)
             groups.append((control.fma, {
                 **vars(aligned), **{name: getattr(row, name) for name in _CARRIED}}))
-        return groups
+        return groups + self._numerator(row, control)
 
     def _combine(self, m: Module, row, control) -> _Inputs:
         groups: _Inputs = [
@@ -215,7 +223,7 @@ class Lane(wiring.Component):
                 **{name: getattr(row, name) & ~convert_int
                    for name in ("zero_sign", "nan", "inf")},
                 "inf_sign": row.inf_sign}))
-        return groups
+        return groups + self._numerator(row, control)
 
     def _round(self, m: Module, row, control) -> _Inputs:
         scaled = requant.finish(m, row, control.param)
@@ -225,7 +233,7 @@ class Lane(wiring.Component):
             rounded = fma.finish(m, normal.significand, normal.exponent, row.sign, row.zero_sign,
                                  row.nan, row.inf, row.inf_sign)
             result = Mux(control.fma | control.i2f, rounded, result)
-        return [(control.valid, {"r": result})]
+        return [(control.valid, {"r": result}), *self._numerator(row, control)]
 
     def _second(self, m: Module, row, control) -> _Inputs:
         word = stages.posts(m, self._config, control.post, row.r, control.param)
@@ -233,7 +241,7 @@ class Lane(wiring.Component):
         if self._config.bf16:
             groups.append((control.fixed,
                            {"fixed": convert.f32_to_i32_shift(m, row.r, "second")}))
-        return groups
+        return groups + self._numerator(row, control)
 
     @staticmethod
     def _unspecial(control) -> Value:
@@ -241,7 +249,7 @@ class Lane(wiring.Component):
         return control.valid & ~control.special
 
     def _look_up(self, m: Module, row, control) -> _Inputs:
-        parts = special.segment(m, control.post, row.r, row.fixed)
+        parts = special.segment(m, control.post, row.r, row.fixed, row.numerator)
         self._coefficients = special.look_up(m, parts.address, control.table)
         integer = convert.f32_to_i32_round(
             m, row.r, row.fixed, control.post == Post.F2I_FLOOR, control.post == Post.F2I_TRUNC,

@@ -1,4 +1,4 @@
-"""The second stages that end in a rounding: square, exp2, log2, recip and roots; and f2i.
+"""The second stages that end in a rounding: square, exp2, log2, recip, div and roots; and f2i.
 
 They are :mod:`celosia.arch.special` (and ``numerics.f32_square``, ``f32_to_i32``), cut into stages
 of combinational logic::
@@ -9,8 +9,8 @@ of combinational logic::
 Everything becomes one product of a factor (24 bits) and a value (30 bits), scaled so that half of
 it is as the sum of a multiply-add (see :mod:`celosia_hw.fp.fma`), and is rounded as that. A square
 multiplies significands; log2 the quadratic by the argument's distance from 1, and adds the
-exponent; sqrt that of rsqrt by the argument's significand; the others the quadratic by a power of
-two. f2i ends after the second of these stages.
+exponent; sqrt that of rsqrt by the argument's significand, div that of recip by the numerator's;
+the others the quadratic by a power of two. f2i ends after the second of these stages.
 """
 
 from types import SimpleNamespace
@@ -28,8 +28,8 @@ __all__ = ["CARRIED", "combine", "inner", "look_up", "multiply", "outer", "segme
 
 #: Tables, in the order of their addresses, and those of the functions.
 _NAMES = ("exp2", "recip", "rsqrt", "log2")
-_TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.RSQRT: "rsqrt", Post.SQRT: "rsqrt",
-           Post.LOG2: "log2"}
+_TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.DIV: "recip", Post.RSQRT: "rsqrt",
+           Post.SQRT: "rsqrt", Post.LOG2: "log2"}
 #: What :func:`segment` gives and the later stages use.
 CARRIED = ("factor", "exponent", "sign", "nan", "inf", "whole", "minus")
 #: Factor of a value with FRACTION bits behind the point that gives the scale of a product: its bit
@@ -58,7 +58,7 @@ def look_up(m: Module, address: Value, enable: Value) -> tuple[Value, Value, Val
     return c0, c1.as_signed(), c2.as_signed()
 
 
-def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
+def segment(m: Module, post: Value, x: Value, fixed: Value, numerator: Value) -> SimpleNamespace:
     """Take the argument apart.
 
     Parameters
@@ -67,6 +67,8 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
         fp32 bit pattern, not flushed.
     fixed
         Its magnitude in fixed point, of :func:`celosia_hw.fp.convert.f32_to_i32_shift`.
+    numerator
+        Of div: fp32 bit pattern, not flushed.
 
     Returns
     -------
@@ -90,6 +92,10 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
     significand = Mux(zero, 0, Cat(fraction, Const(1, 1)))
     root = {"segment": Cat(fraction[17:], ~biased[0]), "offset": Cat(Const(0, 1), fraction[:17]),
             "sign": negative, "nan": is_nan | (negative & ~zero)}
+    above, digits = numerator[23:31], numerator[:23]  # of div
+    nothing, end = wire(m, above == 0, "special_nothing"), wire(m, above == 0xFF, "special_end")
+    endless = end & (digits == 0)
+    recip = {"segment": fraction[16:], "offset": Cat(Const(0, 2), fraction[:16])}
     cases = {
         Post.SQUARE: {
             "factor": significand, "exponent": (biased << 1) - 127,
@@ -98,10 +104,14 @@ def segment(m: Module, post: Value, x: Value, fixed: Value) -> SimpleNamespace:
             "segment": power[18:25], "offset": power[:18], "factor": Mux(huge, 0, one),
             "exponent": power[25:33].as_signed() + 127,
             "nan": is_nan, "inf": huge & ~negative},
-        Post.RECIP: {
-            "segment": fraction[16:], "offset": Cat(Const(0, 2), fraction[:16]),
+        Post.RECIP: recip | {
             "factor": Mux(top, 0, one), "exponent": 254 - biased, "sign": negative,
             "nan": is_nan, "inf": zero},
+        Post.DIV: recip | {
+            "factor": Mux(top | nothing, 0, Cat(digits, Const(1, 1))),
+            "exponent": above - biased + _EXPONENT_51, "sign": negative ^ numerator[31],
+            "nan": is_nan | (end & ~endless) | (zero & nothing) | (is_inf & endless),
+            "inf": zero | endless},
         Post.RSQRT: root | {
             "factor": Mux(top, 0, one), "exponent": 191 - (biased + 1)[1:], "inf": zero},
         Post.SQRT: root | {
@@ -144,7 +154,7 @@ def square_value(factor: Value) -> Value:
 
 
 def multiply(m: Module, factor: Value, value: Value) -> Value:
-    """Product, 52 bits: a distance from 1 is at most one half, a root's quadratic at most 1."""
+    """Product, 52 bits: a distance from 1 is at most one half, a quadratic elsewhere about 1."""
     return (factor * value)[:52]
 
 

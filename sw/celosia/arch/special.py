@@ -1,11 +1,12 @@
-"""exp2, log2, reciprocal, square root and its reciprocal: tables, and the arithmetic around them.
+"""exp2, log2, reciprocal, quotient and square roots: tables, and the arithmetic around them.
 
 Each function is a quadratic in each of 128 segments of a significand, evaluated in fixed point:
 ``y = c0 + ((c1 + (c2 * d >> 18)) * d >> 18)`` with ``FRACTION`` bits behind the point, where the
 segment is given by the 7 upper bits of the argument and ``d`` by the 18 below them. Shifts round
 down. ``y`` is then scaled by a power of two and rounded once, to nearest even, as every fp32
 result. Before that it is multiplied for log2 by the argument's distance from 1, and added to the
-exponent; for the square root, whose ``y`` is the reciprocal one's, by the argument's significand.
+exponent; for the square root, whose ``y`` is the reciprocal one's, by the argument's significand;
+for a quotient, whose ``y`` is the divisor's reciprocal, by the numerator's.
 
 All functions take and return arrays of fp32 bit patterns (``uint32``). Errors are measured against
 float64 in docs/numerics.md.
@@ -22,8 +23,8 @@ from numpy.typing import NDArray
 from celosia.arch.numerics import INF, NAN, U32, flush, round_f64
 
 __all__ = ["C0_BITS", "C1_BITS", "C2_BITS", "FRACTION", "OFFSET_BITS", "SEGMENTS", "Coefficients",
-           "Table", "evaluate", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt", "f32_sqrt",
-           "tables"]
+           "Table", "evaluate", "f32_div", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt",
+           "f32_sqrt", "tables"]
 
 #: Bits behind the point of a quadratic's value, and of its argument within a segment.
 FRACTION, OFFSET_BITS = 28, 18
@@ -32,7 +33,7 @@ SEGMENTS = 128
 #: Bits of the coefficients: c0 unsigned, c1 and c2 signed.
 C0_BITS, C1_BITS, C2_BITS = 29, 23, 16
 
-_SIGN = np.uint32(0x80000000)
+_SIGN, _ONE = np.uint32(0x80000000), np.uint32(0x3F800000)
 
 
 class Coefficients(NamedTuple):
@@ -152,14 +153,22 @@ def f32_exp2(x: U32) -> U32:
 
 def f32_recip(x: U32) -> U32:
     """1 / x. A zero gives infinity, an infinity zero, of the same sign."""
-    x = flush(x)
-    exponent, fraction = _parts(x)
-    y = evaluate("recip", fraction >> 16, (fraction & 0xFFFF) << 2)
-    result = round_f64(np.ldexp(y.astype(np.float64), -exponent - FRACTION)) | (x & _SIGN)
-    magnitude = x & ~_SIGN
-    result = np.where(magnitude == 0, INF | (x & _SIGN), result)
-    result = np.where(magnitude == INF, x & _SIGN, result)
-    return np.where(x == NAN, np.uint32(NAN), result).astype(np.uint32)
+    return f32_div(x, _ONE)
+
+
+def f32_div(x: U32, numerator: U32) -> U32:
+    """``numerator`` / x, exact where that is an fp32. 0 / 0 and inf / inf are NaN."""
+    x, numerator = np.broadcast_arrays(flush(x), flush(numerator))
+    (below, fraction), (above, digits) = _parts(x), _parts(numerator)
+    inverse = evaluate("recip", fraction >> 16, (fraction & 0xFFFF) << 2)
+    product = (digits | 0x800000) * inverse  # below 2**52
+    result = round_f64(np.ldexp(product.astype(np.float64), above - below - 23 - FRACTION))
+    sign, zero, inf = (x ^ numerator) & _SIGN, np.uint32(0), np.uint32(INF)
+    size, divisor = numerator & ~_SIGN, x & ~_SIGN
+    result = np.where((size == zero) | (divisor == inf), zero, result)
+    result = np.where((size == inf) | (divisor == zero), inf, result) | sign
+    nan = (x == NAN) | (numerator == NAN) | ((size == divisor) & ((size == zero) | (size == inf)))
+    return np.where(nan, np.uint32(NAN), result).astype(np.uint32)
 
 
 def _rsqrt_value(exponent: NDArray[np.int64], fraction: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,10 +8,10 @@ rows or lanes (:class:`Reduce`, :class:`ReduceOp`), and the destination converts
 from enum import IntEnum
 
 __all__ = [
-    "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
+    "DIV_OPS", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
     "LANE_ROW_SRCS", "LANE_SRCS", "MEMORY_SRCS", "MOVEMENT_OPS", "PARAM_POSTS", "ROW_SRCS",
     "STREAM_SRCS", "TABLE_LIMIT", "VECTOR_OPERANDS", "Dst", "Post", "Reduce", "ReduceOp", "Src",
-    "VectorOp",
+    "VectorOp", "operand_names",
 ]
 
 
@@ -81,6 +81,7 @@ class Post(IntEnum):
     F2I_FLOOR = 11
     F2I_TRUNC = 12
     SQRT = 13
+    DIV = 14
 
 
 class Reduce(IntEnum):
@@ -171,6 +172,8 @@ _TERNARY = (VectorOp.REQUANT, VectorOp.FFMA, VectorOp.SELECT)
 #: Operands (a, b, c) that each operation takes; the others must be ``none``.
 VECTOR_OPERANDS: dict[VectorOp, int] = {
     op: 1 if op in _UNARY else 3 if op in _TERNARY else 2 for op in VectorOp}
+#: Operations that `Post.DIV` may follow: they leave c alone, which is its numerator.
+DIV_OPS = frozenset(op for op in VectorOp if VECTOR_OPERANDS[op] < 3) - MOVEMENT_OPS
 
 #: Operations, second stages and reductions that need a chip with bf16.
 FLOAT_OPS = frozenset(op for op in VectorOp if op >= VectorOp.FADD)
@@ -178,3 +181,8 @@ FLOAT_POSTS = frozenset(post for post in Post if post >= Post.RELU_F)
 FLOAT_REDUCES = frozenset(op for op in ReduceOp if op >= ReduceOp.SUM_F)
 #: Second stages that use ``param``.
 PARAM_POSTS = frozenset({Post.CLAMP_I, Post.CLAMP_F})
+
+
+def operand_names(op: VectorOp, post: Post = Post.NONE) -> str:
+    """Return which of a, b, c an instruction takes; the others must be ``none``."""
+    return "abc"[:VECTOR_OPERANDS[op]] + ("c" if post == Post.DIV else "")

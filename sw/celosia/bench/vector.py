@@ -25,6 +25,7 @@ from celosia.arch.vector import (
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 from celosia.driver import Device
 from celosia.driver import open as open_device
@@ -117,7 +118,7 @@ def _instruction(config: TpuConfig, places: _Places, fields: dict[str, int], row
         values["xa" if op == VectorOp.GATHER else "xdst"] = 0
     elif taken > 1:
         values |= {"b_kind": Src.ACC, "b": places.n0, "xb": 1}
-    if taken > 2:
+    if "c" in operand_names(op, Post(fields.get("post", Post.NONE))):
         values |= {"c_kind": Src.ACC_ROW, "c": places.constant}
     if op == VectorOp.REQUANT:  # its factors are the same for every row
         values |= {"b_kind": Src.ACC_ROW, "b": places.constant, "xb": 0, "param": 0x7F8000}

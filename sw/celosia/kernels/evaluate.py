@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
 from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.model.lanes import first, join_lanes, join_rows, second
+from celosia.model.lanes import compute, join_lanes, join_rows
 
 __all__ = ["evaluate"]
 
@@ -37,8 +37,8 @@ class _Values:
         return index.astype(np.uint32)
 
     def run(self, step: Step) -> U32:
-        result = first(step.op, [self.of(operand) for operand in step.operands], step.param)
-        result = second(step.post, result, step.param)
+        result = compute(step.op, step.post, [self.of(operand) for operand in step.operands],
+                         step.param)
         if step.reduce == Reduce.NONE:
             return result
         if step.reduce == Reduce.LANES:

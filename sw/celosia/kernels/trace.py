@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
     MOVEMENT_OPS,
     PARAM_POSTS,
-    VECTOR_OPERANDS,
     Post,
     Reduce,
     ReduceOp,
     VectorOp,
+    operand_names,
 )
 
 __all__ = ["Index", "Input", "Kernel", "Operand", "Scalar", "Step", "Tile", "Word", "clamp",
@@ -193,8 +194,9 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
         Fields of the instruction (docs/isa.md); reductions are none, rows and lanes. Operations
         that move words are not for kernels.
     operands
-        At most two of them may be tiles of more than one row. Without any such tile (and without a
-        row index) the result has one row, and so it has with ``Reduce.ROWS``.
+        Those of the operation, then the numerator of ``post`` div. At most two of them may be tiles
+        of more than one row. Without any such tile (and without a row index) the result has one
+        row, and so it has with ``Reduce.ROWS``.
 
     Raises
     ------
@@ -204,9 +206,9 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
     words = tuple(word(operand) for operand in operands)
     if op in MOVEMENT_OPS:
         raise ValueError(f"{op.name.lower()} moves words and must not be in a kernel")
-    if len(words) != VECTOR_OPERANDS[op]:
-        raise ValueError(f"{op.name.lower()} must have {VECTOR_OPERANDS[op]} operands, "
-                         f"not {len(words)}")
+    taken = len(operand_names(op, post))
+    if len(words) != taken:
+        raise ValueError(f"{op.name.lower()} must have {taken} operands, not {len(words)}")
     trace = _current.get()
     tiles = [operand for operand in words if isinstance(operand, Tile)]
     if trace is None or any(tile.trace is not trace for tile in tiles):
@@ -214,6 +216,8 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
     if sum(not tile.one_row for tile in tiles) > STREAMS:
         raise ValueError(f"{op.name.lower()} must have at most {STREAMS} operands of more than one "
                          f"row")
+    if post == Post.DIV and op not in DIV_OPS:
+        raise ValueError(f"{op.name.lower()} must not have the second stage div, which takes c")
     if param and post not in PARAM_POSTS and op != VectorOp.REQUANT:
         raise ValueError(f"param of {op.name.lower()} must be 0, not {param!r}")
     if op == VectorOp.REQUANT and post != Post.NONE:

@@ -12,6 +12,7 @@ from celosia.arch.encoding import Imm, Insn, Reg, decode, member
 from celosia.arch.faults import Fault
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -21,13 +22,13 @@ from celosia.arch.vector import (
     MOVEMENT_OPS,
     PARAM_POSTS,
     STREAM_SRCS,
-    VECTOR_OPERANDS,
     Dst,
     Post,
     Reduce,
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 
 __all__ = ["INT8_SRCS", "BF16_SRCS", "Decoded", "decode_checked", "flaw"]
@@ -136,16 +137,23 @@ def _vector(config: TpuConfig, insn: Insn) -> str:
     op, post, dst = VectorOp(fields["op"]), Post(fields["post"]), Dst(fields["dst_kind"])
     reduce, reduce_op = Reduce(fields["reduce"]), ReduceOp(fields["reduce_op"])
     kinds = {name: Src(fields[f"{name}_kind"]) for name in "abc"}
-    return (_operands(insn, op, kinds) or _movement(op, kinds, fields)
-            or _second(insn, op, post, reduce, reduce_op)
+    return (_div(op, post) or _operands(insn, operand_names(op, post), kinds)
+            or _movement(op, kinds, fields) or _second(insn, op, post, reduce, reduce_op)
             or _formats(config, op, post, reduce_op, dst, kinds))
 
 
-def _operands(insn: Insn, op: VectorOp, kinds: Mapping[str, Src]) -> str:
-    taken = "abc"[:VECTOR_OPERANDS[op]]
+def _div(op: VectorOp, post: Post) -> str:
+    if post == Post.DIV and op not in DIV_OPS:
+        return f"post of {_name(op)} must not be div: c is not free, or words move"
+    return ""
+
+
+def _operands(insn: Insn, taken: str, kinds: Mapping[str, Src]) -> str:
+    op, post = VectorOp(insn.fields["op"]), Post(insn.fields["post"])
     for name, kind in kinds.items():
         if (kind == Src.NONE) == (name in taken):
-            return f"{_name(op)} must take {', '.join(taken)}, and {name} is {_name(kind)}"
+            what = _name(op) + " post div" * (post == Post.DIV)
+            return f"{what} must take {', '.join(taken)}, and {name} is {_name(kind)}"
         if kind == Src.NONE and insn.operand(name) != _ZERO:
             return f"{name} must be 0 where it is none"
         if kind not in STREAM_SRCS and insn.fields[f"x{name}"]:

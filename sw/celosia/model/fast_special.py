@@ -1,4 +1,4 @@
-"""Reciprocals and roots, as :mod:`celosia.arch.special` has them, of plain numbers.
+"""Reciprocals, quotients and roots, as :mod:`celosia.arch.special` has them, of plain numbers.
 
 Each returns exactly what its namesake returns. What is to be rounded, an integer, is so by its
 conversion to float32; where operand and result are normal, the power of two is then a sum of
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from celosia.arch import special
 
-__all__ = ["f32_recip", "f32_rsqrt", "f32_sqrt"]
+__all__ = ["f32_div", "f32_recip", "f32_rsqrt", "f32_sqrt"]
 
 U32 = NDArray[np.uint32]
 
 _SIGN = np.uint32(0x80000000)
 _FRACTION = np.uint32(23)
-#: Biased exponents of numbers whose reciprocals and roots are normal too.
-_LEAST, _MOST = 1, 252
+#: Biased exponents of numbers whose reciprocals and roots are normal too, and of normal ones.
+_LEAST, _MOST, _LARGEST = 1, 252, 254
 
 
 def f32_recip(x: U32) -> U32:
@@ -27,10 +27,21 @@ def f32_recip(x: U32) -> U32:
     exponent = (x >> _FRACTION) & np.uint32(0xFF)
     if not _within(exponent):
         return np.asarray(special.f32_recip(x))
-    y = _rounded(_evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
-                           (x & np.uint32(0xFFFF)) << np.uint32(2)))
+    y = _rounded(_recip_value(x))
     exponent -= np.uint32(127 - special.FRACTION)
     return (y - (exponent << _FRACTION)) | (x & _SIGN)
+
+
+def f32_div(x: U32, numerator: U32) -> U32:
+    """``numerator`` / x."""
+    below, above = ((word >> _FRACTION) & np.uint32(0xFF) for word in (x, numerator))
+    power = above.view(np.int32) - below.view(np.int32)
+    if not (_within(below, _LARGEST) and _within(above, _LARGEST)
+            and power.min() > -_MOST // 2 and power.max() < _MOST // 2):
+        return np.asarray(special.f32_div(x, numerator))
+    product = _recip_value(x) * ((numerator & np.uint32(0x7FFFFF)) | np.uint32(1 << 23))
+    power -= np.int32(23 + special.FRACTION)
+    return (_rounded(product) + (power.view(np.uint32) << _FRACTION)) | ((x ^ numerator) & _SIGN)
 
 
 def f32_rsqrt(x: U32) -> U32:
@@ -55,9 +66,15 @@ def f32_sqrt(x: U32) -> U32:
     return _rounded(product) + (half.view(np.uint32) << _FRACTION)
 
 
-def _within(exponent: U32) -> bool:
-    least, most = (exponent.item(where) for where in (exponent.argmin(), exponent.argmax()))
-    return least >= _LEAST and most <= _MOST
+def _within(exponent: U32, most: int = _MOST) -> bool:
+    least, largest = (exponent.item(where) for where in (exponent.argmin(), exponent.argmax()))
+    return least >= _LEAST and largest <= most
+
+
+def _recip_value(x: U32) -> NDArray[np.int64]:
+    """Value of the quadratic."""
+    return _evaluate("recip", (x >> np.uint32(16)) & np.uint32(0x7F),
+                     (x & np.uint32(0xFFFF)) << np.uint32(2))
 
 
 def _rsqrt_value(x: U32) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import fast, fast_special
 
-__all__ = ["JOINS", "first", "first_stage", "join_lanes", "join_rows", "second",
+__all__ = ["JOINS", "compute", "first", "first_stage", "join_lanes", "join_rows", "second",
            "second_stage"]
 
 U32 = NDArray[np.uint32]
@@ -73,7 +73,7 @@ _FIRST: dict[Op, Callable[..., Any]] = {
     Op.I2F: lambda a: numerics.i32_to_f32(a.view(np.int32)),
 }
 
-_SECOND: dict[Post, Callable[[U32], Any]] = {
+_SECOND: dict[Post, Callable[..., Any]] = {
     Post.NONE: lambda x: x,
     Post.RELU_I: _on_int32(numerics.relu_i),
     Post.RELU_F: fast.relu_f,
@@ -83,6 +83,7 @@ _SECOND: dict[Post, Callable[[U32], Any]] = {
     Post.RECIP: fast_special.f32_recip,
     Post.RSQRT: fast_special.f32_rsqrt,
     Post.SQRT: fast_special.f32_sqrt,
+    Post.DIV: fast_special.f32_div,
     Post.F2I: lambda x: np.asarray(numerics.f32_to_i32(x)).view(np.uint32),
     Post.F2I_FLOOR: lambda x: np.asarray(numerics.f32_to_i32(x, np.floor)).view(np.uint32),
     Post.F2I_TRUNC: lambda x: np.asarray(numerics.f32_to_i32(x, np.trunc)).view(np.uint32),
@@ -132,8 +133,11 @@ def first_stage(op: Op, param: int) -> Callable[..., U32]:
     return _requant(param) if op == Op.REQUANT else _FIRST[op]
 
 
-def second_stage(post: Post, param: int) -> Callable[[U32], U32]:
-    """Return what the second stage does to a word; it wants NumPy's warnings switched off."""
+def second_stage(post: Post, param: int) -> Callable[..., U32]:
+    """Return what the second stage does to a word, and DIV to its numerator too.
+
+    The function wants NumPy's warnings switched off.
+    """
     if post == Post.CLAMP_I:
         return _clamp_i(param)
     if post == Post.CLAMP_F:
@@ -148,9 +152,15 @@ def first(op: Op, operands: list[U32], param: int) -> U32:
 
 
 @_quiet
-def second(post: Post, value: U32, param: int) -> U32:
-    """Return what the second stage makes of a word."""
-    return np.asarray(second_stage(post, param)(value), np.uint32)
+def second(post: Post, value: U32, param: int, *numerator: U32) -> U32:
+    """Return what the second stage makes of a word; ``numerator``: of DIV."""
+    return np.asarray(second_stage(post, param)(value, *numerator), np.uint32)
+
+
+def compute(op: Op, post: Post, operands: list[U32], param: int) -> U32:
+    """Return what both stages make of the operands; movement has been done."""
+    taken = len(operands) - (post == Post.DIV)
+    return second(post, first(op, operands[:taken], param), param, *operands[taken:])
 
 
 @_quiet

@@ -51,7 +51,11 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
             return partial(_SHIFTS[command.op], words[0], words[1] & np.uint32(31), acc[index])
     target = acc[index] if command.kind == Dst.ACC else ub[index]
     stages: list[Callable[..., NDArray]] = [first_stage(command.op, command.param)]
-    if command.post != Post.NONE:
+    if command.post == Post.DIV:
+        words, numerator = words[:-1], words[-1]
+        divide = second_stage(command.post, command.param)
+        stages.append(lambda divisor: divide(divisor, numerator))
+    elif command.post != Post.NONE:
         stages.append(second_stage(command.post, command.param))
     if command.kind == Dst.UB_BF16:
         stages.append(fast.f32_to_bf16)

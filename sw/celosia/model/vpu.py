@@ -12,7 +12,7 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.model import fast
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
-from celosia.model.lanes import first, join_lanes, join_rows, second
+from celosia.model.lanes import compute, join_lanes, join_rows
 
 __all__ = ["execute", "indices"]
 
@@ -46,7 +46,7 @@ def execute(command: Vector, ub: NDArray, acc: U32) -> int | None:
         operands = [np.ascontiguousarray(tiles.transpose(0, 2, 1)).reshape(-1, dim)]
     elif op == Op.ROTATE:
         operands = [np.roll(operands[0], -(command.sources[1].value % acc.shape[1]), axis=1)]
-    result = second(command.post, first(op, operands, command.param), command.param)
+    result = compute(op, command.post, operands, command.param)
     result = _reduced(command, result, acc.shape[1])
     target = ub if DST_MEM[command.kind] == Mem.UB else acc
     if command.kind == Dst.UB_I8:

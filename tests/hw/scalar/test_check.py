@@ -12,6 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.isa import NUM_STRIDES, DmaFormat, Mem, Unit
+from celosia.arch.vector import operand_names
 from celosia.model.checks import Stop, check
 from celosia.model.commands import DST_MEM, ELEMENT_BYTES, SRC_MEM
 from celosia.model.decode import decode_checked
@@ -134,16 +135,17 @@ def test_vectors_as_the_model_has_them():
         assert ticket.unit == Unit.VPU
         dst = command.dst
         assert span(ticket.first) == (DST_MEM[command.kind], dst.base, dst.last), text
-        wanted = [(SRC_MEM[source.kind], source.stream.base, source.stream.last)
-                  if source.stream is not None else None for source in command.sources]
+        sources = dict(zip(operand_names(command.op, command.post), command.sources, strict=True))
+        wanted = {name: (SRC_MEM[source.kind], source.stream.base, source.stream.last)
+                  for name, source in sources.items() if source.stream is not None}
         reads = [span(ticket.reads[i]) for i in range(READ_SPANS)]
-        assert reads == wanted + [None] * (READ_SPANS - len(wanted)), text
+        assert reads == [wanted.get(name) for name in "abc"], text
         sent = ctx.get(bench.dispatcher.command_vpu)
         for name in ("op", "post", "dst_kind", "reduce", "reduce_op"):
             assert sent[name] == instruction.fields[name]
         assert sent.dst.base == command.dst.base
-        for name, value, source in zip("abc", values[1:4], command.sources, strict=False):
-            assert sent[f"{name}_value"] == value
+        for name, source in sources.items():
+            assert sent[f"{name}_value"] == values["abc".index(name) + 1]
             if source.stream is not None:
                 assert sent[name].base == source.stream.base
             if source.lane is not None:

@@ -5,6 +5,7 @@ import random
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn, insn
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -16,13 +17,13 @@ from celosia.arch.vector import (
     PARAM_POSTS,
     ROW_SRCS,
     STREAM_SRCS,
-    VECTOR_OPERANDS,
     Dst,
     Post,
     Reduce,
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 
 __all__ = ["changed", "random_vector"]
@@ -35,7 +36,7 @@ def _has(config: TpuConfig, kind: Src | Dst) -> bool:
                 or ("BF16" in kind.name and not config.bf16))
 
 
-def _kinds(config: TpuConfig, rng: random.Random, op: VectorOp) -> list[Src]:
+def _kinds(config: TpuConfig, rng: random.Random, op: VectorOp, post: Post) -> list[Src]:
     """Sources of a, b, c that the decoder takes."""
     kinds = [kind for kind in Src if kind != Src.NONE and _has(config, kind)]
     streams = [kind for kind in kinds if kind in STREAM_SRCS]
@@ -44,10 +45,11 @@ def _kinds(config: TpuConfig, rng: random.Random, op: VectorOp) -> list[Src]:
         plain = [kind for kind in streams if kind not in LANE_SRCS]
         second = {VectorOp.TRANSPOSE: Src.NONE, VectorOp.ROTATE: Src.SCALAR}
         return [rng.choice(plain), second.get(op, Src.ACC), Src.NONE]
-    kinds = [rng.choice(rng.choice((streams, others))) for _ in range(VECTOR_OPERANDS[op])]
-    if len(kinds) == 3 and all(kind in STREAM_SRCS for kind in kinds):
-        kinds[rng.randrange(3)] = rng.choice(others)
-    return kinds + [Src.NONE] * (3 - len(kinds))
+    names = operand_names(op, post)
+    taken = {name: rng.choice(rng.choice((streams, others))) for name in names}
+    if len(taken) == 3 and all(kind in STREAM_SRCS for kind in taken.values()):
+        taken[rng.choice(names)] = rng.choice(others)
+    return [taken.get(name, Src.NONE) for name in "abc"]
 
 
 def random_vector(config: TpuConfig, rng: random.Random) -> Insn:
@@ -63,9 +65,10 @@ def random_vector(config: TpuConfig, rng: random.Random) -> Insn:
     if op == VectorOp.SCATTER:
         reduce = Reduce.NONE
     posts = [item for item in Post if (config.bf16 or item not in FLOAT_POSTS)
-             and not (op in INDEXED_OPS and item in PARAM_POSTS)]
+             and not (op in INDEXED_OPS and item in PARAM_POSTS)
+             and (item != Post.DIV or op in DIV_OPS)]
     post = Post.NONE if op == VectorOp.REQUANT else rng.choice(posts)
-    kinds = _kinds(config, rng, op)
+    kinds = _kinds(config, rng, op, post)
     dst_kind = rng.choice([kind for kind in Dst if _has(config, kind)])
     n0, n1, n2 = (rng.choice((1, 1, 2, 3, 4, 5, 8)) for _ in range(3))
     if rng.random() < 0.5:

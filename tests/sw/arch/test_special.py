@@ -1,4 +1,4 @@
-"""exp2, log2, reciprocal and roots: bit for bit as stated, and as near to the truth as promised."""
+"""exp2, log2, quotients and roots: bit for bit as stated, and as near to the truth as promised."""
 
 import random
 
@@ -131,3 +131,66 @@ def test_monotone_but_for_one_unit(name, rises):
     order = np.where(order < 0, -(order & 0x7FFFFFFF), order)
     steps = np.diff(order) if rises else -np.diff(order)
     assert steps.min() >= -1
+
+
+def test_bits_of_quotients():
+    rng = random.Random(5)
+    pairs = [(x, y) for x in CORNERS for y in CORNERS]
+    pairs += [(rng.getrandbits(32), rng.getrandbits(32)) for _ in range(3000)]
+    # Quotients about the least and the largest number.
+    for power in (-127, -126, 127, 128):
+        for _ in range(500):
+            above = rng.randrange(max(1, power + 1), min(254, 254 + power) + 1)
+            pairs.append(((above - power) << 23 | rng.getrandbits(23),
+                          above << 23 | rng.getrandbits(23)))
+    x, numerator = map(words, zip(*pairs, strict=True))
+    got = special.f32_div(x, numerator)
+    for pair, y in zip(pairs, got.tolist(), strict=True):
+        assert y == xs.div(*pair), [hex(word) for word in pair]
+
+
+def test_specials_of_quotients():
+    zero, one, inf, nan = 0, 0x3F800000, xf.INF, xf.NAN
+    wanted = {(zero, zero): nan, (inf, inf): nan, (zero, one): inf, (one, zero): zero,
+              (inf, one): zero, (one, inf): inf, (zero, inf): inf, (inf, zero): zero}
+    for (divisor, numerator), y in wanted.items():
+        for s in (0, xf.SIGN):
+            for t in (0, xf.SIGN):
+                sign = 0 if y == nan else s ^ t
+                assert special.f32_div(words([divisor | s]), words([numerator | t])) == y | sign
+    for y in (zero, one, inf, nan):
+        assert special.f32_div(words([nan, y]), words([y, 0xFFFFFFFF])).tolist() == [nan, nan]
+
+
+def off_by(x: np.ndarray, numerator: np.ndarray) -> float:
+    """Largest error of normal quotients in units in the last place."""
+    n, d = (word.view(np.float32).astype(np.longdouble) for word in (numerator, x))
+    exact = np.abs(n / d)
+    normal = (exact >= 2.0**-126) & (exact < 2.0**128 - 2.0**103)
+    assert np.mean(normal) > 0.4
+    got = np.abs(special.f32_div(x, numerator).view(np.float32).astype(np.longdouble))
+    unit = np.ldexp(np.longdouble(1), np.frexp(exact)[1] - 24)
+    return float(np.max(np.abs(got - exact)[normal] / unit[normal]))
+
+
+def test_error_of_quotients():
+    """Of every divisor of a binade, and of every pair of binades: 0.5 from the rounding."""
+    rng = np.random.default_rng(6)
+    fraction = np.arange(1 << 23, dtype=np.uint32)
+    numerator = rng.integers(0, 1 << 23, 1 << 23, np.uint32)
+    assert off_by(fraction | np.uint32(0x3F800000), numerator | np.uint32(0x3F800000)) < 0.88
+    binades = np.arange(1, 255, dtype=np.uint32) << np.uint32(23)
+    x, numerator = (rng.integers(0, 1 << 23, (254, 254, 8), np.uint32) for _ in range(2))
+    assert off_by(x | binades[:, None, None], numerator | binades[None, :, None]) < 0.88
+
+
+def test_quotients_that_are_fp32_are_exact():
+    rng = np.random.default_rng(7)
+    d = rng.integers(1, 1 << 12, 1 << 18).astype(np.float32)
+    q = rng.integers(1, 1 << 12, 1 << 18).astype(np.float32)
+    q *= np.exp2(rng.integers(-100, 100, 1 << 18)).astype(np.float32)
+    np.testing.assert_array_equal(special.f32_div(d.view(np.uint32), (q * d).view(np.uint32)),
+                                  q.view(np.uint32))
+    every = np.arange(0x3F800000, 0x40000000, dtype=np.uint32)
+    assert (special.f32_div(every, every) == 0x3F800000).all()
+    assert (special.f32_div(words([0x3F800000]), every) == every).all()

@@ -13,6 +13,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.link import LinkConfig
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.arch.vector import (
+    DIV_OPS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -24,6 +25,7 @@ from celosia.arch.vector import (
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 from celosia.model import Machine, Memory
 from celosia_sim.compact import CompactHost
@@ -148,13 +150,13 @@ FLAT_BF16 = {Src.UB_BF16_ROW: 20, Src.UB_BF16_LANE_ROW: 1 << 24 | 23}
 STREAMS_BF16 = {Src.UB_BF16: 40, Src.UB_BF16_LANE: 52}
 
 
-def sources(op, rng, bf16: bool):
+def sources(op, post, rng, bf16: bool):
     """Return sources for an operation: at most two streams."""
-    taken = VECTOR_OPERANDS[op]
-    still = rng.randrange(taken) if taken == 3 else -1
+    names = operand_names(op, post)
+    still = rng.randrange(3) if len(names) == 3 else -1
     flat, streams = (FLAT | FLAT_BF16, STREAMS | STREAMS_BF16) if bf16 else (FLAT, STREAMS)
     fields = {}
-    for i, name in enumerate("abc"[:taken]):
+    for i, name in enumerate(names):
         kinds = flat if i == still else flat | streams
         kind = rng.choice(list(kinds))
         fields |= {f"{name}_kind": kind, name: kinds[kind]}
@@ -171,6 +173,8 @@ def test_operations_stages_and_reductions(both, op):
     joins = [join for join in ReduceOp if bf16 or join not in FLOAT_REDUCES]
     if op == VectorOp.REQUANT:
         posts = [Post.NONE]
+    if op not in DIV_OPS:
+        posts = [post for post in posts if post != Post.DIV]
     choices = itertools.product(posts, ("acc", "ub_i8", *["ub_bf16"] * bf16),
                                 [Reduce.NONE, *Reduce] * 2)
     for post, dst, reduce in choices:
@@ -179,15 +183,15 @@ def test_operations_stages_and_reductions(both, op):
         program.append(insn("vector", op=op, post=post, dst_kind=dst, reduce=reduce,
                             reduce_op=join, dst=rng.randrange(100, 150), param=param,
                             n0=both.config.dim, n1=rng.randrange(1, 4), n2=rng.randrange(1, 4),
-                            **sources(op, rng, bf16)))
+                            **sources(op, post, rng, bf16)))
     for seed in range(3):
         both.fill(seed)
         assert both.run(*program, HALT).status == Status.DONE
 
 
-@pytest.mark.parametrize("op", [op for op in VectorOp if VECTOR_OPERANDS[op] == 2
-                                and op in FLOAT_OPS])
-def test_pairs_of_floats(both, op):
+@pytest.mark.parametrize(("op", "post"), [(op, Post.NONE) for op in sorted(FLOAT_OPS)
+                                          if VECTOR_OPERANDS[op] == 2] + [("mov", Post.DIV)])
+def test_pairs_of_floats(both, op, post):
     if not both.config.bf16:
         pytest.skip("no bf16")
     dim = both.config.dim
@@ -200,11 +204,13 @@ def test_pairs_of_floats(both, op):
             both.lockstep.machine.acc[k * rows:(k + 1) * rows] = words
         both.chip.poke("acc", 0, both.lockstep.machine.acc.view(np.uint8))
         both.chip.poke("ub", 0, both.lockstep.machine.ub.view(np.uint8))
-        assert both.run(insn("vector", op=op, dst_kind="acc", dst=2 * rows, a_kind="acc", a=0,
-                             b_kind="acc", b=rows, n0=rows), HALT).status == Status.DONE
+        second = "c" if post == Post.DIV else "b"
+        assert both.run(insn("vector", op=op, post=post, dst_kind="acc", dst=2 * rows,
+                             a_kind="acc", a=0, **{f"{second}_kind": "acc", second: rows},
+                             n0=rows), HALT).status == Status.DONE
 
 
-@pytest.mark.parametrize("post", sorted(FLOAT_POSTS))
+@pytest.mark.parametrize("post", sorted(FLOAT_POSTS - {Post.DIV}))
 def test_floats_through_the_second_stage(both, post):
     """As many as the accumulators hold: any bits, ordinary numbers, and those at the ends."""
     if not both.config.bf16:

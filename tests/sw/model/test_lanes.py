@@ -9,7 +9,7 @@ import pytest
 
 import exactlanes as xl
 from celosia.arch.vector import MOVEMENT_OPS, VECTOR_OPERANDS, Post, ReduceOp, VectorOp
-from celosia.model.lanes import JOINS, first, second
+from celosia.model.lanes import JOINS, compute, first, second
 
 #: fp32: both zeros, subnormals, the ends of the range, infinities, NaNs, ones, halves, the ends of
 #: int32; integers: small ones, the ends of int8, int16 and int32.
@@ -50,10 +50,21 @@ def test_operation(op):
 @pytest.mark.parametrize("post", Post, ids=lambda post: post.name.lower())
 def test_second_stage(post):
     rng = random.Random(4)
-    words = WORDS + [rng.getrandbits(32) for _ in range(500)]
+    columns = [WORDS + [rng.getrandbits(32) for _ in range(500)]]
+    if post == Post.DIV:
+        columns = [list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
     for param in PARAMS if post in (Post.CLAMP_I, Post.CLAMP_F) else (0,):
-        got = second(post, np.array(words, np.uint32), param)
-        compare(got, lambda word, p=param: xl.second(post, word, p), words)
+        word, *numerator = arrays(columns)
+        got = second(post, word, param, *numerator)
+        compare(got, lambda t, *c, p=param: xl.second(post, t, p, *c), *columns)
+
+
+@pytest.mark.parametrize("op", [VectorOp.MOV, VectorOp.FADD], ids=lambda op: op.name.lower())
+def test_both_stages_with_a_numerator(op):
+    columns = triples()[:VECTOR_OPERANDS[op] + 1]
+    got = compute(op, Post.DIV, arrays(columns), 0)
+    compare(got, lambda *words: xl.second(Post.DIV, xl.first(op, list(words[:-1]), 0), 0,
+                                          words[-1]), *columns)
 
 
 @pytest.mark.parametrize("op", ReduceOp, ids=lambda op: op.name.lower())

@@ -9,7 +9,7 @@ import pytest
 import exactfloat as xf
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, unpack
-from celosia.arch.vector import LANE_ROW_SRCS, LANE_SRCS, ROW_SRCS, Src
+from celosia.arch.vector import LANE_ROW_SRCS, LANE_SRCS, ROW_SRCS, Post, Src
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import Machine
 from celosia_sim.randprog import random_program
@@ -182,7 +182,9 @@ class Oracle:
         elif f["op"] == Op.ROTATE:
             by = ops["b"] % dim
             operands = [[row[by:] + row[:by]] for (row,) in operands]
-        results = [[second(f["post"], first(f["op"], list(lanes), ops["param"]), ops["param"])
+        numerators = 1 if f["post"] == Post.DIV else 0
+        results = [[self.both(f, list(lanes[:len(lanes) - numerators]), ops["param"],
+                              *lanes[len(lanes) - numerators:])
                     for lanes in zip(*rows, strict=True)] for rows in operands]
         results = self.reduced(f["reduce"], JOINS[f["reduce_op"]], results, n0)
         if f["op"] == Op.SCATTER:
@@ -196,6 +198,10 @@ class Oracle:
                 self.ub[dst] = [clip(signed(t), -128, 127) & (1 << self.lane) - 1 for t in result]
             else:
                 self.ub[dst] = [xf.to_bf16(t) for t in result]
+
+    @staticmethod
+    def both(f: dict[str, int], lanes: list[int], param: int, *numerator: int) -> int:
+        return second(f["post"], first(f["op"], lanes, param), param, *numerator)
 
     def source(self, kind: Src, word: int, i: int, row: int) -> list[int]:
         """Lanes of an operand for row i of the walk, which is the given row of a stream."""

@@ -8,18 +8,19 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import (
+    DIV_OPS,
     INDEXED_OPS,
     LANE_ROW_SRCS,
     LANE_SRCS,
     ROW_SRCS,
     STREAM_SRCS,
-    VECTOR_OPERANDS,
     Dst,
     Post,
     Reduce,
     ReduceOp,
     Src,
     VectorOp,
+    operand_names,
 )
 from celosia.model import Machine
 from celosia.model.commands import Command, Dma, Matmul, Operand, Vector
@@ -93,20 +94,21 @@ class Random:
                    _ADDR + 4 * int(rng.integers(1800)), rows, cols,
                    int(self.one([4, 12, 48, 52, 64])))
 
-    def vector(self) -> Vector:
-        rng, op = self.rng, self.one(OPS)
-        if rng.random() < 0.5:
+    def vector(self, of: VectorOp | None = None) -> Vector:
+        rng, op = self.rng, self.one(OPS) if of is None else of
+        if rng.random() < 0.5 and of is None:
             op = self.one([VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA,
                            VectorOp.IADD, VectorOp.XOR, VectorOp.SHL, VectorOp.SHR, VectorOp.MOV])
         counts = int(self.one([4, 8])), int(self.one([1, 2])), 1
         kind = self.one([Dst.ACC, Dst.ACC, Dst.UB_BF16, Dst.UB_I8])
         reduce = Reduce.NONE if rng.random() < 0.7 else self.one([Reduce.ROWS, Reduce.LANES])
-        sources = tuple(self.operand(op, counts, i) for i in range(VECTOR_OPERANDS[op]))
+        post = self.one([post for post in Post if post != Post.DIV or op in DIV_OPS])
+        sources = tuple(self.operand(op, counts, i) for i in range(len(operand_names(op, post))))
         groups = (1, counts[1], 1) if reduce == Reduce.ROWS else counts
         dst = self.stream(Mem.ACC if kind == Dst.ACC else Mem.UB, groups)
         if dst.length != int(np.prod(groups)):
             dst = Stream.linear(dst.base, groups)
-        return Vector(op, self.one(list(Post)), kind, dst, sources,
+        return Vector(op, post, kind, dst, sources,
                       int(rng.integers(1 << 32)), counts, reduce, self.one(list(ReduceOp)))
 
     def operand(self, op: VectorOp, counts: tuple[int, int, int], number: int) -> Operand:
@@ -176,8 +178,8 @@ def test_vectors(op, spread, odd):
     for seed in range(2):
         made = Random(seed)
         commands: list[Command] = [
-            dataclasses.replace(made.vector(), op=op, sources=tuple(
-                made.operand(op, (4, 1, 1), i) for i in range(VECTOR_OPERANDS[op])),
+            dataclasses.replace(found := made.vector(op), sources=tuple(
+                made.operand(op, (4, 1, 1), i) for i in range(len(found.sources))),
                 counts=(4, 1, 1), dst=Stream.linear(16 * int(made.rng.integers(8)), (4, 1, 1)),
                 reduce=Reduce.NONE)
             for _ in range(12)]

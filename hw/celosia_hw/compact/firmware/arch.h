@@ -196,6 +196,7 @@
 #define POST_F2I_FLOOR 11
 #define POST_F2I_TRUNC 12
 #define POST_SQRT 13
+#define POST_DIV 14
 #define REDUCE_NONE 0
 #define REDUCE_ROWS 1
 #define REDUCE_LANES 2
@@ -236,8 +237,8 @@
 #define NUM_FLOAT_OPS 16
 #define FLOAT_UNARY_OPS 0xc0c0u
 #define FLOAT_TERNARY_OPS 0x8u
-#define ALL_POSTS 0x3fffu
-#define FLOAT_POSTS 0x3ff8u
+#define ALL_POSTS 0x7fffu
+#define FLOAT_POSTS 0x7ff8u
 #define ALL_JOINS 0xffu
 #define FLOAT_JOINS 0xe0u
 #define ALL_SOURCES 0xffffu

@@ -33,11 +33,14 @@ static bool matmul_is_legal(const struct instruction *instruction) {
 }
 
 // Whether there are as many operands as the operation takes, of kinds that it takes.
-static bool operands_are_legal(const struct instruction *instruction, uint32_t op) {
+static bool operands_are_legal(const struct instruction *instruction, uint32_t op, bool divides) {
     uint32_t taken = HAS(TERNARY_OPS, op) ? 3 : HAS(UNARY_OPS, op) ? 1 : 2;
     if (HAS_BF16 && op >= OP_FADD) {
         uint32_t number = op - OP_FADD;
         taken = HAS(FLOAT_TERNARY_OPS, number) ? 3 : HAS(FLOAT_UNARY_OPS, number) ? 1 : 2;
+    }
+    if (divides && (taken == 3 || HAS_OP(MOVEMENT_OPS, op))) {
+        return false;
     }
     uint32_t kinds = FIELD(instruction, VECTOR_KINDS);
     uint32_t strides = FIELD(instruction, VECTOR_STRIDES) >> VECTOR_STRIDE_BITS;
@@ -45,7 +48,8 @@ static bool operands_are_legal(const struct instruction *instruction, uint32_t o
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t kind = kinds & VECTOR_A_KIND_MASK;
         bool stream = HAS(STREAM_SOURCES, kind);
-        if (!HAS(LEGAL(ALL_SOURCES, BF16_SOURCES), kind) || (kind == SRC_NONE) == (i < taken) ||
+        bool takes = i < taken || (divides && i == 2);
+        if (!HAS(LEGAL(ALL_SOURCES, BF16_SOURCES), kind) || (kind == SRC_NONE) == takes ||
             (kind == SRC_NONE && !is_zero(instruction, VECTOR_OPERAND_A + i)) ||
             (!stream && (strides & VECTOR_XA_MASK) != 0)) {
             return false;
@@ -74,7 +78,7 @@ static bool vector_is_legal(const struct instruction *instruction) {
     if (!exists || !HAS(LEGAL(ALL_POSTS, FLOAT_POSTS), post) ||
         !HAS(LEGAL(ALL_JOINS, FLOAT_JOINS), join) ||
         !HAS(LEGAL(ALL_DESTINATIONS, BF16_DESTINATIONS), destination) ||
-        !operands_are_legal(instruction, op)) {
+        !operands_are_legal(instruction, op, HAS_BF16 && post == POST_DIV)) {
         return false;
     }
     if (HAS_OP(MOVEMENT_OPS, op) && !movement_is_legal(instruction, op)) {

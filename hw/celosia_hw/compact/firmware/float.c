@@ -8,7 +8,6 @@
 #include "tables.h"
 
 #define SIGN 0x80000000u
-#define ONE 0x3F800000u
 #define BIAS 127
 #define FRACTION_BITS 23
 #define FRACTION_MASK 0x7FFFFFu
@@ -88,8 +87,8 @@ uint32_t float_multiply_add(uint32_t a, uint32_t b, uint32_t c) {
     if (zero || is_infinite(c)) {
         return is_zero(c) ? sign & c : c;
     }
-    uint64_t product = b == ONE ? (uint64_t)significand_of(a) << FRACTION_BITS
-                                : (uint64_t)significand_of(a) * significand_of(b);
+    uint64_t product = b == FLOAT_ONE ? (uint64_t)significand_of(a) << FRACTION_BITS
+                                      : (uint64_t)significand_of(a) * significand_of(b);
     int32_t exponent = exponent_of(a) + exponent_of(b) - 2 * FRACTION_BITS;
     if (is_zero(c)) {
         return pack(sign, exponent, product);
@@ -115,7 +114,7 @@ uint32_t float_multiply_add(uint32_t a, uint32_t b, uint32_t c) {
                             : pack(c & SIGN, exponent, addend - product);
 }
 
-uint32_t float_add(uint32_t a, uint32_t b) { return float_multiply_add(a, ONE, b); }
+uint32_t float_add(uint32_t a, uint32_t b) { return float_multiply_add(a, FLOAT_ONE, b); }
 
 uint32_t float_multiply(uint32_t a, uint32_t b) { return float_multiply_add(a, b, SIGN); }
 
@@ -177,16 +176,18 @@ uint32_t float_exp2(uint32_t x) {
     return pack(0, whole - SPECIAL_FRACTION, y);
 }
 
-uint32_t float_reciprocal(uint32_t x) {
+uint32_t float_divide(uint32_t numerator, uint32_t x) {
     uint32_t sign = x & SIGN, fraction = fraction_of(x);
-    if (is_nan(x)) {
-        return FLOAT_NAN;
-    }
     if (is_zero(x) || is_infinite(x)) {
-        return is_zero(x) ? sign | FLOAT_INF : sign;
+        return float_multiply(numerator, is_zero(x) ? sign | FLOAT_INF : sign);
     }
-    return pack(sign, -exponent_of(x) - SPECIAL_FRACTION,
-                quadratic(TABLE_RECIP, fraction >> 16, (fraction & 0xFFFF) << 2));
+    if (is_zero(numerator) || !float_is_finite(numerator) || is_nan(x)) {
+        return float_multiply(numerator, x);
+    }
+    uint32_t y = quadratic(TABLE_RECIP, fraction >> 16, (fraction & 0xFFFF) << 2);
+    return pack(sign ^ (numerator & SIGN),
+                biased(numerator) - biased(x) - FRACTION_BITS - SPECIAL_FRACTION,
+                (uint64_t)significand_of(numerator) * y);
 }
 
 // What the root and the logarithm of a number are that is not positive and finite, in `result`.

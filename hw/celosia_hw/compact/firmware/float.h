@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define FLOAT_ONE 0x3F800000u
+
 uint32_t float_add(uint32_t a, uint32_t b);
 uint32_t float_multiply(uint32_t a, uint32_t b);
 uint32_t float_multiply_add(uint32_t a, uint32_t b, uint32_t c);
+uint32_t float_divide(uint32_t numerator, uint32_t x);
 uint32_t float_max(uint32_t a, uint32_t b);
 uint32_t float_min(uint32_t a, uint32_t b);
 bool float_equal(uint32_t a, uint32_t b);
@@ -16,7 +19,6 @@ bool float_less(uint32_t a, uint32_t b);
 bool float_is_finite(uint32_t x);
 uint32_t float_exp2(uint32_t x);
 uint32_t float_log2(uint32_t x);
-uint32_t float_reciprocal(uint32_t x);
 uint32_t float_root(uint32_t x, bool inverse);
 uint32_t float_of_integer(int32_t integer);
 uint16_t float_to_bf16(uint32_t x);

@@ -49,7 +49,7 @@ static uint32_t clamped(uint32_t word, int32_t low, int32_t high) {
     return (uint32_t)(number > high ? high : number);
 }
 
-static uint32_t second_stage(uint32_t post, uint32_t x) {
+static uint32_t second_stage(uint32_t post, uint32_t x, uint32_t numerator) {
     uint32_t param = vector_state.param;
     switch (post) {
     case POST_RELU_I:
@@ -67,11 +67,13 @@ static uint32_t second_stage(uint32_t post, uint32_t x) {
     case POST_LOG2:
         return float_log2(x);
     case POST_RECIP:
-        return float_reciprocal(x);
+        return float_divide(FLOAT_ONE, x);
     case POST_RSQRT:
         return float_root(x, true);
     case POST_SQRT:
         return float_root(x, false);
+    case POST_DIV:
+        return float_divide(numerator, x);
     case POST_F2I:
         return (uint32_t)float_to_integer(x, TO_NEAREST);
     case POST_F2I_FLOOR:
@@ -92,7 +94,7 @@ void wide_lanes(int32_t *to) {
         uint32_t word = v->op < OP_FADD
                             ? (uint32_t)to[i]
                             : first_stage(v->op, (uint32_t)a[i], (uint32_t)b[i], (uint32_t)c[i]);
-        to[i] = (int32_t)second_stage(v->post, word);
+        to[i] = (int32_t)second_stage(v->post, word, (uint32_t)c[i]);
     }
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.arch import isa
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
 __all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "ceil_div", "load", "matmul",
            "store", "stride", "vector"]
@@ -172,19 +172,21 @@ def vector(op: VectorOp, dst_kind: Dst, dst: int, rows: int,
            param: int = 0, source: str = "", *, n1: int = 1, n2: int = 1,
            reduce: Reduce = Reduce.NONE, reduce_op: ReduceOp = ReduceOp.SUM_I,
            **strides: int | Strides) -> Op:
-    """Run one operation over ``n1`` * ``n2`` groups of ``rows`` rows; ``sources`` are a, b, c.
+    """Run one operation over ``n1`` * ``n2`` groups of ``rows`` rows.
 
-    The rows are consecutive, unless ``strides`` (``xdst``, ``xa``, ``xb``, ``xc``) has others.
+    ``sources`` are those of a, b, c that it takes: `celosia.arch.vector.operand_names`. The rows
+    are consecutive, unless ``strides`` (``xdst``, ``xa``, ``xb``, ``xc``) has others.
     """
+    words = dict(zip(operand_names(op, post), sources, strict=True))
     fields: list[tuple[str, int | Strides]] = [
         ("op", int(op)), ("post", int(post)), ("dst_kind", int(dst_kind))]
-    fields += [(f"{name}_kind", int(kind)) for name, (kind, _) in zip("abc", sources, strict=False)]
+    fields += [(f"{name}_kind", int(kind)) for name, (kind, _) in words.items()]
     if reduce:
         fields += [("reduce", int(reduce)), ("reduce_op", int(reduce_op))]
     if n2 > 1:
         fields.append(("n2", n2))
     fields += strides.items()
-    values = [value for _, value in sources] + [0] * (3 - len(sources))
+    values = [words[name][1] if name in words else 0 for name in "abc"]
     return Op("vector", tuple(fields), (dst, *values, _pair(rows, n1), param), source)
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from celosia.arch.vector import LANE_BITS_LSB, Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import (
+    LANE_BITS_LSB,
+    Dst,
+    Post,
+    Reduce,
+    ReduceOp,
+    Src,
+    VectorOp,
+    operand_names,
+)
 from celosia.compiler.codegen.nodes import Op, Strides, vector
 
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
@@ -128,7 +137,7 @@ def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[in
     if triple is not None:
         fields["xdst"] = (0, *triple[:2]) if groups else triple
     words = []
-    for name, taken in zip("abc", sources, strict=False):
+    for name, taken in zip(operand_names(op, post), sources, strict=True):
         if isinstance(taken, Immediate):
             words.append((taken.kind, taken.word & 0xFFFFFFFF))
             continue
