@@ -18,6 +18,7 @@ from celosia.arch.config import preset
 from celosia.asm import assemble
 from celosia.compiled import Compiled
 from celosia.compiled.parts import Argument
+from celosia.compiled.steps import ChipStep
 from celosia.graph import DType, TensorType, parse
 from celosia.serve import Limits, Service, make_model
 from celosia.serve.app import make_app
@@ -174,8 +175,8 @@ async def serving(model, limits=None, make=None, *, check=False):
 
 def faulty_model():
     type = TensorType(DType.I32, (4, 16))
-    return make_model(Compiled(assemble(FAULTY), preset("core"), [Argument("x", type)],
-                               [Argument("y", type, "y")]))
+    step = ChipStep((0,), assemble(FAULTY), (Argument("x", type),), (Argument("y", type, "y"),))
+    return make_model(Compiled.of_chip(step, preset("core")))
 
 
 def product_program():

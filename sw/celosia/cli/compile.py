@@ -6,7 +6,7 @@ from pathlib import Path
 
 from celosia.arch.config import PRESETS
 from celosia.cli.files import other_file
-from celosia.compiled import Compiled, Mixed
+from celosia.compiled import Compiled
 from celosia.compiler.api import compile
 
 __all__ = ["add_parser", "add_source", "compile_file"]
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
     compiled.save(output)
     takes = ", ".join(f"{each.label or each.name} {each.type}" for each in compiled.inputs)
     gives = ", ".join(str(each.type) for each in compiled.outputs)
-    if isinstance(compiled, Mixed):
+    if compiled.on_chip is None:
         size = f"{len(compiled.steps)} steps for {compiled.config.name} and the host"
     else:
         size = (f"{len(compiled.program.insns)} instructions for {compiled.config.name}, "

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from celosia.collectives.interconnect import Cancelled, HostInterconnect, Peer
 from celosia.compiled.executable import Executable
-from celosia.compiled.mixed import MixedExecutable
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.graph import Graph, interpret
 
@@ -48,10 +47,7 @@ def run_spmd(executables: Sequence[Executable], arguments: Sequence[Sequence[Any
                          f"for {len(arguments)}")
 
     def one(number: int, peer: Peer) -> tuple[Any, ...]:
-        executable = executables[number]
-        if isinstance(executable, MixedExecutable):
-            return executable(*arguments[number], timeout=cycles, peer=peer)
-        return executable(*arguments[number], timeout=cycles)
+        return executables[number](*arguments[number], timeout=cycles, peer=peer)
 
     return on_all(HostInterconnect(len(executables), timeout), one)
 

@@ -1,14 +1,13 @@
 """Compiled programs: what the compiler makes, ready to be saved, loaded and called.
 
-From the bottom up: parts and description (what a compiled program says of itself), expected (what a
-run will cost), report (both for people), file (how it is kept), arguments (arrays as the chip has
-them), executable (the program on a device), artifact (all of these as one object), mixed (programs
-of which a part runs on the host), reader (files as objects again).
+From the bottom up: parts, steps and description (what a compiled program says of itself: steps of
+the chip and of the host), expected (what a run will cost), report (both for people), file (how it
+is kept), arguments (arrays as the chip has them), executable (the program on a device), artifact
+(all of these as one object), reader (files as objects again).
 """
 
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.executable import Executable, Resident
-from celosia.compiled.mixed import Mixed
 from celosia.compiled.reader import load, read
 
-__all__ = ["Compiled", "Executable", "Mixed", "Resident", "load", "read"]
+__all__ = ["Compiled", "Executable", "Resident", "load", "read"]

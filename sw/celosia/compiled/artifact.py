@@ -22,7 +22,8 @@ __all__ = ["Compiled"]
 class Compiled(Description):
     """A program for one chip that takes and gives arrays as its graph does.
 
-    Calling it runs it on the golden model; `load` puts it on any device. Made by
+    What the chip lacks the host does, in steps between those of the chip; most programs are one
+    step of the chip. Calling it runs it on the golden model; `load` puts it on any device. Made by
     `celosia.compile`, `celosia.compiled.load` and `celosia.jit`.
 
     Parameters and errors are those of `celosia.compiled.description.Description`.
@@ -31,6 +32,11 @@ class Compiled(Description):
     _own: Executable | None = None
 
     def __repr__(self) -> str:
+        if self.on_chip is None:
+            places = [step.where for step in self.steps]
+            all = dict.fromkeys((self.config.name, *(
+                f"the {place}" for place in places if place != "chip")))
+            return f"<{self.name} for {' and '.join(all)}: {', '.join(places)}>"
         return (f"<{self.name} for {self.config.name}: "
                 f"({', '.join(str(each.type) for each in self.inputs)}) -> "
                 f"({', '.join(str(each.type) for each in self.outputs)}), "
@@ -40,11 +46,11 @@ class Compiled(Description):
         """Return the same program with other names: its own, the chip's and the arguments'."""
         inputs = (dataclasses.replace(each, label=label)
                   for each, label in zip(self.inputs, labels, strict=True))
-        program = self.program
-        if program.name != name:
-            program = dataclasses.replace(program, name=name)
-        return Compiled(program, config, inputs, self.outputs, self.works, self.places, name,
-                        self.graph, self.proofs)
+        steps, only = self.steps, self.on_chip
+        if only is not None and only.program.name != name:
+            program = dataclasses.replace(only.program, name=name)
+            steps = (dataclasses.replace(only, program=program),)
+        return Compiled(steps, self.gives, config, inputs, self.outputs, name, self.graph)
 
     def load(self, device: Device) -> Executable:
         """Put the program into a device's memory, for many calls.
@@ -94,12 +100,8 @@ class Compiled(Description):
         json
             Return a dictionary that the module ``json`` can write, in place of a text.
         """
-        known = self.facts()
+        known = facts(self)
         return known if json else text(known, self.config)
-
-    def facts(self) -> dict[str, Any]:
-        """Return what a report says; see `celosia.compiled.report.facts`."""
-        return facts(self)
 
     def save(self, path: str | Path) -> None:
         """Write the program into a file that `celosia.compiled.load` reads."""

@@ -1,18 +1,23 @@
-"""A compiled program in a device's memory."""
+"""A compiled program in a device's memory, and on the host what the chip lacks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from celosia.compiled.arguments import check_count, decode, describe, encode, host_array
 from celosia.compiled.description import Description
 from celosia.compiled.parts import Argument
+from celosia.compiled.steps import ChipStep, HostStep
 from celosia.driver import Device, DeviceArray, OutOfDeviceMemory, StaleHandle
 from celosia.driver.device import DEFAULT_TIMEOUT
+from celosia.graph import interpret
+from celosia.graph.interpreter.kernels import Peer
 
 __all__ = ["Executable", "Resident"]
 
@@ -32,7 +37,7 @@ class Resident:
         As the chip has it.
     """
 
-    def __init__(self, argument: Argument, handle: DeviceArray, owner: Executable | None):
+    def __init__(self, argument: Argument, handle: DeviceArray, owner: _LoadedStep | None):
         self._argument, self._owner = argument, owner
         self._run = owner.runs if owner else 0
         self.type, self.handle = argument.type, handle
@@ -47,7 +52,7 @@ class Resident:
     def check(self) -> None:
         """Raise StaleHandle if another run has taken the place of this one's results."""
         if self._owner and self._owner.runs != self._run:
-            raise StaleHandle(f"{self._label()} of {self._owner.compiled.name} must be used before "
+            raise StaleHandle(f"{self._label()} of {self._owner.name} must be used before "
                               f"the next run, or kept: it has been overwritten")
         self.handle.check()
 
@@ -72,6 +77,51 @@ class Resident:
         self.handle.free()
 
 
+class _LoadedStep:
+    """A step of the chip in a device's memory; errors as of `Executable`."""
+
+    def __init__(self, step: ChipStep, name: str, device: Device):
+        self.name, self.device = name, device
+        self.counters: Mapping[str, int] = {}
+        self.runs = 0
+        try:
+            self.loaded = device.load(step.program)
+        except OutOfDeviceMemory as error:
+            raise OutOfDeviceMemory(f"{error}\n  {step.largest_tensors(name)}") from None
+        self._inputs = [self.loaded.array(each.name) for each in step.inputs]
+        self._results = [(each, self.loaded.array(each.name)) for each in step.outputs]
+
+    def run(self, values: Sequence[Any], timeout: int | None) -> list[Resident]:
+        """Run on values of the graph's types: arrays, or residents of this device."""
+        # All of them before the first is written: one may be where another one goes.
+        contents = [self._content(handle, value) for handle, value
+                    in zip(self._inputs, values, strict=True)]
+        self.runs += 1  # results of the run before may lie where arguments go
+        for handle, content in zip(self._inputs, contents, strict=True):
+            if content is not None:
+                self.device.put(content, into=handle)
+        self.counters = self.device.run(self.loaded, outputs=(), timeout=timeout).counters
+        return [Resident(argument, handle, self) for argument, handle in self._results]
+
+    def _content(self, handle: DeviceArray, value: Any) -> NDArray[Any] | None:
+        """Return what to write into a buffer, None if it is there."""
+        if isinstance(value, Resident):
+            if value.handle.address == handle.address:
+                return None
+            value = value.numpy()
+        return encode(value, handle.dtype, handle.shape)
+
+
+def _sum(counters: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return counters of several steps, added up."""
+    if len(counters) == 1:
+        return counters[0]
+    total = Counter({"cycles": 0})
+    for each in counters:
+        total.update(each)
+    return total
+
+
 class Executable:
     """A compiled program in a device's memory; made by `celosia.compiled.Compiled.load`.
 
@@ -82,7 +132,8 @@ class Executable:
     compiled, device
         What was loaded, and where.
     counters
-        Performance counters of the last run, see `celosia.arch.registers.counter_names`.
+        Performance counters of the last run, see `celosia.arch.registers.counter_names`; those
+        of several steps are added up.
     runs
         Runs that were begun.
 
@@ -99,12 +150,15 @@ class Executable:
         self.compiled, self.device = compiled, device
         self.counters: Mapping[str, int] = {}
         self.runs = 0
+        self._steps: list[tuple[_LoadedStep | HostStep, tuple[int, ...]]] = []
         try:
-            self._loaded = device.load(compiled.program)
-        except OutOfDeviceMemory as error:
-            raise OutOfDeviceMemory(f"{error}\n  {compiled.largest_tensors()}") from None
-        self._inputs = [self._loaded.array(each.name) for each in compiled.inputs]
-        self._outputs = [self._loaded.array(each.name) for each in compiled.outputs]
+            for step in compiled.steps:
+                ready = (_LoadedStep(step, compiled.name, device) if isinstance(step, ChipStep)
+                         else step)
+                self._steps.append((ready, step.takes))
+        except BaseException:
+            self.free()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -121,22 +175,33 @@ class Executable:
     def usable(self) -> bool:
         """Whether it is in the memory of an open device still."""
         try:
-            self._loaded.check()
+            self._check()
         except StaleHandle:
             return False
         return True
+
+    def _check(self) -> None:
+        """Raise StaleHandle if it cannot be used any longer."""
+        if self.device.closed:
+            raise StaleHandle(f"{self.compiled.name} cannot be used: its device is closed")
+        for step, _ in self._steps:
+            if isinstance(step, _LoadedStep):
+                step.loaded.check()
 
     @property
     def cycles(self) -> int:
         """Clock cycles of the last run."""
         return self.counters["cycles"]
 
-    def __call__(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT) -> tuple[NDArray, ...]:
+    def __call__(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT,
+                 peer: Peer | None = None) -> tuple[NDArray, ...]:
         """Run on arguments and return the results on the host; parameters as of `run`."""
-        return tuple(each.numpy() for each in self.run(*args, timeout=timeout))
+        return tuple(each.numpy() if isinstance(each, Resident) else each
+                     for each in self.run(*args, timeout=timeout, peer=peer))
 
-    def run(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT) -> tuple[Resident, ...]:
-        """Run on arguments and leave the results on the device.
+    def run(self, *args: Any, timeout: int | None = DEFAULT_TIMEOUT,
+            peer: Peer | None = None) -> tuple[Any, ...]:
+        """Run on arguments and leave the results where they are: on the device, or the host.
 
         Parameters
         ----------
@@ -144,7 +209,15 @@ class Executable:
             One for each parameter: arrays of NumPy or what NumPy makes them of, of exactly its
             type; numbers for scalars; or `Resident` arrays.
         timeout
-            Cycles that the run may take; None: no limit.
+            Cycles that the run of a step may take; None: no limit.
+        peer
+            The device among others that run the same program, which
+            `celosia.collectives.HostInterconnect` has; for a program with collectives.
+
+        Returns
+        -------
+        tuple
+            A `Resident` for each result that the chip makes, an array for one of the host.
 
         Raises
         ------
@@ -156,35 +229,40 @@ class Executable:
             If an argument is not on the device any longer, or the executable was freed.
         """
         compiled = self.compiled
-        self._loaded.check()
+        self._check()
         check_count(compiled.name, compiled.inputs, len(args))
-        # All of them before the first is written: one may be where another one goes.
-        contents = [self._content(i, each) for i, each in enumerate(args)]
-        self.runs += 1  # results of the run before may lie where arguments go
-        for handle, content in zip(self._inputs, contents, strict=True):
-            if content is not None:
-                self.device.put(content, into=handle)
-        result = self.device.run(self._loaded, outputs=(), timeout=timeout)
-        self.counters = result.counters
-        return tuple(Resident(argument, handle, self) for argument, handle
-                     in zip(compiled.outputs, self._outputs, strict=True))
+        values = [self._value(i, each) for i, each in enumerate(args)]
+        self.runs += 1
+        for step, takes in self._steps:
+            taken = [values[number] for number in takes]
+            if isinstance(step, HostStep):
+                taken = [np.asarray(each) for each in taken]
+                values += map(np.asarray, interpret(step.graph, taken, peer=peer))
+            else:
+                values += step.run(taken, timeout)
+        self.counters = _sum([step.counters for step, _ in self._steps
+                              if isinstance(step, _LoadedStep)])
+        # Nobody else has a result of the host: it may be an argument, or given twice.
+        return tuple([np.array(each) if isinstance(each, np.ndarray) else each
+                      for each in [values[number] for number in compiled.gives]])
 
-    def _content(self, index: int, value: Any) -> NDArray[Any] | None:
-        """Return what to write into a buffer, None if it is there."""
-        argument, handle = self.compiled.inputs[index], self._inputs[index]
-        if not isinstance(value, Resident) or value.handle._device is not self.device:
-            array = host_array(self.compiled.name, index, argument, value)
-            return encode(array, handle.dtype, handle.shape)
+    def _value(self, index: int, value: Any) -> Any:
+        """Return an argument as steps take it; the errors are of all that is wrong with it."""
+        argument = self.compiled.inputs[index]
+        # A step that runs writes over what the run before has left there for a later one.
+        if (not isinstance(value, Resident) or value.handle._device is not self.device
+                or len(self._steps) > 1):
+            return host_array(self.compiled.name, index, argument, value)
         value.check()
         if value.type != argument.type:
             raise ValueError(
                 f"argument {index} of {self.compiled.name}, {argument.label or argument.name}, "
                 f"must be {describe(argument.type.dtype.numpy, argument.type.shape)}, "
                 f"not {describe(value.dtype, value.shape)}")
-        if value.handle.address == handle.address:
-            return None
-        return self.device.get(value.handle).reshape(handle.shape)
+        return value
 
     def free(self) -> None:
         """Give the device's memory back; StaleHandle if that was done before."""
-        self._loaded.free()
+        for step, _ in self._steps:
+            if isinstance(step, _LoadedStep):
+                step.loaded.free()

@@ -1,8 +1,8 @@
 """The file that a compiled program is kept in.
 
 The envelope of `celosia.program.file` with a magic of its own; in it the bytes of a JSON header as
-a 32-bit word, the header, and the program as a program file; or the steps of a program of which a
-part runs on the host, each a file like this or the text of a graph.
+a 32-bit word, the header, and what each step runs: a program file, or the text of a graph for the
+host.
 """
 
 from __future__ import annotations
@@ -10,67 +10,50 @@ from __future__ import annotations
 import dataclasses
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from celosia.compiled.description import Description
-from celosia.compiled.parts import Argument, WorkInfo
-from celosia.graph import TensorType
+from celosia.compiled.parts import Argument
+from celosia.compiled.steps import ChipStep, Step
+from celosia.graph import TensorType, to_text
 from celosia.program.file import seal
 
-__all__ = ["LENGTH", "MAGIC", "VERSION", "write", "write_steps"]
+__all__ = ["LENGTH", "MAGIC", "VERSION", "write"]
 
 MAGIC = b"CELCODE\x1a"
-VERSION = 1
+VERSION = 2
 #: Bytes of the header.
 LENGTH = struct.Struct("<I")
 
 
 def write(compiled: Description) -> bytes:
-    """Return the contents of the file of a program that runs on the chip alone."""
-    return _sealed(compiled, {
-        "works": _works(compiled.works),
-        "places": [[place.name, *_type(place.type), place.memory, place.first, place.size]
-                   for place in compiled.places],
-        "proofs": compiled.proofs,
-    }, [compiled.program.to_bytes()])
-
-
-def write_steps(compiled: Description, gives: Sequence[int],
-                steps: Sequence[tuple[tuple[int, ...], bytes, Iterable[WorkInfo] | None]],
-                ) -> bytes:
-    """Return the contents of the file of a program of which a part runs on the host.
-
-    Parameters
-    ----------
-    compiled
-        The program.
-    gives
-        Numbers of the values that are its results.
-    steps
-        Numbers of the values that each takes, its file or the text of its graph, and the work of
-        such a graph.
-    """
-    return _sealed(compiled, {
-        "gives": gives,
-        "steps": [[takes, len(blob), None if works is None else _works(works)]
-                  for takes, blob, works in steps],
-    }, [blob for _, blob, _ in steps])
-
-
-def _sealed(compiled: Description, more: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
+    """Return the contents of the file of a program."""
+    blobs = [step.program.to_bytes() if isinstance(step, ChipStep)
+             else to_text(step.graph).encode() for step in compiled.steps]
     header = json.dumps({
         "celosia": version("celosia"), "name": compiled.name, "graph": compiled.graph,
-        "config": dataclasses.asdict(compiled.config),
-        "inputs": [_argument(each) for each in compiled.inputs],
-        "outputs": [_argument(each) for each in compiled.outputs],
-        **more}, separators=(",", ":")).encode()
+        "config": dataclasses.asdict(compiled.config), **_arguments(compiled),
+        "gives": compiled.gives,
+        "steps": [_step(step, blob) for step, blob in zip(compiled.steps, blobs, strict=True)],
+    }, separators=(",", ":")).encode()
     return seal(MAGIC, VERSION, b"".join((LENGTH.pack(len(header)), header, *blobs)))
 
 
-def _works(works: Iterable[WorkInfo]) -> list[tuple[Any, ...]]:
-    return [dataclasses.astuple(work) for work in works]
+def _step(step: Step, blob: bytes) -> dict[str, Any]:
+    """Return what the header says of a step; of one of the host there are no places."""
+    common = {"takes": step.takes, "size": len(blob),
+              "works": [dataclasses.astuple(work) for work in step.works]}
+    if not isinstance(step, ChipStep):
+        return common
+    return {**common, **_arguments(step), "proofs": step.proofs, "places": [
+        [place.name, *_type(place.type), place.memory, place.first, place.size]
+        for place in step.places]}
+
+
+def _arguments(of: Description | ChipStep) -> dict[str, Any]:
+    return {"inputs": [_argument(each) for each in of.inputs],
+            "outputs": [_argument(each) for each in of.outputs]}
 
 
 def _type(type: TensorType) -> tuple[str, tuple[int, ...]]:

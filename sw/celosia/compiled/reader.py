@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from celosia.arch.config import TpuConfig
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.file import LENGTH, MAGIC, VERSION
-from celosia.compiled.mixed import HostPart, Mixed, Step
 from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.graph import DType, TensorType, parse
 from celosia.program import Program
 from celosia.program.file import unseal
@@ -31,34 +31,34 @@ def read(data: bytes) -> Compiled:
     try:
         header: dict[str, Any] = json.loads(body[LENGTH.size:end])
         config = TpuConfig(**header["config"])
-        inputs, outputs = ([Argument(name, _typed(dtype, shape), label)
-                            for name, dtype, shape, label in header[each]]
-                           for each in ("inputs", "outputs"))
-        if "steps" in header:
-            return Mixed(_steps(header["steps"], body[end:]), header["gives"], config, inputs,
-                         outputs, header["name"], header["graph"])
-        works = _read_works(header["works"])
-        places = [Place(name, _typed(dtype, shape), *rest)
-                  for name, dtype, shape, *rest in header["places"]]
-        return Compiled(Program.from_bytes(body[end:]), config, inputs, outputs, works, places,
-                        header["name"], header["graph"], header.get("proofs", ()))
+        return Compiled(_steps(header["steps"], body[end:]), header["gives"], config,
+                        _arguments(header["inputs"]), _arguments(header["outputs"]),
+                        header["name"], header["graph"])
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{_WHAT}: its contents must describe one, but "
                          f"{type(error).__name__}: {error}") from None
 
 
-def _read_works(works: list[list[Any]]) -> tuple[WorkInfo, ...]:
-    return tuple(WorkInfo(kind, source, tuple(operations), *rest)
-                 for kind, source, operations, *rest in works)
-
-
-def _steps(steps: list[list[Any]], blobs: bytes) -> Iterator[Step]:
+def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[Step]:
     at = 0
-    for takes, size, works in steps:
-        blob = blobs[at:at + size]
-        at += size
-        part = read(blob) if works is None else HostPart(parse(blob.decode()), _read_works(works))
-        yield Step(part, tuple(takes))
+    for step in steps:
+        blob = blobs[at:at + step["size"]]
+        at += step["size"]
+        takes = tuple(step["takes"])
+        works = tuple(WorkInfo(kind, source, tuple(operations), *rest)
+                      for kind, source, operations, *rest in step["works"])
+        if "places" not in step:
+            yield HostStep(takes, parse(blob.decode()), works)
+            continue
+        places = tuple(Place(name, _typed(dtype, shape), *rest)
+                       for name, dtype, shape, *rest in step["places"])
+        yield ChipStep(takes, Program.from_bytes(blob), _arguments(step["inputs"]),
+                       _arguments(step["outputs"]), works, places, tuple(step["proofs"]))
+
+
+def _arguments(arguments: list[list[Any]]) -> tuple[Argument, ...]:
+    return tuple(Argument(name, _typed(dtype, shape), label)
+                 for name, dtype, shape, label in arguments)
 
 
 def _typed(dtype: str, shape: list[int]) -> TensorType:

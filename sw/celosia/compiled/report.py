@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
 from celosia.compiled.description import Description
 from celosia.compiled.expected import decisions
 from celosia.compiled.parts import Argument, WorkInfo
+from celosia.compiled.steps import ChipStep
 
-__all__ = ["facts", "of_steps", "on_host", "roofline", "text"]
+if TYPE_CHECKING:
+    from celosia.model.predict import Prediction
+
+__all__ = ["facts", "roofline", "text"]
 
 _MEMORIES = {"external": "external memory", "ub": "unified buffer", "acc": "accumulators"}
 #: Kinds of operations named in a line of the text, and the characters of a line that is wrapped.
@@ -36,20 +40,20 @@ def roofline(config: TpuConfig, works: tuple[WorkInfo, ...]) -> dict[str, int]:
     }
 
 
-def _shares(compiled: Description) -> list[int]:
+def _shares(step: ChipStep, config: TpuConfig, prediction: Prediction) -> list[int]:
     """Return the cycles that are expected of each piece of work.
 
     Those of a source that several pieces share are dealt out as their rooflines are.
     """
-    left = compiled.prediction.by_source
-    weights = [max(roofline(compiled.config, (work,)).values()) + 1 for work in compiled.works]
+    left = prediction.by_source
+    weights = [max(roofline(config, (work,)).values()) + 1 for work in step.works]
     sums: defaultdict[str, int] = defaultdict(int)
-    for work, weight in zip(compiled.works, weights, strict=True):
+    for work, weight in zip(step.works, weights, strict=True):
         sums[work.source] += weight
     # Differences of running sums, so that nothing is lost in rounding.
     done: defaultdict[str, int] = defaultdict(int)
     shares = []
-    for work, weight in zip(compiled.works, weights, strict=True):
+    for work, weight in zip(step.works, weights, strict=True):
         cycles, all = left.get(work.source, 0), sums[work.source]
         before = cycles * done[work.source] // all
         done[work.source] += weight
@@ -77,59 +81,64 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _head(compiled: Description) -> dict[str, Any]:
+def _head(compiled: Description, inputs: tuple[Argument, ...],
+          outputs: tuple[Argument, ...]) -> dict[str, Any]:
     return {"name": compiled.name, "config": compiled.config.name,
             "fingerprint": f"{compiled.config.fingerprint:#010x}",
-            "inputs": _named(compiled.inputs), "outputs": _named(compiled.outputs)}
-
-
-def on_host(config: TpuConfig, where: str, works: Iterable[WorkInfo]) -> dict[str, Any]:
-    """Return the report of a step that the host does, by itself or among devices."""
-    return {"where": where, "works": [_work(config, work, 0) for work in works]}
-
-
-def of_steps(compiled: Description, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the report of a program in steps from those of its steps.
-
-    These are as of `on_host`, or "where": "chip" and the `facts` of a program of the chip.
-    """
-    return {**_head(compiled), "cycles": sum(step.get("cycles", 0) for step in steps),
-            "steps": steps}
+            "inputs": _named(inputs), "outputs": _named(outputs)}
 
 
 def facts(compiled: Description) -> dict[str, Any]:
     """Return the report as a dictionary that the module ``json`` can write.
 
-    ``cycles`` are expected (`celosia.compiled.expected`), ``ideal_cycles`` the least that one part
-    of the chip, the ``bound``, allows; ``utilisation`` is the share of the array's products that
-    the program needs.
+    Of a step of the chip: ``cycles`` are expected (`celosia.compiled.expected`), ``ideal_cycles``
+    the least that one part of the chip, the ``bound``, allows; ``utilisation`` is the share of the
+    array's products that the program needs. A program that is not one step of the chip has a list
+    of ``steps``, each with ``where`` it runs.
     """
-    config, program, prediction = compiled.config, compiled.program, compiled.prediction
+    if compiled.on_chip is not None:
+        return {**_head(compiled, compiled.inputs, compiled.outputs),
+                **_on_chip(compiled.on_chip, compiled.config, compiled.prediction)}
+    steps = []
+    for step, prediction in zip(compiled.steps, compiled.predictions, strict=True):
+        if isinstance(step, ChipStep):
+            assert prediction is not None
+            steps.append({"where": step.where, **_head(compiled, step.inputs, step.outputs),
+                          **_on_chip(step, compiled.config, prediction)})
+        else:
+            steps.append({"where": step.where,
+                          "works": [_work(compiled.config, work, 0) for work in step.works]})
+    return {**_head(compiled, compiled.inputs, compiled.outputs),
+            "cycles": sum(step.get("cycles", 0) for step in steps), "steps": steps}
+
+
+def _on_chip(step: ChipStep, config: TpuConfig, prediction: Prediction) -> dict[str, Any]:
+    """Return what is known of a step of the chip, but for what `_head` says."""
+    program = step.program
     works = [_work(config, work, cycles)
-             for work, cycles in zip(compiled.works, _shares(compiled), strict=True)]
-    limits = roofline(config, compiled.works)
+             for work, cycles in zip(step.works, _shares(step, config, prediction), strict=True)]
+    limits = roofline(config, step.works)
     bound = max(limits, key=lambda name: limits[name])
-    macs = sum(work.macs for work in compiled.works)
+    macs = sum(work.macs for work in step.works)
     order = list(_MEMORIES)
-    places = sorted(compiled.places, key=lambda place: (order.index(place.memory), place.first))
+    places = sorted(step.places, key=lambda place: (order.index(place.memory), place.first))
     return {
-        **_head(compiled),
         "instructions": len(program.insns), "arena_bytes": program.arena_bytes,
         "depends_on_data": bool(decisions(program)),
         "cycles": prediction.cycles, "ideal_cycles": limits[bound], "bound": bound,
         "roofline": limits, "utilisation": _ratio(macs, prediction.cycles * config.pes),
-        "macs": macs, "bytes": sum(work.bytes for work in compiled.works),
+        "macs": macs, "bytes": sum(work.bytes for work in step.works),
         "other_cycles": prediction.cycles - sum(work["cycles"] for work in works),
         "busy": {unit: _ratio(cycles, prediction.cycles)
                  for unit, cycles in prediction.busy.items()},
-        "works": works, "proofs": list(compiled.proofs),
+        "works": works, "proofs": list(step.proofs),
         "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
                     "first": place.first, "size": place.size} for place in places],
     }
 
 
 def text(known: Mapping[str, Any], config: TpuConfig) -> str:
-    """Return a report for people: lines from the `facts`, or what `of_steps` gives, for a chip."""
+    """Return a report for people: lines from the `facts`, for a chip."""
     if "steps" in known:
         return "\n".join((
             f"{known['name']}, for {known['config']} and the host, in {len(known['steps'])} steps",

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
 from celosia.compiled.artifact import Compiled
-from celosia.compiled.mixed import HostPart, Mixed, Step
 from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.compiler import cache as programs
 from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, Graph, Node, Trait, fingerprint, having
+from celosia.graph import DType, Graph, Node, Trait, Value, fingerprint, having
 
 if TYPE_CHECKING:
-    from celosia.compiler.build import Built
     from celosia.compiler.lowered import Tensor
 
 __all__ = ["check_formats", "check_places", "chosen", "compile", "graph_of"]
@@ -83,7 +82,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
         return _made(graph, level, config, name, options)
 
     made = programs.fetch(programs.key_of(graph, config, options), make) if cache else make()
-    if strict and isinstance(made, Mixed):
+    if strict and made.on_chip is None:
         check_places(_level(graph), name)
     return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
 
@@ -166,24 +165,23 @@ def _level(graph: Graph) -> Graph:
 
 def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
           options: Mapping[str, object]) -> Compiled:
-    """Compile a canonical graph, in parts where a part is for the host."""
-    from celosia.compiler.build import build
+    """Compile a canonical graph: one step of the chip, or several, with what is for the host."""
+    inputs, outputs = graph.params, graph.outputs
     if on_chip(level):
-        return _compiled(build(level, config, options), graph, config, name)
+        return Compiled.of_chip(_chip_step(level, range(len(inputs)), config, options), config,
+                                name, fingerprint(graph))
     parts, gives = split(level)
-    steps = []
-    for part in parts:
-        if part.where == "chip":
-            made: Compiled | HostPart = _compiled(build(part.graph, config, options), part.graph,
-                                                  config, name)
-        else:
-            made = HostPart(part.graph, tuple(map(_host_work, (
-                node for node in part.graph.nodes if node.op != "parameter"))))
-        steps.append(Step(made, part.takes))
-    inputs, outputs = ([Argument(f"{what}{i}", value.type) for i, value in enumerate(values)]
-                       for what, values in (("arg", graph.params),
-                                            ("result", graph.outputs)))
-    return Mixed(steps, gives, config, inputs, outputs, name, fingerprint(graph))
+    steps: list[Step] = [
+        _chip_step(part.graph, part.takes, config, options) if part.where == "chip"
+        else HostStep(part.takes, part.graph, tuple(
+            _host_work(node) for node in part.graph.nodes if node.op != "parameter"))
+        for part in parts]
+    return Compiled(steps, gives, config, _arguments("arg", inputs),
+                    _arguments("result", outputs), name, fingerprint(graph))
+
+
+def _arguments(what: str, values: Iterable[Value]) -> Iterator[Argument]:
+    return (Argument(f"{what}{i}", value.type) for i, value in enumerate(values))
 
 
 def _host_work(node: Node) -> WorkInfo:
@@ -192,15 +190,13 @@ def _host_work(node: Node) -> WorkInfo:
     return WorkInfo(node.op, str(node.source), (node.op,), *place_whole(node), bytes=moved)
 
 
-def _compiled(built: Built, graph: Graph, config: TpuConfig, name: str) -> Compiled:
-    inputs, outputs = ([Argument(each.name, each.type) for each in arguments]
-                       for arguments in (built.inputs, built.outputs))
-    works = [WorkInfo(work.kind, work.source, tuple(work.operations), work.where, work.reason,
-                      int(work.macs), int(work.vector_rows), int(work.bytes))
-             for work in built.works]
-    places = [place for tensor in built.tensors if (place := _place(tensor, config))]
-    return Compiled(built.program, config, inputs, outputs, works, places, name,
-                    fingerprint(graph), built.proofs)
+def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
+               options: Mapping[str, object]) -> ChipStep:
+    from celosia.compiler.build import build
+    built = build(level, config, options)
+    places = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
+    return ChipStep(tuple(takes), built.program, built.inputs, built.outputs, built.works, places,
+                    built.proofs)
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:

@@ -211,8 +211,8 @@ class _Emitter:
         reason = {"dot": "the array", "convolution": "the array", "map": "the vector unit",
                   "gather": "the vector unit", "scatter": "the vector unit"}.get(
                       kind, "load and store" if kind in ("move", "fill") else "the scalar unit")
-        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, macs * self.turns,
-                                   rows * self.turns, moved * self.turns))
+        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, *(
+            int(each) * self.turns for each in (macs, rows, moved))))
 
 
 def _touched(access: Access) -> int:

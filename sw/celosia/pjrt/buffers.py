@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.compiled import Compiled, Mixed, Resident
+from celosia.compiled import Compiled, Resident
 from celosia.pjrt.events import Event
 from celosia.pjrt.structs import ElementType
 
@@ -78,11 +78,11 @@ class Buffer:
 
     def argument(self, compiled: Compiled, index: int) -> NDArray[Any] | Resident:
         """Return what to give to a program: the place on the chip, if it is the right one."""
-        resident = self.resident
-        if resident is not None and not isinstance(compiled, Mixed):
+        resident, step = self.resident, compiled.on_chip
+        if resident is not None and step is not None:
             owner = resident.handle.owner
-            if owner is not None and owner.program is compiled.program:
-                wanted = compiled.program.buffer(compiled.inputs[index].name).offset
+            if owner is not None and owner.program is step.program:
+                wanted = step.program.buffer(step.inputs[index].name).offset
                 if resident.handle.address == owner.arena + wanted:
                     return resident
         return self.fetch()

@@ -16,7 +16,6 @@ from typing import Any
 from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import Peer
 from celosia.compiled import Executable, Resident
-from celosia.compiled.mixed import MixedExecutable
 from celosia.driver import Device, OutOfDeviceMemory, open
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.errors import Code, PjrtError, as_error
@@ -227,9 +226,7 @@ class Chip:
         assert self._device is not None
         self._device.on_progress = lambda _: self.check(job.given, job.everywhere)
         try:
-            if isinstance(loaded.executable, MixedExecutable):
-                return loaded.executable(*arguments, timeout=None, peer=peer)
-            results = loaded.executable.run(*arguments, timeout=None)
+            results = loaded.executable.run(*arguments, timeout=None, peer=peer)
         finally:
             self._device.on_progress = None  # it has the job, and its arguments
         loaded.results = job.outputs

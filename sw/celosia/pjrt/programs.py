@@ -9,7 +9,8 @@ import threading
 from collections import Counter
 from weakref import WeakValueDictionary
 
-from celosia.compiled import Compiled, Mixed
+from celosia.compiled import Compiled
+from celosia.compiled.steps import ChipStep
 from celosia.compiler import api
 from celosia.frontend.stablehlo.importer import Spmd, import_spmd
 from celosia.frontend.stablehlo.reader import read_module
@@ -53,14 +54,13 @@ class Program:
         self.results = [(each.type.shape, each.type.dtype.numpy) for each in compiled.outputs]
         self.on_host = Counter(
             operation for work in compiled.works if work.where == "host"
-            for operation in work.operations) if isinstance(compiled, Mixed) else Counter()
+            for operation in work.operations)
 
     @property
     def code_bytes(self) -> int:
-        """Bytes of instructions; 0 if a part of it is the host's."""
-        if isinstance(self.compiled, Mixed):
-            return 0
-        return len(self.compiled.program.code(0))
+        """Bytes of instructions."""
+        return sum(len(step.program.code(0)) for step in self.compiled.steps
+                   if isinstance(step, ChipStep))
 
     @property
     def stub(self) -> str:

@@ -55,7 +55,8 @@ def unseal(data: bytes, magic: bytes, version: int, what: str) -> bytes:
                          f"not end at offset {len(data)}")
     _, found, checksum, length = _PREFIX.unpack_from(data)
     if found != version:
-        raise ValueError(f"{what} at offset 8: version must be {version}, not {found}")
+        raise ValueError(f"{what} at offset 8: version must be {version}, not {found}: "
+                         f"make it again with this celosia")
     if len(data) != _PREFIX.size + length:
         raise ValueError(f"a {what} must end at offset {_PREFIX.size + length}, "
                          f"not at {len(data)}")

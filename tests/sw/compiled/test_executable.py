@@ -72,7 +72,7 @@ def test_bools_lie_as_0_and_minus_1(copying, config):
     with celosia.open("model", config) as device:
         executable = compiled.load(device)
         executable(np.array([True, False, True, True]))
-        words = device.get(executable._loaded.array("in0"))
+        words = device.get(executable._steps[0][0].loaded.array("in0"))
         assert words.dtype == (np.int8 if config == "core" else np.int32)
         assert words.tolist() == [-1, 0, -1, -1]
 

@@ -74,7 +74,8 @@ def test_messages(compiled, tmp_path):
         "a compiled program must have 24 bytes before its body, not end at offset 10")
     other = data[:8] + struct.pack("<I", VERSION + 1) + data[12:]
     assert message(other) == (
-        f"compiled program at offset 8: version must be {VERSION}, not {VERSION + 1}")
+        f"compiled program at offset 8: version must be {VERSION}, not {VERSION + 1}: "
+        f"make it again with this celosia")
     path = tmp_path / "net.celosia"
     path.write_bytes(data[:-1])
     with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole message is compared
@@ -102,7 +103,9 @@ def test_headers_that_contradict_the_program(compiled):
     assert message(resealed(data, lambda h: h["config"].update(dim=7))) == (
         start + "ValueError: TpuConfig.dim must be a power of two from 2 to 256, not 7")
     assert message(resealed(data, lambda h: h.pop("inputs"))) == start + "KeyError: 'inputs'"
-    assert message(resealed(data, lambda h: h["inputs"][0].__setitem__(0, "none"))) == (
+    assert message(resealed(data, lambda h: h["steps"][0]["inputs"][0].__setitem__(0, "none"))) == (
         start + "ValueError: buffer of net must be one of in0, in1, out1, out2, not 'none'")
+    assert message(resealed(data, lambda h: h["gives"].pop())) == start + (
+        "ValueError: net must give 3 of 5 values, not those of the numbers [2, 3]")
     assert message(resealed(data, lambda h: h["outputs"][0].__setitem__(1, "f64"))) == (
         start + "ValueError: 'f64' is not a valid DType")

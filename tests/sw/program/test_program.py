@@ -80,7 +80,8 @@ EMPTY = {"name": "", "fingerprint": 1, "instructions": 0, "arena_bytes": 0, "sou
     (b"", r"a program file must begin with b'CELOSIA\x1a' at offset 0, not b''"),
     (b"#!/bin/sh", r"a program file must begin with b'CELOSIA\x1a' at offset 0, not b'#!/bin/s'"),
     (b"CELOSIA\x1a\x01", "a program file must have 24 bytes before its body, not end at offset 9"),
-    (file(b"", 7), "program file at offset 8: version must be 1, not 7"),
+    (file(b"", 7), ("program file at offset 8: version must be 1, not 7: make it again with this "
+                    "celosia")),
     (file(b"abcd")[:-1], "a program file must end at offset 28, not at 27"),
     (file(b"abcd")[:-1] + b"e", ("program file from offset 24 on: CRC-32 must be 0xed82cd11, not "
                                 "0x9a85fd87")),

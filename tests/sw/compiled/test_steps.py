@@ -1,12 +1,15 @@
 """Programs in steps: what the chip lacks runs on the host, between programs of the chip."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import celosia
-from celosia.compiled import Compiled, Mixed
+from celosia.compiled import Compiled, Resident
+from celosia.compiled.steps import ChipStep, HostStep
 from celosia.compiler import cache, canonical
 from celosia.compiler.split import split
 from celosia.graph import check, interpret, parse
@@ -63,7 +66,7 @@ def test_split_takes_turns():
 
 def test_results_are_those_of_the_interpreter(tmp_path):
     compiled = celosia.compile(turns())
-    assert isinstance(compiled, Mixed)
+    assert [step.where for step in compiled.steps] == ["chip", "host", "chip", "host"]
     assert repr(compiled) == "<turns for core and the host: chip, host, chip, host>"
     compiled.save(tmp_path / "turns.celosia")
     back = celosia.compiled.load(tmp_path / "turns.celosia")
@@ -85,8 +88,6 @@ def test_device_is_shared_and_given_back():
             executable(*ARGS)
             assert executable.usable
             assert executable.cycles == compiled.report(json=True)["cycles"] > 0
-            with pytest.raises(ValueError, match="turns must be called, not run"):
-                executable.run(*ARGS)
             with pytest.raises(ValueError, match=r"argument 2 of turns, n, must be int32\[3\]"):
                 executable(*ARGS[:2], 3)
         assert device.free_bytes == before
@@ -98,10 +99,53 @@ def test_device_is_shared_and_given_back():
         assert device.free_bytes == before
     with celosia.open("model", "v2") as device, pytest.raises(ValueError, match="compiled for"):
         compiled.load(device)
-    with pytest.raises(ValueError, match="must run on the chip alone to have one program"):
-        compiled.program  # noqa: B018
-    with pytest.raises(AttributeError):
-        compiled.other  # noqa: B018
+
+
+def test_a_run_leaves_results_where_they_are():
+    wanted = interpret(turns(), ARGS)
+    with celosia.open("model", "core") as device, celosia.compile(turns()).load(device) as loaded:
+        first = loaded.run(*ARGS)
+        # remainder, subtract, an argument, remainder, and a broadcast
+        resident = [isinstance(each, Resident) for each in first]
+        assert resident == [False, True, False, False, True]
+        for found, right in zip(first, wanted, strict=True):
+            np.testing.assert_array_equal(found, right, strict=True)
+        assert not any(np.shares_memory(each, ARGS[2]) for each in first[2:4])
+        # A resident of the last run is read before the step that made it runs again.
+        again = loaded.run(ARGS[0], first[4], ARGS[2])
+        right = interpret(turns(), (ARGS[0], wanted[4], ARGS[2]))
+        for one, other in zip(again, right, strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)
+        with pytest.raises(celosia.StaleHandle, match="of turns must be used before the next run"):
+            first[4].numpy()
+
+
+@pytest.mark.parametrize("what", ["program", "prediction"])
+def test_what_only_one_step_has(what):
+    with pytest.raises(ValueError, match=rf"^turns must run on the chip alone to have one {what}: "
+                       r"its steps are chip, host, chip, host, see its report$"):
+        getattr(celosia.compile(turns()), what)
+
+
+def test_numbers_of_values_that_are_not_there():
+    made = celosia.compile(turns())
+    inputs, outputs = made.inputs, made.outputs
+
+    def message(steps, gives):
+        with pytest.raises(ValueError, match="not those of the numbers") as caught:
+            Compiled(steps, gives, made.config, inputs, outputs, "net")
+        return str(caught.value)
+
+    first, second, *_ = made.steps
+    assert isinstance(first, ChipStep)
+    assert isinstance(second, HostStep)
+    late = replace(first, takes=(0, 3))
+    assert message([late], [0] * 5) == (
+        "step 0 of net must take 2 of 3 values, not those of the numbers [0, 3]")
+    assert message([first, replace(second, takes=(3,))], [0] * 5) == (
+        "step 1 of net must take 2 of 6 values, not those of the numbers [3]")
+    assert message([], [0, 1, 2, -1, 0]) == (
+        "net must give 5 of 3 values, not those of the numbers [0, 1, 2, -1, 0]")
 
 
 def test_report():
@@ -126,7 +170,7 @@ def test_loop_with_a_sort_in_it_is_on_the_host():
     with celosia.jit(f) as on_chip:
         np.testing.assert_allclose(on_chip(x), f(x), rtol=1e-5)
         compiled = on_chip.lower(x)
-        assert [isinstance(step.part, Compiled) for step in compiled.steps] == [True, False, True]
+        assert [step.where for step in compiled.steps] == ["chip", "host", "chip"]
         assert "while: sort in it: the chip compares" in compiled.report()
 
 

@@ -1,0 +1,98 @@
+"""Steps of a compiled program: what the chip runs, and what the host runs between it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.arch.config import TpuConfig
+from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.driver.discovery import differences
+from celosia.graph import Graph
+from celosia.program import Program
+
+__all__ = ["ChipStep", "HostStep", "Step"]
+
+#: Tensors that a message names.
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class ChipStep:
+    """A program of the chip with its buffers.
+
+    Attributes
+    ----------
+    takes
+        Numbers of the values that it takes. Values are numbered: the arguments of the whole, then
+        the results of each step, in order.
+    program
+        Instructions and buffers.
+    inputs, outputs
+        The buffers of what it takes and gives. A result may be in the buffer of a parameter, two
+        in the same buffer.
+    works
+        What it does, in order.
+    places
+        Where tensors lie.
+    proofs
+        Why functions that have a short form keep the bounds of docs/numerics.md: sentences.
+    """
+
+    takes: tuple[int, ...]
+    program: Program
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    works: tuple[WorkInfo, ...] = ()
+    places: tuple[Place, ...] = ()
+    proofs: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """Where it runs: "chip"."""
+        return "chip"
+
+    @property
+    def gives(self) -> int:
+        """Number of its results."""
+        return len(self.outputs)
+
+    def check(self, config: TpuConfig, name: str) -> None:
+        """Raise ValueError if a buffer is missing, or it is for another chip."""
+        if self.program.fingerprint != config.fingerprint:
+            raise ValueError(f"{name} must be for {config.name}, not for "
+                             f"{differences(self.program.fingerprint, config)}")
+        for argument in (*self.inputs, *self.outputs):
+            self.program.buffer(argument.name)
+
+    def largest_tensors(self, name: str) -> str:
+        """Say how much external memory it wants, and what for; ``name`` is of the whole."""
+        sizes = [(f"{place.name} {place.type}", place.size) for place in self.places
+                 if place.memory == "external"]
+        sizes = sizes or [(buffer.name, buffer.nbytes) for buffer in self.program.buffers]
+        order = sorted(sizes, key=lambda each: -each[1])[:_MOST_NAMED]
+        largest = ", ".join(f"{tensor} ({size:,} bytes)" for tensor, size in order)
+        return (f"{name} wants {self.program.arena_bytes:,} bytes; its largest tensors are "
+                f"{largest}")
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """A part of the graph that the interpreter runs; ``takes`` and ``works`` as of `ChipStep`."""
+
+    takes: tuple[int, ...]
+    graph: Graph
+    works: tuple[WorkInfo, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """Where it runs: "host" or "link" (see `celosia.compiler.placement.Place`)."""
+        return "link" if self.works and all(
+            work.where == "link" for work in self.works) else "host"
+
+    @property
+    def gives(self) -> int:
+        """Number of its results."""
+        return len(self.graph.outputs)
+
+
+Step = ChipStep | HostStep
