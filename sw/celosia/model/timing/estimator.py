@@ -5,9 +5,9 @@ its unit has taken the one before it, and no older instruction of another unit (
 also its own) that touches the same rows or bytes is unfinished.
 
 Bank conflicts: those of the two streams of a vector instruction are played
-(:mod:`celosia.model.timing.banks`), those of a load that writes a row every other cycle beside rows of
-the vector unit or the array are taken on average. Other streams move a row a cycle, fall behind by
-a row once, and are left out. Beats of instruction fetch delay the loads under way.
+(:mod:`celosia.model.timing.banks`), those of a load that writes a row every other cycle beside rows
+of the vector unit or the array are taken on average. Other streams move a row a cycle, fall behind
+by a row once, and are left out. Beats of instruction fetch delay the loads under way.
 """
 
 from __future__ import annotations
