@@ -18,7 +18,7 @@ from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import Options, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 from pages.page import write_page
 from pages.show import blocks_text, code_text, group_text, tensor_text, work_text
 
@@ -153,7 +153,7 @@ fault shows it.
 {program}
 ```
 
-`celosia.model.predict` counts its cycles without running it: {cycles:,}, the array busy in
+`celosia.model.timing.predict` counts its cycles without running it: {cycles:,}, the array busy in
 {busy:,} of them.
 
 ## What a program may be

@@ -17,7 +17,7 @@ from celosia.compiler.api import compile
 from celosia.driver import open as open_device
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node, interpret
-from celosia.model.predict import Prediction
+from celosia.model.timing.predict import Prediction
 
 __all__ = ["PROGRAMS", "CompiledMeasurement", "Source", "lines", "measure_compiled"]
 
@@ -80,7 +80,7 @@ class CompiledMeasurement:
     utilisation
         ideal_cycles / cycles.
     predicted_cycles
-        What `celosia.model.predict` says without running it.
+        What `celosia.model.timing.predict` says without running it.
     bytes
         Read from external memory and written there, without instructions.
     bit_exact

@@ -14,7 +14,7 @@ from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.program import Program
 
 if TYPE_CHECKING:
-    from celosia.model.predict import Prediction
+    from celosia.model.timing.predict import Prediction
 
 __all__ = ["Description"]
 

@@ -9,7 +9,7 @@ from celosia.arch.isa import Opcode
 from celosia.program import Program
 
 if TYPE_CHECKING:
-    from celosia.model.predict import Prediction
+    from celosia.model.timing.predict import Prediction
 
 __all__ = ["decisions", "expected"]
 
@@ -31,7 +31,7 @@ def expected(program: Program, config: TpuConfig) -> Prediction:
     A loop whose end depends on data is taken once, of the branches that such a word chooses from
     the second; dynamic slices are taken from the beginning of their tensors.
     """
-    from celosia.model.predict import predict
+    from celosia.model.timing.predict import predict
     chosen = decisions(program)
     return predict(program, config,
                    reads=lambda pc, count: int(pc in chosen and count % 2 == 0))

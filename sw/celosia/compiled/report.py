@@ -16,7 +16,7 @@ from celosia.compiled.parts import Argument, WorkInfo
 from celosia.compiled.steps import ChipStep
 
 if TYPE_CHECKING:
-    from celosia.model.predict import Prediction
+    from celosia.model.timing.predict import Prediction
 
 __all__ = ["facts", "roofline", "text"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.numerics import bf16_to_f32, saturate_i8
 from celosia.model.commands import Dma
-from celosia.model.fast import f32_to_bf16
+from celosia.model.fast.numerics import f32_to_bf16
 from celosia.model.memory import Memory
 
 __all__ = ["load", "store"]

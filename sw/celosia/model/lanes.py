@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from celosia.arch import numerics, special
 from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.model import fast, fast_special
+from celosia.model.fast import numerics as fast
+from celosia.model.fast import special as fast_special
 
 __all__ = ["JOINS", "compute", "first", "first_stage", "join_lanes", "join_rows", "second",
            "second_stage"]

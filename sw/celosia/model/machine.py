@@ -14,8 +14,8 @@ from celosia.model.commands import Command, Dma, Matmul
 from celosia.model.control import Control
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.effects import Effects
+from celosia.model.fast.recordings import MOST_COMMANDS, Recordings
 from celosia.model.memory import Memory
-from celosia.model.recordings import MOST_COMMANDS, Recordings
 from celosia.model.state import RunResult, State
 from celosia.model.timing import Timing
 

@@ -1,7 +1,7 @@
 """The matrix unit: exact sums of a tile, vectorised over rows, columns and matmuls.
 
 int8: sums of at most 256 products stay below 2**24, so a float32 BLAS forms them exactly.
-bf16: see :mod:`celosia.model.chain`, and :mod:`celosia.model.pending` for most of them.
+bf16: see :mod:`celosia.model.fast.chain`, and :mod:`celosia.model.fast.pending` for most of them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
-from celosia.model import chain, fast
 from celosia.model.commands import Matmul
-from celosia.model.pending import Pending
+from celosia.model.fast import chain
+from celosia.model.fast import numerics as fast
+from celosia.model.fast.pending import Pending
+from celosia.model.fast.widened import Widened
 from celosia.model.streams import Stream, rounds
-from celosia.model.widened import Widened
 
 __all__ = ["Mxu", "write"]
 
@@ -26,8 +27,8 @@ U32 = NDArray[np.uint32]
 class Mxu:
     """The array and its weight tile, which matmuls of one run may keep.
 
-    bf16 matmuls are collected (:class:`~celosia.model.pending.Pending`), because a NumPy call costs
-    more than the arithmetic of one of them; :meth:`settle` and :meth:`flush` write what is
+    bf16 matmuls are collected (:class:`~celosia.model.fast.pending.Pending`), because a NumPy call
+    costs more than the arithmetic of one of them; :meth:`settle` and :meth:`flush` write what is
     outstanding.
 
     Parameters

@@ -9,9 +9,9 @@ from celosia.arch import numerics
 from celosia.arch.isa import Mem
 from celosia.arch.vector import INDEXED_OPS, Dst, Reduce
 from celosia.arch.vector import VectorOp as Op
-from celosia.model import fast
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
+from celosia.model.fast import numerics as fast
 from celosia.model.lanes import compute, join_lanes, join_rows
 
 __all__ = ["execute", "indices"]

@@ -13,7 +13,7 @@ from pages.coverage import snippets
 import celosia
 from celosia.frontend import import_stablehlo
 from celosia.graph import parse
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 
 FILE = Path(__file__).with_suffix(".json")
 

@@ -25,7 +25,8 @@ from celosia.compiler.lowered import (
 from celosia.compiler.views import View
 from celosia.graph import DType, TensorType, parameter
 from celosia.kernels.trace import Step, Tile
-from celosia.model import chain, fast
+from celosia.model.fast import chain
+from celosia.model.fast import numerics as fast
 from celosia.program import Buffer, Program
 
 __all__ = ["Multiplying"]

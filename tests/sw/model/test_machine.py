@@ -8,7 +8,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
 from celosia.model import Machine, Memory, RunResult
-from celosia.model.chain import sums
+from celosia.model.fast.chain import sums
 from celosia.model.streams import Stream, rounds
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)

@@ -4,7 +4,7 @@ import pytest
 
 from celosia import ops
 from celosia.arch.config import TpuConfig, preset
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 
 #: Little of everything, so that small products are cut along every side.
 TIGHT = TpuConfig("tight", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8,

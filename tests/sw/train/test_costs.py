@@ -3,7 +3,7 @@
 import pytest
 
 from celosia.arch.config import TpuConfig, preset
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 from celosia.train import Classifier, training_step
 
 SMALL = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=2048, acc_rows=512, bus_bytes=16)

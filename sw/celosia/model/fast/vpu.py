@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from celosia.arch.isa import Mem
 from celosia.arch.vector import INDEXED_OPS, MOVEMENT_OPS, Dst, Post, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
-from celosia.model import fast, vpu
+from celosia.model import vpu
 from celosia.model.commands import SRC_MEM, Operand, Vector
+from celosia.model.fast import numerics as fast
 from celosia.model.lanes import first_stage, second_stage
 
 __all__ = ["prepare"]

@@ -25,7 +25,7 @@ from celosia.arch.vector import (
 from celosia.model import Machine
 from celosia.model.commands import Command, Dma, Matmul, Operand, Vector
 from celosia.model.effects import Effects
-from celosia.model.replay import Replay
+from celosia.model.fast.steps import Replay
 from celosia.model.streams import Stream
 
 CHIP = dataclasses.replace(PRESETS["core"], dim=4, ub_rows=256, acc_rows=128)
@@ -163,7 +163,7 @@ def test_commands_of_all_kinds(fmt, spread, odd):
 @OPERANDS
 @pytest.mark.parametrize("block", [1, 64, 1 << 16])
 def test_matmuls(monkeypatch, block, spread, odd):
-    monkeypatch.setattr("celosia.model.replay._BLOCK", block)
+    monkeypatch.setattr("celosia.model.fast.steps._BLOCK", block)
     for seed in range(4):
         made = Random(seed)
         commands: list[Command] = [made.matmul(load=True) for _ in range(30)]

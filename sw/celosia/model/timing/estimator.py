@@ -5,9 +5,9 @@ its unit has taken the one before it, and no older instruction of another unit (
 also its own) that touches the same rows or bytes is unfinished.
 
 Bank conflicts: those of the two streams of a vector instruction are played
-(:mod:`celosia.model.banks`), those of a load that writes a row every other cycle beside rows of
-the vector unit or the array are taken on average. Other streams move a row a cycle, fall behind by
-a row once, and are left out. Beats of instruction fetch delay the loads under way.
+(:mod:`celosia.model.timing.banks`), those of a load that writes a row every other cycle beside rows
+of the vector unit or the array are taken on average. Other streams move a row a cycle, fall behind
+by a row once, and are left out. Beats of instruction fetch delay the loads under way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from celosia.arch.vector import (
     Reduce,
     VectorOp,
 )
-from celosia.model.banks import (
+from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
+from celosia.model.streams import Stream
+from celosia.model.timing.banks import (
     Walk,
     constant_bank,
     lost_beside,
@@ -34,9 +36,7 @@ from celosia.model.banks import (
     lost_by_repeats,
     walked,
 )
-from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
-from celosia.model.fetch import BLOCK, Fetch
-from celosia.model.streams import Stream
+from celosia.model.timing.fetch import BLOCK, Fetch
 
 __all__ = ["LOAD", "MATMUL", "STORE", "Estimator", "Timing", "vector_latency"]
 

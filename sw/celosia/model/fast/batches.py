@@ -2,8 +2,9 @@
 
 They are given in order, and computed together when something looks at their rows; which ones these
 are does not depend on data, so all indices are found once. What does depend on data is looked at
-for a whole batch: sums are those of :mod:`celosia.model.chain`, and rows are added to with native
-arithmetic where no subnormal can appear, for the reasons given in :mod:`celosia.model.pending`.
+for a whole batch: sums are those of :mod:`celosia.model.fast.chain`, and rows are added to with
+native arithmetic where no subnormal can appear, for the reasons given in
+:mod:`celosia.model.fast.pending`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.model import chain, fast
 from celosia.model.commands import Matmul
+from celosia.model.fast import chain
+from celosia.model.fast import numerics as fast
 from celosia.model.mxu import write
 from celosia.model.streams import Stream
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.model import dma
 from celosia.model.commands import Dma
-from celosia.model.fast import f32_to_bf16
+from celosia.model.fast.numerics import f32_to_bf16
 from celosia.model.memory import Memory
 
 __all__ = ["prepare"]

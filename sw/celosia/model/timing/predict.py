@@ -1,7 +1,7 @@
 """What a program will cost, from its instructions alone: no data, no arithmetic.
 
 The walk executes scalar instructions as the machine does and gives tensor instructions to the
-estimator (:mod:`celosia.model.timing`), which is all that the golden model's cycles depend on.
+estimator (:mod:`celosia.model.timing.estimator`): the golden model's cycles depend on nothing else.
 """
 
 from __future__ import annotations

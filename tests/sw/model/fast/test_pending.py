@@ -8,8 +8,8 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.isa import MatmulFormat
 from celosia.model.commands import Matmul
+from celosia.model.fast.pending import Pending
 from celosia.model.mxu import Mxu
-from celosia.model.pending import Pending
 from celosia.model.streams import Stream
 
 CHIP = dataclasses.replace(PRESETS["core"], dim=4, ub_rows=256, acc_rows=128)
@@ -75,7 +75,7 @@ def play(seed: int, spread: int, odd: float) -> np.ndarray:
                                              (3, 0.002), (3, 0.1)])
 @pytest.mark.parametrize("block", [1, 64, 1 << 16])
 def test_bits(monkeypatch, spread, odd, block):
-    monkeypatch.setattr("celosia.model.pending._BLOCK", block)
+    monkeypatch.setattr("celosia.model.fast.pending._BLOCK", block)
     for seed in range(4):
         fast = play(seed, spread, odd)
         with monkeypatch.context() as patch:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.isa import MatmulFormat, Mem
-from celosia.model import replay_dma, replay_vector
-from celosia.model.batches import Batch, Job
 from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia.model.effects import Effects
+from celosia.model.fast import dma, vpu
+from celosia.model.fast.batches import Batch, Job
 from celosia.model.mxu import Mxu
 from celosia.model.state import State
 from celosia.model.streams import Stream, rounds
@@ -104,9 +104,9 @@ class _Preparation:
     def _prepared(self, command: Dma | Vector) -> Callable[[], object]:
         state = self._state
         if isinstance(command, Vector):
-            return replay_vector.prepare(command, state.ub, state.acc)
+            return vpu.prepare(command, state.ub, state.acc)
         chip = state.ub if command.mem == Mem.UB else state.acc
-        return replay_dma.prepare(command, state.memory, chip)
+        return dma.prepare(command, state.memory, chip)
 
     def _add(self, job: Job) -> None:
         command = job.command

@@ -3,7 +3,7 @@
 A matmul alone is too little work for NumPy. So matmuls are collected and computed together, and
 accumulator rows that are added to again and again stay here, transposed, until somebody looks at
 them. Bits are those of
-:func:`celosia.model.chain.sums` and ``f32_add``: native float32 differs from the chip only in
+:func:`celosia.model.fast.chain.sums` and ``f32_add``: native float32 differs from the chip only in
 subnormals, and none can appear where all products, and the rows that they are added to, are
 multiples of 2**-126; a matmul for which that is not sure is refused, and its caller goes the plain
 way.
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.model.commands import Matmul
+from celosia.model.fast.widened import Acts
 from celosia.model.streams import Stream, rounds
-from celosia.model.widened import Acts
 
 __all__ = ["Pending"]
 

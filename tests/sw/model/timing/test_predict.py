@@ -10,7 +10,7 @@ from celosia import ops
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.model import Timing
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 from celosia.program import Program
 from celosia.train import Classifier, training_step
 

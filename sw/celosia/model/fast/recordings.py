@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.commands import Command, Vector
-from celosia.model.replay import Replay
+from celosia.model.fast.steps import Replay
 from celosia.model.state import RunResult, State
 
 __all__ = ["MOST_COMMANDS", "Recording", "Recordings"]

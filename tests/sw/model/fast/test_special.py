@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.arch import special
-from celosia.model import fast_special
+from celosia.model.fast import special as fast_special
 
 NAMES = ("f32_recip", "f32_rsqrt", "f32_sqrt")
 ODD = [0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x80800000, 0x7E000000,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.arch import numerics
-from celosia.model import fast
+from celosia.model.fast import numerics as fast
 
 NAMES = {"f32_add": 2, "f32_sub": 2, "f32_mul": 2, "f32_fma": 3, "f32_max": 2, "f32_min": 2,
          "f32_equal": 2, "f32_less": 2, "f32_less_equal": 2, "relu_f": 1, "f32_to_bf16": 1}

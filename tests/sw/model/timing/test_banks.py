@@ -2,8 +2,8 @@
 
 import pytest
 
-from celosia.model.banks import lost_by_pair, lost_by_repeats
 from celosia.model.streams import Stream
+from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 
 ROWS = (96, 1, 1)
 

@@ -1,7 +1,7 @@
 """What the instruction buffer asks for, and when that comes."""
 
 from celosia.arch.config import TpuConfig
-from celosia.model.fetch import Fetch
+from celosia.model.timing.fetch import Fetch
 
 #: 4 blocks, of 16 beats each.
 CHIP = TpuConfig("narrow", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=32, bus_bytes=8,

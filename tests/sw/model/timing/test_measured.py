@@ -6,7 +6,7 @@ import pytest
 
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import Insn, insn
-from celosia.model.predict import predict
+from celosia.model.timing.predict import predict
 from celosia.program import Program
 
 CORE = PRESETS["core"]

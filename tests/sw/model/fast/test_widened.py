@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from celosia.model.fast.widened import Widened
 from celosia.model.streams import Stream
-from celosia.model.widened import Widened
 
 ROWS, DIM = 64, 4
 
