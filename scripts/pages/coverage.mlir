@@ -553,6 +553,12 @@ func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x3xf32>, tensor<6x3xi32>) {
   return %r, %i : tensor<6x3xf32>, tensor<6x3xi32>
 }
 
+// chlo.top_k (k of over 64)
+func.func @main(%x: tensor<6x90xf32>) -> (tensor<6x65xf32>, tensor<6x65xi32>) {
+  %r, %i = chlo.top_k(%x, k = 65) : tensor<6x90xf32> -> (tensor<6x65xf32>, tensor<6x65xi32>)
+  return %r, %i : tensor<6x65xf32>, tensor<6x65xi32>
+}
+
 // func.call
 func.func @main(%x: tensor<6x20xf32>) -> tensor<6x20xf32> {
   %r = call @twice(%x) : (tensor<6x20xf32>) -> tensor<6x20xf32>

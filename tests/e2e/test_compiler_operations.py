@@ -10,7 +10,7 @@ from celosia.frontend import import_stablehlo
 from celosia.graph import DType, interpret
 from sw.frontend.stablehlo_reference import evaluate
 
-SORTS = {"stablehlo.sort", "chlo.top_k"}
+SORTS = {"stablehlo.sort"}
 SNIPPETS = {f"{each.name} {i}": each for i, each in enumerate(snippets())
             if not each.form and each.name not in SORTS}
 REFUSED = {each.name + (f" ({each.form})" if each.form else ""): each for each in snippets()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from celosia.compiler.levels import CANONICAL, INSTRUCTIONS, KERNELS
-from celosia.compiler.passes.reductions import REPLACED
+from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
 from celosia.graph import DType, Node, Trait, having
 from celosia.graph.operations.collective import COLLECTIVES
 
@@ -57,7 +57,7 @@ PLACES: dict[str, Place] = {
     "remainder": Place("host", "a remainder of fp32 needs a division of up to 277 bits"),
     "select_and_scatter": Place("host", "its window has too many elements to be written out"),
     "sort": Place("host", "the chip compares, but has no network that sorts"),
-    "top_k": Place("host", "the chip compares, but has no network that sorts"),
+    "top_k": Place("host", f"its k is above {MOST_MAXIMA}, for which the chip had to sort"),
 }
 assert PLACES.keys() == CANONICAL.ops, PLACES.keys() ^ CANONICAL.ops
 

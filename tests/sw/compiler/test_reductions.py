@@ -8,9 +8,21 @@ import pytest
 from shared import agree, ops_of
 
 from celosia.compiler import CANONICAL, canonical
-from celosia.compiler.passes.reductions import reductions
+from celosia.compiler.passes.reductions import MOST_MAXIMA, reductions
 from celosia.compiler.passes.simplify import simplify
-from celosia.graph import DType, Graph, GraphError, TensorType, check, constant, op, ops, parameter
+from celosia.compiler.placement import place
+from celosia.graph import (
+    DType,
+    Graph,
+    GraphError,
+    TensorType,
+    check,
+    constant,
+    interpret,
+    op,
+    ops,
+    parameter,
+)
 from celosia.graph.operations.contract import window_extent
 
 
@@ -94,3 +106,29 @@ def test_zero_and_minus_zero_start_a_sum():
         total = op("reduce", x, constant(zero, DType.F32), dims=(1,), reducer="add")
         graph = Graph("sum", [x], [total])
         assert canonical(graph) is graph
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.BF16, DType.I32, DType.U32, DType.I8])
+@pytest.mark.parametrize(("shape", "k"), [((4, 9), 3), ((2, 3, 7), 7), ((5,), 1)])
+def test_top_k_is_made_of_maxima(dtype, shape, k):
+    x = parameter(TensorType(dtype, shape))
+    graph = Graph("g", [x], ops("top_k", x, k=k))
+    made = canonical(graph)
+    assert "top_k" not in {node.op for node in made.nodes}
+    values = np.random.default_rng(k).integers(-3, 4, shape).astype(dtype.numpy)
+    flat = values.reshape(-1)
+    if dtype.is_float:
+        flat[:5] = -0.0, np.nan, -np.inf, 0.0, np.inf
+    else:
+        info = np.iinfo(dtype.numpy)
+        flat[:5] = info.min, info.max, info.min, 0, info.max
+    for found, wanted in zip(interpret(made, [values]), interpret(graph, [values]), strict=True):
+        assert found.dtype == wanted.dtype
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_top_k_of_many_is_left_to_the_host():
+    x = parameter(TensorType(DType.F32, (2, 100)))
+    made = canonical(Graph("g", [x], ops("top_k", x, k=MOST_MAXIMA + 1)))
+    [node] = [node for node in made.nodes if node.op == "top_k"]
+    assert place(node) == ("host", "its k is above 64, for which the chip had to sort")

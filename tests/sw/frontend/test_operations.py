@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
+from jax import export, lax
 from through_jax import agree, both, graph_of
 
 from celosia.compiler import canonical
@@ -372,6 +372,8 @@ def test_sort():
 
 
 def test_top_k():
+    composite = export.export(jax.jit(lambda x: lax.top_k(x, 3)))(normal(4, 9)).mlir_module()
+    assert "top_k" in {node.op for node in import_stablehlo(composite).nodes}
     agree(lambda x: lax.top_k(x, 3), normal(4, 9))
     agree(lambda x: lax.top_k(x, 4), np.array([1, 5, 5, 2, 5, -1], np.int32))
 

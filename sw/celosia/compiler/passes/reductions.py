@@ -5,6 +5,7 @@
 * Products and exclusive ors, which the chip's reductions have not, halve the dimension until one
   element is left.
 * `arg_reduce` is a maximum, a comparison with it, and the least index where that holds.
+* `top_k` is so many maxima, of each the first that has it, which the next ones leave out.
 * A window is joined dimension by dimension: shifted slices, or, from `LONG` elements on, windows of
   2, 4, 8 ... elements of which the window consists (a cumulative sum is one long window).
 * The gradient of a maximum over windows finds the tap that each window took, as the interpreter
@@ -22,11 +23,13 @@ from celosia.arch.vector import ReduceOp
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
-__all__ = ["JOINS_F", "JOINS_I", "LONG", "MOST_TAPS", "REPLACED", "is_canonical_reduction",
-           "joined", "reductions"]
+__all__ = ["JOINS_F", "JOINS_I", "LONG", "MOST_MAXIMA", "MOST_TAPS", "REPLACED",
+           "is_canonical_reduction", "joined", "reductions"]
 
 #: From this extent on a window is made of windows half as long.
 LONG = 5
+#: Of a greater k `top_k` stays, for the host.
+MOST_MAXIMA = 64
 #: A window of more elements than that keeps its select_and_scatter, for the host.
 MOST_TAPS = 128
 #: Reducers that the vector unit has, of floats and of integers.
@@ -256,7 +259,54 @@ def _interleaved(b: Builder, parts: list[Value], window: tuple[int, ...]) -> Val
     return found
 
 
+def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
+    [x], k = node.operands, node.attrs["k"]
+    if not 0 < k <= MOST_MAXIMA:
+        return None
+    last, rows = x.type.rank - 1, x.shape[:-1]
+    bits, keys = _ordered(b, x)
+    places, taken = b.iota(x.shape, last), b.full(False, TensorType(DType.BOOL, x.shape))
+    least, after = b.neutral("maximum", DType.I32), b.neutral("minimum", DType.I32)
+
+    def beside(found: Value) -> Value:
+        return b.broadcast(found, x.shape, range(last))
+
+    def of_rows(name: str, where: Value, values: Value, other: Value) -> Value:
+        return joined(b, b("select", where, values, b.like(other, values.type)), name, [last])
+
+    found: list[tuple[Value, Value]] = []
+    for _ in range(k):
+        free = b("not", taken)
+        best = of_rows("maximum", free, keys, least)
+        wins = b("and", b.compare("eq", keys, beside(best)), free)
+        place = of_rows("minimum", wins, places, after)
+        chosen = b.compare("eq", places, beside(place))
+        value = of_rows("or", chosen, bits, b.constant(0, bits.dtype))
+        found.append((b.reshape(value, *rows, 1), b.reshape(place, *rows, 1)))
+        taken = b("or", taken, chosen)
+    values, indices = (b.concatenate(each, last) for each in zip(*found, strict=True))
+    wide = DType.F32 if x.dtype.is_float else bits.dtype
+    return b.convert(b.bitcast(values, wide), x.dtype), indices
+
+
+def _ordered(b: Builder, x: Value) -> tuple[Value, Value]:
+    """Return the elements as words of 32 bits, and as i32 in the order that sorts have."""
+    if not x.dtype.is_float:
+        if x.dtype is DType.U32:
+            return x, b.bitcast(b("xor", x, 1 << 31), DType.I32)
+        x = b.convert(x, DType.I32)
+        return x, x
+    x = b.convert(x, DType.F32)
+    bits = b.bitcast(x, DType.I32)
+    # Negative numbers are in the other order by their bits but the first.
+    keys = b("xor", bits, b("and", b("shift_right_signed", bits, 31), 0x7FFFFFFF))
+    keys = b("select", b.compare("eq", x, 0.0), b.full(0, keys.type), keys)
+    most = b.full(0x7FFFFFFF, keys.type)
+    return bits, b("select", b.compare("ne", x, x), most, keys)
+
+
 _Rule = Callable[[Builder, Node], tuple[Value, ...] | None]
 #: What the canonical level has not.
 REPLACED: dict[str, _Rule] = {"arg_reduce": _arg_reduce, "reduce_window": _reduce_window}
-_RULES = {**REPLACED, "reduce": _reduce, "select_and_scatter": _select_and_scatter}
+_RULES = {**REPLACED, "reduce": _reduce, "select_and_scatter": _select_and_scatter,
+          "top_k": _top_k}

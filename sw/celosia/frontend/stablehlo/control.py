@@ -27,6 +27,8 @@ def callee_of(op: Any) -> str | None:
 def _call(here: Here) -> Sequence[Value]:
     name = callee_of(here.op)
     assert name is not None
+    if here.op.name == "stablehlo.composite" and here["name"].value == "chlo.top_k":
+        return here.node("top_k", *here.operands, k=here["composite_attributes"]["k"].value)
     return here.importer.inline(name, here)
 
 
