@@ -14,7 +14,7 @@ from celosia.compiler.fusion import Roots, fuse
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.lowering import lower
 from celosia.compiler.memory import plan_arena
-from celosia.compiler.pipeline import prepared
+from celosia.compiler.pipeline import canonical, prepared
 from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import Options, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
@@ -82,8 +82,8 @@ graph
 
 ### The canonical level
 
-`celosia.compiler.pipeline.prepared(graph, trace=print)` prints a line for each pass that changed
-something:
+`celosia.compiler.canonical(graph, trace=print)`, and `celosia.compiler.pipeline.prepared` after it,
+print a line for each pass that changed something:
 
 ```
 {trace}
@@ -192,7 +192,12 @@ def page(current: str = "") -> str:
     config = PRESETS[_CHIP]
     graph = _layer()
     lines: list[str] = []
-    level = prepared(graph, trace=lambda line: lines.append(line.rsplit(",", 1)[0]))
+
+    def trace(line: str) -> None:
+        lines.append(line.rsplit(",", 1)[0])
+
+    simple = canonical(graph, trace=trace)
+    level = prepared(simple, config, trace=trace)
     groups = fuse(config, level, Roots(level, {}))
     lowered = lower(config, level)
     fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
@@ -202,7 +207,7 @@ def page(current: str = "") -> str:
     code = select(config, cluster, Options())
     (blocks,) = emitted(config, lowered.works, placed)
     assert isinstance(blocks, Emitted)
-    program = build(graph, config).program
+    program = build(simple, config).program
     expected = predict(program, config)
     assert cluster.result is not None
     return _PAGE.format(

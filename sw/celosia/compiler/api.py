@@ -172,7 +172,7 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
                                 name, fingerprint(graph))
     parts, gives = split(level)
     steps: list[Step] = [
-        _chip_step(part.graph, part.takes, config, options) if part.where == "chip"
+        _chip_step(canonical(part.graph), part.takes, config, options) if part.where == "chip"
         else HostStep(part.takes, part.graph, tuple(
             _host_work(node) for node in part.graph.nodes if node.op != "parameter"))
         for part in parts]

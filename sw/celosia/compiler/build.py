@@ -1,4 +1,4 @@
-"""The whole way from a graph to a program."""
+"""The way from a canonical graph to a program."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ from celosia.compiler.lowered import (
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, plan_arena
-from celosia.compiler.passes.long_rows import long_rows
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.selection import Options as Selection
@@ -271,7 +270,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     Parameters
     ----------
     graph
-        Any graph; it is brought to the canonical level first.
+        Canonical (`celosia.compiler.canonical`).
     config
         The chip.
     options
@@ -282,7 +281,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     Raises
     ------
     GraphError
-        If the graph is not well formed.
+        If the graph is not canonical.
     CompileError
         If the chip cannot run it, or memory is too small.
     ValueError
@@ -290,7 +289,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     """
     chosen = _options(options or {})
     say = trace or (lambda line: None)
-    graph = long_rows(prepared(graph, trace=trace), config)
+    graph = prepared(graph, config, trace=trace)
     lowered = lower(config, graph)
     for i, tensor in enumerate(lowered.outputs):
         if tensor not in lowered.inputs:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
+from celosia.arch.config import TpuConfig
 from celosia.compiler.levels import CANONICAL
 from celosia.compiler.passes.carried import carried
 from celosia.compiler.passes.convolutions import convolutions
@@ -13,6 +15,7 @@ from celosia.compiler.passes.elementwise import elementwise
 from celosia.compiler.passes.flat import flat
 from celosia.compiler.passes.indexed import indexed
 from celosia.compiler.passes.invariants import invariants
+from celosia.compiler.passes.long_rows import long_rows
 from celosia.compiler.passes.loops import loops
 from celosia.compiler.passes.parts import parts
 from celosia.compiler.passes.reductions import reductions
@@ -78,12 +81,20 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
     return graph
 
 
-def prepared(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Graph:
-    """Return a graph as it is lowered: canonical, its conversions where they cost least."""
-    graph = canonical(graph, trace=trace)
-    for step in LAST:
+def prepared(graph: Graph, config: TpuConfig, *,
+             trace: Callable[[str], None] | None = None) -> Graph:
+    """Return a canonical graph as it is lowered: conversions where they cost least, rows that the
+    chip can join.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not canonical.
+    """
+    for step in (*LAST, partial(long_rows, config=config)):
         old, graph = graph, step(graph)
         if graph is not old and trace is not None:
-            trace(f"{graph.name}: {step.__name__}: {count(old)} -> {count(graph)} nodes")
+            name = (step.func if isinstance(step, partial) else step).__name__
+            trace(f"{graph.name}: {name}: {count(old)} -> {count(graph)} nodes")
     check(graph, CANONICAL)
     return graph

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import Peer
-from celosia.compiled import Executable, Resident
-from celosia.driver import Device, OutOfDeviceMemory, open
+from celosia.compiled import Compiled, Executable, Loaded, Resident
+from celosia.driver import Device, open
 from celosia.pjrt.buffers import Buffer
 from celosia.pjrt.errors import Code, PjrtError, as_error
 from celosia.pjrt.handles import HANDLES
@@ -75,21 +74,6 @@ def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
     return not results or any(result() for result in results)
 
 
-class _Loaded:
-    """A program on a chip, and the buffers that the results of its last run are."""
-
-    def __init__(self, executable: Executable):
-        self.executable = executable
-        self.results: Sequence[weakref.ref[Buffer]] = ()
-
-    def leave(self) -> None:
-        """Bring what is still wanted of the last run to the host."""
-        for result in self.results:
-            if buffer := result():
-                buffer.leave()
-        self.results = ()
-
-
 class Chip:
     """A device of JAX.
 
@@ -121,8 +105,9 @@ class Chip:
         self.peak_bytes = 0
         self.devices: Any = None
         self.memories: Any = None
-        self._device: Device | None = None
-        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()  # by keys of programs
+        self._loaded = Loaded(self._open, leaving=self._leave)
+        #: The buffers that the results of the last run of each program are.
+        self._results: dict[Executable, Sequence[weakref.ref[Buffer]]] = {}
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -171,19 +156,18 @@ class Chip:
             self._thread.join(_PATIENCE)
             if self._thread.is_alive():
                 return
-        if self._device is not None:
-            self._device.close()
+        self._loaded.close()
 
     @property
     def bytes_in_use(self) -> int:
         """Bytes of its memory that programs and arrays have."""
-        device = self._device
+        device = self._loaded.opened
         return 0 if device is None else device.memory_bytes - device.free_bytes
 
     @property
     def bytes_limit(self) -> int:
         """Bytes of its memory that programs and arrays may have; 0 before the first program."""
-        device = self._device
+        device = self._loaded.opened
         return 0 if device is None else device.memory_bytes
 
     # For its own thread
@@ -207,7 +191,7 @@ class Chip:
                     buffer.ready.wait()
                     if buffer.ready.error is not None:
                         raise buffer.ready.error
-                self._fill(job, self._results(job, peer))
+                self._fill(job, self._run(job, peer))
         except BaseException as error:
             first = error.first if isinstance(error, Cancelled) else error
             if isinstance(first, Interrupted):
@@ -216,20 +200,20 @@ class Chip:
         self.runs += 1
         return None
 
-    def _results(self, job: Job, peer: Peer | None) -> Sequence[Any]:
+    def _run(self, job: Job, peer: Peer | None) -> Sequence[Any]:
         compiled = job.program.compiled
-        loaded = self._load(job.program)
+        executable = self._load(job.program)
         arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
         for i in job.taken:
             job.inputs[i].donated = True
-        loaded.leave()
-        assert self._device is not None
-        self._device.on_progress = lambda _: self.check(job.given, job.everywhere)
+        self._leave(executable)
+        device = executable.device
+        device.on_progress = lambda _: self.check(job.given, job.everywhere)
         try:
-            results = loaded.executable.run(*arguments, timeout=None, peer=peer)
+            results = executable.run(*arguments, timeout=None, peer=peer)
         finally:
-            self._device.on_progress = None  # it has the job, and its arguments
-        loaded.results = job.outputs
+            device.on_progress = None  # it has the job, and its arguments
+        self._results[executable] = job.outputs
         return results
 
     def _fill(self, job: Job, results: Sequence[Any]) -> None:
@@ -243,32 +227,27 @@ class Chip:
             else:
                 buffer.host = result
 
-    def _load(self, program: Program) -> _Loaded:
-        """Return a program in the chip's memory; others make room for it if they must."""
-        key = program.key
-        if self._device is None:
-            self._device = open(self.settings.backend, config=self.settings.config)
-        loaded = self._loaded.get(key)
-        while loaded is None:
-            try:
-                loaded = self._loaded[key] = _Loaded(program.compiled.load(self._device))
-                # JAX drops it in any thread; the chip is this one's.
-                weakref.finalize(program, self.submit, partial(self._forget, key)).atexit = False
-            except OutOfDeviceMemory:
-                if not self._loaded:
-                    raise
-                self._unload(next(iter(self._loaded)))
+    def _open(self) -> Device:
+        return open(self.settings.backend, config=self.settings.config)
+
+    def _load(self, program: Program) -> Executable:
+        """Return a program in the chip's memory."""
+        compiled = program.compiled
+        known = compiled in self._loaded
+        executable = self._loaded.get(compiled)
+        if not known:
+            # JAX drops it in any thread; the chip is this one's.
+            weakref.finalize(
+                program, self.submit, partial(self._forget, compiled)).atexit = False
             self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
-        self._loaded.move_to_end(key)
-        return loaded
+        return executable
 
-    def _forget(self, key: int) -> None:
+    def _forget(self, compiled: Compiled) -> None:
         with suppress(Exception):  # of a chip that does not answer
-            self._unload(key)
+            self._loaded.forget(compiled)
 
-    def _unload(self, key: int) -> None:
-        """Take a program out of the chip's memory; its results go to the host."""
-        loaded = self._loaded.pop(key, None)
-        if loaded is not None:
-            loaded.leave()
-            loaded.executable.free()
+    def _leave(self, executable: Executable) -> None:
+        """Bring what is still wanted of the last run of a program to the host."""
+        for result in self._results.pop(executable, ()):
+            if buffer := result():
+                buffer.leave()

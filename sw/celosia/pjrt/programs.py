@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import threading
 from collections import Counter
@@ -27,8 +26,6 @@ class Program:
     ----------
     name
         As JAX calls it: "jit_step".
-    key
-        A number that no other program has.
     fingerprint
         A hash of its module.
     compiled
@@ -43,14 +40,11 @@ class Program:
         Operations of it that the host runs, and how often each occurs.
     """
 
-    _keys = itertools.count()
-
     def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd):
         self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
         self.spmd = spmd
         self.donated = tuple(i for i, value in enumerate(spmd.graph.params)
                              if value.node.attrs["donated"])
-        self.key = next(Program._keys)
         self.results = [(each.type.shape, each.type.dtype.numpy) for each in compiled.outputs]
         self.on_host = Counter(
             operation for work in compiled.works if work.where == "host"

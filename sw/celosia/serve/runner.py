@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.compiled import Executable
+from celosia.compiled import Executable, Loaded
 from celosia.driver import ChipFault, Device, DeviceError, RunTimeout
 from celosia.graph import TensorType
 from celosia.serve.model import Model
@@ -48,28 +48,26 @@ class Runner:
         self.model, self.timeout = model, timeout
         self.cycles = self.opened = 0
         self._make = make
-        self._device: Device | None = None
-        self._executable: Executable | None = None
+        self._loaded = Loaded(self._open)
+
+    def _open(self) -> Device:
+        self.opened += 1
+        return self._make()
 
     @property
     def ready(self) -> bool:
         """Whether the program is on the device."""
-        return self._executable is not None
+        return self.model.compiled in self._loaded
 
     def open(self) -> Executable:
         """Have the program on the device; errors as of the driver's."""
-        if self._executable is None:
+        if not self.ready:
             self.close()
-            self.opened += 1
-            self._device = self._make()
-            self._executable = self.model.compiled.load(self._device)
-        return self._executable
+        return self._loaded.get(self.model.compiled)
 
     def close(self) -> None:
         """Close the device."""
-        device, self._device, self._executable = self._device, None, None
-        if device is not None:
-            device.close()
+        self._loaded.close()
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run once.

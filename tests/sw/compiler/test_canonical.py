@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from shared import agree
 
-from celosia.compiler import CANONICAL, canonical
-from celosia.compiler.pipeline import count
+import celosia
+from celosia.arch.config import preset
+from celosia.compiler import CANONICAL, api, canonical, pipeline
+from celosia.compiler.pipeline import count, prepared
 from celosia.compiler.placement import PLACES, place
 from celosia.frontend import import_stablehlo
 from celosia.graph import (
@@ -121,3 +123,27 @@ def test_every_operation_has_a_place():
     assert place(ops("sort", x, dim=0)[0].node).where == "host"
     with pytest.raises(ValueError, match="operation must be canonical, not 'erf_inv'"):
         place(op("erf_inv", x).node)
+
+
+def test_preparing_ends_in_the_same_grammar(monkeypatch):
+    x = parameter(TensorType(DType.F32, (4,)))
+    with pytest.raises(GraphError, match="ceil"):
+        prepared(Graph("g", [x], [op("ceil", x)]), preset("core"))
+    monkeypatch.setattr(pipeline, "long_rows", lambda graph, config: Graph(
+        "g", [x], [op("ceil", x)]))
+    with pytest.raises(GraphError, match="ceil"):
+        prepared(Graph("g", [x], [op("negate", x)]), preset("core"))
+
+
+def test_compiling_makes_the_canonical_graph_once(monkeypatch):
+    made = []
+
+    def once(graph, **rest):
+        made.append(canonical(graph, **rest))
+        return made[-1]
+
+    x = parameter(TensorType(DType.F32, (4,)))
+    monkeypatch.setattr(api, "canonical", once)
+    monkeypatch.setattr(pipeline, "canonical", once)
+    celosia.compile(Graph("g", [x], [op("ceil", x)]), cache=False)
+    assert len(made) == 1

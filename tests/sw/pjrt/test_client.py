@@ -87,12 +87,12 @@ def test_a_program_that_cannot_be_unloaded_ends_no_thread(client, monkeypatch):
     (chip,) = client.chips
     x = np.ones((16, 64), np.float32)
 
-    def fail(key):
+    def fail(compiled):
         raise RuntimeError("no answer")
 
     run(client, client.compile(module(1), OPTIONS), x)
     settle(chip, 0)
-    monkeypatch.setattr(chip, "_unload", fail)
+    monkeypatch.setattr(chip._loaded, "forget", fail)
     run(client, client.compile(module(2), OPTIONS), x)
     gc.collect()
     np.testing.assert_array_equal(

@@ -3,6 +3,7 @@
 import pytest
 
 import celosia
+from celosia.compiled import Loaded
 from celosia.compiler.build import Options
 from celosia.driver import OutOfDeviceMemory, open
 from celosia.pjrt.chips import Chip
@@ -39,7 +40,8 @@ def test_the_limit_is_the_compilers():
     chip = Chip(0, Settings.read({}))
     assert (chip.bytes_limit, chip.bytes_in_use) == (0, 0)
     with open("model", config=chip.settings.config) as device:
-        chip._device = device
+        chip._loaded = Loaded(lambda: device)
+        assert chip._loaded.device is device
         assert (chip.bytes_limit, chip.bytes_in_use) == (Options().memory, 0)
         device.alloc(4096, "int8")
         assert chip.bytes_in_use == 4096

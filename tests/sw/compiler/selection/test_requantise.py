@@ -6,6 +6,7 @@ import pytest
 import celosia
 from celosia.arch.encoding import Imm
 from celosia.arch.vector import VectorOp
+from celosia.compiler import canonical
 from celosia.compiler.build import build
 from celosia.graph import DType, Graph, TensorType, constant, interpret, op, parameter
 from celosia.ops import scale_words
@@ -33,7 +34,7 @@ def requants(program):
 def check(graph, chip, *inputs):
     """Run on the model; return the program."""
     with celosia.open("model", chip) as device:
-        program = build(graph, device.config).program
+        program = build(canonical(graph), device.config).program
         names = [buffer.name for buffer in program.inputs]
         result = device.run(program, dict(zip(names, inputs, strict=True)))
         [output] = program.outputs
