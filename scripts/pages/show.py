@@ -68,6 +68,8 @@ def _cluster(work: Cluster) -> Iterator[str]:
     if isinstance(work.product, Dot):
         yield f"  lhs {_access(work.product.lhs)}"
         yield f"  rhs {_access(work.product.rhs)}"
+        if work.product.turned is not None:
+            yield f"  leaves lhs transposed in {_access(work.product.turned)}"
     elif work.product is not None:
         yield f"  x {_access(work.product.x)}"
         yield f"  w {_access(work.product.w)}"

@@ -163,11 +163,15 @@ class Dot:
     batch stride may be 0. In external memory operands are in the format of the array, or f32, which
     loads round to bf16. An operand that is on chip lies in the unified buffer, with rows M (or B*M)
     or K (B*K), natural order, not transposed.
+
+    Where ``turned`` is given, B is 1, M a multiple of D and the stride of ``lhs`` 1 along K: the
+    transpose of ``lhs``, (K, M) in the format of the array, is written there, for later products.
     """
 
     fmt: MatmulFormat
     lhs: Access
     rhs: Access
+    turned: Access | None = None
 
 
 @dataclass(frozen=True)

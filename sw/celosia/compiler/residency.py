@@ -115,6 +115,8 @@ class _Users:
         if isinstance(work.product, Dot):
             for operand in (work.product.lhs, work.product.rhs):
                 self.note(operand.tensor, False, self.operand(operand))
+            if work.product.turned is not None:
+                self.note(work.product.turned.tensor, False, False)
         elif work.product is not None:
             for operand in (work.product.x, work.product.w):
                 self.note(operand.tensor, False, False)

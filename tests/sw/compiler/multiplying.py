@@ -1,6 +1,6 @@
 """Clusters that are a product and its stores, what NumPy makes of them, and the golden model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -51,6 +51,8 @@ class Multiplying:
         self.rng = np.random.default_rng(self.seed)
         self.fmt = MatmulFormat.INT8 if self.kind == "i8" else MatmulFormat.BF16
         self.homes = {}
+        #: What tensors hold at the end, besides the result.
+        self.wanted = {}
 
     def operand(self, name, shape, home=None):
         """Return a tensor and its values, as the array takes them."""
@@ -89,10 +91,11 @@ class Multiplying:
         return total
 
     def dot(self, batches, m, k, n, left=False, right=False, shared=False, space=None,
-            on_chip=(False, False), region=None, pad=0):
+            on_chip=(False, False), region=None, pad=0, turned=False):
         """Check [B,M,K] x [B,K,N]; ``left``, ``right``: stored transposed.
 
-        ``pad``: elements between one row and the next, ``shared``: one right operand for all.
+        ``pad``: elements between one row and the next, ``shared``: one right operand for all,
+        ``turned``: the transpose of the left one is left, too.
         """
         dim = self.config.dim
         a_shape = (batches, k, m + pad) if left else (batches, m, k + pad)
@@ -117,6 +120,10 @@ class Multiplying:
             b_view = b_view.broadcast((batches, k, n), (0, 1, 2))
             b = np.broadcast_to(b, (batches, k, n))
         product = Dot(self.fmt, Access(a_tensor, a_view), Access(b_tensor, b_view))
+        if turned:
+            target = self.memory.tensor("t", (k, m), "i8" if self.kind == "i8" else "bf16")
+            self.wanted[target] = a[0].T
+            product = replace(product, turned=Access(target, View.contiguous((k, m))))
         expected = self.products((a[..., at:at + dim], b[:, at:at + dim])
                                  for at in range(0, k, dim))
         return self.check(product, space or (batches, m, n), expected, at, region)
@@ -169,8 +176,9 @@ class Multiplying:
             region = type(whole)(range(0, end), whole.acc)
         self.emitted = emit_product(self.config, cluster, code, region)
         image = bytearray(self.memory.data) + bytes(64)
-        bits = np.ascontiguousarray(expected).tobytes()
-        image[target.home.offset:target.home.offset + len(bits)] = bits
+        for tensor, values in {target: expected, **self.wanted}.items():
+            bits = np.ascontiguousarray(values).tobytes()
+            image[tensor.home.offset:tensor.home.offset + len(bits)] = bits
         for ops in (assemble(flat(self.emitted)), build(self.config, [self.emitted])):
             arena, self.cycles = self.run(ops)
             assert arena[:len(image)] == bytes(image)

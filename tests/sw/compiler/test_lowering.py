@@ -303,6 +303,39 @@ def test_state_that_nobody_wants_is_not_kept():
     assert [type(work) for work in loop.body] == [Cluster]  # the sum, and no count
 
 
+def turned(left: str, m: int = 64, n: int = 80) -> list:
+    """Two products of x [m,96]: as it is, and, as ``left`` says, its transpose."""
+    graph = parse(f"""
+graph g(%0: f32[{m},96], %1: f32[96,{n}], %2: f32[{m},48], %20: f32[{m},96]) {{
+  %3 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[{m},{n}]
+  %4 = dot({left}, %2) dtype=f32 contract=[[0,0]] : f32[96,48]
+  return %3, %4
+}}""")
+    x = [np.random.default_rng(0).standard_normal(each.shape).astype(np.float32)
+         for each in graph.params]
+    plain = celosia.compile(graph, "core", cache=False, options={"merge": False})(*x)
+    for got, wanted in zip(plain, interpret(graph, x), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+    return [work.product for work in lower(CORE, canonical(graph)).works]
+
+
+def test_a_product_leaves_its_activations_transposed():
+    one, other = turned("%0")
+    assert one.turned.tensor is other.lhs.tensor
+    assert other.lhs.tensor.shape == (96, 64)
+    assert other.lhs.tensor.dtype is DType.BF16
+    assert other.lhs.view.strides[1:] == (64, 1)
+
+
+@pytest.mark.parametrize("changes", [
+    {"left": "%20"}, {"left": "%0", "m": 65}, {"left": "%0", "n": 16}],
+    ids=["another", "no whole tiles", "no time"])
+def test_activations_that_are_not_left_transposed(changes):
+    one, other = turned(**changes)
+    assert one.turned is None
+    assert other.lhs.view.strides[1] == 1
+
+
 def test_work_as_text():
     made, fixed, *_ = planned("lstm_sgd")
     text = "\n".join(map(work_text, made.works))

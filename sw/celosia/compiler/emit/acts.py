@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import MatmulFormat
+from celosia.arch.isa import MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op, ceil_div
@@ -157,10 +157,32 @@ class Acts:
 
     def turns(self, area: Area, raw: int, k0: int, k1: int, first: int) -> list[Op]:
         """Transpose panels [k0, k1) that `raw_loads` loaded."""
+        return [self._turn(area.row + (k - first) * area.panel, raw + (k - first) * area.panel,
+                           area.panel) for k in range(k0, k1)]
+
+    def _turn(self, to: int, row: int, count: int) -> Op:
         dst, src = self._kind
-        return [nodes.vector(VectorOp.TRANSPOSE, dst, area.row + (k - first) * area.panel,
-                             area.panel, ((src, raw + (k - first) * area.panel),),
-                             source=self.source) for k in range(k0, k1)]
+        return nodes.vector(VectorOp.TRANSPOSE, dst, to, count, ((src, row),), source=self.source)
+
+    def turned(self, to: Access, box: tuple[int, int], row: int, at: int, k: int) -> list[Op]:
+        """Store the transpose of panel k of a box of a dot's rows, which are whole tiles.
+
+        Parameters
+        ----------
+        to
+            Where the transpose of all rows goes: (depth, rows).
+        box
+            First row and count.
+        row, at
+            Where the panel lies, and the rows to transpose it to.
+        """
+        first, count = box
+        tensor = to.tensor
+        pitch = to.view.strides[0]
+        return [self._turn(at, row, count),
+                nodes.store(Mem.UB, tensor.format, at,
+                            to.address(k * self.dim * pitch + first), self._depth(k, k + 1), count,
+                            pitch * tensor.element_bytes, 1, self.dim, self.source)]
 
     def zeros(self, raw: int, rows: int) -> list[Op]:
         """Clear the rows of the last panel beyond the depth, of ``rows`` rows from ``raw`` on.

@@ -16,7 +16,7 @@ from celosia.compiler.emit.operand_loads import Stream
 from celosia.compiler.emit.operands import operands
 from celosia.compiler.emit.tiling import choose, cuts
 from celosia.compiler.emit.weights import Part
-from celosia.compiler.lowered import Cluster, Code, Region
+from celosia.compiler.lowered import Cluster, Code, Dot, Region
 
 __all__ = ["emit_product"]
 
@@ -79,6 +79,7 @@ class _Emitter:
         self.raws = _Places(self.acts.end, plan.act_rows * depth * given.acts.transposed,
                             act_keys, False)
         self.weights = _Places(self.raws.end, plan.weight_rows, weight_keys, plan.keep_weights)
+        self.turned = cluster.product.turned if isinstance(cluster.product, Dot) else None
         self.once = region.acc.start
         self.shared = self.once + self.body.once_rows()
         self.sums = self.shared + (plan.shared_rows or 0)
@@ -133,7 +134,27 @@ class _Emitter:
                 target += [op for ops in given.weights.loads(part, tiles, a, b) for op in ops]
         target += turned
         self._compute(turn, patch, area, part, tiles, slices, stages)
+        stages[-2] += self._turned(turn, area)
         return Block(stages)
+
+    def _turned(self, turn: _Turn, area: Area) -> list[Op]:
+        """Return what transposes and stores a block's share of the panels of its activations.
+
+        The blocks of a box have equal shares, but the first one, which is unlike the others anyway,
+        and the last.
+        """
+        if self.turned is None:
+            return []
+        (k0, k1), acts = turn.depth, self.given.acts
+        share = -(-(k1 - k0) // len(self.groups))
+        rest = max(0, k1 - k0 - share * (len(self.groups) - 1))
+        first = k0 + (rest + (turn.group - 1) * share if turn.group else 0)
+        end = min(first + (share if turn.group else rest), k1)
+        panel = 0 if acts.resident is not None else k0
+        row = self.weights.end
+        return [op for k in range(first, end) for op in acts.turned(
+            self.turned, turn.rows, area.row + (k - panel) * area.panel,
+            row + k % 2 * turn.rows[1], k)]
 
     def _acts(self, turn: _Turn, patch: Patch, slices: list[tuple[int, int]],
               stages: list[list[Op]]) -> tuple[Area, list[list[Op]]]:

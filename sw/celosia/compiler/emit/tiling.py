@@ -13,7 +13,7 @@ from celosia.compiler.emit.operand_loads import COUNT_LIMIT
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Cluster, Code, Extent, External, Region
+from celosia.compiler.lowered import Cluster, Code, Dot, Extent, External, Region
 
 __all__ = ["Tiling", "choose", "cuts"]
 
@@ -114,6 +114,8 @@ class _Search:
         self.share = body.sums_share
         written = {write.access.tensor for write in cluster.writes
                    if isinstance(write.access.tensor.home, External)}
+        #: Rows of the unified buffer, for each of a block, in which its activations are turned.
+        self.turned = 2 * (isinstance(cluster.product, Dot) and cluster.product.turned is not None)
         self.in_place = any(read.access.tensor in written for read in cluster.reads)
         self.busy = self.reads[0] + self.writes[0] >= BUSY
 
@@ -173,6 +175,8 @@ class _Search:
         tiles_in_all = weights.panels * acts.panels * len(self.given.taps)
         for found in self.row_cuts():
             rows = max(count for _, count in found)
+            if self.turned and any(count % self.dim for _, count in found):
+                continue  # only whole tiles are turned
             patches = [acts.patch(*box) for box in found]
             act_rows = max(map(acts.rows, patches))
             batches = max(patch.images[1] for patch in patches) if self.given.batched else 1
@@ -196,7 +200,8 @@ class _Search:
                     if (max(act_rows, tiles, depth * self.dim) >= COUNT_LIMIT):
                         continue
                     chunks = ceil_div(acts.panels, depth)
-                    fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles)
+                    fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles,
+                                           self.turned * rows)
                     any_fits = False
                     for outer, keep_acts, keep_weights in fits:
                         any_fits = True
@@ -231,10 +236,14 @@ class _Search:
             if places * (rows * panels + extra) + shared <= self.acc:
                 yield extra, shared
 
-    def _residency(self, blocks: int, groups: int, chunks: int, acts: int,
-                   weights: int) -> Iterator[tuple[bool, bool, bool]]:
-        """Yield loop orders and what is kept, as far as it fits: of all that do, the best."""
-        room = len(self.region.ub)
+    def _residency(self, blocks: int, groups: int, chunks: int, acts: int, weights: int,
+                   beside: int) -> Iterator[tuple[bool, bool, bool]]:
+        """Yield loop orders and what is kept, as far as it fits: of all that do, the best.
+
+        ``acts``, ``weights``, ``beside``: rows of the unified buffer of a block's activations and
+        weights, and of what else is there.
+        """
+        room = len(self.region.ub) - beside
         act_keys = blocks * chunks
         weight_keys = groups * chunks * (blocks if self.given.batched else 1)
         few_acts, few_weights = acts * min(2, act_keys), weights * min(2, weight_keys)

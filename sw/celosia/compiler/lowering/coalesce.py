@@ -40,7 +40,10 @@ def _own(work: Work) -> tuple[list[Access], list[Access]]:
                 reads += [work.product.lhs, work.product.rhs]
             elif isinstance(work.product, Convolution):
                 reads += [work.product.x, work.product.w]
-            return reads, [write.access for write in work.writes]
+            writes = [write.access for write in work.writes]
+            if isinstance(work.product, Dot) and work.product.turned is not None:
+                writes.append(work.product.turned)
+            return reads, writes
         case Move():
             return [work.src], [work.dst]
         case Fill():

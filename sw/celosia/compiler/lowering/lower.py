@@ -31,6 +31,7 @@ from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
+from celosia.compiler.lowering.turned import turned
 from celosia.compiler.movement import byte_offset, concatenate, pad
 from celosia.compiler.passes.loops import counter
 from celosia.compiler.placement import place
@@ -294,5 +295,6 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
         outputs.append(tensor)
     fixed = {*inputs, *outputs, *lowering.tensors.constants}
     works = without_dead(forward(coalesce(scope.works, fixed), fixed), fixed)
+    works = turned(config, works, lowering.tensors)
     return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
                    tuple(outputs))

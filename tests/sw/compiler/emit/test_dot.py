@@ -51,6 +51,20 @@ def test_batches_that_do_not_fit(left, right):
                            region=Region(range(10, 120), range(3, 90)))
 
 
+@pytest.mark.parametrize("kind", ["bf16", "f32", "i8"])
+@pytest.mark.parametrize("shape", [(1, 48, 200, 70), (1, 16, 20, 18), (1, 112, 35, 350)], ids=str)
+@pytest.mark.parametrize("on_chip", [False, True])
+def test_what_is_left_transposed(shape, kind, on_chip):
+    if on_chip and kind == "f32":
+        pytest.skip("words are not operands")
+    Multiplying(CORE, kind).dot(*shape, on_chip=(on_chip, False), turned=True)
+
+
+def test_what_is_left_transposed_of_parts():
+    region = Region(range(100, 460), range(50, 500))
+    Multiplying(CORE).dot(1, 144, 205, 100, region=region, turned=True)
+
+
 @pytest.mark.parametrize("on_chip", [(True, False), (False, True), (True, True)], ids=str)
 @pytest.mark.parametrize("shape", [(1, 40, 50, 40), (3, 33, 32, 20)], ids=str)
 def test_operands_on_chip(shape, on_chip):
