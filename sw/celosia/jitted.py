@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,26 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.compiled import Compiled, Executable
+from celosia.compiled import Compiled, Loaded
 from celosia.compiler import api
-from celosia.driver import Device, DeviceError, OutOfDeviceMemory, open
+from celosia.driver import Device, DeviceError, open
 from celosia.driver.errors import needs
+from celosia.frontend import import_spmd
 from celosia.graph import TensorType
 
 __all__ = ["Jitted", "jit"]
 
-#: Settings of JAX that change what a function is lowered to.
-_MODES = ("jax_enable_x64", "jax_default_matmul_precision")
-
 
 @dataclass
 class _Entry:
-    """What is known of arguments of one kind: program, results, and the program on the device."""
+    """What is known of arguments of one kind: the program, and its results."""
 
     compiled: Compiled
     tree: Any
     results: tuple[Any, ...]
-    executable: Executable | None = None
 
 
 class Jitted:
@@ -57,15 +53,24 @@ class Jitted:
                  make: Callable[[], Device], *, owner: bool, strict: bool,
                  fast: bool, static_argnums: Sequence[int], static_argnames: Sequence[str],
                  cache: bool, options: Mapping[str, object] | None):
+        import jax
+
+        # All settings that change what a function is traced to, as jax.jit has them in its keys.
+        from jax._src.config import trace_context
         functools.update_wrapper(self, function)
         self.name: str = getattr(function, "__name__", "function")
         self.config = config
         self.counters: dict[str, int] = {}
-        self._function, self._make, self._owner = function, make, owner
         self._strict, self._fast = strict, fast
         self._cache, self._options = cache, options
         self._numbers, self._names = _static(function, static_argnums, static_argnames)
-        self._device: Device | None = None
+        self._jitted = jax.jit(function, static_argnums=self._numbers,
+                               static_argnames=tuple(self._names), keep_unused=True)
+        self._context = trace_context
+        self._loaded = Loaded(make, owner=owner)
+        #: By what JAX makes of arguments, a jaxpr that it keeps; and by what they look like, for
+        #: asking JAX takes as long as all else that a call does on the host.
+        self._traced: dict[Any, _Entry] = {}
         self._entries: dict[Any, _Entry] = {}
 
     def __enter__(self) -> Self:
@@ -77,18 +82,12 @@ class Jitted:
 
     def close(self) -> None:
         """Close the device, if it was opened here; the next call opens another one."""
-        for entry in self._entries.values():
-            self._unload(entry)
-        if self._device is not None and self._owner:
-            self._device.close()
-        self._device = None
+        self._loaded.close()
 
     @property
     def device(self) -> Device:
         """The device, opened if it is not."""
-        if self._device is None or self._device.closed:
-            self._device = self._make()
-        return self._device
+        return self._loaded.device
 
     @property
     def cycles(self) -> int:
@@ -115,7 +114,7 @@ class Jitted:
         """
         leaves, key = self._key(args, kwargs)
         entry = self._entry(args, kwargs, leaves, key)
-        executable = self._loaded(entry)
+        executable = self._loaded.get(entry.compiled)
         arrays = [_array(leaf, each.type) for leaf, each
                   in zip(leaves, entry.compiled.inputs, strict=True)]
         results = executable(*arrays)
@@ -125,15 +124,19 @@ class Jitted:
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         """Return the arrays among the arguments, and all else that makes another program."""
         import jax
+        if not self._numbers and not self._names:
+            leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
+            return leaves, (tree, tuple(map(_kind, leaves)), self._context())
         numbers = {number % len(args) for number in self._numbers
                    if -len(args) <= number < len(args)}
-        static = ([(number, args[number]) for number in sorted(numbers)],
-                  sorted((name, kwargs[name]) for name in kwargs.keys() & self._names))
+        # The types, too, as of jax.jit: 1 is not True.
+        static = (*((number, type(args[number]), args[number]) for number in sorted(numbers)),
+                  *((name, type(kwargs[name]), kwargs[name])
+                    for name in sorted(kwargs.keys() & self._names)))
         dynamic = [arg for number, arg in enumerate(args) if number not in numbers]
         named = {name: value for name, value in kwargs.items() if name not in self._names}
         leaves, tree = jax.tree_util.tree_flatten((dynamic, named))
-        modes = tuple(getattr(jax.config, mode) for mode in _MODES)
-        key = (tree, tuple(map(_kind, leaves)), tuple(static[0]), tuple(static[1]), modes)
+        key = (tree, tuple(map(_kind, leaves)), self._context(), static)
         try:
             hash(key)
         except TypeError as error:
@@ -143,43 +146,26 @@ class Jitted:
 
     def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any],
                key: Any) -> _Entry:
-        if key not in self._entries:
-            self._entries[key] = self._compile(args, kwargs, leaves)
-        return self._entries[key]
+        entry = self._entries.get(key)
+        if entry is None:
+            traced = self._jitted.trace(*args, **kwargs)
+            entry = self._traced.get(traced.jaxpr)
+            if entry is None:
+                entry = self._traced[traced.jaxpr] = self._compile(traced, leaves)
+            self._entries[key] = entry
+        return entry
 
-    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any],
-                 leaves: list[Any]) -> _Entry:
+    def _compile(self, traced: Any, leaves: list[Any]) -> _Entry:
         import jax
-        traced = jax.jit(self._function, static_argnums=self._numbers,
-                         static_argnames=tuple(self._names), keep_unused=True
-                         ).trace(*args, **kwargs)
         module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
-        code = io.BytesIO()
         assert module is not None
-        module.operation.write_bytecode(code)
-        compiled = api.compile(code.getvalue(), self.config, strict=self._strict,
-                               fast=self._fast, name=self.name, filename=self.name,
-                               cache=self._cache, options=self._options)
+        # A copy: importing changes it, and JAX keeps it.
+        graph = import_spmd(module.operation.clone(), filename=self.name).graph
+        compiled = api.compile(graph, self.config, strict=self._strict, fast=self._fast,
+                               name=self.name, cache=self._cache, options=self._options)
         assert len(compiled.inputs) == len(leaves), (compiled, leaves)
         results, tree = jax.tree_util.tree_flatten(traced.out_info)
         return _Entry(compiled, tree, tuple(results))
-
-    def _loaded(self, entry: _Entry) -> Executable:
-        """Return the program on the device; others make room for it if they must."""
-        device = self.device
-        if entry.executable is None or not entry.executable.usable:
-            try:
-                entry.executable = entry.compiled.load(device)
-            except OutOfDeviceMemory:
-                for other in self._entries.values():
-                    self._unload(other)
-                entry.executable = entry.compiled.load(device)
-        return entry.executable
-
-    def _unload(self, entry: _Entry) -> None:
-        executable, entry.executable = entry.executable, None
-        if executable is not None and executable.usable:
-            executable.free()
 
 
 def _static(function: Callable[..., Any], numbers: Sequence[int],

@@ -5,18 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from celosia.arch.config import TpuConfig
-from celosia.compiler.build import build
+from celosia.compiler.api import compile
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Graph, Source, Value
 from celosia.ops.formats import DTYPES
 from celosia.program import Program
 
 __all__ = ["dense", "program"]
-
-#: Bytes that addresses of 32 bits reach.
-_MEMORY = (1 << 32) - 1
-#: Buffers begin at multiples of this.
-_ALIGNMENT = 128
 
 
 def dense(x: Value, weights: Value, output: str, *, transpose_x: bool = False,
@@ -62,23 +57,17 @@ def dense(x: Value, weights: Value, output: str, *, transpose_x: bool = False,
 
 def program(config: TpuConfig, name: str, params: tuple[Value, ...], result: Value,
             output: str) -> Program:
-    """Return the program of a graph: a buffer for each parameter, and one called ``output``.
+    """Return the program of a graph, compiled or from the cache of `celosia.compile`.
 
-    Raises
-    ------
-    ValueError
-        If the buffers do not fit 32-bit addresses, or a block does not fit the on-chip memories.
+    It has a buffer for each parameter, and one called ``output``. Errors are those of
+    `celosia.compile`.
     """
     graph = Graph(name, params, (result,))
-    kept = [*params, *(node.result for node in graph.nodes if node.op == "constant"), result]
-    size = sum(-(-value.type.size * value.dtype.numpy.itemsize // _ALIGNMENT) * _ALIGNMENT
-               for value in kept)
-    if size > _MEMORY:
-        raise ValueError(f"operands and results of {name} must fit {_MEMORY} bytes of external "
-                         f"memory, not take {size}")
-    built = build(graph, config, {"memory": _MEMORY})
-    (given,) = built.outputs
-    # A result that is reshaped at the end has its buffer in the shape before.
-    buffers = [dataclasses.replace(buffer, name=output, shape=result.shape)
-               if buffer.name == given.name else buffer for buffer in built.program.buffers]
-    return dataclasses.replace(built.program, buffers=tuple(buffers))
+    made = compile(graph, config, strict=True)
+    # One of the cache has the names, and a result's shape before it is reshaped, of the graph that
+    # it was made of first.
+    names = (*(value.node.attrs["name"] for value in params), output)
+    shown = {given.name: {"name": name, "shape": value.shape} for given, name, value in zip(
+        (*made.inputs, *made.outputs), names, (*params, result), strict=True)}
+    return dataclasses.replace(made.program, buffers=tuple(
+        dataclasses.replace(each, **shown.get(each.name, {})) for each in made.program.buffers))

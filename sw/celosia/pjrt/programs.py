@@ -109,8 +109,9 @@ class Programs:
         return program
 
     def _compile(self, module: bytes, fingerprint: str) -> Program:
-        name = read_module(module, "<jax>").operation.attributes["sym_name"].value
-        spmd = import_spmd(module, filename=name)
+        read = read_module(module, "<jax>")
+        name = read.operation.attributes["sym_name"].value
+        spmd = import_spmd(read, filename=name)
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)

@@ -7,6 +7,7 @@ import pytest
 
 import celosia
 from celosia import DeviceError
+from celosia.graph import fingerprint, parse
 from celosia.jitted import Jitted
 
 pytestmark = pytest.mark.extra(name="jax", default=True)
@@ -94,10 +95,88 @@ def test_static_arguments(copying):
         f("x", X, X)
 
 
+def test_static_arguments_of_other_types_are_others(copying):
+    def pick(x, y, which):
+        return x if isinstance(which, bool) else y
+
+    with celosia.jit(pick, static_argnums=2) as f:
+        for which in (1, True, 1.0, 1, True):
+            wanted = jax.jit(pick, static_argnums=2)(X, X + 1, which)
+            np.testing.assert_array_equal(f(X, X + 1, which), wanted)
+        assert len(f._traced) == 3
+
+
+def test_what_jax_traces_once_is_one_program():
+    traced = []
+
+    def f(x):
+        traced.append(x.weak_type)
+        return x
+
+    with celosia.jit(f) as on_chip:
+        for x in (1.5, 2.5, jnp.asarray(2.5), np.float32(1.5), jnp.float32(3)):
+            assert on_chip(x) == x
+        assert traced == [True, False]  # numbers and what is made of them; arrays
+        assert len(on_chip._traced) == 2
+        assert len(on_chip._entries) == 3
+
+
+@pytest.mark.parametrize(("mode", "value"), [
+    ("jax_numpy_dtype_promotion", "strict"), ("jax_numpy_rank_promotion", "raise"),
+    ("jax_default_matmul_precision", "highest")])
+def test_settings_of_jax_that_change_what_is_traced(mode, value):
+    traced = []
+    before = getattr(jax.config, mode)
+    with celosia.jit(lambda x: traced.append(0) or x) as f:
+        f(X)
+        jax.config.update(mode, value)
+        try:
+            f(X)
+            f(X)
+        finally:
+            jax.config.update(mode, before)
+        f(X)
+    assert len(traced) == 2
+
+
+def test_what_is_closed_over_is_as_it_was_when_traced():
+    box = [0]
+    with celosia.jit(lambda x, y: (x, y)[box[0]]) as f:
+        for box[0] in (0, 1):
+            np.testing.assert_array_equal(f(X, X + 1), X)
+        np.testing.assert_array_equal(f(X[0], X[1]), X[1])
+
+
+def test_donated_arguments_stay_valid():
+    with celosia.jit(lambda x, y: (x, y), donate_argnums=(0,), donate_argnames="y") as f:
+        x = jnp.asarray(X)
+        for _ in range(2):
+            np.testing.assert_array_equal(f(x, X)[0], x)
+
+
+def test_what_jax_has_lowered_stays_as_it_was(monkeypatch):
+    def f(x):
+        return jax.scipy.special.digamma(x)  # becomes other operations where it is imported
+
+    def text():
+        return jax.jit(f, keep_unused=True).trace(X).lower(lowering_platforms=("cpu",)).as_text()
+
+    before = text()
+    assert "chlo.digamma" in before
+    graphs = []
+    copied = celosia.compile(parse('graph f(\n  %0: f32[3,4] "x"\n) {\n  return %0\n}\n'))
+    monkeypatch.setattr("celosia.compiler.api.compile", lambda graph, *args, **options: (
+        graphs.append(graph) or copied))
+    for _ in range(2):
+        celosia.jit(f).lower(X)
+    assert text() == before
+    assert len({fingerprint(graph) for graph in graphs}) == 1
+
+
 def test_lower_runs_nothing(copying):
     f = celosia.jit(lambda x: x)
     compiled = f.lower(jax.ShapeDtypeStruct((3, 4), np.float32))
-    assert f._device is None
+    assert f._loaded.opened is None
     assert compiled.inputs[0].label == "x"
     assert "takes         x f32[3,4]" in compiled.report()
     with f:
@@ -143,7 +222,7 @@ def test_programs_make_room_for_each_other():
         for rows in (4, 1500, 1501, 4):
             x = np.ones((rows, 4), np.float32)
             np.testing.assert_array_equal(f(x), x)
-        assert sum(entry.executable is not None for entry in f._entries.values()) == 2
+        assert len(f._loaded) == 2
 
 
 def test_programs_are_loaded_again_after_a_reset():

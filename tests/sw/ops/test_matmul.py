@@ -184,8 +184,10 @@ def test_program_has_a_source_for_each_instruction_and_the_chip_it_is_for():
     ({"n": 1 << 31}, ValueError, "N must be at most 2147483647, not 2147483648"),
     ({"n": np.ones(2, int)}, TypeError, "N must be a positive integer, not array([1, 1])"),
     ({"m": 1 << 20, "k": 1 << 12}, ValueError,
-     ("operands and results of matmul 1048576x4096x4 int8 must fit 4294967295 bytes of external "
-      "memory, not take 4311760896")),
+     ("the program must fit 4294963200 bytes of external memory, not need 4311760896: 4311760896 "
+      "for arguments, results and constants, 0 for what lies between; the largest that are needed "
+      "at once, in bytes: a i8[1048576, 4096] 4294967296, result0 i32[1048576, 4] 16777216, "
+      "b i8[4096, 4] 16384")),
 ])
 def test_wrong_arguments_are_refused(changes, kind, message):
     arguments = {"m": 4, "k": 4, "n": 4} | changes

@@ -4,8 +4,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import celosia
 from celosia import driver, ops
+from celosia.compiler import cache
+from celosia.compiler.build import build
 from celosia.driver.agree import same_state
+from celosia.graph import DType, Graph, TensorType, op, parameter
 
 BF16 = ml_dtypes.bfloat16
 
@@ -67,6 +71,37 @@ def test_run_matmul_scales_bfloat16_by_columns(device):
 def test_arrays_that_do_not_fit_are_refused(device, a, b, options, kind, message):
     with pytest.raises(kind, match=f"^{re.escape(message)}$"):
         ops.run_matmul(device, a, b, **options)
+
+
+def test_a_second_call_compiles_nothing(device, monkeypatch, tmp_path):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    cache.clear()
+    made = []
+
+    def counted(*args):
+        made.append(build(*args))
+        return made[-1]
+
+    monkeypatch.setattr("celosia.compiler.build.build", counted)
+    a, b = np.ones((4, 8), np.int8), np.ones((8, 4), np.int8)
+    for _ in range(2):
+        ops.run_matmul(device, a, b)
+        assert len(made) == 1
+    cache.clear()
+    ops.run_matmul(device, a, b)  # from the folder
+    assert len(made) == 1
+
+
+def test_buffers_have_their_names_whoever_compiled_it_first(device, monkeypatch, tmp_path):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    cache.clear()
+    x, w = (parameter(TensorType(DType.I8, (4, 4)), name) for name in ("b", "a"))
+    sums = op("dot", x, w, dtype=DType.I32, contract=[(1, 0)])
+    assert [each.name for each in celosia.compile(Graph("g", [x, w], [sums])).inputs] == ["b", "a"]
+    a, b = np.arange(16, dtype=np.int8).reshape(4, 4), np.eye(4, dtype=np.int8)[::-1].copy()
+    c, _ = ops.run_matmul(device, a, b)
+    assert [each.name for each in ops.matmul(device.config, 4, 4, 4).buffers] == ["a", "b", "c"]
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b)
 
 
 def test_same_state_tells_chips_apart(device):

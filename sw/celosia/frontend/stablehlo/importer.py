@@ -76,7 +76,7 @@ def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None
     return import_spmd(program, filename=filename).graph
 
 
-def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> Spmd:
+def import_spmd(program: Any, *, filename: str | None = None) -> Spmd:
     """Return a StableHLO program that is for several devices, or for one.
 
     What ``jax.jit`` makes of `jax.shard_map` and `jax.pmap`: manual computations of Shardy are
@@ -85,7 +85,9 @@ def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> 
 
     Parameters
     ----------
-    program, filename
+    program
+        As of `import_stablehlo`, or a module of jaxlib's, which is changed.
+    filename
         As of `import_stablehlo`.
 
     Raises
@@ -97,7 +99,7 @@ def import_spmd(program: str | bytes | Path, *, filename: str | None = None) -> 
         filename = filename or str(program)
         program = program.read_bytes()
     filename = filename or "<stablehlo>"
-    module = read_module(program, filename)
+    module = read_module(program, filename) if isinstance(program, (str, bytes)) else program
     restore_chlo(module, elementwise.CLIENT_FUNCTIONS)
     names = {op.name for op in operations_of(module.operation)}
     if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
