@@ -94,11 +94,9 @@ makes them so, bit for bit those of the graph):
 - a sum takes a product in, which then is not rounded; constants that are multiplied one after the
   other are one, and constants that are added where their sum is exact;
 - c * x\\*\\*2 for a constant c is (sqrt(c) * x)\\*\\*2: off by 2.5 ULP, not by 1;
-- a quotient is a product with a reciprocal (1.4 ULP) where its numerator is a function that is
-  half an ULP better than stated, or where a sum takes in its product with one number, as in
-  w - rate * m / (sqrt(v) + eps), and the divisor is known to be at most 2\\*\\*126. That rate is
-  multiplied last: the step overflows, or vanishes, where m / (sqrt(v) + eps) does, and is NaN
-  where that is infinite and the rate 0;
+- a quotient is multiplied by one number of its numerator last where a sum takes that product in,
+  as in w - rate * m / (sqrt(v) + eps): the step overflows, or vanishes, where
+  m / (sqrt(v) + eps) does, and is NaN where that is infinite and the rate 0;
 - `tanh` is 1 - 2 / (e\\*\\*(2 x) + 1), off by 2\\*\\*-22 of 1, where all that uses it are sums
   with constants from 0.5 on, as in GELU.
 

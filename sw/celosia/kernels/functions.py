@@ -20,7 +20,7 @@ __all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", 
 
 Op = VectorOp
 
-_SIGN, _EXPONENT, _FRACTION, _ONE, _TWO = 0x80000000, 0x7F800000, 0x7FFFFF, 0x3F800000, 0x40000000
+_SIGN, _EXPONENT = 0x80000000, 0x7F800000
 
 
 def _down(value: float, bits: int = 24) -> float:
@@ -80,26 +80,8 @@ def choose(mask: Tile, a: Tile, b: Tile) -> Tile:
 
 @computes("divide")
 def div(n: Tile, d: Tile) -> Tile:
-    """Quotient n / d.
-
-    The significands are divided (reciprocal, product, one correction), then scaled by the powers
-    of two of both, the larger factor first: nothing but the result can overflow or underflow. The
-    factors of 0 and infinity are 0 and infinity, so these need no more care. The product and the
-    last difference are off by half an ULP each, all else by less than 2**-17 ULP.
-    """
-    # n / d = v * up * down with n = nm * up, 1 <= |nm| < 2, and 1 / d = down / dm, 2 <= |dm| < 4.
-    nm = step(Op.OR, step(Op.AND, n, _SIGN | _FRACTION), _ONE)
-    dm = step(Op.OR, step(Op.AND, d, _SIGN | _FRACTION), _TWO)
-    # A little low, so that no product reaches a power of two that the quotient does not reach.
-    inverse = step(Op.FMUL, dm, 1 + 2.0**-22, post=Post.RECIP)
-    short = step(Op.FFMA, dm, inverse, -1.0)  # minus the relative error
-    v = nm * inverse
-    v = v - v * short
-    up = step(Op.AND, n, _EXPONENT)
-    down = step(Op.XOR, step(Op.AND, d, _EXPONENT), _EXPONENT)
-    nan = step(Op.FMAX, n, d)
-    v = step(Op.OR, v, step(Op.FNE, nan, nan))
-    return v * step(Op.FMAX, up, down) * step(Op.FMIN, up, down)
+    """Quotient n / d."""
+    return step(Op.MOV, d, n, post=Post.DIV)
 
 
 @computes("sqrt")
@@ -177,7 +159,7 @@ def log1p(x: Tile) -> Tile:
     # x = inf; below u = 0.5 nothing is lost. The minimum is for x = -0, whose logarithm is +0 else.
     u = x + 1.0
     lost = step(Op.FSUB, x, step(Op.FADD, u, -1.0, **clamp(-_HUGE, _HUGE)), **clamp(-1.0, 1.0))
-    lost = lost * step(Op.FMAX, u, 0.5, post=Post.RECIP)
+    lost = step(Op.FMAX, u, 0.5, lost, post=Post.DIV)
     value = step(Op.FFMA, step(Op.MOV, u, post=Post.LOG2), math.log(2), lost)
     return step(Op.FMIN, value, x)
 

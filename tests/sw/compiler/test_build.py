@@ -79,9 +79,7 @@ def test_reports_say_why_short_forms_keep_the_bound():
         return jax.nn.gelu(jax.nn.softmax(x))
 
     compiled = celosia.jit(net, cache=False).lower(x)
-    softmax, gelu = sorted(proof.split(": ", 1)[1] for proof in compiled.proofs)
-    assert softmax == ("divide: times 1 / x for abs(x) <= 16: exp leaves more than half an ULP "
-                       "of its bound")
+    [gelu] = (proof.split(": ", 1)[1] for proof in compiled.proofs)
     assert gelu.startswith("tanh: only sums with constants from ")
     text = " ".join(compiled.report().split())
     assert all(proof in text for proof in compiled.proofs)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from celosia.arch.vector import FLOAT_OPS, FLOAT_POSTS, FLOAT_REDUCES, Post, Reduce, ReduceOp
+from celosia.arch.vector import (
+    DIV_OPS,
+    FLOAT_OPS,
+    FLOAT_POSTS,
+    FLOAT_REDUCES,
+    Post,
+    Reduce,
+    ReduceOp,
+)
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.lowered import Code, Extent
 from celosia.compiler.selection.terms import NO_POST_OPS, Pool, Term, streams, uses_of, walk
@@ -92,6 +100,9 @@ class _Cover:
         """Whether ``arg`` is made by the instruction that makes ``term`` of it."""
         if self.uses[arg] > 1 or arg.code == "read":
             return False
+        if term.is_op(Post.DIV):
+            return (arg is term.args[0] and isinstance(arg.code, Op) and arg.code in DIV_OPS
+                    and streams((*arg.args, term.args[1])) <= STREAMS)
         if isinstance(term.code, Post):
             return isinstance(arg.code, Op) and arg.code not in NO_POST_OPS
         return isinstance(term.code, ReduceOp) and isinstance(arg.code, (Op, Post))
@@ -99,18 +110,19 @@ class _Cover:
     def _step(self, term: Term) -> None:
         result, reduce, post, param = term, Reduce.NONE, Post.NONE, 0
         reduce_op = ReduceOp.SUM_I
+        numerator: list[Term] = []
         if isinstance(term.code, ReduceOp):
             reduce, reduce_op = Reduce.LANES, term.code
             [below] = term.args
             term = below if self._goes_with(below, term) else self._moved(below)
         if isinstance(term.code, Post):
             post, param = term.code, term.extra
-            [below] = term.args
+            below, *numerator = term.args
             term = below if self._goes_with(below, term) else self._moved(below)
         assert isinstance(term.code, Op)
         if term.code is Op.REQUANT:
             param = term.extra
-        operands = tuple(map(self._operand, term.args))
+        operands = tuple(map(self._operand, (*term.args, *numerator)))
         self.tiles[result] = tile = self._tile(result.extent)
         self.steps.append(Step(term.code, operands, tile, post, param, reduce, reduce_op))
 

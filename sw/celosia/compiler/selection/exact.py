@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from celosia.arch.vector import Post
+from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.levels import KERNELS
 from celosia.compiler.selection.terms import Pool, Term
 from celosia.kernels.table import Function
@@ -37,9 +37,16 @@ def inline(pool: Pool, code: Kernel | Callable[..., Tile], *args: Term) -> Term:
         return pool.word(operand.bits)
 
     for step in code.steps:
-        term = pool.op(step.op, *map(of, step.operands))
-        if step.post != Post.NONE:
+        operands = list(map(of, step.operands))
+        numerator = operands.pop() if step.post == Post.DIV else None
+        if step.op == VectorOp.MOV and step.post != Post.NONE:
+            [term] = operands  # whatever makes it
+        else:
+            term = pool.op(step.op, *operands)
             pool.fixed.add(term)
+        if numerator is not None:
+            term = pool.div(numerator, term)
+        elif step.post != Post.NONE:
             term = pool.post(step.post, term, step.param)
         pool.fixed.add(term)
         terms[step.result.number] = term

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.terms import Pool, Term
 from celosia.compiler.selection.translate import Rule
@@ -36,8 +37,9 @@ def _divide(pool: Pool, node: Node, args: list[Term]) -> Term:
     n, d = args
     if d.is_word and is_normal(d.number) and is_normal(1 / d.number):
         return pool.op(Op.FMUL, n, pool.fp32(1 / d.number))
-    inverse = pool.post(Post.RECIP, d)
-    return inverse if n.is_word and n.number == 1 else pool.op(Op.FMUL, n, inverse)
+    if d.extent is Extent.FULL:
+        return pool.div(n, d)
+    return pool.op(Op.FMUL, n, pool.post(Post.RECIP, d))
 
 
 def _sqrt(pool: Pool, node: Node, args: list[Term]) -> Term:

@@ -34,6 +34,8 @@ def fast(pool: Pool, term: Term, uses: Uses) -> Term | None:
         return rule(pool, term, uses)
     if term.is_op(Post.RECIP):
         return _reciprocal(pool, term, uses)
+    if term.is_op(Post.DIV):
+        return _quotient(pool, term, uses)
     return total(pool, term, uses) if term.code is ReduceOp.SUM_F else None
 
 
@@ -414,6 +416,18 @@ def _reciprocal(pool: Pool, term: Term, uses: Uses) -> Term | None:
         a, b = _ordered(*x.args)
         if _small(b) and not b.is_word:
             return pool.op(Op.FMUL, pool.post(Post.RECIP, a), pool.post(Post.RECIP, b))
+    return None
+
+
+def _quotient(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Multiply a quotient last by what is the same in all rows: a sum may take that in."""
+    divisor, x = term.args
+    if x.is_op(Op.FNEG):
+        return _minus(pool, pool.div(x.args[0], divisor))
+    if x.is_op(Op.FMUL) and single(x, uses):
+        a, b = _ordered(*x.args)
+        if _small(b) and a.is_stream:
+            return pool.op(Op.FMUL, pool.div(a, divisor), b)
     return None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from celosia.arch.vector import Post, ReduceOp, VectorOp
 from celosia.compiler.lowered import Extent
 from celosia.graph import Value
-from celosia.model.lanes import first, second
+from celosia.model.lanes import compute, first, second
 
 __all__ = ["NO_POST_OPS", "Pool", "Term", "Uses", "bits_of", "join_extents", "merges", "single",
            "streams", "uses_of", "walk"]
@@ -52,8 +52,9 @@ class Term:
     Attributes
     ----------
     code
-        What makes it: a first stage, a second stage of ``args[0]``, or a join of the lanes of
-        ``args[0]``; "word" and "lane" (its number) and "read" are not made by an instruction.
+        What makes it: a first stage, a second stage of ``args[0]`` (DIV: ``args[1]`` by it), or a
+        join of the lanes of ``args[0]``; "word" and "lane" (its number) and "read" are not made by
+        an instruction.
     extra
         Parameter of a second stage or of REQUANT, bits of a word, number of the first column;
         else 0.
@@ -194,6 +195,16 @@ class Pool:
             return self.word(int(second(code, np.array([arg.extra], np.uint32), param)[0]))
         return self._term(code, (arg,), arg.extent, param)
 
+    def div(self, numerator: Term, divisor: Term) -> Term:
+        """Return a quotient: a second stage of the divisor, whose numerator is `Term.args[1]`."""
+        if numerator.is_word and divisor.is_word:
+            words = (np.array([arg.extra], np.uint32) for arg in (divisor, numerator))
+            return self.word(int(compute(VectorOp.MOV, Post.DIV, list(words), 0)[0]))
+        if numerator.is_word and numerator.number == 1:
+            return self.post(Post.RECIP, divisor)
+        args = divisor, numerator
+        return self._term(Post.DIV, args, join_extents(arg.extent for arg in args))
+
     def join(self, code: ReduceOp, arg: Term) -> Term:
         """Return what the lanes of the whole row join to."""
         extent = Extent.COLUMN if arg.is_stream else Extent.SCALAR
@@ -205,6 +216,8 @@ class Pool:
             return term
         if isinstance(term.code, VectorOp):
             return self.op(term.code, *args, param=term.extra)
+        if term.is_op(Post.DIV):
+            return self.div(args[1], args[0])
         if isinstance(term.code, Post):
             return self.post(term.code, args[0], term.extra)
         return self.join(cast(ReduceOp, term.code), args[0])
