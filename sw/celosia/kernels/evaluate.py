@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
 from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.model.lanes import first, join_lanes, join_rows, second
+from celosia.model.fast.lanes import first, join_lanes, join_rows, second
 
 __all__ = ["evaluate"]
 
