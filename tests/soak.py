@@ -1,7 +1,7 @@
 """Random programs and graphs beyond those of lockstep, for ``scripts/soak``.
 
 ``python tests/soak.py models --preset nano --seeds 0 100`` runs random programs on the golden model
-three times: plainly, as it is run at first (which records it), and replayed; of the smallest chips
+three times: on the plain one, and on the fast one at first and replayed; of the smallest chips
 also on the interpreter of one number at a time. ``graphs`` compiles random graphs and runs each
 twice on a backend and on the model, beside what the graph means; a seed is a batch of them. The
 first difference ends it with exit code 1; ``--save DIR`` keeps the program or the graph.
@@ -18,7 +18,7 @@ import celosia
 from celosia.arch.config import PRESETS, preset
 from celosia.arch.faults import Fault
 from celosia.graph import interpret
-from celosia.model import Machine
+from celosia.model import Machine, PlainMachine
 from celosia_sim.lockstep import save_program
 from celosia_sim.randprog import random_program
 from sw.compiler.exact_graphs import check_results, examples
@@ -35,7 +35,7 @@ LIMIT = 10_000
 def check_models(config, number):
     """Run a random program in every way that the model has; return it, and what differs."""
     program = random_program(config, number)
-    plain, fast = Machine(config), Machine(config)
+    plain, fast = PlainMachine(config), Machine(config)
     wanted = program.run(plain, LIMIT)
     if wanted.cause != Fault.NONE:
         return program, f"it must halt, not fault: {wanted}"

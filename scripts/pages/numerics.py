@@ -24,7 +24,8 @@ _SOURCES = (
     "scripts/pages/accuracy", "scripts/pages/numerics.py", *(f"sw/celosia/{name}" for name in (
         "arch/numerics.py", "arch/special.py", "arch/vector.py", "compiler/levels.py",
         "compiler/passes/elementwise.py", "compiler/selection", "frontend/stablehlo/elementwise.py",
-        "kernels", "model/fast/numerics.py", "model/fast/special.py", "model/lanes.py")))
+        "kernels", "model/fast/lanes.py", "model/fast/numerics.py", "model/fast/special.py",
+        "model/lanes.py")))
 #: Elements of each function of a program.
 _ELEMENTS = 1 << 16
 _DIGEST = "Digest of the sources and of this page: "

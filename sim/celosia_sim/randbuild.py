@@ -11,7 +11,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.arch.isa import Mem
-from celosia.model import Machine, Memory, RunResult
+from celosia.model import Memory, PlainMachine, RunResult
 
 __all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Builder", "Counts", "Label",
            "RandomProgram", "Region"]
@@ -68,7 +68,7 @@ class RandomProgram:
         memory.write(self.program_addr, self.code)
         memory.write(self.data_addr, self.image)
 
-    def run(self, machine: Machine, max_instructions: int = 10_000) -> RunResult:
+    def run(self, machine: PlainMachine, max_instructions: int = 10_000) -> RunResult:
         """Load the program into the memory of a model and run it there."""
         self.load(machine.memory)
         with self.failing(machine.memory):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
 from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.model.lanes import compute, join_lanes, join_rows
+from celosia.model.fast.lanes import FAST, join_lanes, join_rows
 
 __all__ = ["evaluate"]
 
@@ -37,8 +37,8 @@ class _Values:
         return index.astype(np.uint32)
 
     def run(self, step: Step) -> U32:
-        result = compute(step.op, step.post, [self.of(operand) for operand in step.operands],
-                         step.param)
+        result = FAST.compute(step.op, step.post, [self.of(operand) for operand in step.operands],
+                              step.param)
         if step.reduce == Reduce.NONE:
             return result
         if step.reduce == Reduce.LANES:

@@ -1,8 +1,14 @@
-"""The golden model: a sequential interpreter of the ISA, which defines what the chip does."""
+"""The golden model: a sequential interpreter of the ISA, which defines what the chip does.
 
-from celosia.model.machine import Machine
+The files here are its meaning, nothing else: `PlainMachine` executes one instruction after another
+and may take its time. `celosia.model.fast` has the same bits sooner, as `Machine`, which is what
+runs by default; `celosia.model.timing` has the cycles.
+"""
+
+from celosia.model.fast.machine import Machine
+from celosia.model.machine import PlainMachine
 from celosia.model.memory import Memory
 from celosia.model.state import RunResult
 from celosia.model.timing import Timing
 
-__all__ = ["Machine", "Memory", "RunResult", "Timing"]
+__all__ = ["Machine", "Memory", "PlainMachine", "RunResult", "Timing"]

@@ -6,6 +6,7 @@ Words are ``uint32``, whatever they stand for; shapes broadcast.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,8 @@ from numpy.typing import NDArray
 from celosia.arch import numerics, special
 from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.model.fast import numerics as fast
-from celosia.model.fast import special as fast_special
 
-__all__ = ["JOINS", "compute", "first", "first_stage", "join_lanes", "join_rows", "second",
+__all__ = ["JOINS", "PLAIN", "Lanes", "first", "first_stage", "join_lanes", "join_rows", "second",
            "second_stage"]
 
 U32 = NDArray[np.uint32]
@@ -56,20 +55,20 @@ _FIRST: dict[Op, Callable[..., Any]] = {
     Op.ILE: _compare(np.less_equal),
     Op.IGT: _compare(np.greater),
     Op.IGE: _compare(np.greater_equal),
-    Op.FADD: fast.f32_add,
-    Op.FSUB: fast.f32_sub,
-    Op.FMUL: fast.f32_mul,
-    Op.FFMA: fast.f32_fma,
-    Op.FMAX: fast.f32_max,
-    Op.FMIN: fast.f32_min,
+    Op.FADD: numerics.f32_add,
+    Op.FSUB: numerics.f32_sub,
+    Op.FMUL: numerics.f32_mul,
+    Op.FFMA: numerics.f32_fma,
+    Op.FMAX: numerics.f32_max,
+    Op.FMIN: numerics.f32_min,
     Op.FABS: lambda a: a & ~_SIGN,
     Op.FNEG: lambda a: a ^ _SIGN,
-    Op.FEQ: fast.f32_equal,
-    Op.FNE: lambda a, b: ~fast.f32_equal(a, b),
-    Op.FLT: fast.f32_less,
-    Op.FLE: fast.f32_less_equal,
-    Op.FGT: lambda a, b: fast.f32_less(b, a),
-    Op.FGE: lambda a, b: fast.f32_less_equal(b, a),
+    Op.FEQ: numerics.f32_equal,
+    Op.FNE: lambda a, b: ~numerics.f32_equal(a, b),
+    Op.FLT: numerics.f32_less,
+    Op.FLE: numerics.f32_less_equal,
+    Op.FGT: lambda a, b: numerics.f32_less(b, a),
+    Op.FGE: lambda a, b: numerics.f32_less_equal(b, a),
     Op.ISFINITE: numerics.f32_is_finite,
     Op.I2F: lambda a: numerics.i32_to_f32(a.view(np.int32)),
 }
@@ -77,28 +76,28 @@ _FIRST: dict[Op, Callable[..., Any]] = {
 _SECOND: dict[Post, Callable[..., Any]] = {
     Post.NONE: lambda x: x,
     Post.RELU_I: _on_int32(numerics.relu_i),
-    Post.RELU_F: fast.relu_f,
-    Post.SQUARE: lambda x: fast.f32_mul(x, x),
+    Post.RELU_F: numerics.relu_f,
+    Post.SQUARE: numerics.f32_square,
     Post.EXP2: special.f32_exp2,
     Post.LOG2: special.f32_log2,
-    Post.RECIP: fast_special.f32_recip,
-    Post.RSQRT: fast_special.f32_rsqrt,
-    Post.SQRT: fast_special.f32_sqrt,
-    Post.DIV: fast_special.f32_div,
+    Post.RECIP: special.f32_recip,
+    Post.RSQRT: special.f32_rsqrt,
+    Post.SQRT: special.f32_sqrt,
+    Post.DIV: special.f32_div,
     Post.F2I: lambda x: np.asarray(numerics.f32_to_i32(x)).view(np.uint32),
     Post.F2I_FLOOR: lambda x: np.asarray(numerics.f32_to_i32(x, np.floor)).view(np.uint32),
     Post.F2I_TRUNC: lambda x: np.asarray(numerics.f32_to_i32(x, np.trunc)).view(np.uint32),
 }
 
-_JOIN: dict[ReduceOp, Callable[[U32, U32], NDArray]] = {
+_JOIN: dict[ReduceOp, Callable[[U32, U32], Any]] = {
     ReduceOp.SUM_I: np.add,
     ReduceOp.MAX_I: _on_int32(np.maximum),
     ReduceOp.MIN_I: _on_int32(np.minimum),
     ReduceOp.AND: np.bitwise_and,
     ReduceOp.OR: np.bitwise_or,
-    ReduceOp.SUM_F: fast.f32_add,
-    ReduceOp.MAX_F: fast.f32_max,
-    ReduceOp.MIN_F: fast.f32_min,
+    ReduceOp.SUM_F: numerics.f32_add,
+    ReduceOp.MAX_F: numerics.f32_max,
+    ReduceOp.MIN_F: numerics.f32_min,
 }
 
 _quiet = np.errstate(all="ignore")
@@ -158,17 +157,9 @@ def second(post: Post, value: U32, param: int, *numerator: U32) -> U32:
     return np.asarray(second_stage(post, param)(value, *numerator), np.uint32)
 
 
-def compute(op: Op, post: Post, operands: list[U32], param: int) -> U32:
-    """Return what both stages make of the operands; movement has been done."""
-    taken = len(operands) - (post == Post.DIV)
-    return second(post, first(op, operands[:taken], param), param, *operands[taken:])
-
-
 @_quiet
 def join_rows(op: ReduceOp, groups: U32) -> U32:
     """Join the rows of each group, (groups, rows, lanes), one after another: (groups, lanes)."""
-    if op == ReduceOp.SUM_F:
-        return fast.f32_sum(groups)
     join, joined = _JOIN[op], groups[:, 0]
     for i in range(1, groups.shape[1]):
         joined = join(joined, groups[:, i])
@@ -179,3 +170,23 @@ def join_rows(op: ReduceOp, groups: U32) -> U32:
 def join_lanes(op: ReduceOp, rows: U32) -> U32:
     """Join the lanes of each row, (rows, lanes), pairwise: (rows,)."""
     return numerics.lane_tree(_JOIN[op], rows)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The functions of this file, or others that return the same."""
+
+    first: Callable[[Op, list[U32], int], U32]
+    second: Callable[..., U32]
+    join_rows: Callable[[ReduceOp, U32], U32]
+    join_lanes: Callable[[ReduceOp, U32], U32]
+    to_bf16: Callable[[U32], Any]
+
+    def compute(self, op: Op, post: Post, operands: list[U32], param: int) -> U32:
+        """Return what both stages make of the operands; movement has been done."""
+        taken = len(operands) - (post == Post.DIV)
+        result = self.first(op, operands[:taken], param)
+        return self.second(post, result, param, *operands[taken:])
+
+
+PLAIN = Lanes(first, second, join_rows, join_lanes, numerics.f32_to_bf16)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Index", "Stream", "rounds"]
+__all__ = ["Index", "Stream"]
 
 #: What selects rows of a memory: a slice where they are consecutive, else their numbers.
 Index = slice | NDArray[np.int64]
@@ -21,20 +21,6 @@ def _offsets(counts: tuple[int, ...], strides: tuple[int, ...]) -> NDArray[np.in
         offsets = (steps[:, np.newaxis] + offsets).reshape(-1)
     offsets.setflags(write=False)
     return offsets
-
-
-@lru_cache(maxsize=256)
-def _rounds(counts: tuple[int, ...], strides: tuple[int, ...]) -> list[NDArray[np.int64]] | None:
-    offsets = _offsets(counts, strides)
-    order = np.argsort(offsets, kind="stable")
-    ordered = offsets[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    if len(first) == len(offsets):
-        return None
-    lengths = np.diff(first, append=len(offsets))
-    rank = np.empty(len(offsets), np.int64)
-    rank[order] = np.arange(len(offsets)) - np.repeat(first, lengths)
-    return [np.flatnonzero(rank == r) for r in range(int(lengths.max()))]
 
 
 class Stream:
@@ -97,13 +83,3 @@ class Stream:
     def offsets(self) -> NDArray[np.int64]:
         """Return the rows of the stream, in order, less its base; not to be changed."""
         return _offsets(self.counts, self.strides)
-
-
-def rounds(stream: Stream) -> list[NDArray[np.int64]] | None:
-    """Split positions of a stream so that no row occurs twice in a part, keeping the order.
-
-    Position p is in part r where its row occurred r times before. None where no row repeats.
-    """
-    if isinstance(stream.index(), slice):
-        return None
-    return _rounds(stream.counts, stream.strides)

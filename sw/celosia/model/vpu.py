@@ -11,16 +11,17 @@ from celosia.arch.vector import INDEXED_OPS, Dst, Reduce
 from celosia.arch.vector import VectorOp as Op
 from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
-from celosia.model.fast import numerics as fast
-from celosia.model.lanes import compute, join_lanes, join_rows
+from celosia.model.lanes import PLAIN, Lanes
 
 __all__ = ["execute", "indices"]
 
 U32 = NDArray[np.uint32]
 
 
-def execute(command: Vector, ub: NDArray, acc: U32) -> int | None:
+def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int | None:
     """Run one vector instruction on the two memories.
+
+    ``lanes`` says what the lanes compute, or how.
 
     Returns
     -------
@@ -46,13 +47,13 @@ def execute(command: Vector, ub: NDArray, acc: U32) -> int | None:
         operands = [np.ascontiguousarray(tiles.transpose(0, 2, 1)).reshape(-1, dim)]
     elif op == Op.ROTATE:
         operands = [np.roll(operands[0], -(command.sources[1].value % acc.shape[1]), axis=1)]
-    result = compute(op, command.post, operands, command.param)
-    result = _reduced(command, result, acc.shape[1])
+    result = lanes.compute(op, command.post, operands, command.param)
+    result = _reduced(command, result, acc.shape[1], lanes)
     target = ub if DST_MEM[command.kind] == Mem.UB else acc
     if command.kind == Dst.UB_I8:
         result = numerics.saturate_i8(result.view(np.int32)).astype(ub.dtype)
     elif command.kind == Dst.UB_BF16:
-        result = fast.f32_to_bf16(result)
+        result = lanes.to_bf16(result)
     # Where a row repeats, NumPy keeps the last.
     if op == Op.SCATTER:
         assert places is not None
@@ -101,14 +102,14 @@ def _gathered(command: Vector, ub: NDArray, acc: U32, places: U32) -> U32:
     return np.where(good[:, np.newaxis], _widened(table, rows), np.uint32(0))
 
 
-def _reduced(command: Vector, result: U32, dim: int) -> U32:
+def _reduced(command: Vector, result: U32, dim: int, lanes: Lanes) -> U32:
     """Join rows or lanes as the instruction wants."""
     if command.reduce == Reduce.NONE:
         return result
     rows = np.broadcast_to(result, (command.length, dim))
     if command.reduce == Reduce.ROWS:
-        return join_rows(command.reduce_op, rows.reshape(-1, command.counts[0], dim))
-    words = join_lanes(command.reduce_op, rows)
+        return lanes.join_rows(command.reduce_op, rows.reshape(-1, command.counts[0], dim))
+    words = lanes.join_lanes(command.reduce_op, rows)
     if command.reduce == Reduce.LANES:
         return np.broadcast_to(words[:, np.newaxis], rows.shape)
     collected = np.zeros((len(words) // command.counts[0], dim), np.uint32)

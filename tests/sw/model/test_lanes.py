@@ -9,7 +9,8 @@ import pytest
 
 import exactlanes as xl
 from celosia.arch.vector import MOVEMENT_OPS, VECTOR_OPERANDS, Post, ReduceOp, VectorOp
-from celosia.model.lanes import JOINS, compute, first, second
+from celosia.model.fast.lanes import FAST
+from celosia.model.lanes import PLAIN, Lanes
 
 #: fp32: both zeros, subnormals, the ends of the range, infinities, NaNs, ones, halves, the ends of
 #: int32; integers: small ones, the ends of int8, int16 and int32.
@@ -37,37 +38,44 @@ def triples() -> list[list[int]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
+@pytest.fixture(params=[PLAIN, FAST], ids=["plain", "fast"])
+def lanes(request: pytest.FixtureRequest) -> Lanes:
+    return request.param
+
+
 @pytest.mark.parametrize("op", VectorOp, ids=lambda op: op.name.lower())
-def test_operation(op):
+def test_operation(lanes, op):
     taken = 1 if op in MOVEMENT_OPS else VECTOR_OPERANDS[op]
     columns = [WORDS] if taken == 1 else triples() if taken == 3 else [
         list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
     for param in PARAMS if op == VectorOp.REQUANT else (0,):
-        got = first(op, arrays(columns), param)
+        got = lanes.first(op, arrays(columns), param)
         compare(got, lambda *words, p=param: xl.first(op, list(words), p), *columns)
 
 
 @pytest.mark.parametrize("post", Post, ids=lambda post: post.name.lower())
-def test_second_stage(post):
+def test_second_stage(lanes, post):
     rng = random.Random(4)
     columns = [WORDS + [rng.getrandbits(32) for _ in range(500)]]
     if post == Post.DIV:
         columns = [list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
     for param in PARAMS if post in (Post.CLAMP_I, Post.CLAMP_F) else (0,):
         word, *numerator = arrays(columns)
-        got = second(post, word, param, *numerator)
+        got = lanes.second(post, word, param, *numerator)
         compare(got, lambda t, *c, p=param: xl.second(post, t, p, *c), *columns)
 
 
 @pytest.mark.parametrize("op", [VectorOp.MOV, VectorOp.FADD], ids=lambda op: op.name.lower())
-def test_both_stages_with_a_numerator(op):
+def test_both_stages_with_a_numerator(lanes, op):
     columns = triples()[:VECTOR_OPERANDS[op] + 1]
-    got = compute(op, Post.DIV, arrays(columns), 0)
+    got = lanes.compute(op, Post.DIV, arrays(columns), 0)
     compare(got, lambda *words: xl.second(Post.DIV, xl.first(op, list(words[:-1]), 0), 0,
                                           words[-1]), *columns)
 
 
 @pytest.mark.parametrize("op", ReduceOp, ids=lambda op: op.name.lower())
-def test_join(op):
+def test_join(lanes, op):
     columns = [list(column) for column in zip(*itertools.product(WORDS, WORDS), strict=True)]
-    compare(JOINS[op](*arrays(columns)), xl.JOINS[op], *columns)
+    pairs = np.stack(arrays(columns), axis=1)
+    compare(lanes.join_rows(op, pairs[..., np.newaxis])[:, 0], xl.JOINS[op], *columns)
+    compare(lanes.join_lanes(op, pairs), xl.JOINS[op], *columns)

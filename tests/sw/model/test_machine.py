@@ -3,18 +3,21 @@
 import numpy as np
 import pytest
 
-from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
-from celosia.model import Machine, Memory, RunResult
-from celosia.model.fast.chain import sums
-from celosia.model.streams import Stream, rounds
+from celosia.model import Machine, Memory, PlainMachine, RunResult
+from celosia.model.streams import Stream
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 
 
-def run(machine: Machine, *insns: Insn) -> RunResult:
+@pytest.fixture(params=[PlainMachine, Machine])
+def machine(request: pytest.FixtureRequest) -> PlainMachine:
+    return request.param(CONFIG)
+
+
+def run(machine: PlainMachine, *insns: Insn) -> RunResult:
     machine.memory.write(0x1000, b"".join(map(encode, [*insns, insn("halt")])))
     result = machine.run(0x1000, len(insns) + 1, [(0x8000, 0xFFFF)], max_instructions=10_000)
     assert result.cause == Fault.NONE
@@ -31,8 +34,7 @@ def count(row: int | Reg) -> Insn:
                 b=1, n0=1)
 
 
-def test_memories_are_zero_and_persist():
-    machine = Machine(CONFIG)
+def test_memories_are_zero_and_persist(machine):
     assert not machine.ub.any()
     assert not machine.acc.any()
     run(machine, put(3, 7), insn("mov", rd=4, a=9), insn("stride", x=1, s0=5))
@@ -43,46 +45,40 @@ def test_memories_are_zero_and_persist():
     assert machine.acc[8:14, 0].tolist() == [1, 0, 0, 0, 0, 0]  # nor do strides
 
 
-def test_nested_loops_with_one_end():
-    machine = Machine(CONFIG)
+def test_nested_loops_with_one_end(machine):
     result = run(machine, insn("loop", count=3, end=4), count(0), insn("loop", count=4, end=4),
                  count(1))
     assert machine.acc[:2, 0].tolist() == [3, 12]
     assert result.instructions == 1 + 3 * (1 + 1 + 4) + 1
 
 
-def test_branch_to_the_end_of_a_loop_goes_round():
-    machine = Machine(CONFIG)
+def test_branch_to_the_end_of_a_loop_goes_round(machine):
     run(machine, insn("loop", count=5, end=4), insn("add", rd=1, a=Reg(1), b=1),
         insn("blt", a=Reg(1), b=3, target=4), count(0))
     assert machine.acc[0, 0] == 3
 
 
-def test_empty_loops():
-    machine = Machine(CONFIG)
+def test_empty_loops(machine):
     run(machine, insn("loop", count=9, end=1), insn("loop", count=0, end=3), count(0), count(1),
         insn("loop", count=2, end=6), insn("loop", count=0, end=6))
     assert machine.acc[:2, 0].tolist() == [0, 1]
 
 
-def test_a_branch_out_of_a_loop_leaves_it_on_the_stack():
-    machine = Machine(CONFIG)
+def test_a_branch_out_of_a_loop_leaves_it_on_the_stack(machine):
     run(machine, insn("loop", count=2, end=3), count(0), insn("jump", target=4), count(1),
         count(2), insn("add", rd=1, a=Reg(1), b=1), insn("bltu", a=Reg(1), b=2, target=2))
     # The second pass through instruction 2 jumps out again; its loop was not popped.
     assert machine.acc[:3, 0].tolist() == [1, 0, 2]
 
 
-def test_int8_matmul_wraps():
-    machine = Machine(CONFIG)
+def test_int8_matmul_wraps(machine):
     machine.ub[:8] = np.array([[0x80] * 4] * 8, np.uint16)
     machine.acc[:] = 0x7FFF_FFFF
     run(machine, insn("matmul", fmt="int8", accumulate=1, acc=0, acts=0, w=4, n0=1, wrows=4))
     assert machine.acc[0].tolist() == [(0x7FFF_FFFF + 4 * 128 * 128) & 0xFFFFFFFF] * 4
 
 
-def test_accumulate_into_one_row_adds_in_order():
-    machine = Machine(CONFIG)
+def test_accumulate_into_one_row_adds_in_order(machine):
     values = np.array([1.0, 2.0**-24, 2.0**-24, -1.0], np.float32).view(np.uint32) >> 16
     machine.ub[:4, 0] = values
     machine.ub[4, :] = 0x3F80
@@ -91,8 +87,7 @@ def test_accumulate_into_one_row_adds_in_order():
     assert machine.acc[2].tolist() == [0] * 4  # one by one the small ones are lost
 
 
-def test_set_of_one_row_keeps_the_last():
-    machine = Machine(CONFIG)
+def test_set_of_one_row_keeps_the_last(machine):
     machine.ub[:4, 0] = [1, 2, 3, 4]
     machine.ub[4, :] = 1
     run(machine, insn("stride", x=1, s0=0),
@@ -100,42 +95,9 @@ def test_set_of_one_row_keeps_the_last():
     assert machine.acc[2].tolist() == [4] * 4
 
 
-@pytest.mark.parametrize("shape", [(1, 3, 4, 4), (3, 9, 8, 8), (2, 5, 16, 16), (9, 40, 16, 16)])
-@pytest.mark.parametrize("kind", ["plain", "small", "wild"])
-def test_chain(shape, kind):
-    batch, rows, depth, columns = shape
-    rng = np.random.default_rng([batch, rows, len(kind)])
-
-    def draw(*size: int) -> np.ndarray:
-        bits = rng.integers(0, 1 << 16, size, dtype=np.uint16)
-        if kind == "wild":
-            return bits
-        low, high = (120, 134) if kind == "plain" else (55, 72)
-        exponents = rng.integers(low, high, size).astype(np.uint16)
-        bits = (bits & np.uint16(0x807F)) | exponents << np.uint16(7)
-        return np.where(rng.random(size) < 0.2, bits & np.uint16(0x8000), bits)
-
-    acts, tiles = draw(batch, rows, depth), draw(batch, depth, columns)
-    if kind == "plain":
-        acts[0, 0, 0], acts[-1, -1, -1] = 0x0001, 0x0080  # one row is not safe
-    got = sums(acts, tiles)
-    expected = np.zeros((batch, rows, columns), np.uint32)
-    a, w = numerics.bf16_to_f32(acts), numerics.bf16_to_f32(tiles)
-    for k in range(depth):
-        product = numerics.f32_mul(a[:, :, k, None], w[:, None, k])
-        expected = numerics.f32_add(expected, product)
-    np.testing.assert_array_equal(got, expected)
-
-
-def test_chain_starts_from_plus_zero():
-    acts = np.array([[[0x8000, 0x8000]]], np.uint16)
-    tiles = np.full((1, 2, 2), 0x3F80, np.uint16)
-    assert sums(acts, tiles).tolist() == [[[0, 0]]]
-
-
-def test_program_address_error():
+def test_program_address_error(machine):
     with pytest.raises(ValueError, match="^program address must be a multiple of 128, not 0x20$"):
-        Machine(CONFIG).run(0x20, 1)
+        machine.run(0x20, 1)
 
 
 @pytest.mark.parametrize(("counts", "strides"), [
@@ -148,13 +110,6 @@ def test_streams(counts, strides):
             for j in range(counts[1]) for i in range(counts[0])]
     assert np.arange(100)[stream.index()].tolist() == rows
     assert (stream.last, stream.length) == (max(rows), len(rows))
-    parts = rounds(stream)
-    if parts is None:
-        assert len(set(rows)) == len(rows)
-    else:
-        assert sorted(np.concatenate(parts).tolist()) == list(range(len(rows)))
-        for r, part in enumerate(parts):
-            assert all(rows[:p].count(rows[p]) == r for p in part)
 
 
 def test_memory_across_pages():

@@ -11,7 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, unpack
 from celosia.arch.vector import LANE_ROW_SRCS, LANE_SRCS, ROW_SRCS, Post, Src
 from celosia.arch.vector import VectorOp as Op
-from celosia.model import Machine
+from celosia.model import Machine, PlainMachine
 from celosia_sim.randprog import random_program
 from exactlanes import JOINS, WORD, clip, first, second, signed, tree
 
@@ -239,10 +239,11 @@ class Oracle:
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
 @pytest.mark.parametrize("seeds", [range(0, 20), range(20, 40)], ids=["first", "second"])
-def test_random_program(config, seeds):
+@pytest.mark.parametrize("kind", [PlainMachine, Machine])
+def test_random_program(config, seeds, kind):
     for seed in seeds:
         program = random_program(config, seed)
-        machine = Machine(config)
+        machine = kind(config)
         result = program.run(machine)
         assert result.cause == 0, seed
         oracle = Oracle(config, program.image, program.data_addr)

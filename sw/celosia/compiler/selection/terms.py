@@ -16,7 +16,7 @@ import numpy as np
 from celosia.arch.vector import Post, ReduceOp, VectorOp
 from celosia.compiler.lowered import Extent
 from celosia.graph import Value
-from celosia.model.lanes import compute, first, second
+from celosia.model.fast.lanes import FAST, first, second
 
 __all__ = ["NO_POST_OPS", "Pool", "Term", "Uses", "bits_of", "join_extents", "merges", "single",
            "streams", "uses_of", "walk"]
@@ -199,7 +199,7 @@ class Pool:
         """Return a quotient: a second stage of the divisor, whose numerator is `Term.args[1]`."""
         if numerator.is_word and divisor.is_word:
             words = (np.array([arg.extra], np.uint32) for arg in (divisor, numerator))
-            return self.word(int(compute(VectorOp.MOV, Post.DIV, list(words), 0)[0]))
+            return self.word(int(FAST.compute(VectorOp.MOV, Post.DIV, list(words), 0)[0]))
         if numerator.is_word and numerator.number == 1:
             return self.post(Post.RECIP, divisor)
         args = divisor, numerator

@@ -2,9 +2,9 @@
 
 They are given in order, and computed together when something looks at their rows; which ones these
 are does not depend on data, so all indices are found once. What does depend on data is looked at
-for a whole batch: sums are those of :mod:`celosia.model.fast.chain`, and rows are added to with
-native arithmetic where no subnormal can appear, for the reasons given in
-:mod:`celosia.model.fast.pending`.
+for a whole batch. Sums are those of :mod:`celosia.model.fast.chain`; rows are added to with native
+arithmetic, too, where no subnormal can appear, which is where all products, and the rows that they
+are added to, are multiples of 2**-126. Matmuls alone are too little work for NumPy.
 """
 
 from __future__ import annotations
@@ -16,18 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.model.commands import Matmul
-from celosia.model.fast import chain
-from celosia.model.fast import numerics as fast
-from celosia.model.mxu import write
+from celosia.model.fast import chain, numerics
+from celosia.model.fast.mxu import write
 from celosia.model.streams import Stream
 
-__all__ = ["Batch", "Job"]
+__all__ = ["Batch", "Job", "Scratch"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 
 _NAN = np.uint32(0x7FC00000)
+
+
+class Scratch:
+    """Memory to write into, the same again and again: new memory is slow."""
+
+    def __init__(self) -> None:
+        self._words: F32 = np.empty((2, 0), np.float32)
+
+    def pair(self, shape: tuple[int, ...]) -> tuple[F32, F32]:
+        """Return two arrays, which are good until the next call."""
+        size = math.prod(shape)
+        if self._words.shape[1] < size:
+            self._words = np.empty((2, size), np.float32)
+        first, second = self._words[:, :size]
+        return first.reshape(shape), second.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +83,10 @@ class Batch:
     jobs
         The matmuls.
     scratch
-        Shape (2, words), for as many words as the matmuls write: new memory is slow.
+        Memory that batches share.
     """
 
-    def __init__(self, jobs: list[Job], scratch: F32):
+    def __init__(self, jobs: list[Job], scratch: Scratch):
         self._scratch = scratch
         self._commands = [job.command for job in jobs]
         self._transpose = jobs[0].transpose
@@ -111,7 +125,7 @@ def _start(chains: _Chains, acc: U32) -> F32 | None:
     if not chains.accumulate:
         return np.zeros((1, 1, 1), np.float32)
     rows = acc[chains.rows]
-    if fast.exponent(rows) < fast.COARSE:
+    if numerics.exponent(rows) < numerics.COARSE:
         return None
     return rows.view(np.float32).swapaxes(1, 2)
 
@@ -163,12 +177,11 @@ def _exponents(bits: U16) -> NDArray[np.int64]:
     return (magnitudes.min(axis=(1, 2)).astype(np.int64) + 1) >> 8
 
 
-def _sums(acts: U16, tiles: U16, scratch: F32) -> F32:
+def _sums(acts: U16, tiles: U16, scratch: Scratch) -> F32:
     """Return the sums [b][n][m] over k ascending of acts[b][m][k] * tiles[b][k][n]."""
     inner, outer = _wide(acts.transpose(2, 0, 1)), _wide(tiles.swapaxes(0, 1))
     depth, batch, rows = inner.shape
-    shape = batch, outer.shape[2], rows
-    sums, product = (memory[:math.prod(shape)].reshape(shape) for memory in scratch)
+    sums, product = scratch.pair((batch, outer.shape[2], rows))
     sums.fill(0)
     for k in range(depth):
         # Sums nothing, and is faster than a product with an operand that is repeated.

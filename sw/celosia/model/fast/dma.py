@@ -33,8 +33,8 @@ def prepare(command: Dma, memory: Memory, chip: NDArray) -> Callable[[], object]
                 return partial(_narrow, outside, inside)
             return partial(np.copyto, *((outside, inside) if command.store else (inside, outside)))
     if command.store:
-        return partial(dma.store, command, memory, chip)
-    return partial(dma.load, command, memory, chip)
+        return partial(dma.store, command, memory, chip, f32_to_bf16)
+    return partial(dma.load, command, memory, chip, f32_to_bf16)
 
 
 def _rows(command: Dma, chip: NDArray) -> NDArray | None:

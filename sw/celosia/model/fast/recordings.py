@@ -1,8 +1,8 @@
 """Runs that are repeated.
 
 A program that reads nothing back into the scalar unit does the same instructions in every run, and
-takes as many cycles by the estimate. So the golden model keeps the commands of a run, and a later
-one of the same code executes them at once: what they do is the same, only finding them is left out.
+takes as many cycles by the estimate. So the steps of a run are kept, and a later one of the same
+code takes them at once: what they do is the same, only finding them is left out.
 """
 
 from __future__ import annotations
@@ -11,37 +11,39 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from celosia.arch.vector import INDEXED_OPS
-from celosia.model.commands import Command, Vector
-from celosia.model.fast.steps import Replay
-from celosia.model.state import RunResult, State
+import numpy as np
 
-__all__ = ["MOST_COMMANDS", "Recording", "Recordings"]
+from celosia.model.fast.steps import BadIndex
+from celosia.model.state import RunResult
 
-#: Commands of a run that are kept at most.
-MOST_COMMANDS = 200_000
+__all__ = ["MOST_STEPS", "Recording", "Recordings"]
+
+#: Steps of a run that are kept at most.
+MOST_STEPS = 200_000
 _MOST_RUNS = 8
+#: Steps from one call of ``progress`` to the next.
+_PACE = 64
 
 
-@dataclass
+@dataclass(frozen=True)
 class Recording:
-    """A run that can be repeated: its code, its commands, how it ended."""
+    """A run that can be repeated: its code, its steps, how it ended."""
 
     code: bytes
-    commands: list[Command]
+    steps: list[Callable[[], object]]
     result: RunResult
-    _replay: Replay | None = None
 
-    def repeat(self, state: State,
-               progress: Callable[[int], None] | None = None) -> RunResult:
-        """Run it again, always on the same memories; ``progress`` as of `Machine.run`."""
-        if self._replay is None:
-            self._replay = Replay(state, self.commands)
-        if progress is None:
-            self._replay.run()
-        else:
-            cycles = self.result.counters["cycles"]
-            self._replay.run(lambda part: progress(int(part * cycles)))
+    def repeat(self, progress: Callable[[int], None] | None = None) -> RunResult:
+        """Run it again, on the same memories; ``progress`` as of `PlainMachine.run`."""
+        cycles = self.result.cycles
+        try:
+            with np.errstate(all="ignore"):
+                for index, step in enumerate(self.steps):
+                    if progress is not None and index % _PACE == 0:
+                        progress(cycles * index // len(self.steps))
+                    step()
+        except BadIndex as bad:
+            return bad.result
         return self.result
 
 
@@ -59,12 +61,8 @@ class Recordings:
         self._kept.move_to_end(key)
         return found
 
-    def keep(self, key: tuple, code: bytes, commands: list[Command], result: RunResult) -> None:
-        """Keep a run that has ended with its halt, unless it is too long."""
-        indexed = any(isinstance(command, Vector) and command.op in INDEXED_OPS
-                      for command in commands)
-        if indexed or len(commands) > MOST_COMMANDS:
-            return  # a bad index would have to be found again
-        self._kept[key] = Recording(code, commands, result)
+    def keep(self, key: tuple, recording: Recording) -> None:
+        """Keep a run that has ended with its halt."""
+        self._kept[key] = recording
         if len(self._kept) > _MOST_RUNS:
             self._kept.popitem(last=False)

@@ -13,8 +13,8 @@ from celosia.arch.vector import INDEXED_OPS, MOVEMENT_OPS, Dst, Post, Reduce, Sr
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import vpu
 from celosia.model.commands import SRC_MEM, Operand, Vector
-from celosia.model.fast import numerics as fast
-from celosia.model.lanes import first_stage, second_stage
+from celosia.model.fast.lanes import FAST, first_stage, second_stage
+from celosia.model.fast.numerics import f32_to_bf16
 
 __all__ = ["prepare"]
 
@@ -43,7 +43,7 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
     if (command.op in MOVEMENT_OPS - {Op.MOV} or command.op in INDEXED_OPS
             or command.reduce != Reduce.NONE or command.kind == Dst.UB_I8
             or not isinstance(index, slice) or any(operand is None for operand in operands)):
-        return partial(vpu.execute, command, ub, acc)
+        return partial(vpu.execute, command, ub, acc, FAST)
     words = [operand for operand in operands if operand is not None]
     if command.kind == Dst.ACC and command.post == Post.NONE:
         if command.op in _WHOLE:
@@ -59,7 +59,7 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
     elif command.post != Post.NONE:
         stages.append(second_stage(command.post, command.param))
     if command.kind == Dst.UB_BF16:
-        stages.append(fast.f32_to_bf16)
+        stages.append(f32_to_bf16)
     return partial(_run, stages, words, target)
 
 

@@ -173,8 +173,17 @@ class Estimator:
         """Wait for the tensor units, and read a row."""
         self._drain(_READ)
 
+    @property
+    def halted(self) -> int:
+        """Cycle of the interrupt if the run ended now."""
+        return self._drained + _HALT
+
+    @property
+    def _drained(self) -> int:
+        return max(self.now, self._checked, *self._done)
+
     def _drain(self, cycles: int) -> None:
-        self.now = max(self.now, self._checked, *self._done) + cycles
+        self.now = self._drained + cycles
         self._window.clear()
         self.last = max(self.last, self.now)
 

@@ -13,7 +13,7 @@ from celosia.arch.vector import Reduce, ReduceOp
 from celosia.compiler.lowered import Code, Extent
 from celosia.graph import DType, Value
 from celosia.kernels.trace import Index, Operand, Step, Tile, Word
-from celosia.model.lanes import JOINS, compute, join_lanes, join_rows
+from celosia.model.lanes import JOINS, PLAIN, join_lanes, join_rows
 
 __all__ = ["NEUTRAL", "evaluate", "from_words", "to_words"]
 
@@ -109,7 +109,7 @@ class _Run:
                 self.lanes if extent in (Extent.FULL, Extent.ROW) else 1)
 
     def step(self, step: Step) -> None:
-        words = compute(step.op, step.post, [self._of(operand) for operand in step.operands],
+        words = PLAIN.compute(step.op, step.post, [self._of(operand) for operand in step.operands],
                         step.param)
         if step.reduce != Reduce.NONE:
             words = self._joined(step.reduce_op, words)

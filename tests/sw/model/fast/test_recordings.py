@@ -1,12 +1,13 @@
 """Runs that are repeated do what they did, on other data, and as long as the code is the same."""
 
 import numpy as np
+import pytest
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
-from celosia.model import Machine
-from celosia.model.machine import _Run
+from celosia.model import Machine, PlainMachine
+from celosia.model.fast.machine import _Run
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 WINDOWS = [(0x8000, 0xFFFF)]
@@ -26,7 +27,7 @@ WORK = [
 ]
 
 
-def start(machine: Machine, *insns: Insn):
+def start(machine: PlainMachine, *insns: Insn):
     machine.memory.write(0x1000, b"".join(map(encode, [*insns, insn("halt")])))
     return machine.run(0x1000, len(insns) + 1, WINDOWS)
 
@@ -78,14 +79,21 @@ def test_what_depends_on_data_is_not_repeated(monkeypatch):
     assert len(interpreted) == 2
 
 
-def test_a_bad_index_is_found_in_every_run():
-    machine = Machine(CONFIG)
+def test_a_bad_index_is_found_in_every_run(monkeypatch):
+    """Repeated or not: the fault ends it where and when it would."""
+    interpreted = runs(monkeypatch)
     gather = vector("gather", 8, a_kind="acc", a=16, b_kind="acc", b=4, n0=4, param=4)
-    causes = []
+    machine, causes = Machine(CONFIG), []
     for index in (3, 9, 2):
-        machine.acc[4] = index
-        causes.append(start(machine, gather).cause)
+        plain = PlainMachine(CONFIG)
+        machine.acc[:] = 0
+        machine.acc[4] = plain.acc[4] = index
+        got = start(machine, gather, *WORK)
+        assert got == start(plain, gather, *WORK)
+        assert (machine.acc == plain.acc).all()
+        causes.append(got.cause)
     assert causes == [Fault.NONE, Fault.INDEX_RANGE, Fault.NONE]
+    assert interpreted == [7]
 
 
 def test_a_faulting_run_faults_again(monkeypatch):
@@ -111,3 +119,43 @@ def test_a_bus_error_that_comes_later_is_met():
     assert start(machine, *WORK).cause == Fault.BUS_WRITE
     machine.memory.heal()
     assert start(machine, *WORK).cause == Fault.NONE
+
+
+def test_a_program_that_changes_itself_does_so_in_every_run(monkeypatch):
+    """A store replaces an instruction that has not been fetched yet."""
+    interpreted = runs(monkeypatch)
+    machine, plain = Machine(CONFIG), PlainMachine(CONFIG)
+    code = [insn("load", mem="acc", fmt="w32", row=0, addr=0x8000, shape=4 << 16 | 2, pitch=16),
+            insn("store", mem="acc", fmt="w32", row=0, addr=0x1040, shape=4 << 16 | 2, pitch=16),
+            vector("mov", 8, a_kind="scalar", a=1, n0=1)]
+    for value in (2, 3):
+        for each in (machine, plain):
+            each.memory.write(0x8000, encode(vector("mov", 8, a_kind="scalar", a=value, n0=1)))
+            each.memory.write(0x1000, b"".join(map(encode, [*code, insn("halt")])))
+            each.run(0x1000, 4, [(0, 0xFFFF)])
+            assert each.acc[8].tolist() == [value] * 4
+    assert interpreted == [4, 4]
+
+
+def test_long_runs_are_not_kept(monkeypatch):
+    monkeypatch.setattr("celosia.model.fast.machine.MOST_STEPS", 4)
+    monkeypatch.setattr("celosia.model.fast.machine._WAITING", 2)
+    interpreted = runs(monkeypatch)
+    machine, plain = Machine(CONFIG), PlainMachine(CONFIG)
+    for _ in range(2):
+        assert start(machine, *WORK, *WORK) == start(plain, *WORK, *WORK)
+        assert (machine.acc == plain.acc).all()
+    assert interpreted == [11, 11]
+
+
+def test_progress_ends_a_run():
+    machine, seen = Machine(CONFIG), []
+
+    def progress(cycles: int) -> None:
+        seen.append(cycles)
+        raise KeyboardInterrupt
+
+    assert start(machine, *WORK).cause == Fault.NONE
+    with pytest.raises(KeyboardInterrupt):
+        machine.run(0x1000, len(WORK) + 1, WINDOWS, progress=progress)
+    assert seen == [0]

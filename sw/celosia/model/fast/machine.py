@@ -1,0 +1,131 @@
+"""The machine that runs by default: what :mod:`celosia.model.machine` does, sooner.
+
+A run is decoded as far as its instructions do not depend on what they compute: to a read, a gather
+or scatter (whose indices may be beyond the table), a halt or a fault. Then what has come is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from celosia.arch import isa
+from celosia.arch.config import TpuConfig
+from celosia.arch.faults import Fault
+from celosia.arch.registers import Status
+from celosia.arch.vector import INDEXED_OPS
+from celosia.model.checks import Stop
+from celosia.model.commands import Command, Dma, Vector
+from celosia.model.decode import Decoded, decode_checked
+from celosia.model.fast.recordings import MOST_STEPS, Recording, Recordings
+from celosia.model.fast.steps import BadIndex, Steps
+from celosia.model.machine import PlainMachine, Run
+from celosia.model.memory import Memory
+from celosia.model.state import RunResult
+from celosia.model.timing import Timing
+
+__all__ = ["Machine"]
+
+#: Steps that may wait to be done.
+_WAITING = 4096
+
+
+class Machine(PlainMachine):
+    """A chip that does what a `PlainMachine` does, and keeps runs that can be repeated."""
+
+    def __init__(self, config: TpuConfig, memory: Memory | None = None,
+                 timing: Timing | None = None):
+        super().__init__(config, memory, timing)
+        self._recordings = Recordings()
+
+    def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
+            watchdog: int = 0, max_instructions: int | None = None,
+            progress: Callable[[int], None] | None = None) -> RunResult:
+        """Run a program until it halts or faults: see `PlainMachine.run`."""
+        size, memory = length * isa.INSTRUCTION_BYTES, self.memory
+        key, code = (program, length, tuple(windows), watchdog), b""
+        if (self.observer is None and max_instructions is None and memory.sound and length
+                and memory.answers(program, 1, size, 0)):
+            code = memory.read(program, size).tobytes()
+            known = self._recordings.find(key, code)
+            if known is not None:
+                return known.repeat(progress)
+        run = _Run(self, program, length, windows, watchdog, code)
+        result = run.go(max_instructions, progress)
+        if code and result.status == Status.DONE and run.repeatable:
+            self._recordings.keep(key, Recording(code, run.steps, result))
+        return result
+
+
+class _Run(Run):
+    """A run whose commands wait until somebody looks. ``code`` is all of the program, or empty."""
+
+    def __init__(self, machine: PlainMachine, program: int, length: int,
+                 windows: Sequence[tuple[int, int]], watchdog: int, code: bytes):
+        super().__init__(machine, program, length, windows, watchdog)
+        self._code = code
+        self._steps = Steps(machine)
+        self._done = 0  # steps
+        self.repeatable = True
+
+    @property
+    def steps(self) -> list[Callable[[], object]]:
+        """All of the run, where it is repeatable."""
+        return self._steps.made
+
+    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> RunResult:
+        try:
+            return super().go(limit, progress)
+        except TimeoutError:
+            self._catch_up()
+            raise
+
+    def result(self, stop: Stop | None = None) -> RunResult:
+        self._catch_up()
+        return super().result(stop)
+
+    def fetch(self) -> Decoded:
+        at = isa.INSTRUCTION_BYTES * self.pc
+        if at >= len(self._code):
+            return super().fetch()
+        return decode_checked(self.machine.config, self._code[at:at + isa.INSTRUCTION_BYTES])
+
+    def read(self, row: int, lane: int) -> int:
+        self._catch_up()
+        self.repeatable = False
+        return super().read(row, lane)
+
+    def execute(self, command: Command) -> int | None:
+        steps = self._steps
+        if isinstance(command, Vector) and command.op in INDEXED_OPS:
+            steps.add(command, super().result(Stop(Fault.INDEX_RANGE)))
+            try:
+                self._catch_up()
+            except BadIndex as bad:
+                return bad.result.addr
+            return None
+        steps.add(command)
+        if isinstance(command, Dma) and command.store and self._is_code(command):
+            self._catch_up()
+            self.repeatable, self._code = False, b""
+        elif self.machine.observer is not None or len(steps.made) - self._done >= _WAITING:
+            self._catch_up()
+        return None
+
+    def _is_code(self, store: Dma) -> bool:
+        end = self.program + self.length * isa.INSTRUCTION_BYTES
+        return store.addr < end and self.program < store.end
+
+    def _catch_up(self) -> None:
+        """Do what waits."""
+        self._steps.close()
+        steps, done = self._steps.made, self._done
+        self._done = len(steps)
+        with np.errstate(all="ignore"):
+            for step in steps[done:]:
+                step()
+        if not self.repeatable or len(steps) > MOST_STEPS:
+            self.repeatable = False
+            steps.clear()
+            self._done = 0

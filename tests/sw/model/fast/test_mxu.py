@@ -1,0 +1,53 @@
+"""Sums of bf16, and rows that are added to more than once."""
+
+import numpy as np
+import pytest
+
+from celosia.model import mxu
+from celosia.model.fast.chain import sums
+from celosia.model.fast.mxu import _rounds, repeats
+from celosia.model.streams import Stream
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 4, 4), (3, 9, 8, 8), (2, 5, 16, 16), (9, 40, 16, 16)])
+@pytest.mark.parametrize("kind", ["plain", "small", "wild"])
+def test_chain(shape, kind):
+    batch, rows, depth, columns = shape
+    rng = np.random.default_rng([batch, rows, len(kind)])
+
+    def draw(*size: int) -> np.ndarray:
+        bits = rng.integers(0, 1 << 16, size, dtype=np.uint16)
+        if kind == "wild":
+            return bits
+        low, high = (120, 134) if kind == "plain" else (55, 72)
+        exponents = rng.integers(low, high, size).astype(np.uint16)
+        bits = (bits & np.uint16(0x807F)) | exponents << np.uint16(7)
+        return np.where(rng.random(size) < 0.2, bits & np.uint16(0x8000), bits)
+
+    acts, tiles = draw(batch, rows, depth), draw(batch, depth, columns)
+    if kind == "plain":
+        acts[0, 0, 0], acts[-1, -1, -1] = 0x0001, 0x0080  # one row is not safe
+    got = sums(acts, tiles)
+    expected = [mxu.chain(*each) for each in zip(acts, tiles, strict=True)]
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_chain_starts_from_plus_zero():
+    acts = np.array([[[0x8000, 0x8000]]], np.uint16)
+    tiles = np.full((1, 2, 2), 0x3F80, np.uint16)
+    assert sums(acts, tiles).tolist() == [[[0, 0]]]
+
+
+@pytest.mark.parametrize(("counts", "strides"), [
+    ((5, 1, 1), (1, 0, 0)), ((3, 2, 2), (1, 3, 6)), ((3, 2, 2), (2, 1, 7)), ((4, 3, 1), (0, 1, 0)),
+    ((1, 1, 4), (9, 9, 2)), ((2, 2, 2), (0, 0, 0)),
+])
+def test_rounds(counts, strides):
+    stream = Stream(10, counts, strides)
+    rows = (10 + stream.offsets()).tolist()
+    parts = _rounds(counts, strides)
+    assert repeats(stream) == (len(set(rows)) < len(rows)) == (parts is not None)
+    if parts is not None:
+        assert sorted(np.concatenate(parts).tolist()) == list(range(len(rows)))
+        for r, part in enumerate(parts):
+            assert all(rows[:p].count(rows[p]) == r for p in part)
