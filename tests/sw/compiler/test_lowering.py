@@ -316,7 +316,8 @@ graph g(%0: f32[{m},96], %1: f32[96,{n}], %2: f32[{m},48], %20: f32[{m},96]) {{
     plain = celosia.compile(graph, "core", cache=False, options={"merge": False})(*x)
     for got, wanted in zip(plain, interpret(graph, x), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
-    return [work.product for work in lower(CORE, canonical(graph)).works]
+    works = lower(CORE, canonical(graph)).works
+    return [work.product for work in sorted(works, key=lambda work: work.space != (1, m, n))]
 
 
 def test_a_product_leaves_its_activations_transposed():
@@ -334,6 +335,25 @@ def test_activations_that_are_not_left_transposed(changes):
     one, other = turned(**changes)
     assert one.turned is None
     assert other.lhs.view.strides[1] == 1
+
+
+LAST = """
+graph g(%0: f32[160,160], %1: f32[160,160], %2: f32[20], %20: f32[20,160]) {{
+  %3 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[160,160]
+  %4 = exp(%2) : f32[20]
+  %5 = dot(%20, {weights}) dtype=f32 contract=[[1,0]] : f32[20,160]
+  return %3, %4, %5
+}}"""
+
+
+@pytest.mark.parametrize(("weights", "spaces"), [
+    ("%1", [(20,), (1, 20, 160), (1, 160, 160)]),
+    ("%3", [(20,), (1, 160, 160), (1, 20, 160)])], ids=["apart", "waits"])
+def test_the_longest_product_comes_last(weights, spaces):
+    graph = parse(LAST.format(weights=weights))
+    works = lower(CORE, canonical(graph)).works
+    assert [tuple(n for n in work.space if n > 1 or len(work.space) > 2)
+            for work in works] == spaces
 
 
 def test_work_as_text():

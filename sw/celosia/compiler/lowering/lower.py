@@ -29,6 +29,7 @@ from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
+from celosia.compiler.lowering.order import longest_last
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.lowering.turned import turned
@@ -295,6 +296,6 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
         outputs.append(tensor)
     fixed = {*inputs, *outputs, *lowering.tensors.constants}
     works = without_dead(forward(coalesce(scope.works, fixed), fixed), fixed)
-    works = turned(config, works, lowering.tensors)
+    works = longest_last(config, turned(config, works, lowering.tensors))
     return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
                    tuple(outputs))
