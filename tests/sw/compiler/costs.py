@@ -2,7 +2,8 @@
 
 Results are tested elsewhere, by programs at random; but a choice among forms, sizes or orders that
 are all right shows only in what they cost. After a change of the compiler that is meant to change
-costs: ``PYTHONPATH=scripts python tests/sw/compiler/costs.py`` writes them anew, and the difference is for review.
+costs: ``PYTHONPATH=scripts python tests/sw/compiler/costs.py`` writes them anew, and the
+difference is for review.
 """
 
 import json
