@@ -157,7 +157,7 @@ def test_a_chip_without_bf16_says_so():
         with pytest.raises(CompileError, match=r"needs formats that nano does not have \(it has "
                                                r"int8\):\n  .*test_whole.py:\d+:\d+ .*multiply"):
             f(normal(4))
-        assert f._device is None
+        assert f._loaded.opened is None
         with pytest.raises(CompileError, match="needs formats"):
             f(normal(4))
 
