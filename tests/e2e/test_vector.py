@@ -26,7 +26,7 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.asm import assemble
-from celosia.model.lanes import JOINS, first, second
+from celosia.model.lanes import JOINS, PLAIN
 from e2e.vector_words import CORNERS, U32, integers, pairs, singles, triples
 
 CORE = preset("core")
@@ -146,7 +146,7 @@ def test_operation(device, op, rows):
     operands = {name: words.reshape(-1, DIM) for name, words in operands.items()}
     got = run(device, text, operands | shared)
     wide = {name: np.repeat(words, EACH, axis=0) for name, words in shared.items()}
-    compare(got, first(op, [*operands.values(), *wide.values()], param), **operands, **wide)
+    compare(got, PLAIN.first(op, [*operands.values(), *wide.values()], param), **operands, **wide)
 
 
 @pytest.mark.parametrize("rows", [SOME, MILLION])
@@ -158,7 +158,7 @@ def test_second_stage(device, post, rows):
     got = run(device, streamed(rows, len(operands),
                                lambda base: operation(VectorOp.MOV, base, post, param)), operands)
     a, *numerator = operands.values()
-    compare(got, second(post, a, param, *numerator), **operands)
+    compare(got, PLAIN.second(post, a, param, *numerator), **operands)
 
 
 def reduction(reduce: Reduce, op: ReduceOp, base: int) -> list[str]:
@@ -237,7 +237,7 @@ def test_every_bf16(device, op, post):
         f"n0=1024")])
     got = device.run(assemble(text, CORE), {"x": HALVES.view(ml_dtypes.bfloat16)})["y"]
     a = np.asarray(numerics.bf16_to_f32(HALVES))
-    compare(got.view(np.uint32), second(post, first(op, [a], 0), param), a=a)
+    compare(got.view(np.uint32), PLAIN.second(post, PLAIN.first(op, [a], 0), param), a=a)
 
 
 @pytest.mark.parametrize("op", [op for op in COMPUTING
@@ -253,4 +253,4 @@ def test_every_pair_of_int8(device, op):
     a, b = (half.astype(np.uint8).view(np.int8) for half in (HALVES >> 8, HALVES & 255))
     got = device.run(assemble(text, CORE), {"p": a, "q": b})["y"]
     wide = [x.astype(np.int32).view(np.uint32) for x in (a, b)]
-    compare(got.view(np.uint32), first(op, wide, 0), a=wide[0], b=wide[1])
+    compare(got.view(np.uint32), PLAIN.first(op, wide, 0), a=wide[0], b=wide[1])

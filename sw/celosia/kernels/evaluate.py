@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
 from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
-from celosia.model.fast.lanes import FAST, join_lanes, join_rows
+from celosia.model.fast.lanes import FAST
 
 __all__ = ["evaluate"]
 
@@ -43,10 +43,10 @@ class _Values:
             return result
         if step.reduce == Reduce.LANES:
             rows = np.broadcast_to(result, (len(result), self.lanes))
-            words = join_lanes(step.reduce_op, rows)
+            words = FAST.join_lanes(step.reduce_op, rows)
             return np.broadcast_to(words[:, np.newaxis], rows.shape).copy()
         rows = np.broadcast_to(result, (self.rows, result.shape[1]))
-        return join_rows(step.reduce_op, rows[np.newaxis])
+        return FAST.join_rows(step.reduce_op, rows[np.newaxis])
 
 
 def evaluate(kernel: Kernel, *arrays: NDArray, dim: int | None = None, rows: int | None = None,

@@ -5,7 +5,7 @@ Words are ``uint32``, whatever they stand for; shapes broadcast.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,7 @@ from celosia.arch import numerics, special
 from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 
-__all__ = ["JOINS", "PLAIN", "Lanes", "first", "first_stage", "join_lanes", "join_rows", "second",
-           "second_stage"]
+__all__ = ["JOINS", "PLAIN", "Lanes", "first_stage", "second_stage"]
 
 U32 = NDArray[np.uint32]
 
@@ -145,42 +144,34 @@ def second_stage(post: Post, param: int) -> Callable[..., U32]:
     return _SECOND[post]
 
 
-@_quiet
-def first(op: Op, operands: list[U32], param: int) -> U32:
-    """Return what the first stage makes of its operands; movement has been done."""
-    return np.asarray(first_stage(op, param)(*operands), np.uint32)
-
-
-@_quiet
-def second(post: Post, value: U32, param: int, *numerator: U32) -> U32:
-    """Return what the second stage makes of a word; ``numerator``: of DIV."""
-    return np.asarray(second_stage(post, param)(value, *numerator), np.uint32)
-
-
-@_quiet
-def join_rows(op: ReduceOp, groups: U32) -> U32:
-    """Join the rows of each group, (groups, rows, lanes), one after another: (groups, lanes)."""
-    join, joined = _JOIN[op], groups[:, 0]
-    for i in range(1, groups.shape[1]):
-        joined = join(joined, groups[:, i])
-    return joined
-
-
-@_quiet
-def join_lanes(op: ReduceOp, rows: U32) -> U32:
-    """Join the lanes of each row, (rows, lanes), pairwise: (rows,)."""
-    return numerics.lane_tree(_JOIN[op], rows)
-
-
 @dataclass(frozen=True)
 class Lanes:
-    """The functions of this file, or others that return the same."""
+    """The lanes, by the functions of this file or by others that return the same.
 
-    first: Callable[[Op, list[U32], int], U32]
-    second: Callable[..., U32]
-    join_rows: Callable[[ReduceOp, U32], U32]
-    join_lanes: Callable[[ReduceOp, U32], U32]
+    Attributes
+    ----------
+    first_stage, second_stage
+        As `first_stage` and `second_stage`.
+    joins
+        How a reduction joins two words, the earlier one first; NumPy's warnings switched off.
+    to_bf16
+        The bf16 next to an fp32.
+    """
+
+    first_stage: Callable[[Op, int], Callable[..., U32]]
+    second_stage: Callable[[Post, int], Callable[..., U32]]
+    joins: Mapping[ReduceOp, Callable[[U32, U32], NDArray]]
     to_bf16: Callable[[U32], Any]
+
+    @_quiet
+    def first(self, op: Op, operands: list[U32], param: int) -> U32:
+        """Return what the first stage makes of its operands; movement has been done."""
+        return np.asarray(self.first_stage(op, param)(*operands), np.uint32)
+
+    @_quiet
+    def second(self, post: Post, value: U32, param: int, *numerator: U32) -> U32:
+        """Return what the second stage makes of a word; ``numerator``: of DIV."""
+        return np.asarray(self.second_stage(post, param)(value, *numerator), np.uint32)
 
     def compute(self, op: Op, post: Post, operands: list[U32], param: int) -> U32:
         """Return what both stages make of the operands; movement has been done."""
@@ -188,5 +179,18 @@ class Lanes:
         result = self.first(op, operands[:taken], param)
         return self.second(post, result, param, *operands[taken:])
 
+    @_quiet
+    def join_rows(self, op: ReduceOp, groups: U32) -> U32:
+        """Join the rows of each group, (groups, rows, lanes), in order: (groups, lanes)."""
+        join, joined = self.joins[op], groups[:, 0]
+        for i in range(1, groups.shape[1]):
+            joined = join(joined, groups[:, i])
+        return joined
 
-PLAIN = Lanes(first, second, join_rows, join_lanes, numerics.f32_to_bf16)
+    @_quiet
+    def join_lanes(self, op: ReduceOp, rows: U32) -> U32:
+        """Join the lanes of each row, (rows, lanes), pairwise: (rows,)."""
+        return numerics.lane_tree(self.joins[op], rows)
+
+
+PLAIN = Lanes(first_stage, second_stage, _JOIN, numerics.f32_to_bf16)

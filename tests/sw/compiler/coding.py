@@ -26,7 +26,7 @@ from celosia.compiler.lowered import (
 from celosia.compiler.views import View
 from celosia.graph import TensorType, parameter
 from celosia.kernels.trace import Index, Step, Tile, word
-from celosia.model.lanes import first, join_lanes, second
+from celosia.model.lanes import PLAIN
 from celosia.program import Buffer, Program
 
 FULL, COLUMN, ROW, SCALAR = Extent.FULL, Extent.COLUMN, Extent.ROW, Extent.SCALAR
@@ -174,7 +174,7 @@ class Coding:
             else:
                 operands.append(np.full((1, 1), operand.bits, np.uint32))
         with np.errstate(over="ignore"):
-            made = second(step.post, first(step.op, operands, step.param), step.param)
+            made = PLAIN.second(step.post, PLAIN.first(step.op, operands, step.param), step.param)
             if step.reduce:
                 height = rows if self.extents[step.result.number] == COLUMN else 1
                 made = self._joined(np.broadcast_to(made, (height, lanes)), step.reduce_op)
@@ -187,8 +187,8 @@ class Coding:
         panels = [words[:, at:at + dim] for at in range(0, words.shape[1], dim)]
         head = panels[0]
         for panel in panels[1:]:
-            head = first(JOINS[op], [head, panel], 0)
-        return join_lanes(op, np.ascontiguousarray(head)).reshape(-1, 1)
+            head = PLAIN.first(JOINS[op], [head, panel], 0)
+        return PLAIN.join_lanes(op, np.ascontiguousarray(head)).reshape(-1, 1)
 
     def write(self, tile, extent=None, dtype="f32", whole=None, view=None, home=None, join=None,
               tensor=None):
@@ -230,7 +230,7 @@ class Coding:
         with np.errstate(over="ignore"):
             out = np.full((len(groups), words.shape[1]), NEUTRAL[op], np.uint32)
             for i in range(groups.shape[1]):
-                out = first(JOINS[op], [out, np.ascontiguousarray(groups[:, i])], 0)
+                out = PLAIN.first(JOINS[op], [out, np.ascontiguousarray(groups[:, i])], 0)
         return out
 
     def check(self, region=None, pipelined=True):

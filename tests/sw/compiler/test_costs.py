@@ -8,4 +8,4 @@ def test_costs_are_as_they_were():
     kept, now = json.loads(FILE.read_text()), all_costs()
     assert now.keys() == kept.keys()
     differing = {name: (kept[name], now[name]) for name in kept if kept[name] != now[name]}
-    assert not differing, "run python tests/sw/compiler/costs.py"
+    assert not differing, "run PYTHONPATH=scripts python tests/sw/compiler/costs.py"

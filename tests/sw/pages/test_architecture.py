@@ -3,24 +3,9 @@
 from pathlib import Path
 
 import house
-from pages.architecture import main, picture, reduced, table
+from pages.architecture import picture, reduced, table
 
 ROOT = Path(__file__).parents[3]
-
-
-def test_page_of_the_repository_is_fresh():
-    assert main(["--check"], ROOT) == 0, "run scripts/docs"
-
-
-def test_check_fails_where_the_page_is_stale(tmp_path, capsys):
-    page = tmp_path / "docs" / "architecture.md"
-    page.parent.mkdir()
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    page.write_text(text.replace("| `asm` |", "| `asn` |"), encoding="utf-8")
-    assert main(["--check"], tmp_path) == 1
-    assert capsys.readouterr().err == "docs/architecture.md is stale: run scripts/docs\n"
-    assert main([], tmp_path) == 0
-    assert page.read_text(encoding="utf-8") == text
 
 
 def test_arrows_that_others_make_are_left_out():

@@ -2,26 +2,11 @@
 
 from pathlib import Path
 
-from pages.graph import main, operations_table
+from pages.graph import operations_table
 
 from celosia.graph import OPS
 
 ROOT = Path(__file__).parents[3]
-
-
-def test_page_of_the_repository_is_fresh():
-    assert main(["--check"], ROOT) == 0, "run scripts/docs"
-
-
-def test_check_fails_where_the_page_is_stale(tmp_path, capsys):
-    page = tmp_path / "docs" / "graph.md"
-    page.parent.mkdir()
-    text = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
-    page.write_text(text.replace("| `exp` |", "| `expp` |"), encoding="utf-8")
-    assert main(["--check"], tmp_path) == 1
-    assert capsys.readouterr().err == "docs/graph.md is stale: run scripts/docs\n"
-    assert main([], tmp_path) == 0
-    assert page.read_text(encoding="utf-8") == text
 
 
 def test_every_operation_is_in_the_table():

@@ -8,10 +8,6 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "numerics.md"
 
 
-def test_page_of_the_repository_is_fresh():
-    assert numerics.main(["--check"], ROOT) == 0, "run scripts/docs"
-
-
 def rows_of(section):
     """Return the cells of each row of the table of a section, by function."""
     _, _, rest = PAGE.read_text().partition(f"\n## {section}\n")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from celosia.arch.config import TpuConfig
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.codegen.spans import Costs
-from celosia.compiler.codegen.waits import ends, few_loads, followers, starts
+from celosia.compiler.codegen.waits import ends, followers, starts
 
 __all__ = ["reorder"]
 
@@ -32,8 +32,6 @@ def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
     costs = costs or Costs(config)
     each = [costs(op) for op in ops]
     waiting = followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)])
-    tried = [(True, None), (False, None)] if urgent else [(False, None)]
-    tried += [(False, loads) for loads in few_loads(config.window)]
     begun = starts(each, waiting)
     order = sorted(range(len(ops)), key=lambda i: (begun[i], i))
     if urgent:

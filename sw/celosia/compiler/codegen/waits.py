@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Sequence
 
 from celosia.arch.isa import Unit
 from celosia.compiler.codegen.spans import EXTERNAL, TILE, Cost, Touch
 
-__all__ = ["ends", "few_loads", "followers", "starts"]
+__all__ = ["ends", "followers", "starts"]
 
 #: Pieces of a memory that an operation touches on average, at most; else pieces are joined.
 _PIECES = 32
 #: Operations among which the most urgent comes first.
 _AMONG = 512
-#: Operations of a scoreboard that loads never fill.
-_LARGE = 16
 #: Cycles from one operation to the next in the checker, at least.
 _CHECK = 11
 
@@ -113,14 +110,6 @@ def followers(costs: Sequence[Cost], touched: Sequence[Sequence[Touch]]) -> list
     return out
 
 
-def few_loads(window: int) -> tuple[int, ...]:
-    """Return how many loads at a time leave room in a scoreboard for others, if it is a small one.
-
-    What a load waits for is long, and it is one of ``window`` operations all the while.
-    """
-    return (max(1, window // 4),) if window < _LARGE else ()
-
-
 def _behind(costs: Sequence[Cost], waiting: list[list[int]]) -> list[int]:
     """Cycles from the start of each operation to the end of all that follows from it."""
     out = [cost.latency for cost in costs]
@@ -133,15 +122,13 @@ def _behind(costs: Sequence[Cost], waiting: list[list[int]]) -> list[int]:
     return out
 
 
-def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: bool = False,
-           loads: int | None = None) -> list[int]:
+def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: bool = False) -> list[int]:
     """Return the cycle in which each operation starts where units take the first that is ready.
 
     ``waiting``: for each operation those that wait for it. ``urgent``: units take the one that most
-    depends on, among a few hundred. ``loads``: so many are under way at a time, at most.
+    depends on, among a few hundred.
     """
     count = len(costs)
-    under_way: deque[int] = deque(maxlen=loads or 1)
     place = [*range(count)]
     if urgent:
         behind = _behind(costs, waiting)
@@ -180,10 +167,6 @@ def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: bool = Fa
         cost = costs[i]
         out[i] = start
         free[unit] = start + cost.occupied
-        if loads is not None and unit == Unit.LOAD:
-            under_way.append(start + cost.latency)
-            if len(under_way) == loads:
-                free[unit] = max(free[unit], under_way[0])
         for j in waiting[i]:
             # Instructions of one unit follow each other through it; only the vector unit waits.
             same = units[j] == unit and unit != vector

@@ -16,7 +16,7 @@ import numpy as np
 from celosia.arch.vector import Post, ReduceOp, VectorOp
 from celosia.compiler.lowered import Extent
 from celosia.graph import Value
-from celosia.model.fast.lanes import FAST, first, second
+from celosia.model.fast.lanes import FAST
 
 __all__ = ["NO_POST_OPS", "Pool", "Term", "Uses", "bits_of", "join_extents", "merges", "single",
            "streams", "uses_of", "walk"]
@@ -180,7 +180,7 @@ class Pool:
         if all(arg.is_word for arg in args):
             words = [np.array([arg.extra], np.uint32) for arg in args]
             with np.errstate(over="ignore"):
-                return self.word(int(first(code, words, param)[0]))
+                return self.word(int(FAST.first(code, words, param)[0]))
         if code in _COMMUTATIVE:
             args = *sorted(args[:2], key=self._place), *args[2:]
         return self._term(code, args, join_extents(arg.extent for arg in args), param)
@@ -192,7 +192,7 @@ class Pool:
     def post(self, code: Post, arg: Term, param: int = 0) -> Term:
         """Return a second stage."""
         if arg.is_word:
-            return self.word(int(second(code, np.array([arg.extra], np.uint32), param)[0]))
+            return self.word(int(FAST.second(code, np.array([arg.extra], np.uint32), param)[0]))
         return self._term(code, (arg,), arg.extent, param)
 
     def div(self, numerator: Term, divisor: Term) -> Term:

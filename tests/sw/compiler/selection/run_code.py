@@ -13,7 +13,7 @@ from celosia.arch.vector import Reduce, ReduceOp
 from celosia.compiler.lowered import Code, Extent
 from celosia.graph import DType, Value
 from celosia.kernels.trace import Index, Operand, Step, Tile, Word
-from celosia.model.lanes import JOINS, PLAIN, join_lanes, join_rows
+from celosia.model.lanes import JOINS, PLAIN
 
 __all__ = ["NEUTRAL", "evaluate", "from_words", "to_words"]
 
@@ -85,7 +85,8 @@ def evaluate(code: Code, space: tuple[int, ...], arrays: Mapping[Value, NDArray]
             words = run.tiles[tile.number]
             if value in code.joins:
                 count, width = words.shape
-                words = join_rows(code.joins[value], words.reshape(groups, count // groups, width))
+                rows = words.reshape(groups, count // groups, width)
+                words = PLAIN.join_rows(code.joins[value], rows)
             found[value] = _squeezed(words, code.extents[tile.number])
     return found
 
@@ -133,4 +134,4 @@ class _Run:
         total = padded[:, :self.dim]
         for panel in range(1, panels):
             total = np.asarray(JOINS[op](total, padded[:, panel * self.dim:(panel + 1) * self.dim]))
-        return join_lanes(op, np.ascontiguousarray(total))[:, np.newaxis]
+        return PLAIN.join_lanes(op, np.ascontiguousarray(total))[:, np.newaxis]
