@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import WORD_MASK
 from celosia.driver.errors import BusError
 from celosia_sim.cocotb_build import build_simulator, simulator_environment
 from celosia_sim.library import MEMORY_BYTES, ProtocolError
@@ -111,7 +112,7 @@ class CocotbTransport:
 
     def write_register(self, offset: int, value: int) -> None:
         """Write a register; BusError if the chip answers with an error."""
-        if status := self._ask("write_register", offset, value & 0xFFFFFFFF):
+        if status := self._ask("write_register", offset, value & WORD_MASK):
             raise BusError(f"the chip must answer OKAY to a write of register {offset:#05x}, "
                            f"not {status}")
 

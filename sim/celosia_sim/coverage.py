@@ -30,8 +30,9 @@ from celosia.arch.vector import (
     ReduceOp,
     VectorOp,
 )
+from celosia.arch.words import WORD_MASK
 from celosia.model import Machine
-from celosia.model.commands import DST_MEM, ELEMENT_BYTES, SRC_MEM, Command, Dma, Matmul, Vector
+from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.model.streams import Stream
 from celosia_sim.randprog import (
     RandomProgram,
@@ -442,11 +443,11 @@ class Coverage:
         if len(values) < len(item.operands):
             return
         _, addr, shape, pitch, _ = values
-        end = addr + ((shape & 0xFFFF) - 1) * pitch + (shape >> 16) * ELEMENT_BYTES[
-            DmaFormat(item.fields["fmt"])] - 1
+        end = addr + ((shape & 0xFFFF) - 1) * pitch + (shape >> 16) * DmaFormat(
+            item.fields["fmt"]).nbytes - 1
         if end < 1 << 32:
             self._hit("fault", "WINDOW: below 2**32")
-        elif any(base <= addr and end & 0xFFFFFFFF <= last for base, last in windows):
+        elif any(base <= addr and end & WORD_MASK <= last for base, last in windows):
             self._hit("fault", "WINDOW: ends mod 2**32 in a window")
 
 

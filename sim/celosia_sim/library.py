@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.words import WORD_MASK
 from celosia_sim.build import ABI
 
 __all__ = ["ChipLibrary", "ProtocolError", "Stop"]
@@ -145,7 +146,7 @@ class ChipLibrary:
 
     def write_register(self, offset: int, value: int) -> int:
         """Write a register; return the response (0: OKAY)."""
-        return self._answer(self._call("write_register", offset, value & 0xFFFFFFFF), offset)
+        return self._answer(self._call("write_register", offset, value & WORD_MASK), offset)
 
     def read_register(self, offset: int) -> tuple[int, int]:
         """Read a register; return the response (0: OKAY) and the value."""

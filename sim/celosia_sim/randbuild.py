@@ -11,6 +11,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.arch.isa import Mem
+from celosia.arch.words import WORD_MASK
 from celosia.model import Memory, PlainMachine, RunResult
 
 __all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Builder", "Counts", "Label",
@@ -21,7 +22,6 @@ PROGRAM_ADDR = 0x0010_0000
 DATA_ADDR = 0x0020_0000
 DATA_BYTES = 1 << 16
 
-_MASK = 0xFFFFFFFF
 Counts = tuple[int, int, int]
 #: First row and the row behind the last.
 Region = tuple[int, int]
@@ -186,7 +186,7 @@ class Builder:
             held = self._known[a]
             name, b = rng.choice((("add", value - held), ("sub", held - value),
                                   ("xor", held ^ value)))
-            self.emit(name, rd=rd, a=Reg(a), b=b & _MASK)
+            self.emit(name, rd=rd, a=Reg(a), b=b & WORD_MASK)
         elif value and value % 2 == 0 and rng.random() < 0.4:
             shift = (value & -value).bit_length() - 1
             self.emit("shl", rd=rd, a=value >> shift, b=shift)
@@ -213,7 +213,7 @@ class Builder:
         self._known[rd] = {
             "add": x + y, "sub": x - y, "mul": x * y, "and": x & y, "or": x | y, "xor": x ^ y,
             "shl": x << (y & 31), "shr": x >> (y & 31), "sar": sx >> (y & 31),
-            "slt": int(sx < sy), "sltu": int(x < y)}[name] & _MASK
+            "slt": int(sx < sy), "sltu": int(x < y)}[name] & WORD_MASK
 
     def pick(self) -> tuple[int | Reg, int]:
         """Return some operand, and what it is."""
@@ -221,7 +221,7 @@ class Builder:
         if self._known and rng.random() < 0.6:
             number = rng.choice(list(self._known))
             return Reg(number), self._known[number]
-        value = rng.choice((0, 1, _MASK, 1 << 31, rng.getrandbits(32), rng.randrange(64)))
+        value = rng.choice((0, 1, WORD_MASK, 1 << 31, rng.getrandbits(32), rng.randrange(64)))
         return value, value
 
     @contextmanager

@@ -10,12 +10,12 @@ from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src
 from celosia.arch.vector import VectorOp as Op
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia_sim.randbuild import DATA_ADDR, DATA_BYTES, Counts, Label
 from celosia_sim.randvector import VectorBuilder
 
 __all__ = ["BusErrors", "Generator", "LongWalks"]
 
-_MASK = 0xFFFFFFFF
 _SIZES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 
 
@@ -164,10 +164,10 @@ class Generator(VectorBuilder):
         size = _SIZES[fmt]
         length = cols * size
         pitch = rng.choice((length, length, length, length + size * rng.randrange(9), 0,
-                            size * rng.randrange(cols + 1), -(-length // 64) * 64,
+                            size * rng.randrange(cols + 1), ceil_div(length, 64) * 64,
                             rng.choice((256, 1000, 4096, length + 4 * rng.randrange(1024)))))
         if rows == 1:  # nothing is a pitch or a row_step away, nor a group_step from one group
-            far = rng.choice((_MASK + 1 - size, 1 << 31, rng.getrandbits(32) & -size))
+            far = rng.choice((WORD_MASK + 1 - size, 1 << 31, rng.getrandbits(32) & -size))
             pitch = rng.choice((pitch, far))
             row_step = rng.choice((row_step, row_step, row_step, 0xFFFF))
         if groups == 1:

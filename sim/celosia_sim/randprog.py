@@ -27,6 +27,7 @@ from celosia.arch.vector import (
     Reduce,
     VectorOp,
 )
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.model import Machine
 from celosia_sim.randbuild import (
     DATA_ADDR,
@@ -78,7 +79,7 @@ def random_bus_errors(config: TpuConfig, seed: int, size: int = 24,
     data = _data(rng, memory)
     if rng.random() < 0.3:
         program = random_program(config, rng.getrandbits(32), size, memory)
-        block = rng.randrange(1, -(-len(program.code) // PROGRAM_ALIGN))
+        block = rng.randrange(1, ceil_div(len(program.code), PROGRAM_ALIGN))
         first = program.program_addr + PROGRAM_ALIGN * block
         bad = first, first + PROGRAM_ALIGN - 1
     else:
@@ -336,7 +337,7 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim
         header = header & ~(1 << isa.REGMASK_LSB + i) | (header >> isa.REGMASK_LSB & 1) << (
             isa.REGMASK_LSB + i)
         word = int.from_bytes(code[8:12], "little") + rng.choice((-1, 0, 0, 1))
-        code[8 + 4 * i:12 + 4 * i] = (word & 0xFFFFFFFF).to_bytes(4, "little")
+        code[8 + 4 * i:12 + 4 * i] = (word & WORD_MASK).to_bytes(4, "little")
     else:
         i = rng.choice([i for i, operand in enumerate(description.operands)
                         if _hits(wanted, operand)])
@@ -358,7 +359,7 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim
             word = rng.choice((0, 0x10000))
         else:
             word += rng.choice((1, 2, 64, 0x10000, 0x80000000, -1))
-        code[8 + 4 * i:12 + 4 * i] = (word & 0xFFFFFFFF).to_bytes(4, "little")
+        code[8 + 4 * i:12 + 4 * i] = (word & WORD_MASK).to_bytes(4, "little")
     code[:8] = header.to_bytes(8, "little")
 
 

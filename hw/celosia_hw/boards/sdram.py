@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia_hw.boards.sdram_bursts import Bursts, piece_layout
 from celosia_hw.boards.sdram_data import ReadData, WriteData
 from celosia_hw.boards.sdram_timing import SdramTiming
@@ -144,7 +145,7 @@ class SdramController(wiring.Component):
         tick, due = Signal(range(cycles.interval)), Signal()
         m.d.sync += tick.eq(Mux(tick == 0, cycles.interval - 1, tick - 1))
         # Power-up is so many intervals; then so many refreshes are due.
-        pauses = -(-cycles.power_up // cycles.interval) + 1
+        pauses = ceil_div(cycles.power_up, cycles.interval) + 1
         first = Signal(range(max(pauses, _FIRST_REFRESHES) + 1), init=pauses)
 
         command = Signal(Command, init=Command.NOP)

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia_hw.bus.axi import OKAY, read_layout, write_layout
 from celosia_hw.queue import Queue
 
@@ -100,7 +101,7 @@ class ReadData(wiring.Component):
         self._latency = latency
         self._words = config.bus_bytes // 2
         # A beat is counted from its first word until it leaves the queue.
-        need = -(-(latency + 4) // self._words) + 1
+        need = ceil_div(latency + 4, self._words) + 1
         self._depth = max(4, 1 << (need - 1).bit_length())
         super().__init__({
             "issue": In(1), "begins": In(1), "ends": In(1), "last": In(1), "id": In(1),

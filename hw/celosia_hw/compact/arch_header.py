@@ -36,6 +36,7 @@ from celosia.arch.vector import (
     Src,
     VectorOp,
 )
+from celosia.arch.words import WORD_MASK
 from celosia_hw.compact.memory_map import (
     ACCUMULATE_BIT,
     ENGINE_BASE,
@@ -124,7 +125,7 @@ def _shapes() -> list[str]:
             "// in the two words of the header, and the number of its operands.",
             _define("NUM_OPCODES", max(numbers) + 1, "the highest, and one"),
             *_list("OPCODE_SHAPES", (str(numbers.get(i, 0)) for i in range(max(numbers) + 1))),
-            *_list("SHAPE_FIELDS", ("{0, 0}", *(f"{{{used & 0xFFFFFFFF:#x}, {used >> 32:#x}}}"
+            *_list("SHAPE_FIELDS", ("{0, 0}", *(f"{{{used & WORD_MASK:#x}, {used >> 32:#x}}}"
                                                 for used, _ in shapes))),
             *_list("SHAPE_OPERANDS", ("0", *(str(operands) for _, operands in shapes)))]
 

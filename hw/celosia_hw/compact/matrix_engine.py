@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.words import ceil_div
 from celosia_hw.compact.dot_products import ProductPair
 from celosia_hw.compact.element import PRODUCT_CYCLES, SUM_CYCLES, Adder, Element
 from celosia_hw.compact.memory_map import ACCUMULATE_BIT, FORMAT_BIT, EngineRegister
@@ -164,7 +165,7 @@ class MatrixEngine(wiring.Component):
         """Return the weight of activation k, and whether it is written."""
         bits = self._config.lane_bits
         lanes = 32 // bits
-        place = k * -(-self._config.dim // lanes) + column // lanes
+        place = k * ceil_div(self._config.dim, lanes) + column // lanes
         return (self.data.word_select(column % lanes, bits),
                 self.write & (self.word == EngineRegister.WEIGHTS + place))
 

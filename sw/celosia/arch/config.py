@@ -8,6 +8,7 @@ __all__ = ["PRESETS", "TpuConfig", "preset"]
 
 #: Bits of a row count or stride in an instruction; no stream is longer in one dimension.
 COUNT_BITS = 16
+COUNT_MAX = (1 << COUNT_BITS) - 1
 
 #: Unified-buffer and accumulator banks, interleaved by the low bits of the row address.
 BANKS = 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from celosia.arch import isa
+from celosia.arch.words import WORD_MASK
 
 __all__ = ["Imm", "Insn", "Reg", "decode", "encode", "insn", "pack", "unpack"]
 
@@ -89,7 +90,7 @@ def _word(name: str, value: int | Reg | Imm) -> Imm | Reg:
         return value
     if not -(1 << 31) <= value < 1 << 32:
         raise ValueError(f"operand {name} must fit 32 bits, not {value!r}")
-    return Imm(value & 0xFFFFFFFF)
+    return Imm(value & WORD_MASK)
 
 
 def insn(mnemonic: str, **values: int | str | Reg) -> Insn:

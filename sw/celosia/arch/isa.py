@@ -99,6 +99,11 @@ class DmaFormat(IntEnum):
     BF16 = 1
     W32 = 2
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of an element in external memory."""
+        return 1 << self
+
 
 class MatmulFormat(IntEnum):
     """Operand format of a matmul."""

@@ -9,9 +9,9 @@ from enum import IntEnum
 
 __all__ = [
     "DIV_OPS", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
-    "LANE_ROW_SRCS", "LANE_SRCS", "MEMORY_SRCS", "MOVEMENT_OPS", "PARAM_POSTS", "ROW_SRCS",
-    "STREAM_SRCS", "TABLE_LIMIT", "VECTOR_OPERANDS", "Dst", "Post", "Reduce", "ReduceOp", "Src",
-    "VectorOp", "operand_names",
+    "LANE_ROW_SRCS", "LANE_SRCS", "MEMORY_SRCS", "MOVEMENT_OPS", "NEUTRAL", "PARAM_POSTS",
+    "ROW_SRCS", "STREAM_SRCS", "TABLE_LIMIT", "VECTOR_OPERANDS", "Dst", "Post", "Reduce",
+    "ReduceOp", "Src", "VectorOp", "operand_names",
 ]
 
 
@@ -179,6 +179,10 @@ DIV_OPS = frozenset(op for op in VectorOp if VECTOR_OPERANDS[op] < 3) - MOVEMENT
 FLOAT_OPS = frozenset(op for op in VectorOp if op >= VectorOp.FADD)
 FLOAT_POSTS = frozenset(post for post in Post if post >= Post.RELU_F)
 FLOAT_REDUCES = frozenset(op for op in ReduceOp if op >= ReduceOp.SUM_F)
+#: The word that, joined with another, gives that one: -0 for sums of fp32.
+NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
+           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
+           ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
 #: Second stages that use ``param``.
 PARAM_POSTS = frozenset({Post.CLAMP_I, Post.CLAMP_F})
 

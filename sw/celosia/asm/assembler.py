@@ -10,6 +10,7 @@ import numpy as np
 from celosia.arch import isa
 from celosia.arch.config import PRESETS, TpuConfig
 from celosia.arch.encoding import Insn
+from celosia.arch.words import ceil_div
 from celosia.asm.arguments import Arguments
 from celosia.asm.errors import AsmError, Problem, Wrong, suggest
 from celosia.asm.expressions import Names, Parser
@@ -112,7 +113,7 @@ class _Assembler:
         """``.buffer NAME, TYPE[SIZE, ...], KIND`` and, if wanted, ``, OFFSET``."""
         if len(pieces) == 3:
             end = max((buffer.end for buffer in self.buffers), default=0)
-            offset = -(-end // _ALIGNMENT) * _ALIGNMENT
+            offset = ceil_div(end, _ALIGNMENT) * _ALIGNMENT
         else:
             offset = self._integer(_count(token, pieces, 4, "a name, a type with its shape, a "
                                           "kind and perhaps an offset")[3], 0, (1 << 32) - 1)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
+from celosia.arch.words import ceil_div
 from celosia.compiled import Compiled
 from celosia.compiler.api import compile
 from celosia.driver import open as open_device
@@ -158,7 +159,7 @@ def _macs(graph: Graph, arguments: Sequence[NDArray]) -> int:
 def _roofline(config: TpuConfig, ideal: int, prediction: Prediction) -> dict[str, int]:
     moved = max(prediction.bytes_read, prediction.bytes_written)
     return {"array": ideal, "vector": prediction.busy["vpu"],
-            "memory": -(-moved // config.bus_bytes)}
+            "memory": ceil_div(moved, config.bus_bytes)}
 
 
 def _equal(compiled: Compiled, config: TpuConfig, arguments: Sequence[NDArray],
@@ -195,7 +196,7 @@ def measure_compiled(config: TpuConfig, backend: str, source: Source, *, seed: i
     exact = _equal(compiled, config, arguments, found) if check else None
     cycles = counters["cycles"]
     prediction = compiled.prediction
-    ideal = -(-_macs(graph, arguments) // config.pes)
+    ideal = ceil_div(_macs(graph, arguments), config.pes)
     roofline = _roofline(config, ideal, prediction)
     bound = max(roofline, key=lambda part: roofline[part])
     return CompiledMeasurement(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia import ops
 from celosia.arch.config import TpuConfig
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.arch.words import ceil_div
 from celosia.driver import Device
 from celosia.driver import open as open_device
 from celosia.driver.agree import same_state

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import Mem
 from celosia.arch.registers import Activity
@@ -159,7 +159,7 @@ def vector_unit(config: TpuConfig, backend: str, rows: int = 1024,
     """
     assert {state.name.lower() for state in Activity} >= set(_OCCUPIED)
     places = _Places(max(32, config.dim))
-    most = config.dim * ((1 << COUNT_BITS) - 1)
+    most = config.dim * COUNT_MAX
     if rows % places.n0 or not 0 < rows <= most:
         raise ValueError(f"--rows must be a multiple of {places.n0} of at most {most} on "
                          f"{config.name}, not {rows}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
+from celosia.arch.words import ceil_div
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, Step
@@ -208,7 +209,7 @@ def _place(tensor: Tensor, config: TpuConfig) -> Place | None:
     if isinstance(tensor.home, External):
         return Place(tensor.name, type, "external", tensor.home.offset, tensor.nbytes)
     *rows, columns = tensor.shape or (1,)
-    count = -(-columns // config.dim)
+    count = ceil_div(columns, config.dim)
     for extent in rows:
         count *= extent
     return Place(tensor.name, type, tensor.home.mem.name.lower(), tensor.home.row, count)

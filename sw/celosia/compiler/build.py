@@ -12,6 +12,7 @@ import numpy as np
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
+from celosia.arch.words import ceil_div
 from celosia.compiled.parts import Argument, WorkInfo
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
@@ -197,7 +198,7 @@ class _Emitter:
         if isinstance(work, Cluster):
             kind = "map"
             names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
-            panels = -(-work.space[-1] // config.dim)
+            panels = ceil_div(work.space[-1], config.dim)
             rows = math.prod(work.space[:-1]) * panels * steps
             if isinstance(work.product, Dot):
                 kind, names = "dot", ("dot", *names)

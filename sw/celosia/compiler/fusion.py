@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.lowered import Extent
 from celosia.compiler.spaces import Space
 from celosia.compiler.views import View
@@ -282,7 +283,7 @@ class _Fusion:
 
     def fits(self, group: Group) -> bool:
         """Whether a block of a group finds room on chip, its rows in an order that suits."""
-        panels = -(-group.space.lanes // self.config.dim)
+        panels = ceil_div(group.space.lanes, self.config.dim)
         if group.product is not None:
             if group.joined is not None and not (
                     len(group.joined) == 1 and next(iter(group.joined))[0] == 1):

@@ -39,9 +39,6 @@ def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
     return DmaFormat.W32
 
 
-_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
-
-
 @dataclass(frozen=True)
 class External:
     """A place in external memory: bytes from the beginning of the arena."""
@@ -82,7 +79,7 @@ class Tensor:
     @property
     def element_bytes(self) -> int:
         """Bytes of an element in external memory."""
-        return _BYTES[self.format]
+        return self.format.nbytes
 
     @property
     def nbytes(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from celosia.arch.words import ceil_div
 from celosia.compiler.errors import MemoryTooSmall
 from celosia.compiler.lowered import External, Tensor, While, Work
 from celosia.compiler.lowering.coalesce import accesses, inner
@@ -73,7 +74,7 @@ def lives(works: Sequence[Work]) -> dict[Tensor, Life]:
 
 
 def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return ceil_div(size, ALIGNMENT) * ALIGNMENT
 
 
 def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> int:

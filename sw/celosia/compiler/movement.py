@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from celosia.arch.words import ceil_div
 from celosia.compiler.builder import Builder
-from celosia.compiler.codegen.nodes import ceil_div
 from celosia.compiler.lowered import Access, Fill, Move, OnChip, Work
 from celosia.graph import DType, Source, Value
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -43,7 +44,7 @@ def _matrix(tensor: Tensor) -> tuple[int, int]:
 
 def _rows(config: TpuConfig, tensor: Tensor) -> int:
     height, columns = _matrix(tensor)
-    return height * -(-columns // config.dim)
+    return height * ceil_div(columns, config.dim)
 
 
 def _reaches(config: TpuConfig, access: Access, extent: Extent) -> bool:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from celosia.arch.words import ceil_div
+
 __all__ = ["View"]
 
 
@@ -61,7 +63,7 @@ class View:
               stride: Sequence[int] | None = None) -> View:
         """Elements from ``start`` to below ``limit``, each ``stride``-th."""
         steps = stride or (1,) * len(self.shape)
-        shape = tuple(max(0, -(-(b - a) // step))
+        shape = tuple(max(0, ceil_div(b - a, step))
                       for a, b, step in zip(start, limit, steps, strict=True))
         offset = self.offset + sum(a * s for a, s in zip(start, self.strides, strict=True))
         return View(offset, shape,

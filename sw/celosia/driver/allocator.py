@@ -1,6 +1,7 @@
 """Places in external memory."""
 
 from celosia.arch.registers import PROGRAM_ALIGN
+from celosia.arch.words import ceil_div
 from celosia.driver.errors import OutOfDeviceMemory
 
 __all__ = ["ALIGNMENT", "Allocator"]
@@ -49,7 +50,7 @@ class Allocator:
         """
         if nbytes < 0:
             raise ValueError(f"nbytes must be at least 0, not {nbytes!r}")
-        size = max(-(-nbytes // ALIGNMENT), 1) * ALIGNMENT
+        size = max(ceil_div(nbytes, ALIGNMENT), 1) * ALIGNMENT
         order = range(len(self._holes) - 1, -1, -1) if high else range(len(self._holes))
         for i in order:
             begin, end = self._holes[i]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Access, Control, Status
+from celosia.arch.words import WORD_MASK
 from celosia.driver.errors import BusError
 from celosia.model import Machine, Memory, Timing
 
@@ -17,7 +18,6 @@ _BY_OFFSET = {register.offset: register for register in registers.REGISTERS}
 #: Written between runs only.
 _FIXED = {"PROGRAM", "LENGTH", "WATCHDOG"} | {
     f"WINDOW{i}_{end}" for i in range(registers.NUM_WINDOWS) for end in ("BASE", "LAST")}
-_MASK = 0xFFFFFFFF
 
 
 class ModelTransport:
@@ -76,7 +76,7 @@ class ModelTransport:
         register = _BY_OFFSET.get(offset)
         if register is None or register.access is Access.RO:
             raise BusError(f"write of register {offset:#05x} must be to one that can be written")
-        if not 0 <= value <= _MASK:
+        if not 0 <= value <= WORD_MASK:
             raise ValueError(f"value must be 32 bits unsigned, not {value!r}")
         if register.name in _FIXED:
             if self._values["STATUS"] == Status.RUNNING:
@@ -113,11 +113,11 @@ class ModelTransport:
         result = self._machine.run(values["PROGRAM"], values["LENGTH"], windows,
                                    values["WATCHDOG"], progress=progress)
         values |= {"STATUS": result.status, "IRQ_STATUS": 1, "PC": result.pc,
-                   "FAULT_CAUSE": result.cause, "FAULT_ADDR": result.addr & _MASK,
+                   "FAULT_CAUSE": result.cause, "FAULT_ADDR": result.addr & WORD_MASK,
                    "FAULT_PC": result.pc if result.cause else 0}
         for name in registers.COUNTERS:
             count = result.counters.get(name, 0)
-            values[f"{name.upper()}_LO"] = count & _MASK
+            values[f"{name.upper()}_LO"] = count & WORD_MASK
             values[f"{name.upper()}_HI"] = count >> 32
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:

@@ -27,13 +27,13 @@ from celosia.arch.vector import (
     VectorOp,
     operand_names,
 )
+from celosia.arch.words import WORD_MASK, ceil_div
 
 __all__ = ["Index", "Input", "Kernel", "Operand", "Scalar", "Step", "Tile", "Word", "clamp",
            "clamp_bounds", "kernel", "lane_index", "row_index", "step", "word"]
 
 #: Streams that one instruction reads at most; other operands are one row, a scalar or an index.
 STREAMS = 2
-_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ def word(value: Argument) -> Operand:
     if isinstance(value, float):
         return Word(int(np.float32(value).view(np.uint32)))
     if isinstance(value, int):
-        if not -1 << 31 <= value <= _MASK:
+        if not -1 << 31 <= value <= WORD_MASK:
             raise ValueError(f"operand must fit 32 bits, not {value!r}")
-        return Word(value & _MASK)
+        return Word(value & WORD_MASK)
     return value
 
 
@@ -339,7 +339,7 @@ def kernel(name: str, function: Callable[..., Any],
     if dim is not None and dim < 1:
         raise ValueError(f"dim must be at least 1, not {dim!r}")
     trace = _Trace()
-    groups = 1 if columns is None or dim is None else -(-columns // dim)
+    groups = 1 if columns is None or dim is None else ceil_div(columns, dim)
     arrays = tuple(Input(label, tuple(trace.value(label in rows) for _ in range(groups)))
                    for label in (*inputs, *rows))
     arguments = [list(array.tiles) if columns is not None else array.tiles[0] for array in arrays]

@@ -27,9 +27,9 @@ from celosia.arch.vector import (
     Src,
 )
 from celosia.arch.vector import VectorOp as Op
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.model.commands import (
     DST_MEM,
-    ELEMENT_BYTES,
     SRC_MEM,
     Command,
     Dma,
@@ -55,7 +55,7 @@ class Stop(Exception):
 
     def __init__(self, fault: Fault, addr: int = 0, wanted: str = ""):
         super().__init__(fault.name)
-        self.fault, self.addr, self.wanted = fault, addr & 0xFFFFFFFF, wanted
+        self.fault, self.addr, self.wanted = fault, addr & WORD_MASK, wanted
 
 
 def check(config: TpuConfig, decoded: Decoded, values: list[int], strides: Strides,
@@ -104,11 +104,11 @@ def _dma(config: TpuConfig, decoded: Decoded, values: list[int], windows: Window
     rows, cols = shape & 0xFFFF, shape >> 16
     if rows == 0 or cols == 0:
         raise _count(f"rows and cols must be 1 to 65535, not {rows}, {cols}")
-    size = ELEMENT_BYTES[fmt]
+    size = fmt.nbytes
     if addr % size or pitch % size:
         raise Stop(Fault.MISALIGNED, addr)
     # Groups are the inner dimension: a row in external memory is finished before the next.
-    chip = Stream(row, (-(-cols // config.dim), rows), (steps >> 16, steps & 0xFFFF))
+    chip = Stream(row, (ceil_div(cols, config.dim), rows), (steps >> 16, steps & 0xFFFF))
     _in_range(config, mem, chip)
     dma = Dma(decoded.opcode == Opcode.STORE, mem, fmt, chip, addr, rows, cols, pitch)
     if not any(base <= addr and dma.end - 1 <= last for base, last in windows):

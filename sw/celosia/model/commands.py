@@ -13,8 +13,6 @@ from celosia.model.streams import Stream
 
 __all__ = ["Command", "Dma", "Matmul", "Operand", "Vector"]
 
-#: Bytes of an element in external memory.
-ELEMENT_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 #: Memory of a vector source or destination.
 SRC_MEM = {src: Mem.ACC if src.name.startswith("ACC") else Mem.UB for src in MEMORY_SRCS}
 DST_MEM = {Dst.ACC: Mem.ACC, Dst.UB_I8: Mem.UB, Dst.UB_BF16: Mem.UB}
@@ -41,7 +39,7 @@ class Dma:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row in external memory."""
-        return self.cols * ELEMENT_BYTES[self.fmt]
+        return self.cols * self.fmt.nbytes
 
     @property
     def acc_spans(self) -> list[tuple[int, int]]:

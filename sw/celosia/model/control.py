@@ -8,13 +8,13 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
+from celosia.arch.words import WORD_MASK
 from celosia.model.checks import Stop
 from celosia.model.decode import Decoded
 from celosia.model.timing import Estimator, Timing
 
 __all__ = ["Control"]
 
-_MASK = 0xFFFFFFFF
 
 
 def _signed(value: int) -> int:
@@ -22,15 +22,15 @@ def _signed(value: int) -> int:
 
 
 _ALU: dict[Opcode, Callable[[int, int], int]] = {
-    Opcode.ADD: lambda a, b: a + b & _MASK,
-    Opcode.SUB: lambda a, b: a - b & _MASK,
-    Opcode.MUL: lambda a, b: a * b & _MASK,
+    Opcode.ADD: lambda a, b: a + b & WORD_MASK,
+    Opcode.SUB: lambda a, b: a - b & WORD_MASK,
+    Opcode.MUL: lambda a, b: a * b & WORD_MASK,
     Opcode.AND: lambda a, b: a & b,
     Opcode.OR: lambda a, b: a | b,
     Opcode.XOR: lambda a, b: a ^ b,
-    Opcode.SHL: lambda a, b: a << (b & 31) & _MASK,
+    Opcode.SHL: lambda a, b: a << (b & 31) & WORD_MASK,
     Opcode.SHR: lambda a, b: a >> (b & 31),
-    Opcode.SAR: lambda a, b: _signed(a) >> (b & 31) & _MASK,
+    Opcode.SAR: lambda a, b: _signed(a) >> (b & 31) & WORD_MASK,
     Opcode.SLT: lambda a, b: int(_signed(a) < _signed(b)),
     Opcode.SLTU: lambda a, b: int(a < b),
 }

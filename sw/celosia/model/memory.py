@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.words import ceil_div
+
 __all__ = ["Memory"]
 
 Bytes = NDArray[np.uint8]
@@ -57,7 +59,7 @@ class Memory:
             if pitch == 0:
                 row = 0
             else:  # the first row that ends at or behind the start of the range
-                row = min(max(-(-(base - addr - length + 1) // pitch), 0), rows - 1)
+                row = min(max(ceil_div(base - addr - length + 1, pitch), 0), rows - 1)
             start = addr + row * pitch
             if start <= last and start + length > base:
                 return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from celosia.arch.words import ceil_div
 from celosia.program import DTYPES, Buffer
 
 __all__ = ["Arena"]
@@ -24,7 +25,7 @@ class Arena:
         """Place a buffer; return its offset."""
         buffer = Buffer(name, self.size, shape, dtype, kind)
         self.buffers.append(buffer)
-        self.size += -(-buffer.nbytes // ALIGNMENT) * ALIGNMENT
+        self.size += ceil_div(buffer.nbytes, ALIGNMENT) * ALIGNMENT
         return buffer.offset
 
     def constant(self, name: str, value: NDArray) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from celosia.arch.config import COUNT_MAX
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Reduce, Src, VectorOp
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op, vector
 from celosia.kernels.trace import Index, Input, Kernel, Operand, Scalar, Step, Tile, Word, word
 
 __all__ = ["Lane", "Layout", "Place", "Scalars", "emit", "lay_out"]
-
-#: Rows that a tile may have: the count of one dimension.
-MOST_ROWS = (1 << 16) - 1
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,8 @@ class Layout:
             Into how many parts to cut the rows. An instruction waits for the end of the one whose
             result it takes; with two parts the instructions of one run meanwhile.
         """
-        if not 1 <= rows <= MOST_ROWS:
-            raise ValueError(f"rows must be from 1 to {MOST_ROWS}, not {rows!r}")
+        if not 1 <= rows <= COUNT_MAX:
+            raise ValueError(f"rows must be from 1 to {COUNT_MAX}, not {rows!r}")
         scalars = scalars or {}
         if missing := [name for name in self.kernel.scalars if name not in scalars]:
             raise ValueError(f"scalars of {self.kernel.name} must hold {', '.join(missing)}")
@@ -226,7 +225,7 @@ class _Emitter:
         rows = self.rows if step.walks else 1
         if step.result.one_row:
             parts = 1
-        size = -(-rows // parts)
+        size = ceil_div(rows, parts)
         for first in range(0, rows, size):
             yield self._vector(step, place, first, min(size, rows - first))
 

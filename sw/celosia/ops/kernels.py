@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.nodes import Loop, Node, load, store
 from celosia.kernels.trace import Input, Kernel
@@ -248,7 +249,7 @@ def apply(device: Device, kernel: Kernel, *arrays: ArrayLike,
         raise ValueError(f"arrays of {kernel.name} must have two axes, the second of "
                          f"{kernel.columns}, not shape {list(shape)}")
     columns = device.config.dim if kernel.columns is None else kernel.columns
-    rows = -(-math.prod(shape) // columns)
+    rows = ceil_div(math.prod(shape), columns)
     if rows == 0:
         found = {output.name: np.zeros((0, columns), _dtype(kernel, output.name))
                  for output in kernel.outputs}

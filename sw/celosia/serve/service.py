@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from celosia.arch.words import ceil_div
 from celosia.driver import Device, DeviceError
 from celosia.serve.admission import Admission, Ticket
 from celosia.serve.batcher import Batcher
@@ -65,7 +66,7 @@ class Service:
         self._batcher: Batcher | None = None
         self._rows, self._check = rows, check
         run = sum(each.type.nbytes for each in model.outputs)
-        self._row = max(1, -(-run // model.batch))
+        self._row = max(1, ceil_div(run, model.batch))
         self._most = max(2 * run, limits.held or max(4 * limits.body, 64 << 20))
         self._admission = Admission(limits, self._most, self.metrics)
         self._threads = ThreadPoolExecutor(1, "celosia json")

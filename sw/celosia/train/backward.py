@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.arch.vector import Dst, Reduce, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.arch.words import ceil_div
 from celosia.kernels.optimisers import adam
 from celosia.ops.emit import Lane, Place, lay_out
 from celosia.train.emitter import Emitter, acc, buffer, number

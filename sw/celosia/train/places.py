@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.arch.config import BANKS, TpuConfig
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.arch.words import ceil_div
 from celosia.ops.arena import Arena
 from celosia.ops.gemm import check_size
 

@@ -14,7 +14,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import NUM_STRIDES, DmaFormat, Mem, Unit
 from celosia.arch.vector import operand_names
 from celosia.model.checks import Stop, check
-from celosia.model.commands import DST_MEM, ELEMENT_BYTES, SRC_MEM
+from celosia.model.commands import DST_MEM, SRC_MEM
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.check import Checker
 from celosia_hw.scalar.dispatch import Dispatcher
@@ -160,7 +160,7 @@ def test_vectors_as_the_model_has_them():
 def random_transfer(rng):
     """A load or a store near the edge of a window, of a memory, or of the address space."""
     fmt, mem = rng.choice(list(DmaFormat)), rng.choice(list(Mem))
-    size = ELEMENT_BYTES[fmt]
+    size = fmt.nbytes
     rows, cols = (rng.choice((1, 1, 2, 3, 5, 9)) for _ in range(2))
     length = cols * size
     pitch = rng.choice((0, length, length, 16, 64, size * rng.randrange(20)))

@@ -8,9 +8,9 @@ from moving import FORMATS, Memory
 
 from celosia import driver
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.arch.vector import Post, Reduce, ReduceOp
+from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp
 from celosia.compiler.codegen.build import build
-from celosia.compiler.emit.actions import JOINS, NEUTRAL
+from celosia.compiler.emit.actions import JOINS
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.lowered import (
     Access,

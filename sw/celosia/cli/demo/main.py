@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from celosia import ops
 from celosia.arch.config import PRESETS, TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.cli.demo.data import Digits, digits, mnist
 from celosia.cli.demo.host import accuracy, forward, train
 from celosia.cli.demo.on_chip import CLOCK_HZ, train_on_chip
 from celosia.cli.demo.show import picture, side_by_side
 from celosia.cli.port import add_port, chosen_backend, chosen_config, clock_hz, open_chosen
-from celosia.compiler.codegen.nodes import ceil_div
 from celosia.driver import Device, OutOfDeviceMemory, RunResult
 from celosia.driver import open as open_device
 from celosia.driver.agree import same_state

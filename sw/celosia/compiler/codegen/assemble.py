@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from celosia.arch import isa
 from celosia.arch.encoding import Imm, Insn, Reg, insn
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.nodes import ARENA_OPERAND, Base, Loop, Node, Op
 
 __all__ = ["Assembled", "Assembler", "assemble"]
 
-_MASK = 0xFFFFFFFF
 #: Registers that an operation with sums in its operands takes for a moment, at most.
 _TEMPORARIES = 4
 
@@ -135,7 +135,7 @@ class Assembler:
 
     def _set(self, register: Reg, value: _Sum, source: str) -> None:
         """Write what brings a value into a register."""
-        number = value.number & _MASK
+        number = value.number & WORD_MASK
         if value.register is None:
             index = self.scalar("mov", source, rd=register.number, a=number)
         elif value.number or value.arena:
@@ -152,7 +152,7 @@ class Assembler:
         relocated: list[int] = []
         for i, value in enumerate(values):
             if value.register is None:
-                operands.append(Imm(value.number & _MASK))
+                operands.append(Imm(value.number & WORD_MASK))
                 if value.arena:
                     relocated.append(i)
             elif not value.number and not value.arena:
@@ -162,7 +162,7 @@ class Assembler:
                 taken.append(register)
                 self._set(register, value, op.source)
                 operands.append(register)
-        operands += [Imm(word & _MASK) for word in op.operands[len(values):]]
+        operands += [Imm(word & WORD_MASK) for word in op.operands[len(values):]]
         fields = dict(_DEFAULTS[op.mnemonic])
         fields.update(op.fields)  # type: ignore[arg-type]
         index = self.out.add(Insn(isa.BY_MNEMONIC[op.mnemonic], fields, tuple(operands)),
@@ -181,7 +181,7 @@ class Assembler:
         start = self.scalar("loop", source, count=loop.count, end=0)
         self._nodes(loop.body, inner)
         for register, step in steps.items():
-            self.scalar("add", source, rd=register.number, a=register, b=step & _MASK)
+            self.scalar("add", source, rd=register.number, a=register, b=step & WORD_MASK)
         self.target(start)
         self._free += reversed(steps)
 

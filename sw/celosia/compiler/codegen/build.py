@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Reg
 from celosia.arch.isa import LOOP_DEPTH
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.assemble import Assembled, Assembler
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
 from celosia.compiler.codegen.nodes import Base, Op
@@ -139,11 +140,11 @@ class _Builder:
         counts = [(write.hold(base), first, step) for base, first, step in item.counts]
         held |= {base for base, _, _ in item.counts}
         for register, first, _ in counts:
-            write.scalar("mov", source, rd=register.number, a=first & 0xFFFFFFFF)
+            write.scalar("mov", source, rd=register.number, a=first & WORD_MASK)
 
         def step_on() -> None:
             for register, _, step in counts:
-                write.scalar("add", source, rd=register.number, a=register, b=step & 0xFFFFFFFF)
+                write.scalar("add", source, rd=register.number, a=register, b=step & WORD_MASK)
 
         if depth < LOOP_DEPTH - _INNER_LOOPS:
             start = write.scalar("loop", source, count=item.count, end=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from celosia.arch import isa
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
-__all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "ceil_div", "load", "matmul",
+__all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "load", "matmul",
            "store", "stride", "vector"]
 
 #: How many operands of each instruction, from the first, may change from one turn of a loop to
@@ -15,11 +15,6 @@ __all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "ceil_div", "load
 VARYING = {"load": 2, "store": 2, "matmul": 3, "vector": 4, "stride": 0}
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
-
-
-def ceil_div(a: int, b: int) -> int:
-    """Quotient, rounded up."""
-    return -(-a // b)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

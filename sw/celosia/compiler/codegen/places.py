@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.codegen.spans import Costs
 
 __all__ = ["Places"]

@@ -18,7 +18,8 @@ from celosia.arch.vector import (
     Src,
     VectorOp,
 )
-from celosia.compiler.codegen.nodes import VARYING, Op, Strides, ceil_div
+from celosia.arch.words import ceil_div
+from celosia.compiler.codegen.nodes import VARYING, Op, Strides
 from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
 
 __all__ = ["EXTERNAL", "TILE", "Cost", "Costs", "Touch", "counts_of", "normal", "streams"]
@@ -28,7 +29,6 @@ EXTERNAL, TILE, REGISTERS = 2, 3, 4
 #: Cycles from the end of a vector instruction until one that waited for it begins.
 _WAKE = 6
 _TIMING = Timing()
-_ELEMENT_BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
 _ROW_BITS = (1 << LANE_BITS_LSB) - 1
 _ALL_BITS = (1 << 64) - 1
 _WHOLE = 1 << 20  # more rows than any memory has
@@ -156,7 +156,7 @@ class Costs:
         bus = self._config.bus_bytes
         (rows, cols), (row_step, group_step) = _pair(shape), _pair(steps)
         groups = ceil_div(cols, self._config.dim)
-        row_bytes = cols * _ELEMENT_BYTES[DmaFormat(fields["fmt"])]
+        row_bytes = cols * DmaFormat(fields["fmt"]).nbytes
         # Rows begin anywhere in a beat where they are no whole beats apart: an average.
         part = math.gcd(pitch, bus) if rows > 1 else bus
         beats = rows * sum(ceil_div(at + row_bytes, bus) for at in range(0, bus, part)) // (

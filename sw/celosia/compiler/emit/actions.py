@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import NEUTRAL, Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame
@@ -12,7 +13,7 @@ from celosia.compiler.emit.script import Action
 from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
 from celosia.compiler.lowered import Extent, External
 
-__all__ = ["JOINS", "NEUTRAL", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
+__all__ = ["JOINS", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
 
 #: Rows from which on it is worth to cut: the next instruction can begin while the other part runs.
 _PART = 64
@@ -22,10 +23,6 @@ JOINS = {ReduceOp.SUM_I: VectorOp.IADD, ReduceOp.MAX_I: VectorOp.IMAX,
          ReduceOp.MIN_I: VectorOp.IMIN, ReduceOp.AND: VectorOp.AND, ReduceOp.OR: VectorOp.OR,
          ReduceOp.SUM_F: VectorOp.FADD, ReduceOp.MAX_F: VectorOp.FMAX,
          ReduceOp.MIN_F: VectorOp.FMIN}
-#: The word that a reduction leaves as they are the others: -0 for sums of fp32.
-NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
-           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
-           ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
 
 #: First row and rows, first panel and panels.
 Chunk = tuple[int, int, int, int]
@@ -37,7 +34,7 @@ def _is_flat(refs: Sequence[Source], rows: int) -> bool:
 
 
 def _pieces(count: int, parts: int) -> Iterator[tuple[int, int]]:
-    size = -(-count // parts)
+    size = ceil_div(count, parts)
     for first in range(0, count, size):
         yield first, min(size, count - first)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.operand_loads import Dim, Stream, loads, on_chip
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access

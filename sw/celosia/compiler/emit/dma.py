@@ -6,8 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op, load, store
 from celosia.compiler.lowered import Access, External
 
@@ -15,8 +16,6 @@ __all__ = ["Dims", "box", "boxes", "merged", "most_rows", "transfer"]
 
 #: Sizes and strides, outermost first.
 Dims = list[tuple[int, int]]
-#: Elements of a row that one load or store moves at most.
-_MOST_COLUMNS = (1 << 16) - 1
 
 
 def boxes(space: Sequence[int], kept: int, limit: int) -> list[tuple[int, int]]:
@@ -62,8 +61,8 @@ def _cut(rows: tuple[int, ...], limit: int) -> tuple[int, int, int]:
         inner *= rows[at]
     if not at:
         return at, inner, 1
-    pieces = -(-rows[at - 1] // max(1, limit // inner))
-    return at, inner, -(-rows[at - 1] // pieces)
+    pieces = ceil_div(rows[at - 1], max(1, limit // inner))
+    return at, inner, ceil_div(rows[at - 1], pieces)
 
 
 def merged(dims: Dims) -> Dims:
@@ -135,7 +134,7 @@ def transfer(config: TpuConfig, to_chip: bool, access: Access, row: int, offset:
     walked = max(forward, key=lambda i: dims[i][0], default=None)
     rows, stride, step = (1, 0, 1) if walked is None else (*dims[walked], inner[walked])
     others = [i for i in range(len(dims)) if i != walked]
-    most = _MOST_COLUMNS // config.dim * config.dim
+    most = COUNT_MAX // config.dim * config.dim
     make = load if to_chip else store
     out = []
     for indexes in itertools.product(*(range(dims[i][0]) for i in others)):

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.numerics import f32_to_bf16
 from celosia.arch.vector import Dst, Src, VectorOp
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.resident import destination, matrix, whole
 from celosia.compiler.emit.strided import (
-    BYTES,
-    COUNT_MAX,
     Copy,
     Dim,
     copy_of,
@@ -30,7 +29,6 @@ from celosia.compiler.lowered import Fill, OnChip, Region
 
 __all__ = ["emit_fill"]
 
-_MASK = 0xFFFFFFFF
 #: Elements of one store, where there are enough: so that there are loops, and short steps of them.
 _ELEMENTS = 1 << 14
 _PIECES = 4
@@ -38,7 +36,7 @@ _PIECES = 4
 
 def stored_bits(fmt: DmaFormat, word: int) -> int:
     """Return the bits that an accumulator of ``word`` becomes in external memory."""
-    word &= _MASK
+    word &= WORD_MASK
     if fmt == DmaFormat.I8:
         signed = word - (1 << 32) if word >> 31 else word
         return min(max(signed, -128), 127) & 0xFF
@@ -47,7 +45,7 @@ def stored_bits(fmt: DmaFormat, word: int) -> int:
 
 def _as_words(copy: Copy, word: int) -> tuple[Copy, int]:
     """Return the same fill with words, if everything is aligned for it."""
-    unit = BYTES[copy.fmt]
+    unit = copy.fmt.nbytes
     ratio = 4 // unit
     if ratio == 1 or not copy.dims or copy.dst.base is not None or copy.dst.addr % 4:
         return copy, word
@@ -95,7 +93,7 @@ def emit_fill(config: TpuConfig, fill: Fill, region: Region) -> Emitted:
 
 
 def _set(row: int, rows: int, word: int, source: str) -> Op:
-    return nodes.vector(VectorOp.MOV, Dst.ACC, row, rows, ((Src.SCALAR, word & _MASK),),
+    return nodes.vector(VectorOp.MOV, Dst.ACC, row, rows, ((Src.SCALAR, word & WORD_MASK),),
                         source=source)
 
 
@@ -106,7 +104,7 @@ def _resident(config: TpuConfig, fill: Fill, region: Region) -> Emitted:
     rows, columns = matrix(tensor)
     if rows * columns == 0:
         return Emitted()
-    word = fill.word & _MASK
+    word = fill.word & WORD_MASK
     panels = ceil_div(columns, config.dim)
     full = rows * (panels - (home.mem == Mem.UB and columns > 1 and columns % config.dim > 0))
     out = Emitted([

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src
+from celosia.arch.words import ceil_div
 from celosia.compiler.emit.dma import box
 from celosia.compiler.emit.script import Action, Script, has_one_stride
 from celosia.compiler.emit.slots import Slot
@@ -42,7 +43,7 @@ class Setting:
     @property
     def panels(self) -> int:
         """Panels of D lanes."""
-        return -(-self.lanes // self.config.dim)
+        return ceil_div(self.lanes, self.config.dim)
 
     @property
     def ragged(self) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from celosia.arch.vector import Reduce, Src, VectorOp
+from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.actions import JOINS, NEUTRAL, sliced
+from celosia.compiler.emit.actions import JOINS, sliced
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame, Setting, on_chip
 from celosia.compiler.emit.script import Action

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.emit.body import Body, boxes
 from celosia.compiler.emit.dma import most_rows
@@ -48,10 +49,10 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int, int]:
     """Choose the rows and panels of a block, and how many places there are."""
     rows = math.prod(cluster.space[:-1])
-    panels = -(-cluster.space[-1] // dim)
+    panels = ceil_div(cluster.space[-1], dim)
     if rows * panels <= _SMALL and body.block_rows(rows, panels) <= room:
         return rows, panels, 1
-    target = max(_SMALL, -(-rows * panels // _BLOCKS))
+    target = max(_SMALL, ceil_div(rows * panels, _BLOCKS))
     # Work on columns is done again for each block of other lanes.
     least = 1 if body.whole_rows else min(rows, _LOW if body.is_of_columns else _TALL)
     best = (0, 0, 0)
@@ -64,11 +65,11 @@ def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int,
 
         if body.whole_rows or (least * panels <= target and fits(least, panels)):
             width = panels
-            top = min(rows, max(least, -(-target // panels)))
+            top = min(rows, max(least, ceil_div(target, panels)))
             count = _most(top, lambda n, fits=fits: fits(n, panels))
         else:
             count = _most(least, lambda n, fits=fits: fits(n, 1))
-            top = min(panels, max(1, -(-target // max(count, 1))))
+            top = min(panels, max(1, ceil_div(target, max(count, 1))))
             width = _most(top, lambda n, fits=fits, count=count: fits(count, n))
         if count * width > best[0] * best[1]:
             best = count, width, places
@@ -106,8 +107,8 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
     if room < body.once_rows() and not body.whole_rows and cluster.space[-1] > config.dim:
         return _in_halves(config, cluster, code, region)
     limit, width, places = _shape(cluster, body, room, config.dim)
-    total = -(-cluster.space[-1] // config.dim)
-    width = -(-total // -(-total // width))
+    total = ceil_div(cluster.space[-1], config.dim)
+    width = ceil_div(total, ceil_div(total, width))
     while True:
         ranges = boxes(cluster.space, cluster.kept, limit)
         shapes = {(count, min(width, total - first)) for _, count in ranges
@@ -133,7 +134,7 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
 
 def _in_halves(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Emitted:
     """Return the work of one half of the panels, then of the other: what is kept is less."""
-    half = -(-cluster.space[-1] // (2 * config.dim)) * config.dim
+    half = ceil_div(cluster.space[-1], 2 * config.dim) * config.dim
     one, other = (_emit(config, *some_lanes(cluster, code, first, count), region)
                   for first, count in ((0, half), (half, cluster.space[-1] - half)))
     between = Block([[], [*one.after, *other.before]])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import ceil_div
 from celosia.compiler.emit.resident import move_resident
 from celosia.compiler.emit.strided import (
-    BYTES,
-    COUNT_MAX,
     Copy,
     Dim,
     copy_of,
@@ -80,7 +78,7 @@ def _is_dense(config: TpuConfig, copy: Copy, last: Dim) -> bool:
     rows = max((d.size for d in others if d.src >= 0), default=1)
     rows = dim if last.size >= 4 * dim else min(rows, dim)
     # Cycles for an element: of loads, and of rows of the vector unit.
-    loads = max(span * BYTES[copy.fmt] / config.bus_bytes, ceil_div(span, dim)) / columns
+    loads = max(span * copy.fmt.nbytes / config.bus_bytes, ceil_div(span, dim)) / columns
     work = dim * (ceil_div(span, dim) + 1 + (last.src < 0)) / (rows * columns)
     single = last.src < 0 and all(d.src < 0 for d in others)
     return max(loads, work) < (_SINGLE if single else _WORTH)

@@ -6,17 +6,15 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import MatmulFormat, Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op, Strides, ceil_div
+from celosia.compiler.codegen.nodes import Op, Strides
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, OnChip
 
-__all__ = ["COUNT_LIMIT", "Dim", "Stream", "check_format", "is_natural", "loads", "on_chip"]
-
-#: Counts, columns and steps of an instruction are below this.
-COUNT_LIMIT = 1 << 16
+__all__ = ["Dim", "Stream", "check_format", "is_natural", "loads", "on_chip"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def _merged(dims: list[Dim]) -> list[Dim]:
             continue
         if out and (out[-1].stride == dim.count * dim.stride
                     and out[-1].step == dim.count * dim.step
-                    and out[-1].count * dim.count < COUNT_LIMIT):
+                    and out[-1].count * dim.count <= COUNT_MAX):
             out[-1] = Dim(out[-1].count * dim.count, dim.stride, dim.step)
         else:
             out.append(dim)
@@ -109,7 +107,7 @@ def loads(access: Access, first: int, dims: list[Dim], cols: int, row: int, grou
     """
     merged = _merged(dims)
     usable = [i for i, each in enumerate(merged)
-              if each.stride >= 0 and each.step < COUNT_LIMIT and each.count < COUNT_LIMIT]
+              if each.stride >= 0 and each.step <= COUNT_MAX and each.count <= COUNT_MAX]
     best = max(usable, key=lambda i: merged[i].count, default=None)
     rows = merged.pop(best) if best is not None else Dim(1, 0, 1)
     size, reach = access.tensor.element_bytes, None

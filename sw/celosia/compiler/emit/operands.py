@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.arch.words import ceil_div
 from celosia.compiler.emit.acts import Acts, Window
 from celosia.compiler.emit.operand_loads import check_format, is_natural
 from celosia.compiler.emit.weights import Weights

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op, Strides
@@ -146,7 +147,7 @@ class _Emitter:
         if self.turned is None:
             return []
         (k0, k1), acts = turn.depth, self.given.acts
-        share = -(-(k1 - k0) // len(self.groups))
+        share = ceil_div(k1 - k0, len(self.groups))
         rest = max(0, k1 - k0 - share * (len(self.groups) - 1))
         first = k0 + (rest + (turn.group - 1) * share if turn.group else 0)
         end = min(first + (share if turn.group else rest), k1)

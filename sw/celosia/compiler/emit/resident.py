@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from itertools import product
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, ceil_div
-from celosia.compiler.emit.strided import BYTES, COUNT_MAX, end_of
+from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.emit.strided import end_of
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, Move, OnChip, Region, Tensor
 from celosia.compiler.views import View
@@ -108,7 +109,7 @@ def move_resident(config: TpuConfig, move: Move, region: Region) -> Emitted:
     step = steps.pop() if steps else 0
     if step < 0:
         shape, steps, height, step = [*shape, height], [*steps, step], 1, 0
-    unit = BYTES[other.tensor.format]
+    unit = other.tensor.format.nbytes
     group = rows if columns > config.dim else 0
     ops: list[Op] = []
     for index in product(*map(range, shape)):

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import TABLE_LIMIT, Dst, Src, VectorOp
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.resident import destination, source_kind, whole
-from celosia.compiler.emit.strided import BYTES, COUNT_MAX, End, end_of, even
+from celosia.compiler.emit.strided import End, end_of, even
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, GatherRows, OnChip, Region, ScatterRows
 
 __all__ = ["emit_gather", "emit_scatter"]
 
-_MASK = 0xFFFFFFFF
 #: Rows that one instruction gathers, where there is room: enough that its start does not count.
 _ROWS = 256
 #: On-chip rows of several panels of a table that are enough, too.
@@ -66,7 +66,7 @@ class _Rows:
 
     def words_ratio(self) -> int:
         """How many elements one word has, where all rows are words; else 1."""
-        ratio = 4 // BYTES[self.fmt]
+        ratio = 4 // self.fmt.nbytes
         if self.home is not None or self.end.base is not None or self.end.addr % 4 or (
                 self.columns % ratio or self.pitch % ratio):
             return 1
@@ -80,7 +80,7 @@ class _Rows:
 
     def transfer(self, op: str, row: int, first: int, rows: int, column: int, columns: int) -> Op:
         """Load or store rows from ``first`` and columns from ``column`` on."""
-        end, unit = self.end, BYTES[self.fmt]
+        end, unit = self.end, self.fmt.nbytes
         make = nodes.load if op == "load" else nodes.store
         return make(Mem.ACC, self.fmt, row, end.addr + (first * self.pitch + column) * unit, rows,
                     columns, self.pitch * unit, 1, rows, self.source, base=end.base,
@@ -245,7 +245,7 @@ class _Plan:
             nodes.vector(VectorOp.ISUB, Dst.ACC, at, rows, ((Src.ACC, row), (Src.SCALAR, start)),
                          source=self.source),
             nodes.vector(VectorOp.AND, Dst.ACC, at, rows,
-                         ((Src.ACC, at), (Src.SCALAR, _MASK >> 1)), source=self.source),
+                         ((Src.ACC, at), (Src.SCALAR, WORD_MASK >> 1)), source=self.source),
             nodes.vector(VectorOp.IMIN, Dst.ACC, at, rows,
                          ((Src.ACC, at), (Src.SCALAR, self.part)), source=self.source)]
 

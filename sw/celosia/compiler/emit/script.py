@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
+from celosia.arch.words import ceil_div
 from celosia.compiler.emit.dma import merged
 from celosia.compiler.lowered import Access, Cluster, Code, Extent, OnChip, Read, Write
 from celosia.kernels.trace import Index, Scalar, Tile, Word
@@ -170,7 +171,7 @@ def script(config: TpuConfig, cluster: Cluster, code: Code) -> Script:
     """Put the steps, joins and writes of a cluster into order."""
     lanes = cluster.space[-1] if cluster.space else 1
     ragged = lanes % config.dim != 0 and lanes != 1
-    panels = -(-lanes // config.dim)
+    panels = ceil_div(lanes, config.dim)
     rows = panels * sum(extent == Extent.ROW for extent in code.extents.values())
     made = Script(dict(code.extents),
                   {code.inputs[read.value].number: read for read in cluster.reads

@@ -8,19 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Base, Op, ceil_div
+from celosia.compiler.codegen.nodes import Base, Op
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, External, Region
 
-__all__ = ["BYTES", "COUNT_MAX", "Copy", "Dim", "End", "Piece", "copy_of", "end_of", "even",
+__all__ = ["Copy", "Dim", "End", "Piece", "copy_of", "end_of", "even",
            "grids", "grouped", "memory_of", "need", "offset", "room"]
-
-#: Rows and columns of a load or store are at most this many.
-COUNT_MAX = (1 << 16) - 1
-#: Bytes of an element in external memory.
-BYTES = {DmaFormat.I8: 1, DmaFormat.BF16: 2, DmaFormat.W32: 4}
-_WORD = BYTES[DmaFormat.W32]
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Copy:
     def load(self, mem: Mem, row: int, at: int, rows: int, cols: int, pitch: int,
              row_step: int = 1, group_step: int = 0, fmt: DmaFormat | None = None) -> Op:
         """Load from ``at`` elements on in the source; ``pitch`` is in elements."""
-        unit = BYTES[self.fmt]
+        unit = self.fmt.nbytes
         return nodes.load(mem, self.fmt if fmt is None else fmt, row, self.src.addr + at * unit,
                           rows, cols, pitch * unit, row_step, group_step, self.source,
                           base=self.src.base, reach=self.src.reach)
@@ -70,7 +65,7 @@ class Copy:
     def store(self, mem: Mem, row: int, at: int, rows: int, cols: int, pitch: int,
               row_step: int = 1, group_step: int = 0, fmt: DmaFormat | None = None) -> Op:
         """Store from ``at`` elements on in the target; ``pitch`` is in elements."""
-        unit = BYTES[self.fmt]
+        unit = self.fmt.nbytes
         return nodes.store(mem, self.fmt if fmt is None else fmt, row, self.dst.addr + at * unit,
                            rows, cols, pitch * unit, row_step, group_step, self.source,
                            base=self.dst.base, reach=self.dst.reach)
@@ -100,12 +95,13 @@ def _merged(dims: list[Dim]) -> list[Dim]:
 
 def _as_words(copy: Copy) -> Copy:
     """Return the same copy of words, if everything is aligned for it."""
-    ratio = _WORD // BYTES[copy.fmt]
+    word = DmaFormat.W32.nbytes
+    ratio = word // copy.fmt.nbytes
     if ratio == 1 or not copy.dims or copy.src.base or copy.dst.base:
         return copy
     *others, last = copy.dims
-    if last.dst != 1 or last.src != 1 or last.size % ratio or copy.src.addr % _WORD or (
-            copy.dst.addr % _WORD) or any(dim.src % ratio or dim.dst % ratio for dim in others):
+    if last.dst != 1 or last.src != 1 or last.size % ratio or copy.src.addr % word or (
+            copy.dst.addr % word) or any(dim.src % ratio or dim.dst % ratio for dim in others):
         return copy
     dims = [Dim(dim.size, dim.src // ratio, dim.dst // ratio) for dim in others]
     if last.size > ratio:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from celosia.arch.config import BANKS, TpuConfig
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.arch.config import BANKS, COUNT_MAX, TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.emit.body import Body
-from celosia.compiler.emit.operand_loads import COUNT_LIMIT
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import CompileError
@@ -126,7 +125,7 @@ class _Search:
     def row_cuts(self) -> Iterator[tuple[tuple[int, int], ...]]:
         """Yield ways to cut the rows, from few blocks to many."""
         limits, limit = [], 1
-        top = min(self.total, self.acc, COUNT_LIMIT - 1)
+        top = min(self.total, self.acc, COUNT_MAX)
         while limit < top:
             limits += [limit, limit * 5 // 4, limit * 3 // 2, limit * 7 // 4]
             limit *= 2
@@ -197,7 +196,7 @@ class _Search:
                                     reverse=True):
                     part = Part((0, panels), (0, depth), (0, batches))
                     tiles = weights.rows(part)
-                    if (max(act_rows, tiles, depth * self.dim) >= COUNT_LIMIT):
+                    if (max(act_rows, tiles, depth * self.dim) > COUNT_MAX):
                         continue
                     chunks = ceil_div(acts.panels, depth)
                     fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles,

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import TABLE_LIMIT, Dst, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.strided import (
-    BYTES,
-    COUNT_MAX,
     Copy,
     Dim,
     even,
@@ -34,7 +33,6 @@ __all__ = ["repeat_lanes", "spread", "transpose"]
 _TILE_ROWS = 128
 _PIECES = 8
 _HALF = 16
-_MASK = 0xFFFFFFFF
 
 
 def _paired(copy: Copy) -> bool:
@@ -69,7 +67,7 @@ class _Staging:
         if copy.fmt != DmaFormat.W32 and len(region.ub) >= 8 * config.dim:
             kind = Src.UB_I8 if copy.fmt == DmaFormat.I8 else Src.UB_BF16
             return cls(Mem.UB, kind, region.ub, 1)
-        slow = copy.fmt == DmaFormat.W32 and config.dim * BYTES[copy.fmt] == 2 * config.bus_bytes
+        slow = copy.fmt == DmaFormat.W32 and config.dim * copy.fmt.nbytes == 2 * config.bus_bytes
         return cls(Mem.ACC, Src.ACC, region.acc,
                    2 if slow and len(region.acc) >= 64 * config.dim else 1)
 
@@ -310,7 +308,7 @@ def _with_rest(config: TpuConfig, copy: Copy, outer: list[Dim], last: Dim, rest:
                region: Region) -> Emitted | None:
     """Copy the last ``rest`` elements of the rows after all others."""
     whole = last.size - rest
-    unit = BYTES[copy.fmt]
+    unit = copy.fmt.nbytes
     out = spread(config, replace(copy, dims=(*outer, replace(last, size=whole))), region)
     others = spread(config, replace(
         copy, src=replace(copy.src, addr=copy.src.addr + whole * last.src * unit),
@@ -327,8 +325,8 @@ def _backwards(dim: int, row: int, piece: _Piece, step: int, source: str) -> lis
     """Make rows of indices that count down from the last column to 0."""
     count = piece.right * piece.pair
     ops = [nodes.vector(VectorOp.IMUL, Dst.ACC, row + i, 1,
-                        ((Src.LANE_INDEX, i * dim - (piece.columns - 1) & _MASK),
-                         (Src.SCALAR, -step & _MASK)), source=source) for i in range(count)]
+                        ((Src.LANE_INDEX, i * dim - (piece.columns - 1) & WORD_MASK),
+                         (Src.SCALAR, -step & WORD_MASK)), source=source) for i in range(count)]
     return [*ops, nodes.vector(VectorOp.IMAX, Dst.ACC, row, count,
                                ((Src.ACC, row), (Src.SCALAR, 0)), source=source)]
 

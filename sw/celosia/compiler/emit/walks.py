@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from celosia.arch.config import COUNT_MAX
 from celosia.arch.vector import (
     LANE_BITS_LSB,
     Dst,
@@ -15,12 +16,13 @@ from celosia.arch.vector import (
     VectorOp,
     operand_names,
 )
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.nodes import Op, Strides, vector
 
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
 
-#: Limits of n0 and n1, and of n2.
-_MOST, _MOST_N2 = (1 << 16) - 1, (1 << 10) - 1
+#: Limit of n2, a field.
+_MOST_N2 = (1 << 10) - 1
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[in
     assert len(moving) <= 2, (op, sources, counts)
     assert len(sizes) <= 3, sizes
     n0, n1, n2 = (*sizes, 1, 1)[:3]
-    assert max(n0, n1) <= _MOST, sizes
+    assert max(n0, n1) <= COUNT_MAX, sizes
     assert n2 <= _MOST_N2, sizes
     fields: dict[str, Strides] = {}
     triple = _triple(target[1:], sizes[1:]) if groups else _triple(target, sizes)
@@ -139,7 +141,7 @@ def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[in
     words = []
     for name, taken in zip(operand_names(op, post), sources, strict=True):
         if isinstance(taken, Immediate):
-            words.append((taken.kind, taken.word & 0xFFFFFFFF))
+            words.append((taken.kind, taken.word & WORD_MASK))
             continue
         kind = taken.kind.name + ("" if taken.lane is None else "_LANE")
         word = taken.row | (taken.lane or 0) << LANE_BITS_LSB

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
-from celosia.compiler.codegen.nodes import Op, ceil_div
+from celosia.arch.words import ceil_div
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.operand_loads import Dim, loads, on_chip
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access

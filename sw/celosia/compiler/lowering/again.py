@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.fusion import Group, Roots, fuse
 from celosia.compiler.lowered import Extent
@@ -51,7 +52,7 @@ class _Again:
         if product is None or product.op != "dot":
             return []
         (left, _), = product.attrs["contract"]
-        array = -(-product.operands[0].shape[left] // self.config.dim)
+        array = ceil_div(product.operands[0].shape[left], self.config.dim)
         steps = sum(1 if node.op in ONE_STEP else 0 if node.op in _FREE else _LONG
                     for node in self.group.nodes if node is not product)
         kept: set[Value] = set()

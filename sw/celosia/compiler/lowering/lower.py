@@ -41,9 +41,6 @@ from celosia.graph import Graph, Node, Value
 
 __all__ = ["Lowered", "lower"]
 
-_BYTES = {0: 1, 1: 2, 2: 4}
-
-
 @dataclass(frozen=True)
 class Lowered:
     """A graph as work.
@@ -88,7 +85,7 @@ class _Lowering:
             starts = node.operands[1 if node.op == "dynamic_slice" else 2:]
             sizes = (node.attrs["sizes"] if node.op == "dynamic_slice"
                      else node.operands[1].shape)
-            size = _BYTES[int(storage(self.config, x.dtype))]
+            size = storage(self.config, x.dtype).nbytes
             key = (starts, sizes, x.shape, size)
             if key not in known:
                 known[key] = byte_offset(list(starts), sizes, x.shape, size)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.lowered import Access, Tensor, storage
 from celosia.compiler.views import View
 from celosia.graph import DType, TensorType
@@ -21,7 +22,7 @@ def word_of(value: Any, dtype: DType) -> int:
         return int(np.float32(value).view(np.uint32))
     if dtype is DType.BOOL:
         return 0xFFFFFFFF if value else 0
-    return int(value) & 0xFFFFFFFF
+    return int(value) & WORD_MASK
 
 
 class Tensors:

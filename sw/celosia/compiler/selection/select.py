@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Cluster, Code, Extent
 from celosia.compiler.selection.always import always
@@ -58,7 +59,7 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
     """
     options = options or Options()
     columns = cluster.space[-1] if cluster.space else 1
-    pool = Pool(-(-columns // config.dim))
+    pool = Pool(ceil_div(columns, config.dim))
     if options.fast:
         found = translate(pool, cluster, FAST, to_bf16, options.excess)
     else:

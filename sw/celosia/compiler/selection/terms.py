@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from celosia.arch.vector import Post, ReduceOp, VectorOp
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.lowered import Extent
 from celosia.graph import Value
 from celosia.model.fast.lanes import FAST
@@ -165,7 +166,7 @@ class Pool:
 
     def word(self, bits: int) -> Term:
         """Return an immediate."""
-        return self._term("word", (), Extent.SCALAR, bits & 0xFFFFFFFF)
+        return self._term("word", (), Extent.SCALAR, bits & WORD_MASK)
 
     def fp32(self, number: float) -> Term:
         """Return an immediate that is the fp32 next to a number."""

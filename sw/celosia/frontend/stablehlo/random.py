@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from celosia.arch.words import ceil_div
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
@@ -76,7 +77,7 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     if bits_type.dtype is not DType.U32:
         raise Unsupported(f"bits must be ui32, not {bits_type}")
     state = _words_of(here)
-    blocks = -(-bits_type.size // 4)
+    blocks = ceil_div(bits_type.size, 4)
     words = _Words(here, TensorType(DType.U32, (blocks,)))
     scalars = [here.emit("slice", state, start=(i,), limit=(i + 1,), stride=(1,))
                for i in range(4)]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 
+from celosia.arch.words import ceil_div
 from celosia.graph.attributes import ARRAY, BOOL, DTYPE, INT, INTS, STRING, Attribute
 from celosia.graph.spec import Call, Trait, define, require, same
 from celosia.graph.types import TensorType
@@ -103,7 +104,7 @@ def _slice(call: Call) -> TensorType:
         require(0 <= start <= limit <= x.shape[i] and stride > 0,
                 f"dimension {i} must have 0 <= start <= limit <= {x.shape[i]} and stride > 0, "
                 f"not {start}:{limit}:{stride}")
-        shape.append(-(-(limit - start) // stride))
+        shape.append(ceil_div(limit - start, stride))
     return TensorType(x.dtype, tuple(shape))
 
 

@@ -26,6 +26,7 @@ from celosia.arch.vector import (
     Reduce,
     VectorOp,
 )
+from celosia.arch.words import ceil_div
 from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.model.streams import Stream
 from celosia.model.timing.banks import (
@@ -299,7 +300,7 @@ class Estimator:
         if command.store:
             entry = _Entry(Unit.STORE, outside, (chip,))
             return entry, occupied, occupied + timing.write_latency + STORE
-        bursts = command.rows * -(-beats // (command.rows * _BURST_BEATS))
+        bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
         occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
                        // timing.outstanding)
         self._burst = beats / bursts

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 
 __all__ = ["BLOCK", "Fetch"]
 
@@ -38,7 +39,7 @@ class Fetch:
     def __init__(self, config: TpuConfig, read_latency: int, length: int):
         self._room = config.ibuf // BLOCK
         self._latency = read_latency
-        self._total = -(-length // BLOCK)
+        self._total = ceil_div(length, BLOCK)
         self._first = 0
         self._ready: dict[int, int] = {}
         self.beats = max(BLOCK * isa.INSTRUCTION_BYTES // config.bus_bytes, 1)

@@ -14,6 +14,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
 from celosia.arch.registers import UNIT_NAMES
+from celosia.arch.words import WORD_MASK
 from celosia.model.checks import Stop, check
 from celosia.model.commands import Dma
 from celosia.model.control import Control
@@ -138,7 +139,7 @@ class _Walk(Control):
     def read(self, row: int, lane: int) -> int:
         count = self._counts[self.pc]
         self._counts[self.pc] += 1
-        return self._reads(self.pc, count) & 0xFFFFFFFF
+        return self._reads(self.pc, count) & WORD_MASK
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
         command = check(self._config, decoded, values, self.strides, _EVERYWHERE)

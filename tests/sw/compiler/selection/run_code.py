@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
-from celosia.arch.vector import Reduce, ReduceOp
+from celosia.arch.vector import NEUTRAL, Reduce, ReduceOp
 from celosia.compiler.lowered import Code, Extent
 from celosia.graph import DType, Value
 from celosia.kernels.trace import Index, Operand, Step, Tile, Word
 from celosia.model.lanes import JOINS, PLAIN
 
-__all__ = ["NEUTRAL", "evaluate", "from_words", "to_words"]
+__all__ = ["evaluate", "from_words", "to_words"]
 
 U32 = NDArray[np.uint32]
-
-#: What lanes beyond the last column hold where lanes are joined.
-NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
-           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
-           ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
 
 
 def to_words(array: NDArray, dtype: DType) -> U32:
