@@ -64,4 +64,5 @@ def build(graph, config, options):
     tensors += options.get("tensors", ())
     return SimpleNamespace(program=program, inputs=tuple(inputs), outputs=tuple(outputs),
                            works=tuple(works), tensors=tuple(tensors),
-                           proofs=tuple(options.get("proofs", ())))
+                           proofs=tuple(options.get("proofs", ())),
+                           apart=tuple(options.get("apart", ())))

@@ -10,9 +10,11 @@ from celosia.arch.registers import MOST_MEMORY
 from celosia.asm import disassemble
 from celosia.compiler.build import build, emitted
 from celosia.compiler.codegen.blocks import Emitted
-from celosia.compiler.fusion import Roots, fuse
+from celosia.compiler.fusion import fuse
+from celosia.compiler.groups import Roots
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.lowering import lower
+from celosia.compiler.lowering.again import again
 from celosia.compiler.memory import plan_arena
 from celosia.compiler.pipeline import canonical, prepared
 from celosia.compiler.residency import plan_on_chip
@@ -44,8 +46,8 @@ NumPy |
 [passes.md](passes.md) |
 | `celosia/compiler/placement.py` | what runs on the chip, what does not, and why: \
 [coverage.md](coverage.md) |
-| `celosia/compiler/fusion.py`, `spaces.py` | which operations run together, over which rows \
-and lanes |
+| `celosia/compiler/groups.py`, `fusion.py`, `spaces.py` | which operations run together, over \
+which rows and lanes |
 | `celosia/compiler/lowering/` | work on tensors: clusters, copies, loops; `views.py` says how \
 elements lie |
 | `celosia/compiler/residency.py`, `memory.py` | which tensors stay on chip; which share bytes \
@@ -198,8 +200,8 @@ def page(current: str = "") -> str:
 
     simple = canonical(graph, trace=trace)
     level = prepared(simple, config, trace=trace)
-    groups = fuse(config, level, Roots(level, {}))
-    lowered = lower(config, level)
+    groups = fuse(config, level, Roots(level, {})).groups
+    lowered = lower(config, *again(config, level))
     fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
     placed = plan_on_chip(config, lowered.works, fixed)
     plan_arena(lowered.works, fixed, MOST_MEMORY)

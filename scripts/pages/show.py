@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from celosia.arch.vector import Post, Reduce
 from celosia.compiler.codegen.blocks import Emitted
-from celosia.compiler.fusion import Group
+from celosia.compiler.groups import Group
 from celosia.compiler.lowered import (
     Access,
     Case,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from celosia.arch.config import TpuConfig
 from celosia.compiled.expected import expected
-from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.program import Program
 
@@ -127,6 +127,12 @@ class Description:
         """Why functions that have a short form keep their bounds: sentences."""
         return tuple(proof for step in self.steps if isinstance(step, ChipStep)
                      for proof in step.proofs)
+
+    @property
+    def apart(self) -> tuple[Apart, ...]:
+        """What does not run together in the steps of the chip, and why."""
+        return tuple(each for step in self.steps if isinstance(step, ChipStep)
+                     for each in step.apart)
 
     def check_config(self, config: TpuConfig) -> None:
         """Raise ValueError unless a chip is the one that the program is for."""

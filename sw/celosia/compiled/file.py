@@ -22,7 +22,7 @@ from celosia.program.file import seal
 __all__ = ["LENGTH", "MAGIC", "VERSION", "write"]
 
 MAGIC = b"CELCODE\x1a"
-VERSION = 2
+VERSION = 3
 #: Bytes of the header.
 LENGTH = struct.Struct("<I")
 
@@ -46,7 +46,8 @@ def _step(step: Step, blob: bytes) -> dict[str, Any]:
               "works": [dataclasses.astuple(work) for work in step.works]}
     if not isinstance(step, ChipStep):
         return common
-    return {**common, **_arguments(step), "proofs": step.proofs, "places": [
+    return {**common, **_arguments(step), "proofs": step.proofs,
+            "apart": [dataclasses.astuple(each) for each in step.apart], "places": [
         [place.name, *_type(place.type), place.memory, place.first, place.size]
         for place in step.places]}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from celosia.graph import TensorType
 
-__all__ = ["Argument", "Place", "WorkInfo"]
+__all__ = ["Apart", "Argument", "Place", "WorkInfo"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,18 @@ class WorkInfo:
     macs: int = 0
     vector_rows: int = 0
     bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Operations that do not run together although ``consumer`` needs what ``producer`` makes.
+
+    Both are names of operations and where they came from.
+    """
+
+    producer: str
+    consumer: str
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from celosia.arch.config import TpuConfig
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.file import LENGTH, MAGIC, VERSION
-from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.graph import DType, TensorType, parse
 from celosia.program import Program
@@ -53,7 +53,8 @@ def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[Step]:
         places = tuple(Place(name, _typed(dtype, shape), *rest)
                        for name, dtype, shape, *rest in step["places"])
         yield ChipStep(takes, Program.from_bytes(blob), _arguments(step["inputs"]),
-                       _arguments(step["outputs"]), works, places, tuple(step["proofs"]))
+                       _arguments(step["outputs"]), works, places, tuple(step["proofs"]),
+                       tuple(Apart(*each) for each in step["apart"]))
 
 
 def _arguments(arguments: list[list[Any]]) -> tuple[Argument, ...]:

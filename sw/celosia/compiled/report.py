@@ -23,6 +23,8 @@ __all__ = ["facts", "roofline", "text"]
 _MEMORIES = {"external": "external memory", "ub": "unified buffer", "acc": "accumulators"}
 #: Kinds of operations named in a line of the text, and the characters of a line that is wrapped.
 _MOST_NAMES, _WIDTH = 6, 110
+#: Pairs of operations that a reason for not fusing is shown of.
+_MOST_PAIRS = 3
 #: Stands for a space where no line may end.
 _TOGETHER = "\x1f"
 
@@ -132,6 +134,7 @@ def _on_chip(step: ChipStep, config: TpuConfig, prediction: Prediction) -> dict[
         "busy": {unit: _ratio(cycles, prediction.cycles)
                  for unit, cycles in prediction.busy.items()},
         "works": works, "proofs": list(step.proofs),
+        "apart": [[each.producer, each.consumer, each.reason] for each in step.apart],
         "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
                     "first": place.first, "size": place.size} for place in places],
     }
@@ -162,7 +165,7 @@ def text(known: Mapping[str, Any], config: TpuConfig) -> str:
     title = (f"{known['name']}, for {known['config']} ({config.dim}x{config.dim} array, "
              f"{config.bus_bytes} bytes a cycle to memory)")
     lines = [title, *_rows(rows), "", *_works(known), "", *_proofs(known),
-             *_memory(known, config)]
+             *_apart(known), *_memory(known, config)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -227,6 +230,21 @@ def _proofs(known: Mapping[str, Any]) -> list[str]:
         lines += textwrap.wrap(proof, _WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
     return [*lines, ""]
+
+
+def _apart(known: Mapping[str, Any]) -> list[str]:
+    """Say what does not run together, a paragraph for each reason, the most frequent first."""
+    pairs: defaultdict[str, list[str]] = defaultdict(list)
+    for producer, consumer, reason in known["apart"]:
+        pairs[reason].append(f"{producer} with {consumer}")
+    lines = []
+    for reason, found in sorted(pairs.items(), key=lambda item: -len(item[1])):
+        more = len(found) - _MOST_PAIRS
+        shown = "; ".join(found[:_MOST_PAIRS]) + (f"; and {more} more" if more > 0 else "")
+        lines += textwrap.wrap(f"{reason}: {shown}", _WIDTH, initial_indent="  ",
+                               subsequent_indent="    ", break_long_words=False,
+                               break_on_hyphens=False)
+    return ["not fused", *lines, ""] if lines else []
 
 
 def _memory(known: Mapping[str, Any], config: TpuConfig) -> list[str]:

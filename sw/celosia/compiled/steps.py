@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
-from celosia.compiled.parts import Argument, Place, WorkInfo
+from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
 from celosia.driver.discovery import differences
 from celosia.graph import Graph
 from celosia.program import Program
@@ -36,6 +36,8 @@ class ChipStep:
         Where tensors lie.
     proofs
         Why functions that have a short form keep the bounds of docs/numerics.md: sentences.
+    apart
+        What does not run together, and why.
     """
 
     takes: tuple[int, ...]
@@ -45,6 +47,7 @@ class ChipStep:
     works: tuple[WorkInfo, ...] = ()
     places: tuple[Place, ...] = ()
     proofs: tuple[str, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
     @property
     def where(self) -> str:

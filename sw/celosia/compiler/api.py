@@ -111,17 +111,10 @@ def graph_of(source: str | bytes | Path | Graph, filename: str | None = None) ->
     return import_stablehlo(source, filename=filename)
 
 
-def _nodes(graph: Graph) -> Iterator[Node]:
-    for node in graph.nodes:
-        yield node
-        for region in node.regions:
-            yield from _nodes(region)
-
-
 def check_formats(graph: Graph, config: TpuConfig, name: str) -> None:
     """Raise CompileError if a canonical graph needs a format that the chip does not have."""
     problems = dict.fromkeys(
-        f"{node.source}: {_what(node)}: {problem}" for node in _nodes(graph)
+        f"{node.source}: {_what(node)}: {problem}" for node in graph.walk()
         if (problem := _lacks(node, config)))
     if problems:
         formats = ", ".join(config.formats)
@@ -197,7 +190,7 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
     built = build(level, config, options)
     places = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
     return ChipStep(tuple(takes), built.program, built.inputs, built.outputs, built.works, places,
-                    built.proofs)
+                    built.proofs, built.apart)
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:

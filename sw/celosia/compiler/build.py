@@ -13,7 +13,7 @@ from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
-from celosia.compiled.parts import Argument, WorkInfo
+from celosia.compiled.parts import Apart, Argument, WorkInfo
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
 from celosia.compiler.codegen.build import build as generate
@@ -22,7 +22,9 @@ from celosia.compiler.emit.map import emit_map
 from celosia.compiler.emit.move import emit_move
 from celosia.compiler.emit.product import emit_product
 from celosia.compiler.emit.rows import emit_gather, emit_scatter
-from celosia.compiler.fusion import LEAVES
+from celosia.compiler.errors import WorkTooLarge
+from celosia.compiler.fusion import Halves, NotFused
+from celosia.compiler.groups import LEAVES, is_fused
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -42,7 +44,9 @@ from celosia.compiler.lowered import (
     Work,
 )
 from celosia.compiler.lowering import Lowered, lower
+from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.coalesce import accesses, inner
+from celosia.compiler.lowering.scope import source_text
 from celosia.compiler.memory import Life, plan_arena
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
@@ -99,6 +103,8 @@ class Built:
         All that have a home.
     proofs
         Why functions that have a short form keep their bounds: sentences.
+    apart
+        What was not fused, and why.
     """
 
     program: Program
@@ -108,6 +114,7 @@ class Built:
     tensors: tuple[Tensor, ...]
     graph: Graph
     proofs: tuple[str, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
 
 @dataclass
@@ -119,6 +126,8 @@ class _Emitter:
     infos: list[WorkInfo] = field(default_factory=list)
     #: How often the work at hand runs, as far as that is known.
     turns: int = 1
+    #: Work that finds no room on chip; nothing stands for it.
+    too_large: list[tuple[Work, WorkTooLarge]] = field(default_factory=list)
 
     def items(self, works: Iterable[Work]) -> list[Item]:
         found: list[Item] = []
@@ -150,7 +159,11 @@ class _Emitter:
                 row, items = self.word(work.index, work.source)
                 return [*items, Choose(row, branches, work.source)]
         region = self.regions[id(work)]
-        made = self.emitted(work, region)
+        try:
+            made = self.emitted(work, region)
+        except WorkTooLarge as error:
+            self.too_large.append((work, error))
+            return []
         made.private = region.ub, region.acc
         return [made]
 
@@ -261,7 +274,59 @@ def emitted(config: TpuConfig, works: Sequence[Work], placed: Mapping[Tensor, Li
     """Return the operations of lowered work whose tensors have homes, those on chip ``placed``."""
     emitter = _Emitter(config, options or Options(),
                        regions(config, works, placed, _CONTROL_ROWS))
-    return emitter.items(works)
+    items = emitter.items(works)
+    for _, error in emitter.too_large:
+        raise error
+    return items
+
+
+def _halves(graph: Graph, work: Work) -> Halves | None:
+    """Return two parts of the nodes that run together in a piece of work; None if it is one node.
+
+    Nodes that lowering makes are in no part: it makes others the next time.
+    """
+    if not isinstance(work, Cluster):
+        return None
+    known = {node for node in graph.walk() if is_fused(node)}
+    first = () if work.result is None else (work.result.node,)
+    nodes = [node for node in (*first, *work.nodes) if node in known]
+    middle = len(nodes) // 2
+    return (frozenset(nodes[:middle]), frozenset(nodes[middle:])) if middle else None
+
+
+def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
+        Lowered, int, _Emitter, list[Item]]:
+    """Return the work of a graph, the bytes of its arena, and its operations.
+
+    Fusion guesses what fits the memories on chip: a group that does not is cut in two, and what
+    cannot be cut has no tensors on chip beside it.
+    """
+    graph, late = again(config, graph)
+    halves: list[Halves] = []
+    resident = options.resident
+    while True:
+        lowered = lower(config, graph, late, halves)
+        for i, tensor in enumerate(lowered.outputs):
+            if tensor not in lowered.inputs:
+                tensor.name = f"result{i}"
+        fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
+        placed = plan_on_chip(config, lowered.works, fixed) if resident else {}
+        size = plan_arena(lowered.works, fixed, options.memory)
+        emitter = _Emitter(config, options, regions(config, lowered.works, placed, _CONTROL_ROWS),
+                           Bounded(Uses(graph)))
+        items = emitter.items(lowered.works)
+        if not emitter.too_large:
+            return lowered, size, emitter, items
+        found = [_halves(graph, work) for work, _ in emitter.too_large]
+        halves += filter(None, found)
+        if None in found:
+            if not resident:
+                raise emitter.too_large[found.index(None)][1]
+            resident = False
+
+
+def _apart(each: NotFused) -> Apart:
+    return Apart(source_text(each.producer), source_text(each.consumer), each.reason)
 
 
 def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = None, *,
@@ -291,17 +356,8 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     chosen = _options(options or {})
     say = trace or (lambda line: None)
     graph = prepared(graph, config, trace=trace)
-    lowered = lower(config, graph)
-    for i, tensor in enumerate(lowered.outputs):
-        if tensor not in lowered.inputs:
-            tensor.name = f"result{i}"
-    fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
-    placed = plan_on_chip(config, lowered.works, fixed) if chosen.resident else {}
-    size = plan_arena(lowered.works, fixed, chosen.memory)
+    lowered, size, emitter, items = _fitting(config, graph, chosen)
     say(f"{graph.name}: lowering: {len(lowered.works)} pieces of work, {size} bytes of memory")
-    emitter = _Emitter(config, chosen, regions(config, lowered.works, placed, _CONTROL_ROWS),
-                       Bounded(Uses(graph)))
-    items = emitter.items(lowered.works)
     code = generate(config, items)
     say(f"{graph.name}: emission: {len(code.insns)} instructions")
     buffers, constants = _buffers(lowered)
@@ -314,4 +370,5 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
         tuple(Argument(tensor.name, value.type)
               for tensor, value in zip(lowered.outputs, graph.outputs, strict=True)),
         tuple(emitter.infos), tuple(t for t in lowered.tensors if t.home is not None), graph,
-        tuple(dict.fromkeys(emitter.bounded.proofs.values())))
+        tuple(dict.fromkeys(emitter.bounded.proofs.values())),
+        tuple(dict.fromkeys(map(_apart, lowered.apart))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -168,6 +168,13 @@ class Graph:
         """Types of parameters and outputs."""
         return Signature(tuple(value.type for value in self.params),
                          tuple(value.type for value in self.outputs))
+
+    def walk(self) -> Iterator[Node]:
+        """Yield the nodes, each followed by those of its regions."""
+        for node in self.nodes:
+            yield node
+            for region in node.regions:
+                yield from region.walk()
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -10,6 +10,7 @@ import pytest
 import celosia
 from celosia.compiled import load, read
 from celosia.compiled.file import MAGIC, VERSION
+from celosia.compiled.parts import Apart
 from celosia.graph import parse
 
 GRAPH = """graph pass(
@@ -23,7 +24,8 @@ GRAPH = """graph pass(
 
 @pytest.fixture
 def compiled(copying):
-    return celosia.compile(parse(GRAPH), "core", name="net", options={"proofs": ["because"]})
+    return celosia.compile(parse(GRAPH), "core", name="net", options={
+        "proofs": ["because"], "apart": [Apart("exp f.py:1", "dot f.py:2", "it is so")]})
 
 
 def test_everything_comes_back(compiled, tmp_path):
@@ -31,7 +33,7 @@ def test_everything_comes_back(compiled, tmp_path):
     compiled.save(path)
     back = load(path)
     for name in ("program", "config", "inputs", "outputs", "works", "places", "name", "graph",
-                 "proofs"):
+                 "proofs", "apart"):
         assert getattr(back, name) == getattr(compiled, name), name
     assert back.to_bytes() == compiled.to_bytes() == path.read_bytes()
     assert back.report() == compiled.report()

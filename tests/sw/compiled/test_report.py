@@ -8,7 +8,7 @@ import pytest
 import celosia
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiled.artifact import Compiled
-from celosia.compiled.parts import WorkInfo
+from celosia.compiled.parts import Apart, WorkInfo
 from celosia.compiled.report import roofline
 from celosia.compiler.lowered import OnChip, Tensor
 from celosia.graph import DType, parse
@@ -87,6 +87,24 @@ def test_proofs(copying):
     assert lines[at + 2].endswith("as it is small")
     assert lines[at + 3] == ""
     assert "short forms" not in celosia.compile(parse(GRAPH)).report()
+
+
+def test_what_is_not_fused(copying):
+    pairs = [Apart(f"exp f.py:{i}", f"dot f.py:{i + 1}", "just so")
+             for i in range(5)]
+    pairs.insert(1, Apart("reduce f.py:9", "tanh f.py:9", "it is ready at the end only"))
+    compiled = celosia.compile(parse(GRAPH), options={"apart": pairs})
+    facts = compiled.report(json=True)["apart"]
+    assert facts[1] == ["reduce f.py:9", "tanh f.py:9", "it is ready at the end only"]
+    assert len(facts) == 6
+    lines = compiled.report().splitlines()
+    at = lines.index("not fused")
+    assert lines[at + 1:at + 4] == [
+        "  just so: " + "; ".join(f"exp f.py:{i} with dot f.py:{i + 1}" for i in range(3))
+        + "; and 2 more",
+        "  it is ready at the end only: reduce f.py:9 with tanh f.py:9",
+        ""]
+    assert "not fused" not in celosia.compile(parse(GRAPH)).report()
 
 
 def with_works(compiled, works):

@@ -9,6 +9,7 @@ from celosia.compiler import canonical
 from celosia.compiler.builder import Builder
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.lowering import lower
+from celosia.compiler.lowering.again import again
 from celosia.graph import DType, Graph, Source, TensorType, interpret, parameter
 
 CORE = PRESETS["core"]
@@ -58,7 +59,8 @@ def one(y, h, s):
 
 def reads(graph):
     """Tensors that the work of the last product reads, besides its operands."""
-    *_, last = (work for work in lower(CORE, canonical(graph)).works if isinstance(work, Cluster))
+    works = lower(CORE, *again(CORE, canonical(graph))).works
+    *_, last = (work for work in works if isinstance(work, Cluster))
     return len(last.reads)
 
 

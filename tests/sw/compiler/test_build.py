@@ -1,19 +1,31 @@
 """Stored programs on the golden model: as the interpreter says, however they are compiled."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import celosia
+from celosia.compiler.builder import Builder
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, interpret
+from celosia.graph import (
+    DType,
+    Graph,
+    Source,
+    TensorType,
+    interpret,
+    op,
+    parameter,
+    splat,
+)
 
 PROGRAMS = Path(__file__).parents[1] / "frontend" / "programs"
 NAMES = ("mlp_adam", "cnn_sgd", "lstm_sgd", "transformer_sgd")
 #: Largest difference, relative to the largest element of a result: sums in another order, and what
 #: `celosia.compiler.selection` says of fast functions, through a step of training.
 TOLERANCE = 2e-6
+b = Builder(Source.UNKNOWN)
 
 
 def arguments(graph, seed=0):
@@ -48,6 +60,42 @@ def test_where_tensors_lie_changes_no_bit(name):
     for here, there in zip(results(graph, args, resident=True),
                            results(graph, args, resident=False), strict=True):
         assert here.tobytes() == there.tobytes()
+
+
+def crowded(columns, count):
+    """Return a graph that has ``count`` results of the same rows in use at once."""
+    x = parameter(TensorType(DType.F32, (8, columns)))
+    parts = [b("tanh", b("multiply", x, 1 + i / 7)) for i in range(count)]
+    total = op("reduce", sum_of(parts), splat(0, TensorType(DType.F32)), dims=(1,),
+               reducer="add")
+    y = b("broadcast", total, shape=x.shape, dims=(0,))
+    for part in parts:
+        y = b("maximum", b("multiply", y, part), y)
+    return Graph("crowded", [x], [y])
+
+
+def sum_of(values):
+    total, *rest = values
+    for value in rest:
+        total = b("add", total, value)
+    return total
+
+
+@pytest.mark.parametrize(("columns", "count"), [(16, 70), (80, 8), (40, 24)])
+def test_groups_that_do_not_fit_are_cut(columns, count):
+    config = replace(celosia.preset("core"), acc_rows=64)
+    graph = crowded(columns, count)
+    wide = celosia.compile(graph, "core", cache=False)
+    assert [work.kind for work in wide.works] == ["map"]
+    compiled = celosia.compile(graph, config, cache=False)
+    assert len(compiled.works) > 1
+    assert "together they did not fit the memories on chip" in {
+        each.reason for each in compiled.apart}
+    (x,) = arguments(graph)
+    (wanted,), (came,) = interpret(graph, [x]), compiled(x)
+    np.testing.assert_allclose(came, wanted, 1e-5)
+    (there,) = wide(x)
+    assert came.tobytes() == there.tobytes()
 
 
 def test_little_memory_is_an_error():

@@ -3,7 +3,8 @@
 import pytest
 
 from celosia.arch.config import PRESETS
-from celosia.compiler.fusion import Roots, fuse
+from celosia.compiler.fusion import Fusion, fuse
+from celosia.compiler.groups import Roots
 from celosia.compiler.spaces import Space
 from celosia.graph import DType, Graph, TensorType, Value, op, parameter, splat
 
@@ -14,8 +15,7 @@ def tensor(*shape: int, dtype: DType = F32) -> Value:
     return parameter(TensorType(dtype, shape))
 
 
-def names(*outputs: Value) -> list[list[str]]:
-    """Return the operations of each group, in order."""
+def fused(*outputs: Value, **options) -> Fusion:
     params: dict[Value, None] = {}
 
     def visit(value: Value) -> None:
@@ -27,8 +27,18 @@ def names(*outputs: Value) -> list[list[str]]:
     for output in outputs:
         visit(output)
     graph = Graph("test", params, outputs)
-    return [[node.op for node in group.nodes]
-            for group in fuse(PRESETS["core"], graph, Roots(graph, {}))]
+    return fuse(PRESETS["core"], graph, Roots(graph, {}), **options)
+
+
+def names(*outputs: Value) -> list[list[str]]:
+    """Return the operations of each group, in order."""
+    return [[node.op for node in group.nodes] for group in fused(*outputs).groups]
+
+
+def apart(*outputs: Value, **options) -> list[tuple[str, str, str]]:
+    """Return what is not fused: producer, consumer and the reason."""
+    return [(each.producer.op, each.consumer.op, each.reason)
+            for each in fused(*outputs, **options).apart]
 
 
 def dot(x: Value, y: Value) -> Value:
@@ -103,6 +113,47 @@ def test_wide_rows_that_are_joined_leave_their_product():
     y = op("exp", dot(x, w))
     groups = names(op("multiply", y, along_rows(total(y, 2), y)))
     assert groups == [["dot", "exp"], ["reduce", "multiply"]]
+
+
+def test_what_is_fused_in_the_end_is_not_kept_apart():
+    x = op("exp", tensor(8, 6))
+    assert apart(op("multiply", x, along_rows(op("log", total(x, 1)), x))) == []
+
+
+def test_reasons():
+    x = op("exp", tensor(8, 6))
+    assert apart(op("negate", op("transpose", x, permutation=(1, 0)))) == [
+        ("exp", "negate", "[8, 6] and [6, 8] are not the same rows and lanes")]
+    assert apart(op("negate", op("reverse", x, dims=(0,)))) == [
+        ("exp", "negate", "elements change rows or lanes between them (reverse)")]
+    column = op("broadcast", total(x, 0), shape=(8, 6), dims=(1,))
+    assert apart(op("multiply", x, column)) == [
+        (before, "multiply", "what is joined over rows is ready at the end only")
+        for before in ("exp", "reduce")]
+    scan = op("tanh", op("reverse", x, dims=(0,)))
+    assert ("exp", "add", "tanh has to run between them") in apart(op("add", x, scan))
+    y = op("exp", tensor(4, 3, 6))
+    assert apart(total(y, 0), total(y, 1)) == [("exp", "reduce", "they join different rows")]
+
+
+def test_reasons_of_products():
+    x, w = tensor(1, 8, 4, dtype=BF16), tensor(1, 4, 6, dtype=BF16)
+    assert apart(op("add", dot(x, w), dot(tensor(1, 8, 4, dtype=BF16), w))) == [
+        ("dot", "add", "a group has one product")]
+    y = op("convert", op("exp", tensor(1, 8, 8)), dtype=BF16)
+    assert apart(dot(y, tensor(1, 8, 8, dtype=BF16))) == [
+        ("convert", "dot", "a product reads its operands from memory")]
+    wide = op("exp", dot(tensor(1, 64, 64, dtype=BF16), tensor(1, 64, 1024, dtype=BF16)))
+    assert apart(op("multiply", wide, along_rows(total(wide, 2), wide)))[0] == (
+        "exp", "reduce", "whole rows of a product would take about 16384 of 2048 accumulator rows")
+
+
+def test_halves_of_a_group_stay_apart():
+    y = op("tanh", op("exp", tensor(8, 6)))
+    parts = frozenset([y.node.operands[0].node]), frozenset([y.node])
+    assert apart(y, halves=[parts]) == [
+        ("exp", "tanh", "together they did not fit the memories on chip")]
+    assert apart(y, late=[y.node]) == [("exp", "tanh", "it is computed again where it is used")]
 
 
 @pytest.mark.parametrize(("a", "b", "wanted"), [

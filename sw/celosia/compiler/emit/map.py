@@ -13,7 +13,7 @@ from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.emit.body import Body, boxes
 from celosia.compiler.emit.dma import most_rows
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
-from celosia.compiler.errors import CompileError
+from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.lowered import Cluster, Code, Extent, Read, Region, Write
 from celosia.compiler.views import View
 
@@ -77,7 +77,7 @@ def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int,
             break
     if not best[0]:
         whole = body.whole_rows
-        raise CompileError(
+        raise WorkTooLarge(
             f"{cluster.source}: {'a whole row' if whole else 'a row of one panel'} of "
             f"{list(cluster.space)} must fit {room} accumulator rows, not take "
             f"{body.block_rows(1, panels if whole else 1)}")
@@ -91,7 +91,7 @@ def emit_map(config: TpuConfig, cluster: Cluster, code: Code, region: Region) ->
 
     Raises
     ------
-    CompileError
+    WorkTooLarge
         If one row of one panel (a whole row where its lanes are joined) does not fit the region.
     """
     if 0 in cluster.space:
@@ -117,7 +117,7 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
         if area * places <= room:
             break
         if limit == 1:
-            raise CompileError(f"{cluster.source}: a block of {list(cluster.space)} must fit "
+            raise WorkTooLarge(f"{cluster.source}: a block of {list(cluster.space)} must fit "
                                f"{room} accumulator rows, not take {area * places}")
         limit //= 2
     start = region.acc.start

@@ -11,7 +11,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.weights import Part
-from celosia.compiler.errors import CompileError
+from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.lowered import Cluster, Code, Dot, Extent, External, Region
 
 __all__ = ["Tiling", "choose", "cuts"]
@@ -354,7 +354,7 @@ def choose(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
 
     Raises
     ------
-    CompileError
+    WorkTooLarge
         If no block fits the on-chip memories.
     """
     best: tuple[Operands, Tiling] | None = None
@@ -367,7 +367,7 @@ def choose(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
                 search.most = found.cycles
     if best is None:
         acts, weights = given[0].acts, given[0].weights
-        raise CompileError(
+        raise WorkTooLarge(
             f"{cluster.source}: a product of {math.prod(cluster.space[:-1])} rows, {acts.depth} "
             f"deep, {weights.columns[0]} columns and its vector work must have room for a block, "
             f"and {len(region.ub)} rows of the unified buffer and {len(region.acc)} of the "

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.builder import Builder, scalar_of
-from celosia.compiler.fusion import Group, Roots, fuse
+from celosia.compiler.fusion import fuse
+from celosia.compiler.groups import Group, Roots
 from celosia.compiler.lowered import Extent
 from celosia.compiler.passes.residuals import MOST_STEPS, ONE_STEP
-from celosia.graph import DType, Graph, Node, Value
+from celosia.graph import DType, Graph, Node, Value, rewrite
 
 __all__ = ["again"]
 
@@ -92,10 +93,27 @@ class _Again:
 def again(config: TpuConfig, graph: Graph) -> tuple[Graph, frozenset[Node]]:
     """Return a graph in which some results are made more than once, and the nodes that do so.
 
-    Each of these is to run with those that need it, not with those that it needs.
+    Each of these is to run with those that need it, not with those that it needs. Regions are
+    graphs of their own.
     """
+    late: set[Node] = set()
+
+    def in_regions(node: Node) -> tuple[Value, ...] | None:
+        # Regions within these are done.
+        made = [_again(config, region) for region in node.regions]
+        late.update(*(each for _, each in made))
+        regions = tuple(region for region, _ in made)
+        if regions == node.regions:
+            return None
+        return Node(node.op, node.operands, node.attrs, regions, node.source).results
+
+    graph, own = _again(config, rewrite(graph, in_regions))
+    return graph, own | late
+
+
+def _again(config: TpuConfig, graph: Graph) -> tuple[Graph, frozenset[Node]]:
     roots = Roots(graph, {})
-    groups = fuse(config, graph, roots)
+    groups = fuse(config, graph, roots).groups
     plans = {group: _Again(config, graph, roots, group) for group in groups
              if group.product is not None}
     wanted = {group: set(plan.found()) for group, plan in plans.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.arch.isa import MatmulFormat
 from celosia.compiler.errors import CompileError
-from celosia.compiler.fusion import Group
+from celosia.compiler.groups import Group
 from celosia.compiler.lowered import (
     Access,
     Cluster,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ from celosia.arch.config import TpuConfig
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.counting import Counter, line, written_over
 from celosia.compiler.errors import CompileError
-from celosia.compiler.fusion import Group, is_fused
+from celosia.compiler.fusion import Halves, NotFused
+from celosia.compiler.groups import Group, is_fused
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -24,7 +25,6 @@ from celosia.compiler.lowered import (
     Work,
     storage,
 )
-from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
 from celosia.compiler.lowering.dead import without_dead
@@ -55,6 +55,8 @@ class Lowered:
         Contents of some.
     inputs, outputs
         The tensors of parameters and results; a result may be a parameter or another result.
+    apart
+        What was not fused, and why.
     """
 
     works: list[Work]
@@ -62,11 +64,13 @@ class Lowered:
     constants: Mapping[Tensor, NDArray]
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    apart: tuple[NotFused, ...]
 
 
 class _Lowering:
-    def __init__(self, config: TpuConfig):
-        self.config = config
+    def __init__(self, config: TpuConfig, late: Collection[Node], halves: Sequence[Halves]):
+        self.config, self.late, self.halves = config, late, halves
+        self.apart: list[NotFused] = []
         self.tensors = Tensors(config)
 
     def region(self, graph: Graph, given: Mapping[Value, Access],
@@ -75,7 +79,6 @@ class _Lowering:
 
         With the counter of the loop whose body it is, return the registers besides that count on.
         """
-        graph, late = again(self.config, graph)
         offsets: dict[Node, Value] = {}
         known: dict[tuple, Value] = {}
         for node in graph.nodes:
@@ -100,7 +103,8 @@ class _Lowering:
         computed = [value for value in known.values() if value not in counted]
         if computed:
             graph = Graph(graph.name, graph.params, (*graph.outputs, *computed))
-        scope = Scope(self.tensors, graph, offsets, given, counted, late)
+        scope = Scope(self.tensors, graph, offsets, given, counted, self.late, self.halves)
+        self.apart += scope.apart
         for unit in scope.units():
             if isinstance(unit, Group):
                 made = cluster(scope, unit)
@@ -265,15 +269,16 @@ class _Lowering:
         scope.works.append(Case(index, tuple(branches), source_text(node)))
 
 
-def lower(config: TpuConfig, graph: Graph) -> Lowered:
-    """Return the work of a canonical graph.
+def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
+          halves: Sequence[Halves] = ()) -> Lowered:
+    """Return the work of a canonical graph; ``late`` and ``halves`` as of `fusion.fuse`.
 
     Raises
     ------
     CompileError
         If the chip lacks what a node needs.
     """
-    lowering = _Lowering(config)
+    lowering = _Lowering(config, late, halves)
     given: dict[Value, Access] = {}
     inputs: list[Tensor] = []
     for i, value in enumerate(graph.params):
@@ -295,4 +300,4 @@ def lower(config: TpuConfig, graph: Graph) -> Lowered:
     works = without_dead(forward(coalesce(scope.works, fixed), fixed), fixed)
     works = longest_last(config, turned(config, works, lowering.tensors))
     return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
-                   tuple(outputs))
+                   tuple(outputs), tuple(lowering.apart))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import CompileError
-from celosia.compiler.fusion import Group, Roots, fuse
+from celosia.compiler.fusion import Halves, fuse
+from celosia.compiler.groups import Group, Roots
 from celosia.compiler.lowered import Access, Extent, Fill, Move, ReadWord, Tensor, Work
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.views import View
@@ -47,9 +48,13 @@ class Scope:
         Registers that hold some of the offsets already.
     late
         Nodes that run with those that need them.
+    halves
+        Of groups that were too large (`celosia.compiler.fusion.fuse`).
 
     Attributes
     ----------
+    apart
+        What was not fused.
     works
         The work so far.
     needed
@@ -58,15 +63,16 @@ class Scope:
 
     def __init__(self, tensors: Tensors, graph: Graph, offsets: Mapping[Node, Value],
                  given: Mapping[Value, Access], counted: Mapping[Value, Base],
-                 late: Collection[Node] = ()):
+                 late: Collection[Node] = (), halves: Sequence[Halves] = ()):
         self.tensors, self.graph, self.offsets = tensors, graph, offsets
         self._bases: dict[Value, Base] = dict(counted)
         self.works: list[Work] = []
         self.values: dict[Value, Access] = dict(given)
         self.roots = Roots(graph, {node: value for node, value in offsets.items()
                                    if value not in self._bases})
-        self.groups = fuse(tensors.config, graph, self.roots, late)
-        self.group_of = {node: group for group in self.groups for node in group.nodes}
+        fusion = fuse(tensors.config, graph, self.roots, late, halves)
+        self.apart = fusion.apart
+        self.group_of = {node: group for group in fusion.groups for node in group.nodes}
         self._order = {node: i for i, node in enumerate(graph.nodes)}
         self._sliced: set[Value] = set()
         self.needed: set[Value] = set()
