@@ -100,8 +100,7 @@ class _Builder:
     def _works(self, works: list[Emitted], depth: int) -> None:
         if works:
             left = LOOP_DEPTH - depth
-            works = [self._places.place(work) for work in works]
-            nodes = roll(pipeline(self._config, works, left), left)
+            nodes = roll(pipeline(self._config, self._places.place(works), left), left)
             self.assembler.nodes(self._strides.give(nodes))
 
     def _item(self, item: Item, depth: int, held: frozenset[Base]) -> None:

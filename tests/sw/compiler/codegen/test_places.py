@@ -28,22 +28,36 @@ def external(works):
     return run(works)[0][2]
 
 
+def firsts(works):
+    return [placed.before[0].operands[0] for placed in Places(CHIP).place(works)]
+
+
 def test_works_take_turns_in_their_rows():
-    places = Places(CHIP)
-    firsts = [places.place(work(i, 8)).before[0].operands[0] for i in range(10)]
-    assert firsts[:8] == [8, 32, 56, 80, 104, 128, 152, 176]
-    assert firsts[8] == 0
-    placed = places.place(work(0)).before
+    found = firsts([work(i, 8) for i in range(9)])
+    assert found[:8] == [0, 24, 48, 72, 96, 120, 144, 168]
+    assert found[8] == 0, "the rows that were used the longest ago"
+    placed = Places(CHIP).place([work(0), work(1)])[1].before
+    assert placed[0].operands[0] == 24
     assert placed[2].operands[2] == placed[1].operands[0] | 1 << 24
 
 
 def test_rows_of_others_stay_where_they_are():
     private = (range(0), range(0, 20))
-    placed = [Places(CHIP).place(work(i, 4, private)) for i in range(2)]
-    assert placed[0].before[1].operands[0] == 24
-    places = Places(CHIP)
-    places.place(work(0, 0, private))
-    assert places.place(work(0, 4, private)).before[1].operands[0] == 24
+    one, other = (placed.before[1].operands[0] for placed in Places(CHIP).place(
+        [work(0, 4, private), work(1, 4, private)]))
+    assert one == other == 24
+
+
+def test_what_comes_after_finds_its_rows_free():
+    fixed = work(1, private=None)
+    assert firsts([work(0), fixed])[0] >= 24
+    later = Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 190, 0, 1, 4, 16)] * 3 + [
+        nodes.load(Mem.ACC, DmaFormat.W32, 0, 0, 180, 4, 16)] * 4)
+    assert firsts([work(0), fixed, later])[0] == 24
+
+
+def test_works_that_use_all_rows_stay():
+    assert firsts([work(0, 8, (range(0), range(8, 30)))]) == [8]
 
 
 def test_works_in_rows_of_their_own_overlap():
