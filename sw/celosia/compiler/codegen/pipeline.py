@@ -30,6 +30,8 @@ __all__ = ["pipeline"]
 #: Longest period of blocks, and fewest turns of a loop.
 PERIODS = range(1, 17)
 MIN_TURNS = 3
+#: Runs of up to so many operations are plain code: in a loop, none could overlap what comes before.
+_PLAIN = 1024
 #: Turns that are played to find the order of one of them, and operations of all of these.
 _PLAYED = 6
 _PLAYED_OPS = 4096
@@ -53,6 +55,11 @@ class _Run:
     def turns(self) -> int:
         """Turns in which all stages are busy."""
         return (len(self.blocks) - self.stages + 1) // self.period
+
+    @property
+    def size(self) -> int:
+        """Operations of all blocks."""
+        return sum(len(stage) for block in self.blocks for stage in block.stages)
 
     def step(self, number: int, period: int = 0) -> Iterator[tuple[Op, Op]]:
         """Operations of a step, the oldest block first, and those ``period`` blocks later."""
@@ -175,7 +182,7 @@ class _Pipeline:
             stages = max(len(block.stages) for block in blocks)
             blocks = [Block(block.stages + [[]] * (stages - len(block.stages))) for block in blocks]
             run = _Run(blocks, period, stages)
-            if run.turns < MIN_TURNS:
+            if run.turns < MIN_TURNS or run.size <= _PLAIN:
                 return None
             if self._overlaps(run):
                 return run

@@ -7,12 +7,19 @@ from works import CHIP, HALF, legal, map_work, naive, product_work, run, unrolle
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen import pipeline as pipelining
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.build import build
 from celosia.compiler.codegen.nodes import Loop
 from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.strides import StrideRegisters
+
+
+@pytest.fixture(autouse=True)
+def _loops(monkeypatch):
+    """Runs that are as short as the ones here become loops all the same."""
+    monkeypatch.setattr(pipelining, "_PLAIN", 0)
 
 
 def straight(works):
@@ -72,6 +79,16 @@ def test_stages_that_share_a_place_stay_in_order():
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
     assert any(isinstance(node, Loop) for node in pipeline(CHIP, works))
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_short_runs_are_plain_code(monkeypatch):
+    """What a loop would keep apart overlaps: the end of one run and the beginning of the next."""
+    short, long = [chains(12, 2), chains(12, 2)], [chains(14, 2)]
+    monkeypatch.setattr(pipelining, "_PLAIN", 12 * 14)
+    assert not any(isinstance(node, Loop) for node in pipeline(CHIP, short))
+    assert any(isinstance(node, Loop) for node in pipeline(CHIP, long))
+    assert legal(CHIP, naive(short), unrolled(pipeline(CHIP, short)))
+    assert run(build(CHIP, short))[0] == run(straight(short))[0]
 
 
 def test_stages_that_meet_in_a_late_turn_stay_in_order():
