@@ -191,7 +191,10 @@ class _Emitter:
         sums_rows, extra = self.plan.block_rows
         output = (turn.box * len(self.groups) + turn.group if self.plan.rows_outer
                   else turn.group * len(self.plan.boxes) + turn.box)
-        sums = self.sums + output % 2 * (sums_rows + extra)
+        # What vector work needs beside them lies behind all sums: it comes a block later.
+        places = min(2, len(self.plan.boxes) * len(self.groups))
+        sums = self.sums + output % 2 * sums_rows
+        beside = self.sums + places * sums_rows + output % 2 * extra
         matmuls = stages[-2]
         n0, n1 = turn.panels
         # Rows of each image and tap in the first panel of depth; those of others lie evenly.
@@ -206,7 +209,7 @@ class _Emitter:
                             tiles, n, (a, b), sums + (n - n0) * turn.rows[1], matmuls)
         if turn.chunk < len(self.chunks) - 1:
             return
-        reads, work = self.body.block(sums + sums_rows, turn.rows, (n0, n1 - n0), sums,
+        reads, work = self.body.block(beside, turn.rows, (n0, n1 - n0), sums,
                                       None if self.plan.shared_rows is None else self.shared)
         stages[-2] = reads + matmuls
         stages[-1] += work
