@@ -36,8 +36,6 @@ TRAFFIC = 0.02
 #: of other units in the banks of the accumulators; and part of their time that this costs.
 BUSY = 3
 MEETING = 0.4
-#: Vector instructions for each row from which on the array may have to wait for what they leave.
-HEAVY = 3
 #: Parts that the depth is cut into, where all of it does not fit.
 _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 _PANELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
@@ -229,7 +227,7 @@ class _Search:
         extra = self.body.block_rows(rows, panels)
         if places * (rows * panels + extra) <= self.acc:
             yield extra, None
-        if places > 1 and self.steps[0] >= HEAVY:
+        if places > 1 and self.steps[0]:
             extra = self.body.block_rows(rows, panels, apart=True)
             shared = self.body.shared_rows(rows, panels)
             if places * (rows * panels + extra) + shared <= self.acc:
