@@ -106,7 +106,8 @@ class _Search:
         kinds = [read.extent for read in cluster.reads
                  if isinstance(read.access.tensor.home, External)]
         self.loaded = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
-        kinds = [write.extent for write in cluster.writes]
+        # What is joined over rows is written at the end.
+        kinds = [write.extent for write in cluster.writes if write.value not in code.joins]
         self.writes = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
         self.share = body.sums_share
         written = {write.access.tensor for write in cluster.writes
