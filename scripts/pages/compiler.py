@@ -22,7 +22,7 @@ from celosia.compiler.selection import Options, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
 from celosia.model.timing.predict import predict
 from pages.page import write_page
-from pages.show import blocks_text, code_text, group_text, tensor_text, work_text
+from pages.show import blocks_text, code_text, group_text, names_of, tensor_text, work_text
 
 __all__ = ["main", "page"]
 
@@ -129,7 +129,7 @@ pieces of work may stay on chip, or share bytes with others; here there is nothi
 
 ### Selection
 
-Bias and relu are one instruction of the vector unit. t{result} is the product's result.
+Bias and relu are one instruction of the vector unit. {result} is the product's result.
 
 ```
 {code}
@@ -217,7 +217,7 @@ def page(current: str = "") -> str:
         canonical=to_text(level).strip(), groups="\n".join(map(group_text, groups)),
         works="\n".join(map(work_text, lowered.works)),
         homes="\n".join(tensor_text(tensor) for tensor in fixed), code=code_text(code),
-        result=code.inputs[cluster.result].number, blocks=blocks_text(blocks),
+        result=names_of(code)[code.inputs[cluster.result]], blocks=blocks_text(blocks),
         program=disassemble(program).strip(), cycles=expected.cycles,
         busy=expected.busy["mxu"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from celosia.arch.vector import Post, Reduce
 from celosia.compiler.codegen.blocks import Emitted
@@ -13,7 +13,6 @@ from celosia.compiler.lowered import (
     Cluster,
     Code,
     Dot,
-    Extent,
     External,
     Fill,
     GatherRows,
@@ -25,9 +24,14 @@ from celosia.compiler.lowered import (
     While,
     Work,
 )
-from celosia.kernels.trace import Index, Operand, Tile, Word
+from celosia.kernels.terms import Extent, Leaf, Term
 
-__all__ = ["blocks_text", "code_text", "group_text", "tensor_text", "work_text"]
+__all__ = ["blocks_text", "code_text", "group_text", "names_of", "tensor_text", "work_text"]
+
+
+def _extent(extent: Extent) -> str:
+    assert extent.name
+    return extent.name.lower()
 
 
 def _sizes(sizes: Iterable[int]) -> str:
@@ -74,9 +78,9 @@ def _cluster(work: Cluster) -> Iterator[str]:
         yield f"  x {_access(work.product.x)}"
         yield f"  w {_access(work.product.w)}"
     for read in work.reads:
-        yield f"  reads {read.extent.value} {_access(read.access)}"
+        yield f"  reads {_extent(read.extent)} {_access(read.access)}"
     for write in work.writes:
-        yield f"  writes {write.extent.value} {_access(write.access)}"
+        yield f"  writes {_extent(write.extent)} {_access(write.access)}"
 
 
 def work_text(work: Work) -> str:
@@ -114,35 +118,36 @@ def _lines(work: Work) -> Iterator[str]:
                     yield from (f"  {i}: " + line for line in _lines(part))
 
 
-def _operand(operand: Operand) -> str:
-    if isinstance(operand, Tile):
-        return f"t{operand.number}"
-    if isinstance(operand, Word):
-        return f"{operand.bits:#010x}"
-    if isinstance(operand, Index):
-        return f"{'row' if operand.of_row else 'lane'} + {operand.base}"
-    return operand.name
+def _operand(arg: Term, names: Mapping[Term, str]) -> str:
+    if arg.op is Leaf.WORD:
+        return f"{arg.param:#010x}"
+    if arg.op in (Leaf.LANE, Leaf.ROW):
+        return f"{arg.op.name.lower()} + {arg.param}"
+    return names[arg]
+
+
+def names_of(code: Code) -> dict[Term, str]:
+    """Return what `code_text` calls the terms."""
+    return {term: f"t{i}" for i, term in enumerate(code.terms)}
 
 
 def code_text(code: Code) -> str:
     """Return the vector instructions of a cluster, a line for each."""
-    lines = []
-    for value, tile in code.inputs.items():
-        extent = code.extents[tile.number]
-        lines.append(f"t{tile.number} = {extent.value} {value.type}, {value.node.op}")
+    names = names_of(code)
+    lines = [f"{names[term]} = {_extent(term.extent)} {value.type}, {value.node.op}"
+             for value, term in code.inputs.items()]
     for step in code.steps:
-        extent = code.extents[step.result.number]
-        text = f"t{step.result.number} = {step.op.name.lower()} " + ", ".join(
-            map(_operand, step.operands))
+        text = f"{names[step]} = {step.op.name.lower()} " + ", ".join(
+            _operand(arg, names) for arg in step.args)
         if step.post is not Post.NONE:
             text += f", then {step.post.name.lower()}"
         if step.reduce is not Reduce.NONE:
             text += f", {step.reduce_op.name.lower()} over {step.reduce.name.lower()}"
-        lines.append(text + ("" if extent is Extent.FULL else f"  ({extent.value})"))
-    for value, tile in code.outputs.items():
+        lines.append(text + ("" if step.extent is Extent.FULL else f"  ({_extent(step.extent)})"))
+    for value, term in code.outputs.items():
         join = code.joins.get(value)
         over = f", {join.name.lower()} over rows" if join is not None else ""
-        lines.append(f"write t{tile.number}{over}")
+        lines.append(f"write {names[term]}{over}")
     return "\n".join(lines)
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels import error_functions, functions, inverses
 from celosia.kernels.evaluate import evaluate
-from celosia.kernels.trace import Kernel, kernel, step
+from celosia.kernels.terms import step
+from celosia.kernels.trace import Kernel, kernel
 
 __all__ = ["HARDWARE", "LIBRARY", "POINTS", "Case", "Worst", "errors", "measure"]
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.groups import CHEAP, Group, Roots, is_fused, product_space
-from celosia.compiler.lowered import Extent
 from celosia.compiler.spaces import Space
 from celosia.graph import Graph, Node, Value
+from celosia.kernels.terms import Extent
 
 __all__ = ["Fusion", "Halves", "NotFused", "fuse"]
 
@@ -125,7 +125,7 @@ class _Fusion:
                 cuts = Space.of((*column.space.dims, 2)).cuts
                 space = other.space.cut(cuts)
                 if space is not None:
-                    yield space, other.extents | dict.fromkeys(column.extents, Extent.COLUMN)
+                    yield space, other.extents | dict.fromkeys(column.extents, Extent.ROWS)
 
     def too_large(self, group: Group) -> str:
         """Say why a block of a group finds no room on chip, its rows in an order that suits; ""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from celosia.compiler.lowered import Extent
 from celosia.compiler.spaces import Space
 from celosia.compiler.views import View
 from celosia.graph import DType, Graph, Node, Trait, Value, having
+from celosia.kernels.terms import Extent
 
 __all__ = ["CHEAP", "LEAVES", "PRODUCTS", "VIEWS", "Group", "Roots", "inside", "is_fused",
            "product_space"]
@@ -145,7 +145,7 @@ class Group:
     Attributes
     ----------
     extents
-        Of each node: FULL, or COLUMN where it has one element for each row. Of a reduction, what it
+        Of each node: FULL, or ROWS where it has one element for each row. Of a reduction, what it
         runs over.
     joined
         Intervals of rows that are joined, or None; `join` names the reductions that do so.
@@ -178,7 +178,7 @@ class Group:
             return self.extents[node]
         if node in self.joins:
             return None
-        return Extent.COLUMN if _joined_rows(node)[0] else Extent.FULL
+        return Extent.ROWS if _joined_rows(node)[0] else Extent.FULL
 
     @property
     def can_be_column(self) -> bool:
@@ -207,13 +207,13 @@ class Group:
 
     def _is_in_place(self, base: Value, chain: list[Node], consumer: Node) -> bool:
         space, extents = self.space, self.extents
-        given = (Extent.COLUMN if base.node.op == "reduce" and _joined_rows(base.node)[0]
+        given = (Extent.ROWS if base.node.op == "reduce" and _joined_rows(base.node)[0]
                  else extents[base.node])
         view = inside(View.contiguous(base.shape), chain)
         rows = View.contiguous(space.row_dims).strides
-        if extents[consumer] is Extent.COLUMN:
-            return given is Extent.COLUMN and _strides_match(view, space.row_dims, rows)
-        if given is Extent.COLUMN:
+        if extents[consumer] is Extent.ROWS:
+            return given is Extent.ROWS and _strides_match(view, space.row_dims, rows)
+        if given is Extent.ROWS:
             return _strides_match(view, space.dims, (*rows, 0))
         return _strides_match(view, space.dims, View.contiguous(space.dims).strides)
 

@@ -9,8 +9,8 @@ reads tensors and writes tensors; what lies between is known to itself alone. Th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
@@ -18,11 +18,11 @@ from celosia.arch.vector import ReduceOp
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Value
-from celosia.kernels.trace import Step, Tile
+from celosia.kernels.terms import Extent, Term
 
-__all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "Extent", "External",
+__all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "External",
            "Fill", "GatherRows", "Move", "OnChip", "Read", "ReadWord", "Region",
-           "ScatterRows", "Tensor", "While", "Work", "Write", "storage"]
+           "ScatterRows", "Tensor", "While", "Work", "Write", "row_strides", "storage"]
 
 
 def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
@@ -111,17 +111,11 @@ class Access:
         return home.offset + (self.view.offset + element) * self.tensor.element_bytes
 
 
-class Extent(Enum):
-    """What a value in a cluster is, over the cluster's space of rows and lanes.
-
-    FULL has an element for each row and lane, COLUMN one for each row (it goes with every lane),
-    ROW one for each lane (it goes with every row), SCALAR only one.
-    """
-
-    FULL = "full"
-    COLUMN = "column"
-    ROW = "row"
-    SCALAR = "scalar"
+def row_strides(view: View, extent: Extent) -> tuple[int, ...]:
+    """Return the strides along the rows of a view of this extent; () where it has none."""
+    if Extent.ROWS not in extent:
+        return ()
+    return view.strides[:-1] if Extent.LANES in extent else view.strides
 
 
 @dataclass(frozen=True)
@@ -129,8 +123,8 @@ class Read:
     """A value that a cluster reads.
 
     The shape of ``access.view`` is that of the space for FULL, the space without its last
-    dimension for COLUMN, the last dimension alone for ROW, () for SCALAR. The last stride of a FULL
-    and a ROW is 1 (any where the dimension is 1).
+    dimension for ROWS, the last dimension alone for LANES, () for SCALAR. The last stride of what
+    has lanes is 1 (any where the dimension is 1).
     """
 
     value: Value
@@ -143,7 +137,7 @@ class Write:
     """A value that a cluster writes.
 
     Views as of `Read`. What `Code.joins` joins over rows has a view of the shape
-    ``space[:kept] + space[-1:]``, or ``space[:kept]`` where lanes are joined as well (a COLUMN).
+    ``space[:kept] + space[-1:]``, or ``space[:kept]`` where lanes are joined as well (ROWS).
     """
 
     value: Value
@@ -194,27 +188,38 @@ class Code:
     Attributes
     ----------
     steps
-        As `celosia.kernels` has them, in order, none without use. One step stands for all rows and
-        all panels of D lanes of its extent. ``reduce`` LANES joins all lanes of the whole row of
-        the space (over all panels, without those beyond the last column) and gives a COLUMN, with
-        its element in every lane. A lane index counts the columns of the space.
+        In order, none without use. One step stands for all rows and all panels of D lanes of its
+        extent. ``reduce`` LANES joins all lanes of the whole row of the space (over all panels,
+        without those beyond the last column) and leaves an element for each row, in every lane. A
+        lane index counts the columns of the space.
     inputs
-        The tile of each value that is read, and of the product's result. A tile of a COLUMN has
-        its element in every lane.
+        The term of each value that is read, and of the product's result. What has no lanes has its
+        element in every lane.
     outputs
-        The tile of each value that is written: of the extent of its `Write`.
+        The term of each value that is written: of the extent of its `Write`.
     joins
-        Values that are joined over rows and then written (in `outputs`, too, by their tile before
+        Values that are joined over rows and then written (in `outputs`, too, by their term before
         the rows are joined).
-    extents
-        The extent of every tile, by its number.
     """
 
-    steps: tuple[Step, ...]
-    inputs: dict[Value, Tile]
-    outputs: dict[Value, Tile]
+    steps: tuple[Term, ...]
+    inputs: dict[Value, Term]
+    outputs: dict[Value, Term]
     joins: dict[Value, ReduceOp]
-    extents: dict[int, Extent]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All that has rows: what is read, and what the steps make."""
+        return *self.inputs.values(), *self.steps
+
+    def replaced(self, leaf: Callable[[Term], Term]) -> Code:
+        """Return the code with other immediates and indexes."""
+        made: dict[Term, Term] = {term: term for term in self.inputs.values()}
+        for step in self.steps:
+            args = tuple(made[arg] if arg in made else leaf(arg) for arg in step.args)
+            made[step] = step if args == step.args else replace(step, args=args)
+        return Code(tuple(made[step] for step in self.steps), self.inputs,
+                    {value: made[term] for value, term in self.outputs.items()}, self.joins)
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ class Cluster:
         What it begins with, or None; and the value that this makes.
     nodes
         Operations, in an order in which they may run. All are elementwise on the space, changes of
-        shape that keep rows and lanes, broadcasts of COLUMN, ROW and SCALAR, or reductions.
+        shape that keep rows and lanes, broadcasts of ROWS, LANES and SCALAR, or reductions.
     source
         What it came from, for messages.
     """

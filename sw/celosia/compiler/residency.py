@@ -18,7 +18,6 @@ from celosia.compiler.lowered import (
     Case,
     Cluster,
     Dot,
-    Extent,
     OnChip,
     Read,
     ReadWord,
@@ -27,10 +26,12 @@ from celosia.compiler.lowered import (
     While,
     Work,
     Write,
+    row_strides,
 )
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, lives
 from celosia.graph import DType
+from celosia.kernels.terms import Extent
 
 __all__ = ["plan_on_chip", "regions"]
 
@@ -55,9 +56,9 @@ def _reaches(config: TpuConfig, access: Access, extent: Extent) -> bool:
         return False
     if extent is Extent.SCALAR:
         return True
-    strides = {Extent.FULL: view.strides[:-1], Extent.COLUMN: view.strides}.get(extent, ())
+    strides = row_strides(view, extent)
     sizes = view.shape[:len(strides)]
-    wide = extent in (Extent.FULL, Extent.ROW) and view.shape[-1] > 1
+    wide = Extent.LANES in extent and view.shape[-1] > 1
     if wide and (view.strides[-1] != 1 or view.offset % columns % config.dim
                  or view.offset % columns + view.shape[-1] > columns):
         return False

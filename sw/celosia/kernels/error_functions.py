@@ -6,7 +6,7 @@ from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.kernels.functions import choose, exp_of_sum, polynomial, small_erf
 from celosia.kernels.table import computes
-from celosia.kernels.trace import Tile, clamp, step
+from celosia.kernels.terms import Term, clamp, step
 
 __all__ = ["erfc"]
 
@@ -29,7 +29,7 @@ _SERIES = tuple(_SCALE * each for each in (
 
 
 @computes("erfc")
-def erfc(x: Tile) -> Tile:
+def erfc(x: Term) -> Term:
     """Complementary error function, 1 - erf(x)."""
     size = step(Op.FABS, x, **clamp(0.0, _FAR))
     # exp(-t**2) with t**2 = u**2 + (t - u) * (t + u), the first of these exact.

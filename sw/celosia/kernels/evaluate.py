@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
-from celosia.kernels.trace import Kernel, Operand, Scalar, Step, Tile, Word, word
+from celosia.kernels.terms import Leaf, Term, word
+from celosia.kernels.trace import Kernel
 from celosia.model.fast.lanes import FAST
 
 __all__ = ["evaluate"]
@@ -18,27 +19,25 @@ U32 = NDArray[np.uint32]
 
 class _Values:
     def __init__(self, scalars: Mapping[str, float | int], rows: int, lanes: int, first_row: int):
-        self.tiles: dict[int, U32] = {}
+        self.known: dict[Term, U32] = {}
         self.scalars, self.rows, self.lanes, self.first_row = scalars, rows, lanes, first_row
 
-    def of(self, operand: Operand) -> U32:
-        if isinstance(operand, Tile):
-            return self.tiles[operand.number]
-        if isinstance(operand, Scalar):
-            bound = word(self.scalars[operand.name])
-            assert isinstance(bound, Word)
-            operand = bound
-        if isinstance(operand, Word):
-            return np.full((1, 1), operand.bits, np.uint32)
-        if operand.of_row:
-            index = np.arange(self.rows)[:, np.newaxis] + (operand.base + self.first_row)
+    def of(self, arg: Term) -> U32:
+        if arg.op is Leaf.SCALAR:
+            arg = word(self.scalars[arg.source])
+        if arg.op is Leaf.WORD:
+            return np.full((1, 1), arg.param, np.uint32)
+        if arg.op is Leaf.ROW:
+            index = np.arange(self.rows)[:, np.newaxis] + (arg.param + self.first_row)
+        elif arg.op is Leaf.LANE:
+            index = np.arange(self.lanes)[np.newaxis] + arg.param
         else:
-            index = np.arange(self.lanes)[np.newaxis] + operand.base
+            return self.known[arg]
         return index.astype(np.uint32)
 
-    def run(self, step: Step) -> U32:
-        result = FAST.compute(step.op, step.post, [self.of(operand) for operand in step.operands],
-                              step.param)
+    def run(self, step: Term) -> U32:
+        words = [self.of(arg) for arg in step.args]
+        result = FAST.compute(step.first, step.post, words, step.param)
         if step.reduce == Reduce.NONE:
             return result
         if step.reduce == Reduce.LANES:
@@ -84,14 +83,14 @@ def evaluate(kernel: Kernel, *arrays: NDArray, dim: int | None = None, rows: int
         for g, tile in enumerate(taken.tiles):
             part = array[:, g * lanes:(g + 1) * lanes]
             pad = lanes - part.shape[1] if kernel.columns is not None else 0
-            values.tiles[tile.number] = np.pad(part, ((0, 0), (0, pad)))
+            values.known[tile] = np.pad(part, ((0, 0), (0, pad)))
     with np.errstate(over="ignore"):
         for step in kernel.steps:
-            values.tiles[step.result.number] = values.run(step)
+            values.known[step] = values.run(step)
     results = []
     for output in kernel.outputs:
         height = 1 if output.one_row else count
-        parts = [np.broadcast_to(values.tiles[tile.number], (height, lanes))
+        parts = [np.broadcast_to(values.known[tile], (height, lanes))
                  for tile in output.tiles]
         width = 1 if output.per_row else kernel.columns
         results.append(np.ascontiguousarray(np.concatenate(parts, 1)[:, :width]))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.table import computes
-from celosia.kernels.trace import Tile, clamp, step
+from celosia.kernels.terms import Term, clamp, step
 
 __all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
            "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
@@ -64,7 +64,7 @@ _ERFC = (-1.6281102, -0.9171202, -0.15189697, 0.033046514, -0.0046454747,
          0.0003095996)
 
 
-def polynomial(x: Tile, coefficients: Sequence[float]) -> Tile:
+def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     """Return c0 + c1 * x + c2 * x**2 + ...: as many steps as coefficients but one (at least 2)."""
     *rest, last_but_one, last = coefficients
     value = step(Op.FFMA, x, last, last_but_one)
@@ -73,29 +73,29 @@ def polynomial(x: Tile, coefficients: Sequence[float]) -> Tile:
     return value
 
 
-def choose(mask: Tile, a: Tile, b: Tile) -> Tile:
+def choose(mask: Term, a: Term, b: Term) -> Term:
     """Return a where the mask is all ones, b where it is 0: three steps, for `select` reads two."""
     return step(Op.OR, step(Op.AND, mask, a), step(Op.SELECT, mask, 0, b))
 
 
 @computes("divide")
-def div(n: Tile, d: Tile) -> Tile:
+def div(n: Term, d: Term) -> Term:
     """Quotient n / d."""
     return step(Op.MOV, d, n, post=Post.DIV)
 
 
 @computes("sqrt")
-def sqrt(x: Tile) -> Tile:
+def sqrt(x: Term) -> Term:
     """Square root; of -0 it is -0, of other negative numbers NaN."""
     return step(Op.MOV, x, post=Post.SQRT)
 
 
-def _exp_parts(x: Tile, sign: float) -> tuple[Tile, Tile]:
+def _exp_parts(x: Term, sign: float) -> tuple[Term, Term]:
     """Factors of exp(sign * x): one about 1..2, and a power of two."""
     return exp_of_sum(x, None, sign)
 
 
-def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
+def exp_of_sum(x: Term, small: Term | None, sign: float) -> tuple[Term, Term]:
     """Factors of exp(sign * x + small), for a small number that x has no digits for.
 
     One is about 1..2 (where nothing is added), the other a power of two.
@@ -104,7 +104,7 @@ def exp_of_sum(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
     return power, step(Op.FNEG, whole, post=Post.EXP2)
 
 
-def _exp_split(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
+def _exp_split(x: Term, small: Term | None, sign: float) -> tuple[Term, Term]:
     """Return the first factor of exp(sign * x + small), and minus the exponent of the other."""
     whole = step(Op.FFMA, x, -sign * _LOG2_E_SHORT, 0.5, post=Post.F2I)
     whole = step(Op.I2F, whole)
@@ -115,14 +115,14 @@ def _exp_split(x: Tile, small: Tile | None, sign: float) -> tuple[Tile, Tile]:
 
 
 @computes("exp")
-def exp(x: Tile) -> Tile:
+def exp(x: Term) -> Term:
     """Exponential function e**x."""
     power, scale = _exp_parts(x, 1.0)
     return power * scale
 
 
 @computes("cosh")
-def cosh(x: Tile) -> Tile:
+def cosh(x: Term) -> Term:
     """Hyperbolic cosine."""
     # e**|x| / 2, whose power of two is in range where that of e**|x| is not, and what is left.
     power, whole = _exp_split(abs(x), None, 1.0)
@@ -131,7 +131,7 @@ def cosh(x: Tile) -> Tile:
 
 
 @computes("expm1")
-def expm1(x: Tile) -> Tile:
+def expm1(x: Term) -> Term:
     """Exponential less one, e**x - 1."""
     # x = k * ln(2) + r, |r| <= ln(2) / 2, and scale = 2**(k - 1), which is in range where 2**k is
     # not: 2 * scale * expm1(r) - (0.5 - scale) - (0.5 - scale) keeps the sign of a zero.
@@ -147,13 +147,13 @@ def expm1(x: Tile) -> Tile:
 
 
 @computes("log")
-def log(x: Tile) -> Tile:
+def log(x: Term) -> Term:
     """Natural logarithm; of a zero -inf, of a negative number NaN."""
     return step(Op.MOV, x, post=Post.LOG2) * math.log(2)
 
 
 @computes("log1p")
-def log1p(x: Tile) -> Tile:
+def log1p(x: Term) -> Term:
     """Natural logarithm of 1 + x."""
     # With u = 1 + x, rounded, and lost = x - (u - 1): log(u) + lost / u. The clamps are for
     # x = inf; below u = 0.5 nothing is lost. The minimum is for x = -0, whose logarithm is +0 else.
@@ -165,7 +165,7 @@ def log1p(x: Tile) -> Tile:
 
 
 @computes("logaddexp")
-def logaddexp(x: Tile, y: Tile) -> Tile:
+def logaddexp(x: Term, y: Term) -> Term:
     """Logarithm of e**x + e**y."""
     # Of infinities of one sign there is no difference: one is taken as a large number.
     finite = step(Op.FMAX, x, y, **clamp(-_HUGE, _HUGE))
@@ -173,14 +173,14 @@ def logaddexp(x: Tile, y: Tile) -> Tile:
     return step(Op.FMAX, x, y) + log1p(exp(apart))
 
 
-def logistic(x: Tile) -> Tile:
+def logistic(x: Term) -> Term:
     """Sigmoid 1 / (1 + e**-x)."""
     power, scale = _exp_parts(x, -1.0)
     return step(Op.FFMA, power, scale, 1.0, post=Post.RECIP)
 
 
 @computes("tanh")
-def tanh(x: Tile) -> Tile:
+def tanh(x: Term) -> Term:
     """Hyperbolic tangent."""
     # With v about e**(-2 * t), t = min(|x|, 9): (1 - v) / (1 + v) is the tangent of -ln(v) / 2, and
     # nearly as much is missing as t is more than that; the clamp keeps it from large t, where
@@ -194,13 +194,13 @@ def tanh(x: Tile) -> Tile:
     return step(Op.OR, value, step(Op.AND, x, _SIGN))
 
 
-def small_erf(x: Tile) -> Tile:
+def small_erf(x: Term) -> Term:
     """Error function of abs(x) <= _ERF_SMALL."""
     return x * polynomial(step(Op.MOV, x, post=Post.SQUARE), _ERF)
 
 
 @computes("erf")
-def erf(x: Tile) -> Tile:
+def erf(x: Term) -> Term:
     """Error function."""
     small = small_erf(x)
     # From 1 - 2**(t * R(t)) with t = min(|x|, 4); erf(4) rounds to 1.
@@ -210,7 +210,7 @@ def erf(x: Tile) -> Tile:
     return choose(step(Op.FLT, t, _ERF_SMALL), small, large)
 
 
-def _sine(x: Tile, turns: Tile, parity: Tile) -> Tile:
+def _sine(x: Term, turns: Term, parity: Term) -> Term:
     """sin(x - turns * pi), its sign changed where bit 0 of parity is set."""
     r = step(Op.FFMA, turns, -_PI[0], x)
     r = step(Op.FFMA, turns, -_PI[1], r)
@@ -221,14 +221,14 @@ def _sine(x: Tile, turns: Tile, parity: Tile) -> Tile:
 
 
 @computes("sin")
-def sin(x: Tile) -> Tile:
+def sin(x: Term) -> Term:
     """Sine, for |x| <= 1e4; beyond, digits are lost; from 1e7 on it is some number from -1 to 1."""
     whole = step(Op.FFMA, x, 1 / math.pi, _ROUND)  # its lowest bit is that of the integer
     return _sine(x, whole - _ROUND, whole)
 
 
 @computes("cos")
-def cos(x: Tile) -> Tile:
+def cos(x: Term) -> Term:
     """Cosine, for |x| <= 1e4; beyond, as `sin`."""
     # cos(x) = sin(x + pi / 2); the halves of pi that are taken away are an odd number.
     whole = step(Op.FFMA, x, 1 / math.pi, 0.5) + _ROUND
@@ -236,7 +236,7 @@ def cos(x: Tile) -> Tile:
 
 
 @computes("power")
-def power(x: Tile, y: Tile) -> Tile:
+def power(x: Term, y: Term) -> Term:
     """Power x**y, as in C: NaN where x < 0 and y is no integer, 1 where y is 0 or x is 1."""
     magnitude = abs(x)
     value = _exp2(*_product(y, *_log2(magnitude)))
@@ -252,7 +252,7 @@ def power(x: Tile, y: Tile) -> Tile:
     return step(Op.OR, value, step(Op.AND, broken, negative))
 
 
-def _log2(x: Tile) -> tuple[Tile, Tile]:
+def _log2(x: Term) -> tuple[Term, Term]:
     """Logarithm to base 2 of x >= 0 in two parts, to about 2**-29 of it; of inf it is inf."""
     # x = m * 2**e, sqrt(1/2) <= m < sqrt(2), and r * m = 1 + f, f = h + l with 12 bits in h:
     # ln(1 + f) = (h - h**2 / 2) + (l - l * (h + l / 2)) + f**3 * Q(f).
@@ -263,7 +263,7 @@ def _log2(x: Tile) -> tuple[Tile, Tile]:
     m = step(Op.ISUB, x, step(Op.AND, scale, _SIGN | _EXPONENT))
     above, below = step(Op.FGT, m, 1.14), step(Op.FLT, m, 0.88)
 
-    def pick(high: float, low: float, middle: float = 0.0) -> Tile:
+    def pick(high: float, low: float, middle: float = 0.0) -> Term:
         return step(Op.SELECT, below, low, step(Op.SELECT, above, high, middle))
 
     f = step(Op.FFMA, m, pick(0.75, 1.25, 1.0), -1.0)  # exact
@@ -289,7 +289,7 @@ def _log2(x: Tile) -> tuple[Tile, Tile]:
     return total, rest - (total - exponent + product)
 
 
-def _product(y: Tile, high: Tile, low: Tile) -> tuple[Tile, Tile]:
+def _product(y: Term, high: Term, low: Term) -> tuple[Term, Term]:
     """Y times a number in two parts, in two parts, from -304 to 304: `_exp2` needs no more."""
     y_upper, upper = step(Op.AND, y, _UPPER), step(Op.AND, high, _UPPER)
     product = step(Op.FMUL, y_upper, upper, **clamp(-304.0, 304.0))  # exact
@@ -297,7 +297,7 @@ def _product(y: Tile, high: Tile, low: Tile) -> tuple[Tile, Tile]:
     return product, step(Op.AND, rest, step(Op.FEQ, rest, rest))  # NaN: infinities were there
 
 
-def _exp2(high: Tile, low: Tile) -> Tile:
+def _exp2(high: Term, low: Term) -> Term:
     """Two to the power of a number in two parts."""
     whole = step(Op.I2F, step(Op.FFMA, high + low, 2.0**-22 - 1, 0.5, post=Post.F2I))
     power = step(Op.FADD, high + whole, low, post=Post.EXP2)

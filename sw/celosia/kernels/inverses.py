@@ -7,7 +7,7 @@ import math
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.functions import polynomial
 from celosia.kernels.table import computes
-from celosia.kernels.trace import Tile, clamp, step
+from celosia.kernels.terms import Term, clamp, step
 
 __all__ = ["atan2", "cbrt"]
 
@@ -25,7 +25,7 @@ _LARGE = 2.0**64
 
 
 @computes("cbrt")
-def cbrt(x: Tile) -> Tile:
+def cbrt(x: Term) -> Term:
     """Cube root; of -0 it is -0."""
     # The root's inverse, a little low: so s * inverse - 1 is below zero but for infinity, where
     # the clamp makes it so. The other clamp is for x = 0 and infinity; squares of it are in range.
@@ -38,7 +38,7 @@ def cbrt(x: Tile) -> Tile:
 
 
 @computes("atan2")
-def atan2(y: Tile, x: Tile) -> Tile:
+def atan2(y: Term, x: Term) -> Term:
     """Angle of the point (x, y), from -pi to pi, as in C: a zero's sign is that of a side."""
     down, up = abs(x), abs(y)
     steep = step(Op.FGT, up, down)

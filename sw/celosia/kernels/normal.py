@@ -11,18 +11,19 @@ import math
 from collections.abc import Callable, Sequence
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.kernels.trace import Kernel, Tile, kernel, lane_index, step
+from celosia.kernels.terms import Term, lane_index, step
+from celosia.kernels.trace import Kernel, kernel
 
 __all__ = ["argmax", "layer_norm", "log_softmax", "softmax"]
 
 Op = VectorOp
-Row = Sequence[Tile]
+Row = Sequence[Term]
 
 _LOG2_E = 1 / math.log(2)
 _NO_LANE = 0x7FFFFFFF
 
 
-def _joined(op: Op, reduce_op: ReduceOp, row: Row) -> Tile:
+def _joined(op: Op, reduce_op: ReduceOp, row: Row) -> Term:
     """Join the groups, then the lanes, whose every one holds the result."""
     if len(row) == 1:
         return step(Op.MOV, row[0], reduce=Reduce.LANES, reduce_op=reduce_op)
@@ -32,11 +33,11 @@ def _joined(op: Op, reduce_op: ReduceOp, row: Row) -> Tile:
     return step(op, total, row[-1], reduce=Reduce.LANES, reduce_op=reduce_op)
 
 
-def _total(row: Row) -> Tile:
+def _total(row: Row) -> Term:
     return _joined(Op.FADD, ReduceOp.SUM_F, row)
 
 
-def _masked(row: Row, columns: int, dim: int, filler: float) -> list[Tile]:
+def _masked(row: Row, columns: int, dim: int, filler: float) -> list[Term]:
     """Put a filler into the lanes beyond the last column."""
     rest = columns - (len(row) - 1) * dim
     if rest == dim:
@@ -50,7 +51,7 @@ def _of_rows(name: str, columns: int, dim: int, function: Callable[..., object],
     return kernel(name, function, rows=rows, columns=columns, dim=dim, **options)
 
 
-def _centred(x: Row, columns: int, dim: int) -> list[Tile]:
+def _centred(x: Row, columns: int, dim: int) -> list[Term]:
     """Subtract the largest of a row; -inf beyond its end."""
     x = _masked(x, columns, dim, -math.inf)
     top = _joined(Op.FMAX, ReduceOp.MAX_F, x)
@@ -59,7 +60,7 @@ def _centred(x: Row, columns: int, dim: int) -> list[Tile]:
 
 def softmax(columns: int, dim: int) -> Kernel:
     """Return softmax over rows of ``columns``: six instructions for a group, 5 n - 1 for n."""
-    def function(x: Row) -> list[Tile]:
+    def function(x: Row) -> list[Term]:
         powers = [step(Op.FMUL, tile, _LOG2_E, post=Post.EXP2)
                   for tile in _centred(x, columns, dim)]
         inverse = step(Op.MOV, _total(powers), post=Post.RECIP)
@@ -69,7 +70,7 @@ def softmax(columns: int, dim: int) -> Kernel:
 
 def log_softmax(columns: int, dim: int) -> Kernel:
     """Return the logarithm of softmax: five instructions for a group, 5 n - 1 for n."""
-    def function(x: Row) -> list[Tile]:
+    def function(x: Row) -> list[Term]:
         x = _centred(x, columns, dim)
         if len(x) == 1:
             total = step(Op.FMUL, x[0], _LOG2_E, post=Post.EXP2, reduce=Reduce.LANES,
@@ -87,7 +88,7 @@ def layer_norm(columns: int, dim: int, eps: float = 1e-5) -> Kernel:
     For n groups they are 6 n - 1. ``gamma`` and ``beta`` are one row; the variance is that of the
     row (not of a sample), from the differences from the mean.
     """
-    def function(x: Row, gamma: Row, beta: Row) -> list[Tile]:
+    def function(x: Row, gamma: Row, beta: Row) -> list[Term]:
         total = _total(x)  # lanes beyond the last column are loaded as zeros
         x = _masked([step(Op.FFMA, total, -1 / columns, tile) for tile in x], columns, dim, 0.0)
         if len(x) == 1:
@@ -103,7 +104,7 @@ def layer_norm(columns: int, dim: int, eps: float = 1e-5) -> Kernel:
 
 def argmax(columns: int, dim: int) -> Kernel:
     """Return the column of the first largest element, or of the first NaN: one int32 for a row."""
-    def function(x: Row) -> Tile:
+    def function(x: Row) -> Term:
         x = _masked(x, columns, dim, -math.inf)
         top = _joined(Op.FMAX, ReduceOp.MAX_F, x)
         found = [step(Op.SELECT, step(Op.OR, step(Op.FEQ, tile, top), step(Op.FNE, tile, tile)),

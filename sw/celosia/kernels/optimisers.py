@@ -7,7 +7,8 @@ change from step to step (see `adam_scalars`) are named, all others are constant
 from __future__ import annotations
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels.trace import Kernel, Scalar, clamp, kernel, step
+from celosia.kernels.terms import clamp, scalar, step
+from celosia.kernels.trace import Kernel, kernel
 
 __all__ = ["adam", "adam_scalars", "adamw", "momentum", "sgd"]
 
@@ -17,7 +18,7 @@ _TINY, _HUGE = 2.0**-100, 2.0**127
 
 def sgd() -> Kernel:
     """Return w := w + scale * g; scalar ``scale`` is minus the rate. One instruction."""
-    return kernel("sgd", lambda w, g: {"w": step(_FFMA, g, Scalar("scale"), w)}, ("w", "g"))
+    return kernel("sgd", lambda w, g: {"w": step(_FFMA, g, scalar("scale"), w)}, ("w", "g"))
 
 
 def momentum(decay: float = 0.9, nesterov: bool = False) -> Kernel:
@@ -28,7 +29,7 @@ def momentum(decay: float = 0.9, nesterov: bool = False) -> Kernel:
     def update(w, g, v):
         v = step(_FFMA, v, decay, g)
         ahead = step(_FFMA, v, decay, g) if nesterov else v
-        return {"w": step(_FFMA, ahead, Scalar("scale"), w), "v": v}
+        return {"w": step(_FFMA, ahead, scalar("scale"), w), "v": v}
     return kernel("momentum", update, ("w", "g", "v"))
 
 
@@ -38,7 +39,7 @@ def _direction(g, m, v, beta1: float, beta2: float):
     # The floor keeps v * rsqrt(v) from being 0 * inf; its root is far below any eps.
     v = step(_FFMA, v, beta2, squared, **clamp(_TINY, _HUGE))
     root = step(_MOV, v, post=Post.RSQRT)
-    inverse = step(_FFMA, v, root, Scalar("eps"), post=Post.RECIP)
+    inverse = step(_FFMA, v, root, scalar("eps"), post=Post.RECIP)
     return inverse * m, m, v
 
 
@@ -54,7 +55,7 @@ def adam(beta1: float = 0.9, beta2: float = 0.999) -> Kernel:
     """
     def update(w, g, m, v):
         direction, m, v = _direction(g, m, v, beta1, beta2)
-        return {"w": step(_FFMA, direction, Scalar("scale"), w), "m": m, "v": v}
+        return {"w": step(_FFMA, direction, scalar("scale"), w), "m": m, "v": v}
     return kernel("adam", update, ("w", "g", "m", "v"))
 
 
@@ -65,8 +66,8 @@ def adamw(beta1: float = 0.9, beta2: float = 0.999) -> Kernel:
     """
     def update(w, g, m, v):
         direction, m, v = _direction(g, m, v, beta1, beta2)
-        moved = direction * Scalar("scale")
-        return {"w": step(_FFMA, w, Scalar("keep"), moved), "m": m, "v": v}
+        moved = direction * scalar("scale")
+        return {"w": step(_FFMA, w, scalar("keep"), moved), "m": m, "v": v}
     return kernel("adamw", update, ("w", "g", "m", "v"))
 
 

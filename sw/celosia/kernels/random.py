@@ -15,16 +15,8 @@ import numpy as np
 
 from celosia.arch.vector import Post, VectorOp
 from celosia.kernels.functions import choose, polynomial
-from celosia.kernels.trace import (
-    Argument,
-    Kernel,
-    Scalar,
-    Tile,
-    kernel,
-    lane_index,
-    row_index,
-    step,
-)
+from celosia.kernels.terms import Argument, Term, lane_index, row_index, scalar, step
+from celosia.kernels.trace import Kernel, kernel
 
 __all__ = ["bits", "counters", "dropout", "keeps", "normal", "normal_of", "threefry", "uniform",
            "uniform_of"]
@@ -42,7 +34,7 @@ _TAIL = (2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0
          0.00134934322, 0.000100950558, -0.000200214257)
 
 
-def threefry(key: tuple[Argument, Argument], x0: Argument, x1: Argument) -> tuple[Tile, Tile]:
+def threefry(key: tuple[Argument, Argument], x0: Argument, x1: Argument) -> tuple[Term, Term]:
     """Return the two words of threefry-2x32 with 20 rounds for counters (x0, x1).
 
     Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
@@ -59,7 +51,7 @@ def threefry(key: tuple[Argument, Argument], x0: Argument, x1: Argument) -> tupl
     return a, b
 
 
-def counters(columns: int, first: int = 0) -> Tile:
+def counters(columns: int, first: int = 0) -> Term:
     """Return the number of each element of a tile: that of its row times columns, plus its lane.
 
     ``first`` is the column of lane 0.
@@ -67,17 +59,17 @@ def counters(columns: int, first: int = 0) -> Tile:
     return step(Op.IADD, step(Op.IMUL, row_index(), columns), lane_index(first))
 
 
-def _words(counter: Tile) -> Tile:
-    a, b = threefry((Scalar("key0"), Scalar("key1")), 0, counter)
+def _words(counter: Term) -> Term:
+    a, b = threefry((scalar("key0"), scalar("key1")), 0, counter)
     return step(Op.XOR, a, b)
 
 
-def uniform_of(words: Tile) -> Tile:
+def uniform_of(words: Term) -> Term:
     """Return numbers from 0 to below 1, multiples of 2**-23, of random words."""
     return step(Op.OR, step(Op.SHR, words, 9), 0x3F800000) - 1.0
 
 
-def normal_of(words: Tile) -> Tile:
+def normal_of(words: Term) -> Term:
     """Return normally distributed numbers of random words."""
     low = float(np.nextafter(np.float32(-1), np.float32(0)))
     u = step(Op.FFMA, uniform_of(words), 2.0, low)
@@ -90,7 +82,7 @@ def normal_of(words: Tile) -> Tile:
     return u * choose(step(Op.FLT, w, 5.0), centre, tail)
 
 
-def keeps(words: Tile, probability: float) -> Tile:
+def keeps(words: Term, probability: float) -> Term:
     """Return the mask that is all ones with a probability (rounded to fp32), for random words."""
     if not 0 < probability <= 1:
         raise ValueError(f"probability must be above 0 and at most 1, not {probability!r}")
@@ -117,6 +109,6 @@ def dropout(dim: int, rate: float) -> Kernel:
     """Return y = x / (1 - rate) with probability 1 - rate, else 0 (also where x is NaN)."""
     keep = 1 - rate
 
-    def drop(x: Tile) -> Tile:
+    def drop(x: Term) -> Term:
         return step(Op.SELECT, keeps(_words(counters(dim)), keep), x * (1 / keep), 0)
     return kernel("dropout", drop, dim=dim)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from celosia.kernels.trace import Tile
+from celosia.kernels.terms import Term
 
 __all__ = ["FUNCTIONS", "Function", "computes"]
 
-Function = Callable[..., Tile]
+Function = Callable[..., Term]
 #: By operation. The modules that have functions fill it.
 FUNCTIONS: dict[str, Function] = {}
 

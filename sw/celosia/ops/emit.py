@@ -9,7 +9,8 @@ from celosia.arch.config import COUNT_MAX
 from celosia.arch.vector import LANE_BITS_LSB, Dst, Reduce, Src, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op, vector
-from celosia.kernels.trace import Index, Input, Kernel, Operand, Scalar, Step, Tile, Word, word
+from celosia.kernels.terms import Leaf, Term, word
+from celosia.kernels.trace import Input, Kernel
 
 __all__ = ["Lane", "Layout", "Place", "Scalars", "emit", "lay_out"]
 
@@ -83,8 +84,8 @@ class Layout:
     """
 
     kernel: Kernel
-    places: Mapping[int, _Where]
-    moves: tuple[tuple[Tile, Place], ...]
+    places: Mapping[Term, _Where]
+    moves: tuple[tuple[Term, Place], ...]
     tiles: int
     single_rows: int
 
@@ -119,8 +120,8 @@ class Layout:
             raise ValueError(f"scalars of {self.kernel.name} must hold {', '.join(missing)}")
         text = self.kernel.name if source is None else source
         emitter = _Emitter(self, rows, temporaries, scalars, first_row, text)
-        steps = [(step, emitter.place(step.result)) for step in self.kernel.steps]
-        steps += [(Step(VectorOp.MOV, (tile,), tile), place) for tile, place in self.moves]
+        steps = [(step, emitter.place(step)) for step in self.kernel.steps]
+        steps += [(Term(VectorOp.MOV, (tile,), tile.extent), place) for tile, place in self.moves]
         return [op for step, place in steps for op in emitter.ops(step, place, parts)]
 
 
@@ -142,45 +143,42 @@ def lay_out(kernel: Kernel, inputs: Places, outputs: Places) -> Layout:
     ValueError
         If a place is missing, or outputs are inputs in each other's places.
     """
-    places: dict[int, _Where] = {}
-    last = {operand.number: i for i, step in enumerate(kernel.steps)
-            for operand in step.operands if isinstance(operand, Tile)}
+    places: dict[Term, _Where] = {}
+    last = {value: i for i, step in enumerate(kernel.steps) for value in step.values}
     busy: dict[tuple[bool, int], int] = {}  # last step that reads the rows of an input
     for taken in kernel.inputs:
         for tile, place in zip(taken.tiles, _of(inputs, taken, "inputs"), strict=True):
-            places[tile.number] = place
-            busy[_rows(place)] = max(busy.get(_rows(place), -1), last.get(tile.number, -1))
+            places[tile] = place
+            busy[_rows(place)] = max(busy.get(_rows(place), -1), last.get(tile, -1))
     wanted = [(tile, place) for given in kernel.outputs
               for tile, place in zip(given.tiles, _of(outputs, given, "outputs"), strict=True)]
     for tile, _ in wanted:
-        if isinstance(place := places.get(tile.number), Place):
+        if isinstance(place := places.get(tile), Place):
             busy[_rows(place)] = len(kernel.steps)  # an input that is moved at the end
-    targets = {tile.number: place for tile, place in reversed(wanted)}
+    targets = {tile: place for tile, place in reversed(wanted)}
 
     slots = {False: _Slots(), True: _Slots()}
     for i, step in enumerate(kernel.steps):
-        number, one_row = step.result.number, step.result.one_row
         in_place = step.reduce in (Reduce.NONE, Reduce.LANES)
-        target = targets.get(number)
-        used = {operand.number for operand in step.operands if isinstance(operand, Tile)}
-        dead = {place for number in used if last[number] == i
-                and isinstance(place := places[number], _Temporary) and number not in targets}
-        same = sorted((place for place in dead if place.one_row == one_row),
+        target = targets.get(step)
+        dead = {place for value in step.values if last[value] == i
+                and isinstance(place := places[value], _Temporary) and value not in targets}
+        same = sorted((place for place in dead if place.one_row == step.one_row),
                       key=lambda place: place.slot) if in_place else []
         if (target is not None and busy.get(_rows(target), -1) < i + in_place
-                and (target.kind == Dst.ACC or number not in last)):
-            places[number] = target
+                and (target.kind == Dst.ACC or step not in last)):
+            places[step] = target
         elif same:
-            places[number] = same[0]
+            places[step] = same[0]
             dead.remove(same[0])
         else:
-            places[number] = _Temporary(slots[one_row].take(), one_row)
+            places[step] = _Temporary(slots[step.one_row].take(), step.one_row)
         for place in dead:
             slots[place.one_row].free.append(place.slot)
-    moves = tuple((tile, place) for tile, place in wanted if places[tile.number] != place)
+    moves = tuple((tile, place) for tile, place in wanted if places[tile] != place)
     for i, (_, place) in enumerate(moves):
         if any(_rows(place) == _rows(source) for tile, _ in moves[i + 1:]
-               if isinstance(source := places[tile.number], Place)):
+               if isinstance(source := places[tile], Place)):
             raise ValueError(f"outputs of {kernel.name} must not be inputs in each other's places")
     return Layout(kernel, places, moves, slots[False].count, slots[True].count)
 
@@ -194,45 +192,45 @@ class _Emitter:
     first_row: int
     source: str
 
-    def place(self, tile: Tile) -> Place:
-        place = self.layout.places[tile.number]
+    def place(self, tile: Term) -> Place:
+        place = self.layout.places[tile]
         if isinstance(place, Place):
             return place
         at = (self.layout.tiles * self.rows + place.slot if place.one_row
               else place.slot * self.rows)
         return Place(self.temporaries + at)
 
-    def _operand(self, operand: Operand, first: int) -> tuple[Src, int]:
-        if isinstance(operand, Tile):
-            place = self.place(operand)
-            if operand.one_row:
-                return Src[f"{place.kind.name}_ROW"], place.row
-            return Src[place.kind.name], place.row + first
-        if isinstance(operand, Index):
-            if operand.of_row:
-                return Src.ROW_INDEX, operand.base + self.first_row + first
-            return Src.LANE_INDEX, operand.base
-        bound = self.scalars[operand.name] if isinstance(operand, Scalar) else operand
-        if isinstance(bound, Lane):
-            return Src[f"{bound.kind.name}_LANE_ROW"], bound.row | bound.lane << LANE_BITS_LSB
-        immediate = bound if isinstance(bound, Word) else word(bound)
-        if not isinstance(immediate, Word):
-            raise TypeError(f"scalar must be a number or a Lane, not {bound!r}")
-        return Src.SCALAR, immediate.bits
+    def _operand(self, arg: Term, first: int) -> tuple[Src, int]:
+        if arg.op is Leaf.ROW:
+            return Src.ROW_INDEX, arg.param + self.first_row + first
+        if arg.op is Leaf.LANE:
+            return Src.LANE_INDEX, arg.param
+        if arg.op in (Leaf.SCALAR, Leaf.WORD):
+            bound = self.scalars[arg.source] if arg.op is Leaf.SCALAR else arg
+            if isinstance(bound, Lane):
+                return Src[f"{bound.kind.name}_LANE_ROW"], bound.row | bound.lane << LANE_BITS_LSB
+            immediate = word(bound)
+            if not immediate.is_word:
+                raise TypeError(f"scalar must be a number or a Lane, not {bound!r}")
+            return Src.SCALAR, immediate.param
+        place = self.place(arg)
+        if arg.one_row:
+            return Src[f"{place.kind.name}_ROW"], place.row
+        return Src[place.kind.name], place.row + first
 
-    def ops(self, step: Step, place: Place, parts: int) -> Iterator[Op]:
+    def ops(self, step: Term, place: Place, parts: int) -> Iterator[Op]:
         """Make a step, in parts where its rows go their own ways."""
         rows = self.rows if step.walks else 1
-        if step.result.one_row:
+        if step.one_row:
             parts = 1
         size = ceil_div(rows, parts)
         for first in range(0, rows, size):
             yield self._vector(step, place, first, min(size, rows - first))
 
-    def _vector(self, step: Step, place: Place, first: int, rows: int) -> Op:
-        sources = tuple(self._operand(operand, first) for operand in step.operands)
-        return vector(step.op, place.kind, place.row + first, rows, sources, step.post, step.param,
-                      self.source, reduce=step.reduce, reduce_op=step.reduce_op)
+    def _vector(self, step: Term, place: Place, first: int, rows: int) -> Op:
+        sources = tuple(self._operand(arg, first) for arg in step.args)
+        return vector(step.first, place.kind, place.row + first, rows, sources, step.post,
+                      step.param, self.source, reduce=step.reduce, reduce_op=step.reduce_op)
 
 
 def emit(kernel: Kernel, rows: int, inputs: Places, outputs: Places, temporaries: int = 0,

@@ -12,24 +12,14 @@ from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp
 from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.actions import JOINS
 from celosia.compiler.emit.map import emit_map
-from celosia.compiler.lowered import (
-    Access,
-    Cluster,
-    Code,
-    Extent,
-    External,
-    OnChip,
-    Read,
-    Region,
-    Write,
-)
+from celosia.compiler.lowered import Access, Cluster, Code, External, OnChip, Read, Region, Write
 from celosia.compiler.views import View
 from celosia.graph import TensorType, parameter
-from celosia.kernels.trace import Index, Step, Tile, word
+from celosia.kernels.terms import Extent, Leaf, Term, extent_of, word
 from celosia.model.lanes import PLAIN
 from celosia.program import Buffer, Program
 
-FULL, COLUMN, ROW, SCALAR = Extent.FULL, Extent.COLUMN, Extent.ROW, Extent.SCALAR
+FULL, COLUMN, ROW, SCALAR = Extent.FULL, Extent.ROWS, Extent.LANES, Extent.SCALAR
 __all__ = ["COLUMN", "FULL", "ROW", "SCALAR", "Coding"]
 
 
@@ -74,18 +64,12 @@ class Coding:
     inputs: dict = field(default_factory=dict)
     outputs: dict = field(default_factory=dict)
     joins: dict = field(default_factory=dict)
-    extents: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.kept = len(self.space) - 1 if self.kept is None else self.kept
         self.memory = Memory(self.config, self.seed)
         self.rng = np.random.default_rng(self.seed + 1)
         self.values = {}
-
-    def tile(self, extent):
-        made = Tile(None, len(self.extents), extent in (ROW, SCALAR))
-        self.extents[made.number] = extent
-        return made
 
     def shape(self, extent):
         return {FULL: self.space, COLUMN: self.space[:-1], ROW: self.space[-1:],
@@ -115,13 +99,13 @@ class Coding:
         tensor = self.memory.tensor(name, whole, kind, home=home, values=values)
         access = Access(tensor, View.contiguous(shape) if view is None else view)
         value = self.value(shape, dtype)
-        tile = self.tile(extent)
+        tile = Term(Leaf.READ, (), extent)
         self.reads.append(Read(value, extent, access))
         self.inputs[value] = tile
         words = widened(values, tensor.format).reshape(-1)
         if home is not None:
             self._place(tensor, words)
-        self.values[tile.number] = self._matrix(words[_elements(access.view)], extent)
+        self.values[tile] = self._matrix(words[_elements(access.view)], extent)
         return tile
 
     def _matrix(self, words, extent):
@@ -151,34 +135,30 @@ class Coding:
              reduce_op=ReduceOp.SUM_I):
         words = tuple(word(operand) for operand in operands)
         if extent is None:
-            kinds = {self.extents[o.number] for o in words if isinstance(o, Tile)}
-            kinds |= {COLUMN if o.of_row else ROW for o in words if isinstance(o, Index)}
-            extent = (FULL if FULL in kinds or {COLUMN, ROW} <= kinds else COLUMN
-                      if COLUMN in kinds else ROW if ROW in kinds else SCALAR)
-            if reduce:
-                extent = SCALAR if extent == ROW else COLUMN
-        tile = self.tile(extent)
-        self.steps.append(Step(op, words, tile, post, param, reduce, reduce_op))
-        self._evaluate(self.steps[-1])
-        return tile
+            extent = extent_of(words, reduce)
+        step = Term(op, words, extent, post, reduce, reduce_op, param)
+        self.steps.append(step)
+        self._evaluate(step)
+        return step
 
     def _evaluate(self, step):
         rows, lanes = prod(self.space[:-1]), self.space[-1] if self.space else 1
         operands = []
-        for operand in step.operands:
-            if isinstance(operand, Tile):
-                operands.append(self.values[operand.number])
-            elif isinstance(operand, Index):
-                index = (np.arange(rows)[:, None] if operand.of_row else np.arange(lanes)[None])
-                operands.append((index + operand.base).astype(np.uint32))
+        for arg in step.args:
+            if arg.op in (Leaf.LANE, Leaf.ROW):
+                index = (np.arange(rows)[:, None] if arg.op is Leaf.ROW
+                         else np.arange(lanes)[None])
+                operands.append((index + arg.param).astype(np.uint32))
+            elif arg.is_word:
+                operands.append(np.full((1, 1), arg.param, np.uint32))
             else:
-                operands.append(np.full((1, 1), operand.bits, np.uint32))
+                operands.append(self.values[arg])
         with np.errstate(over="ignore"):
             made = PLAIN.second(step.post, PLAIN.first(step.op, operands, step.param), step.param)
             if step.reduce:
-                height = rows if self.extents[step.result.number] == COLUMN else 1
+                height = rows if step.extent == COLUMN else 1
                 made = self._joined(np.broadcast_to(made, (height, lanes)), step.reduce_op)
-        self.values[step.result.number] = made
+        self.values[step] = made
 
     def _joined(self, words, op):
         dim = self.config.dim
@@ -192,7 +172,7 @@ class Coding:
 
     def write(self, tile, extent=None, dtype="f32", whole=None, view=None, home=None, join=None,
               tensor=None):
-        extent = extent or self.extents[tile.number]
+        extent = tile.extent if extent is None else extent
         shape = self.shape(extent)
         if join is not None:
             shape = self.space[:self.kept] + (self.space[-1:] if extent == FULL else ())
@@ -214,12 +194,12 @@ class Coding:
 
     @property
     def code(self):
-        return Code(tuple(self.steps), self.inputs, self.outputs, self.joins, self.extents)
+        return Code(tuple(self.steps), self.inputs, self.outputs, self.joins)
 
     def expected(self, write):
         """Return the words that a write must give, as a matrix."""
         rows, lanes = prod(self.space[:-1]), self.space[-1] if self.space else 1
-        words = self.values[self.outputs[write.value].number]
+        words = self.values[self.outputs[write.value]]
         shape = (rows if write.extent in (FULL, COLUMN) else 1,
                  lanes if write.extent in (FULL, ROW) else 1)
         words = np.broadcast_to(words, shape)

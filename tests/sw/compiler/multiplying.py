@@ -12,19 +12,10 @@ from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.product import emit_product
-from celosia.compiler.lowered import (
-    Access,
-    Cluster,
-    Code,
-    Convolution,
-    Dot,
-    Extent,
-    OnChip,
-    Write,
-)
+from celosia.compiler.lowered import Access, Cluster, Code, Convolution, Dot, OnChip, Write
 from celosia.compiler.views import View
 from celosia.graph import DType, TensorType, parameter
-from celosia.kernels.trace import Step, Tile
+from celosia.kernels.terms import Extent, Leaf, Term
 from celosia.model.fast import chain
 from celosia.model.fast import numerics as fast
 from celosia.program import Buffer, Program
@@ -161,16 +152,16 @@ class Multiplying:
         dtype = DType.I32 if self.kind == "i8" else DType.F32
         value = parameter(TensorType(dtype, space), "y")
         target = self.memory.tensor("y", space)
-        tiles = Tile(None, 0, False), Tile(None, 1, False)
+        made = result = Term(Leaf.READ, source=value)
         steps = ()
         if self.relu:
             post = Post.RELU_I if self.kind == "i8" else Post.RELU_F
-            steps = (Step(VectorOp.MOV, tiles[:1], tiles[1], post),)
+            made = Term(VectorOp.MOV, (result,), post=post)
+            steps = (made,)
             expected = np.where(expected.view(np.int32) < 0, 0, expected).astype(np.uint32)
         cluster = Cluster(space, len(space) - 1, product, value, (), (), (
             Write(value, Extent.FULL, Access(target, View.contiguous(space))),), "test")
-        code = Code(steps, {value: tiles[0]}, {value: tiles[len(steps)]}, {},
-                    {0: Extent.FULL, 1: Extent.FULL})
+        code = Code(steps, {value: result}, {value: made}, {})
         if region is None:
             whole = everything(self.config)
             region = type(whole)(range(0, end), whole.acc)

@@ -8,7 +8,8 @@ import pytest
 import celosia
 from celosia import kernels, ops
 from celosia.kernels import random
-from celosia.kernels.trace import Scalar, kernel, step
+from celosia.kernels.terms import VectorOp, scalar, step
+from celosia.kernels.trace import kernel
 
 #: kat_vectors of Random123: counters, key, words.
 KNOWN = [((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
@@ -44,7 +45,7 @@ def key_of(words):
 
 @pytest.mark.parametrize(("counter", "key", "words"), KNOWN)
 def test_threefry_equals_its_known_answers(counter, key, words):
-    keys = Scalar("key0"), Scalar("key1")
+    keys = scalar("key0"), scalar("key1")
     made = kernel("threefry",
                   lambda x0, x1: dict(zip("ab", random.threefry(keys, x0, x1), strict=True)),
                   ("x0", "x1"))
@@ -117,7 +118,7 @@ def test_keeping_everything_keeps_everything():
 
 
 def test_counters_number_the_elements_of_the_whole_matrix():
-    made = kernel("n", lambda x: step(kernels.trace.VectorOp.IADD, x, random.counters(40, 16)))
+    made = kernel("n", lambda x: step(VectorOp.IADD, x, random.counters(40, 16)))
     zeros = np.zeros((3, 16), np.int32)
     (found,) = kernels.evaluate(made, zeros, first_row=5)
     assert found.tolist() == [[40 * i + 16 + j for j in range(16)] for i in range(5, 8)]

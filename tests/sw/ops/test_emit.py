@@ -9,8 +9,7 @@ from pages.accuracy import kernels as sweeps
 import celosia
 from celosia import kernels, ops
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.kernels import kernel, normal, optimisers, step
-from celosia.kernels.trace import Scalar
+from celosia.kernels import kernel, normal, optimisers, scalar, step
 from celosia.ops.emit import Lane, Place, emit, lay_out
 
 KERNELS = [case.kernel for case in (*sweeps.HARDWARE, *sweeps.LIBRARY)] + [
@@ -77,7 +76,7 @@ def test_inputs_and_outputs_may_be_in_the_unified_buffer():
 
 
 def test_scalars_may_be_numbers_words_and_lanes_on_chip():
-    made = kernel("scaled", lambda x: x * Scalar("s"))
+    made = kernel("scaled", lambda x: x * scalar("s"))
     places = {"x": Place(0)}, {"y": Place(8)}
     (number,) = emit(made, 8, *places, scalars={"s": 1.5})
     (bits,) = emit(made, 8, *places, scalars={"s": 0x3FC00000})

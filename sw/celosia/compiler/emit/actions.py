@@ -1,4 +1,4 @@
-"""Vector instructions of the actions of a block."""
+"""Vector instructions of the steps of a block."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame
-from celosia.compiler.emit.script import Action
 from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
-from celosia.compiler.lowered import Extent, External
+from celosia.compiler.lowered import External, row_strides
+from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["JOINS", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
 
@@ -39,20 +39,25 @@ def _pieces(count: int, parts: int) -> Iterator[tuple[int, int]]:
         yield first, min(size, count - first)
 
 
-def sliced(frame: Frame, action: Action, rows: int, panels: int) -> bool:
-    """Whether an action needs an instruction for each panel."""
-    sources = frame.sources(action)
-    return panels > 1 and (streams(sources, (rows, panels)) > 2 or action.indexes(False)
-                           or (action.indexes(True) and rows > 1))
+def _has(step: Term, *leaves: Leaf) -> bool:
+    """Whether a step has such an operand."""
+    return any(arg.op in leaves for arg in step.args)
 
 
-def _chunks(frame: Frame, action: Action, dst: Ref, rows: int, panels: int) -> Iterator[Chunk]:
+def sliced(frame: Frame, step: Term, rows: int, panels: int) -> bool:
+    """Whether a step needs an instruction for each panel."""
+    sources = frame.sources(step)
+    return panels > 1 and (streams(sources, (rows, panels)) > 2 or _has(step, Leaf.LANE)
+                           or (_has(step, Leaf.ROW) and rows > 1))
+
+
+def _chunks(frame: Frame, step: Term, dst: Ref, rows: int, panels: int) -> Iterator[Chunk]:
     if panels == 1:
         for first, count in _pieces(rows, 2 if rows >= 2 * _PART else 1):
             yield first, count, 0, 1
         return
-    flat = _is_flat([dst, *frame.sources(action)], rows)
-    if sliced(frame, action, rows, panels) or not (flat or rows < _PART):
+    flat = _is_flat([dst, *frame.sources(step)], rows)
+    if sliced(frame, step, rows, panels) or not (flat or rows < _PART):
         parts = panels
     else:
         parts = 2 if rows * panels >= 2 * _PART else 1
@@ -60,60 +65,59 @@ def _chunks(frame: Frame, action: Action, dst: Ref, rows: int, panels: int) -> I
         yield 0, rows, first, count
 
 
-def in_place(frame: Frame, action: Action, value: int) -> bool:
-    """Whether the result of an action may take the rows of an operand in the same block."""
-    result, extents = action.result, frame.setting.script.extents
-    if result is None or action.reduce or extents[result] != extents[value]:
+def in_place(frame: Frame, step: Term, value: Term) -> bool:
+    """Whether the result of a step may take the rows of an operand in the same block."""
+    if step.destination or step.reduce or step.extent is not value.extent:
         return False
-    dst = frame.ref(result)
-    rows, panels = frame.shape(extents[result])
-    if _is_flat([dst, *frame.sources(action)], rows):
+    dst = frame.ref(step)
+    rows, panels = frame.shape(step.extent)
+    if _is_flat([dst, *frame.sources(step)], rows):
         return True
     return all(count == 1 or parts == 1
-               for _, count, _, parts in _chunks(frame, action, dst, rows, panels))
+               for _, count, _, parts in _chunks(frame, step, dst, rows, panels))
 
 
-def _each(frame: Frame, action: Action, dst: Ref, rows: int, panels: int) -> list[Op]:
-    """Run an action without its reduction over rows and panels."""
-    return [issue(action.op, dst.at(row, panel), frame.sources(action, row, panel, count),
-                  (count, parts), action.post, action.param,
+def _each(frame: Frame, step: Term, dst: Ref, rows: int, panels: int) -> list[Op]:
+    """Run a step without its reduction over rows and panels."""
+    return [issue(step.first, dst.at(row, panel), frame.sources(step, row, panel, count),
+                  (count, parts), step.post, step.param,
                   source=frame.setting.cluster.source)
-            for row, count, panel, parts in _chunks(frame, action, dst, rows, panels)]
+            for row, count, panel, parts in _chunks(frame, step, dst, rows, panels)]
 
 
-def lane_rows(frame: Frame, action: Action) -> list[int]:
+def lane_rows(frame: Frame, step: Term) -> list[int]:
     """Return the temporary rows that a reduction over lanes needs."""
     rows, panels, ragged = frame.count, frame.setting.panels, frame.setting.ragged
-    whole = [rows * panels] if _materialised(frame, action) else []
+    whole = [rows * panels] if _materialised(frame, step) else []
     return whole + [rows] * ((panels > 1) + ragged)
 
 
-def _materialised(frame: Frame, action: Action) -> bool:
+def _materialised(frame: Frame, step: Term) -> bool:
     panels = frame.setting.panels
-    return panels > 1 and (action.indexes(False) or action.indexes(True)
-                           or streams(frame.sources(action), (frame.count, panels)) > 2)
+    return panels > 1 and (_has(step, Leaf.LANE, Leaf.ROW)
+                           or streams(frame.sources(step), (frame.count, panels)) > 2)
 
 
-def _lanes(frame: Frame, action: Action, dst: Ref, temporaries: Sequence[int],
+def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
            mask: int | None) -> list[Op]:
     """Join the lanes of rows: panel after panel, then the lanes of what that gives."""
     setting, source = frame.setting, frame.setting.cluster.source
     panels, free, out = setting.panels, list(temporaries), []
-    if _materialised(frame, action):
+    if _materialised(frame, step):
         whole = Ref(free.pop(0), (1, frame.count))
-        out += _each(frame, action, whole, frame.count, panels)
-        action = Action(VectorOp.MOV, (-1,), reduce=action.reduce, reduce_op=action.reduce_op)
+        out += _each(frame, step, whole, frame.count, panels)
+        step = Term(VectorOp.MOV, (step,), reduce=step.reduce, reduce_op=step.reduce_op)
     else:
         whole = None
     rows = frame.count
     head = Ref(free.pop(0), (1, 0)) if panels > 1 else None
     tail = Ref(free.pop(0), (1, 0)) if setting.ragged else None
-    plain = action.moves
-    neutral = Immediate(Src.SCALAR, NEUTRAL[action.reduce_op])
+    plain = step.moves
+    neutral = Immediate(Src.SCALAR, NEUTRAL[step.reduce_op])
 
     def sources(row: int, panel: int, count: int) -> list[Source]:
         return ([whole.at(row, panel)] if whole is not None
-                else frame.sources(action, row, panel, count))
+                else frame.sources(step, row, panel, count))
 
     for row, count in _pieces(rows, 2 if rows >= 2 * _PART else 1):
         target = dst.at(row, 0)
@@ -122,22 +126,22 @@ def _lanes(frame: Frame, action: Action, dst: Ref, temporaries: Sequence[int],
         if head is not None and before == 1 and plain:
             words.append(sources(row, 0, count)[0])
         elif head is not None and before == 1:
-            out.append(issue(action.op, head.at(row, 0), sources(row, 0, count), (count, 1),
-                             action.post, action.param, source=source))
+            out.append(issue(step.first, head.at(row, 0), sources(row, 0, count), (count, 1),
+                             step.post, step.param, source=source))
             words.append(head.at(row, 0))
         elif head is not None:
             turned = [ref.along(*reversed(ref.strides)) if isinstance(ref, Ref) else ref
                       for ref in sources(row, 0, count)]
-            out.append(issue(action.op, head.at(row, 0).along(0, 1), turned, (before, count),
-                             action.post, action.param, Reduce.ROWS, action.reduce_op, source))
+            out.append(issue(step.first, head.at(row, 0).along(0, 1), turned, (before, count),
+                             step.post, step.param, Reduce.ROWS, step.reduce_op, source))
             words.append(head.at(row, 0))
-        op, post, param = JOINS[action.reduce_op], Post.NONE, 0
+        op, post, param = JOINS[step.reduce_op], Post.NONE, 0
         if tail is not None:
             assert mask is not None
             last = sources(row, panels - 1, count)
             if not plain:
-                out.append(issue(action.op, tail.at(row, 0), last, (count, 1), action.post,
-                                 action.param, source=source))
+                out.append(issue(step.first, tail.at(row, 0), last, (count, 1), step.post,
+                                 step.param, source=source))
                 last = [tail.at(row, 0)]
             kept: list[Source] = [Ref(mask, (0, 0)), last[0], neutral]
             if words:
@@ -151,24 +155,23 @@ def _lanes(frame: Frame, action: Action, dst: Ref, temporaries: Sequence[int],
         elif words:
             op = VectorOp.MOV
         else:
-            op, post, param = action.op, action.post, action.param
+            op, post, param = step.first, step.post, step.param
             words = sources(row, 0, count)
         out.append(issue(op, target, words, (count, 1), post, param, Reduce.LANES,
-                         action.reduce_op, source))
+                         step.reduce_op, source))
     return out
 
 
-def compute(frame: Frame, action: Action, temporaries: Sequence[int],
+def compute(frame: Frame, step: Term, temporaries: Sequence[int],
             mask: int | None) -> list[Op]:
-    """Return the instructions that make the result of an action.
+    """Return the instructions that make the result of a step.
 
     ``mask``: row with ones in the lanes that the last panel has.
     """
-    assert action.result is not None
-    dst = frame.ref(action.result)
-    if action.reduce == Reduce.LANES:
-        return _lanes(frame, action, dst, temporaries, mask)
-    return _each(frame, action, dst, *frame.shape(frame.setting.script.extents[action.result]))
+    dst = frame.ref(step)
+    if step.reduce == Reduce.LANES:
+        return _lanes(frame, step, dst, temporaries, mask)
+    return _each(frame, step, dst, *frame.shape(step.extent))
 
 
 def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[Op]:
@@ -184,20 +187,17 @@ def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[Op]:
                   source=source) for row, count, panel, parts in cuts]
 
 
-def put(frame: Frame, action: Action, mask: int | None) -> list[Op]:
+def put(frame: Frame, step: Term, mask: int | None) -> list[Op]:
     """Return what writes a value: a store, or a move to the rows of a tensor on chip."""
-    assert action.write is not None
-    (value,) = action.values
-    access, extent = action.write.access, action.write.extent
+    (value,) = step.values
+    access, extent = step.destination.access, step.destination.extent
     setting, ref = frame.setting, frame.ref(value)
     source = setting.cluster.source
     rows, panels = frame.shape(extent)
     if isinstance(access.tensor.home, External):
-        strides = access.view.strides
-        strides = {Extent.FULL: strides[:-1], Extent.COLUMN: strides}.get(extent)
-        offset, dims = (0, []) if strides is None else box(
-            setting.rows, strides, frame.first, frame.count)
-        wide = extent in (Extent.FULL, Extent.ROW)
+        offset, dims = (box(setting.rows, row_strides(access.view, extent), frame.first,
+                            frame.count) if Extent.ROWS in extent else (0, []))
+        wide = Extent.LANES in extent
         if wide:
             offset += frame.panel * setting.config.dim
         return transfer(setting.config, False, access, ref.row, offset, dims,
@@ -206,7 +206,7 @@ def put(frame: Frame, action: Action, mask: int | None) -> list[Op]:
     out = []
     parts = frame.homes(access, extent)
     clears = (setting.ragged and setting.lanes > 1 and parts[0][1].kind != Dst.ACC
-              and extent in (Extent.FULL, Extent.ROW) and frame.panel + panels == setting.panels)
+              and Extent.LANES in extent and frame.panel + panels == setting.panels)
     for at, home in parts:
         out += copy(home, ref.at(at, 0), rows // len(parts), panels - clears, source)
         if clears:

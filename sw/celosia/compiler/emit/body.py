@@ -11,10 +11,11 @@ from celosia.compiler.emit.dma import box, boxes, transfer
 from celosia.compiler.emit.frame import Frame, Setting
 from celosia.compiler.emit.joins import Accumulator
 from celosia.compiler.emit.plan import Plan, plan
-from celosia.compiler.emit.script import Action, script
+from celosia.compiler.emit.script import script
 from celosia.compiler.emit.slots import Slot, Slots
 from celosia.compiler.emit.walks import Immediate, Ref, issue
-from celosia.compiler.lowered import Cluster, Code, Extent, OnChip
+from celosia.compiler.lowered import Cluster, Code, OnChip, row_strides
+from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Body", "boxes"]
 
@@ -47,59 +48,57 @@ class Body:
         made = script(config, cluster, code)
         self._setting = Setting(config, cluster, made)
         self._script = made
-        joins = [action for action in made.block if action.join is not None]
+        joins = [step for step in made.block if step.reduce is Reduce.ROWS]
         self.whole_rows = any(
-            action.reduce == Reduce.LANES
-            or (action.join is not None and action.write is not None
-                and action.write.extent == Extent.COLUMN)
-            for action in made.block)
-        extents = [made.extents[action.result] for action in made.block
-                   if action.result is not None]
-        self.is_of_columns = extents.count(Extent.COLUMN) > len(extents) / 2
+            step.reduce is Reduce.LANES
+            or (step.reduce is Reduce.ROWS and step.extent is Extent.ROWS)
+            for step in made.block)
+        extents = [step.extent for step in made.block if step.destination is None]
+        self.is_of_columns = extents.count(Extent.ROWS) > len(extents) / 2
         self._plans: dict[tuple[int, int, bool], Plan] = {}
         # What lies in rows that are kept: values of one row, the mask, results of joins.
         self._single = Frame(self._setting, 0, 1, 0, self._setting.panels)
-        kept = {value for action in made.block for value in action.values if value in made.kept}
+        kept = {value for step in made.block for value in step.values if value in made.kept}
         slots = Slots()
         self._mask = slots.take(1) if self._needs_mask() else None
-        self._joins = [(Accumulator(self._setting, action), slots.take(
-            Accumulator(self._setting, action).rows)) for action in joins]
+        self._joins = [(Accumulator(self._setting, step), slots.take(
+            Accumulator(self._setting, step).rows)) for step in joins]
         given = {value: slots.take(self._once_size(value)) for value in made.reads
                  if self._once_size(value)}
         given |= {value: slots.take(self._setting.panels) for value in made.indexes}
         self._once_plan = plan(made.once, slots, given, kept | set(given), self._once_size,
-                               lambda action: self._temporaries(self._single, action),
-                               lambda action, value: in_place(self._single, action, value))
+                               lambda step: self._temporaries(self._single, step),
+                               lambda step, value: in_place(self._single, step, value))
         self._once = 0
-        #: Instructions of actions, by all that they depend on.
+        #: Instructions of steps, by all that they depend on.
         self._made: dict[tuple, list[Op]] = {}
 
     def _needs_mask(self) -> bool:
         """Whether lanes beyond the last column must be told from others."""
         made, setting = self._script, self._setting
-        clears = any(action.write is not None and isinstance(
-            home := action.write.access.tensor.home, OnChip) and home.mem == Mem.UB
-            for action in (*made.once, *made.block))
-        joins = any(action.reduce == Reduce.LANES for action in (*made.once, *made.block))
+        clears = any(step.destination is not None and isinstance(
+            home := step.destination.access.tensor.home, OnChip) and home.mem == Mem.UB
+            for step in (*made.once, *made.block))
+        joins = any(step.reduce is Reduce.LANES for step in (*made.once, *made.block))
         return setting.ragged and (clears or joins)
 
-    def _size(self, value: int, count: int, panels: int) -> int:
+    def _size(self, value: Term, count: int, panels: int) -> int:
         """Return the rows of a value; 0 where it is in a tensor on chip."""
         if value in self._script.homes or (value in self._script.reads
                                            and self._setting.stays(value)):
             return 0
-        return {Extent.FULL: count * panels, Extent.COLUMN: count, Extent.ROW: panels,
-                Extent.SCALAR: 1}[self._script.extents[value]]
+        return ((count if Extent.ROWS in value.extent else 1)
+                * (panels if Extent.LANES in value.extent else 1))
 
-    def _once_size(self, value: int) -> int:
+    def _once_size(self, value: Term) -> int:
         if value not in self._script.kept:
             return 0
         return self._size(value, 1, self._setting.panels)
 
-    def _temporaries(self, frame: Frame, action: Action) -> list[int]:
-        if action.join is not None:
-            return Accumulator(self._setting, action).temporaries(frame)
-        return lane_rows(frame, action) if action.reduce == Reduce.LANES else []
+    def _temporaries(self, frame: Frame, step: Term) -> list[int]:
+        if step.reduce is Reduce.ROWS:
+            return Accumulator(self._setting, step).temporaries(frame)
+        return lane_rows(frame, step) if step.reduce is Reduce.LANES else []
 
     def _plan(self, count: int, panels: int, apart: bool) -> Plan:
         if (count, panels, apart) in self._plans:
@@ -109,25 +108,25 @@ class Body:
                       once=dict.fromkeys(self._once_plan.where, 0))
         has_sums = made.sums is not None
         slots = Slots(count * panels if has_sums else 0, apart=apart)
-        given: dict[int, Slot] = {}
+        given: dict[Term, Slot] = {}
         if made.sums is not None:
             given[made.sums] = Slot(1, 0, count * panels)
         for value in self._loaded:
             given[value] = slots.take_new(self._size(value, count, panels))
 
-        def size(value: int) -> int:
+        def size(value: Term) -> int:
             if value in made.kept:
                 return 0
             return self._size(value, count, panels)
 
         found = plan(made.block, slots, given, (), size,
-                     lambda action: self._temporaries(frame, action),
-                     lambda action, value: in_place(frame, action, value))
+                     lambda step: self._temporaries(frame, step),
+                     lambda step, value: in_place(frame, step, value))
         self._plans[count, panels, apart] = found
         return found
 
     @property
-    def _loaded(self) -> list[int]:
+    def _loaded(self) -> list[Term]:
         """Values that each block loads."""
         return [value for value in self._script.reads
                 if value not in self._script.kept and not self._setting.stays(value)]
@@ -150,15 +149,15 @@ class Body:
     @property
     def sums_share(self) -> float:
         """Part of the vector work of a block after which the product's sums are no longer read."""
-        uses = [i for i, action in enumerate(self._script.block, 1)
-                if self._script.sums in action.values]
+        uses = [i for i, step in enumerate(self._script.block, 1)
+                if self._script.sums in step.values]
         return max(uses, default=0) / max(1, len(self._script.block))
 
-    def _rows_of_once(self) -> dict[int, int]:
+    def _rows_of_once(self) -> dict[Term, int]:
         return {value: self._once + slot.offset for value, slot in self._once_plan.where.items()}
 
-    def _accumulators(self) -> dict[Action, Accumulator]:
-        return {join.action: Accumulator(self._setting, join.action, self._once + slot.offset)
+    def _accumulators(self) -> dict[Term, Accumulator]:
+        return {join.step: Accumulator(self._setting, join.step, self._once + slot.offset)
                 for join, slot in self._joins}
 
     @property
@@ -190,13 +189,13 @@ class Body:
                              (setting.panels,), source=source))
         for accumulator in self._accumulators().values():
             out += accumulator.identity()
-        for action, slots in zip(made.once, self._once_plan.temporaries, strict=True):
+        for step, slots in zip(made.once, self._once_plan.temporaries, strict=True):
             rows = [at + slot.offset for slot in slots]
-            out += (put(frame, action, self._mask_row) if action.write is not None
-                    else compute(frame, action, rows, self._mask_row))
+            out += (put(frame, step, self._mask_row) if step.destination is not None
+                    else compute(frame, step, rows, self._mask_row))
         return out
 
-    def _load(self, frame: Frame, value: int) -> list[Op]:
+    def _load(self, frame: Frame, value: Term) -> list[Op]:
         """Bring a value that is read into the rows of a block."""
         read, setting = self._script.reads[value], self._setting
         access, ref = read.access, frame.ref(value)
@@ -206,10 +205,9 @@ class Body:
             return [op for at, home in parts
                     for op in copy(ref.at(at, 0), home, rows // len(parts), panels,
                                    setting.cluster.source)]
-        wide = read.extent in (Extent.FULL, Extent.ROW)
-        strides = access.view.strides[:-1] if wide else access.view.strides
-        offset, dims = (box(setting.rows, strides, frame.first, frame.count)
-                        if read.extent in (Extent.FULL, Extent.COLUMN) else (0, []))
+        wide = Extent.LANES in read.extent
+        offset, dims = (box(setting.rows, row_strides(access.view, read.extent), frame.first,
+                            frame.count) if Extent.ROWS in read.extent else (0, []))
         return transfer(setting.config, True, access, ref.row,
                         offset + frame.panel * setting.config.dim * wide, dims,
                         frame.columns if wide else 1, 1,
@@ -241,27 +239,27 @@ class Body:
         for value in self._loaded:
             loads += self._load(frame, value)
         accumulators = self._accumulators()
-        for action, slots in zip(made.block, found.temporaries, strict=True):
+        for step, slots in zip(made.block, found.temporaries, strict=True):
             temporaries = [frame.slot(slot) for slot in slots]
-            if action.join is not None:
-                work += accumulators[action].block(frame, temporaries)
-            elif action.write is not None:
-                work += put(frame, action, self._mask_row)
-            elif self._moves(action):
-                work += compute(frame, action, temporaries, self._mask_row)
+            if step.reduce is Reduce.ROWS:
+                work += accumulators[step].block(frame, temporaries)
+            elif step.destination is not None:
+                work += put(frame, step, self._mask_row)
+            elif self._moves(step):
+                work += compute(frame, step, temporaries, self._mask_row)
             else:
-                key = action, count, panel, width, frame.areas
+                key = step, count, panel, width, frame.areas
                 if key not in self._made:
-                    self._made[key] = compute(frame, action, temporaries, self._mask_row)
+                    self._made[key] = compute(frame, step, temporaries, self._mask_row)
                 work += self._made[key]
         return loads, work
 
-    def _moves(self, action: Action) -> bool:
-        """Whether instructions of an action depend on the first row of their block."""
+    def _moves(self, step: Term) -> bool:
+        """Whether instructions of a step depend on the first row of their block."""
         made = self._script
-        return (action.indexes(True) or action.result in made.homes
+        return (step in made.homes or any(arg.op is Leaf.ROW for arg in step.args)
                 or any(value in made.homes or (value in made.reads and self._setting.stays(value))
-                       for value in action.values))
+                       for value in step.values))
 
     def end(self) -> list[Op]:
         """Return what runs after the last block: the stores of what was joined over rows."""

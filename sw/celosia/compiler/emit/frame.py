@@ -12,12 +12,12 @@ from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src
 from celosia.arch.words import ceil_div
 from celosia.compiler.emit.dma import box
-from celosia.compiler.emit.script import Action, Script, has_one_stride
+from celosia.compiler.emit.script import Script, has_one_stride
 from celosia.compiler.emit.slots import Slot
 from celosia.compiler.emit.walks import Immediate, Ref, Source
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Access, Cluster, Extent, External, OnChip
-from celosia.kernels.trace import Word
+from celosia.compiler.lowered import Access, Cluster, External, OnChip, row_strides
+from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Frame", "Setting", "on_chip"]
 
@@ -50,7 +50,7 @@ class Setting:
         """Whether the last panel has lanes beyond the last column."""
         return self.lanes % self.config.dim != 0
 
-    def stays(self, value: int) -> bool:
+    def stays(self, value: Term) -> bool:
         """Whether instructions take a value that is read from where it is on chip."""
         read = self.script.reads[value]
         return (isinstance(read.access.tensor.home, OnChip)
@@ -97,9 +97,8 @@ def on_chip(setting: Setting, access: Access, extent: Extent, rows: tuple[int, .
     assert isinstance(home, OnChip)
     columns = tensor.shape[-1] if tensor.shape else 1
     height = math.prod(tensor.shape[:-1])
-    tall = extent in (Extent.FULL, Extent.COLUMN)
-    wide = extent in (Extent.FULL, Extent.ROW)
-    strides = {Extent.FULL: view.strides[:-1], Extent.COLUMN: view.strides}.get(extent, ())
+    tall, wide = Extent.ROWS in extent, Extent.LANES in extent
+    strides = row_strides(view, extent)
     offset, dims = (box(rows, strides, first, math.prod(rows) if count is None else count)
                     if tall and strides else (0, []))
     row, column = divmod(view.offset, columns)
@@ -123,7 +122,7 @@ def on_chip(setting: Setting, access: Access, extent: Extent, rows: tuple[int, .
 
 @dataclass(frozen=True)
 class Frame:
-    """Rows and panels that actions run over.
+    """Rows and panels that steps run over.
 
     Attributes
     ----------
@@ -144,14 +143,14 @@ class Frame:
     count: int
     panel: int
     panels: int
-    where: Mapping[int, Slot] = field(default_factory=dict)
+    where: Mapping[Term, Slot] = field(default_factory=dict)
     areas: tuple[int, int, int] = (0, 0, 0)
-    once: Mapping[int, int] = field(default_factory=dict)
+    once: Mapping[Term, int] = field(default_factory=dict)
 
     def shape(self, extent: Extent) -> tuple[int, int]:
         """Return rows and panels of a value."""
-        return (self.count if extent in (Extent.FULL, Extent.COLUMN) else 1,
-                self.panels if extent in (Extent.FULL, Extent.ROW) else 1)
+        return (self.count if Extent.ROWS in extent else 1,
+                self.panels if Extent.LANES in extent else 1)
 
     @property
     def columns(self) -> int:
@@ -173,46 +172,44 @@ class Frame:
         ((_, ref),) = self.homes(access, extent)
         return ref
 
-    def ref(self, value: int) -> Ref:
+    def ref(self, value: Term) -> Ref:
         """Return the rows of a value."""
-        script = self.setting.script
-        extent = script.extents[value]
+        script, extent = self.setting.script, value.extent
         read = script.reads.get(value)
         if read is not None and self.setting.stays(value):
             return self.home(read.access, extent)
         if value in script.homes:
             return self.home(script.homes[value].access, extent)
-        strides = {Extent.FULL: (1, self.count), Extent.COLUMN: (1, 0), Extent.ROW: (0, 1),
-                   Extent.SCALAR: (0, 0)}[extent]
-        single = self.setting.lanes == 1 or extent in (Extent.COLUMN, Extent.SCALAR)
+        tall, wide = Extent.ROWS in extent, Extent.LANES in extent
+        strides = int(tall), (self.count if tall else 1) * wide
+        single = self.setting.lanes == 1 or not wide
         loaded = value == script.sums or (
             read is not None and isinstance(read.access.tensor.home, External))
         lane = 0 if single and loaded else None
         if value in self.once:
-            return Ref(self.once[value] + (self.panel if extent == Extent.ROW else 0), strides,
+            return Ref(self.once[value] + (self.panel if wide and not tall else 0), strides,
                        lane=lane)
         # Where nothing has rows yet only the strides count.
         row = self.slot(self.where[value]) if value in self.where else 0
         return Ref(row, strides, lane=lane)
 
-    def sources(self, action: Action, row: int = 0, panel: int = 0,
-                rows: int = 1) -> list[Source]:
-        """Return the operands of an action from a row and panel of the block on.
+    def sources(self, step: Term, row: int = 0, panel: int = 0, rows: int = 1) -> list[Source]:
+        """Return the operands of a step from a row and panel of the block on.
 
         ``rows``: how many rows; an index of one row is a word.
         """
         out: list[Source] = []
-        for operand in action.operands:
-            if isinstance(operand, int):
-                out.append(self.ref(operand).at(row, panel))
-            elif isinstance(operand, Word):
-                out.append(Immediate(Src.SCALAR, operand.bits))
-            elif operand.of_row:
+        for arg in step.args:
+            if arg.op is Leaf.WORD:
+                out.append(Immediate(Src.SCALAR, arg.param))
+            elif arg.op is Leaf.ROW:
                 out.append(Immediate(Src.ROW_INDEX if rows > 1 else Src.SCALAR,
-                                     operand.base + self.first + row))
+                                     arg.param + self.first + row))
+            elif arg.op is not Leaf.LANE:
+                out.append(self.ref(arg).at(row, panel))
             elif self.setting.lanes == 1:  # the one element is to be in every lane
-                out.append(Immediate(Src.SCALAR, operand.base))
+                out.append(Immediate(Src.SCALAR, arg.param))
             else:
-                out.append(Immediate(Src.LANE_INDEX, operand.base
+                out.append(Immediate(Src.LANE_INDEX, arg.param
                                      + (self.panel + panel) * self.setting.config.dim))
         return out

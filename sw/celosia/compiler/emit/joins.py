@@ -10,9 +10,9 @@ from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.actions import JOINS, sliced
 from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame, Setting, on_chip
-from celosia.compiler.emit.script import Action
 from celosia.compiler.emit.walks import Immediate, Ref, issue
-from celosia.compiler.lowered import Extent, External
+from celosia.compiler.lowered import External, row_strides
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Accumulator"]
 
@@ -34,14 +34,13 @@ class Accumulator:
     """
 
     setting: Setting
-    action: Action
+    step: Term
     row: int = 0
 
     @property
     def width(self) -> int:
         """Panels of a result."""
-        assert self.action.write is not None
-        return self.setting.panels if self.action.write.extent == Extent.FULL else 1
+        return self.setting.panels if self.step.destination.extent is Extent.FULL else 1
 
     @property
     def kept(self) -> bool:
@@ -63,31 +62,28 @@ class Accumulator:
 
     def identity(self) -> list[Op]:
         """Set the rows that stay to what changes nothing."""
-        assert self.action.join is not None
         return [issue(VectorOp.MOV, Ref(self.row, (1,)),
-                      [Immediate(Src.SCALAR, NEUTRAL[self.action.join])], (self.rows,),
+                      [Immediate(Src.SCALAR, NEUTRAL[self.step.reduce_op])], (self.rows,),
                       source=self.setting.cluster.source)]
 
     def _reduce(self, frame: Frame, dst: Ref, group: int, groups: int, panels: int) -> list[Op]:
         """Join the rows of groups; the strides of ``dst`` are from group to group and panel."""
-        action, out = self.action, []
-        assert action.join is not None
-        each = 1 if sliced(frame, action, frame.count, panels) else panels
+        step, out = self.step, []
+        each = 1 if sliced(frame, step, frame.count, panels) else panels
         for panel in range(0, panels, each):
             sources = [source if isinstance(source, Immediate) else
                        source.along(source.strides[0], group * source.strides[0],
                                     source.strides[1])
-                       for source in frame.sources(action, 0, panel, frame.count)]
+                       for source in frame.sources(step, 0, panel, frame.count)]
             at = dst.at(0, panel)
-            out.append(issue(action.op, at.along(0, *at.strides), sources, (group, groups, each),
-                             action.post, action.param, Reduce.ROWS, action.join,
+            out.append(issue(step.first, at.along(0, *at.strides), sources, (group, groups, each),
+                             step.post, step.param, Reduce.ROWS, step.reduce_op,
                              self.setting.cluster.source))
         return out
 
     def block(self, frame: Frame, temporaries: Sequence[int]) -> list[Op]:
         """Join the rows of a block."""
-        setting, action = self.setting, self.action
-        assert action.join is not None
+        setting = self.setting
         group, source = setting.group, setting.cluster.source
         panels = frame.panels if self.width > 1 else 1
         panel = frame.panel if self.width > 1 else 0
@@ -105,7 +101,7 @@ class Accumulator:
         else:
             part = Ref(temporaries[0], (0, 1))
             out = self._reduce(frame, part, frame.count, 1, panels)
-            out.append(issue(JOINS[action.join], Ref(row, (1,)),
+            out.append(issue(JOINS[self.step.reduce_op], Ref(row, (1,)),
                              (Ref(row, (1,)), part.along(1)), (panels,), source=source))
         if begin + frame.count == group and not self.kept:
             out += self._write(Ref(row, (0, 1)), index, 1, panel, panels)
@@ -119,13 +115,12 @@ class Accumulator:
 
     def _write(self, made: Ref, first: int, groups: int, panel: int, panels: int) -> list[Op]:
         """Write the results of groups ``first`` to ``first + groups - 1``."""
-        setting, write = self.setting, self.action.write
-        assert write is not None
+        setting, write = self.setting, self.step.destination
         access, config, source = write.access, setting.config, setting.cluster.source
         shape = setting.rows[:setting.cluster.kept]
-        wide = write.extent == Extent.FULL
+        wide = write.extent is Extent.FULL
         if isinstance(access.tensor.home, External):
-            strides = access.view.strides[:-1] if wide else access.view.strides
+            strides = row_strides(access.view, write.extent)
             offset, dims = box(shape, strides, first, groups)
             cols = min(setting.lanes, (panel + panels) * config.dim) - panel * config.dim
             return transfer(config, False, access, made.row, offset + panel * config.dim * wide,

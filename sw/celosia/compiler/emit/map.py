@@ -14,8 +14,9 @@ from celosia.compiler.emit.body import Body, boxes
 from celosia.compiler.emit.dma import most_rows
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
 from celosia.compiler.errors import WorkTooLarge
-from celosia.compiler.lowered import Cluster, Code, Extent, Read, Region, Write
+from celosia.compiler.lowered import Cluster, Code, Read, Region, Write
 from celosia.compiler.views import View
+from celosia.kernels.terms import Extent
 
 __all__ = ["emit_map"]
 
@@ -144,7 +145,7 @@ def _in_halves(config: TpuConfig, cluster: Cluster, code: Code, region: Region) 
 def _of_one_row(cluster: Cluster) -> Cluster:
     """Return a cluster over a space without dimensions as one over a row of one lane."""
     def of(use: _Use) -> _Use:
-        if use.extent not in (Extent.FULL, Extent.ROW) or use.access.view.shape:
+        if Extent.LANES not in use.extent or use.access.view.shape:
             return use
         view = View(use.access.view.offset, (1,), (1,))
         return replace(use, access=replace(use.access, view=view))

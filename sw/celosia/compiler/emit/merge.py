@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import TypeVar
 
-from celosia.compiler.lowered import Cluster, Code, Extent, External, Read, Write
+from celosia.compiler.lowered import Cluster, Code, External, Read, Write
 from celosia.compiler.views import View
-from celosia.kernels.trace import Index
+from celosia.kernels.terms import Extent, Leaf, Term, lane_index
 
 __all__ = ["flatten", "merge_rows", "some_lanes"]
 
@@ -25,14 +25,14 @@ def flatten(cluster: Cluster, code: Code) -> Cluster | None:
     None where an element depends on more than the same element of dense tensors in external memory
     and on scalars.
     """
-    plain = all(not step.reduce and not any(isinstance(operand, Index) for operand in step.operands)
+    plain = all(not step.reduce and not any(arg.op in (Leaf.LANE, Leaf.ROW) for arg in step.args)
                 for step in code.steps)
     extents = (Extent.FULL, Extent.SCALAR)
     dense = all(use.extent == Extent.SCALAR or (
         use.extent == Extent.FULL and isinstance(use.access.tensor.home, External)
         and use.access.view.is_contiguous) for use in (*cluster.reads, *cluster.writes))
     if (cluster.product is not None or code.joins or not plain or not dense
-            or any(extent not in extents for extent in code.extents.values())):
+            or any(term.extent not in extents for term in code.terms)):
         return None
     count = math.prod(cluster.space)
 
@@ -61,7 +61,7 @@ def _merge(cluster: Cluster, code: Code, i: int) -> Cluster | None:
     def views(uses: tuple[_Use, ...]) -> tuple[_Use, ...] | None:
         out = []
         for use in uses:
-            has = use.extent in (Extent.FULL, Extent.COLUMN)
+            has = Extent.ROWS in use.extent
             if isinstance(use, Write) and use.value in code.joins:
                 has = i < cluster.kept
             view = _joined(use.access.view, i) if has else use.access.view
@@ -93,16 +93,15 @@ def some_lanes(cluster: Cluster, code: Code, first: int, count: int) -> tuple[Cl
     For code without joins of lanes: lanes then know nothing of one another.
     """
     def part(use: _Use) -> _Use:
-        if use.extent not in (Extent.FULL, Extent.ROW):
+        if Extent.LANES not in use.extent:
             return use
         view = use.access.view
         return _with_view(use, View(view.offset + first * view.strides[-1],
                                     (*view.shape[:-1], count), view.strides))
 
-    steps = tuple(replace(step, operands=tuple(
-        Index(False, operand.base + first)
-        if isinstance(operand, Index) and not operand.of_row else operand
-        for operand in step.operands)) for step in code.steps)
+    def moved(leaf: Term) -> Term:
+        return lane_index(leaf.param + first) if leaf.op is Leaf.LANE else leaf
+
     return (replace(cluster, space=(*cluster.space[:-1], count),
                     reads=tuple(map(part, cluster.reads)), writes=tuple(map(part, cluster.writes))),
-            replace(code, steps=steps))
+            code.replaced(moved))

@@ -12,7 +12,8 @@ from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import WorkTooLarge
-from celosia.compiler.lowered import Cluster, Code, Dot, Extent, External, Region
+from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
+from celosia.kernels.terms import Extent
 
 __all__ = ["Tiling", "choose", "cuts"]
 
@@ -98,17 +99,16 @@ class _Search:
         self.total = 1
         for size in cluster.space[:-1]:
             self.total *= size
-        full = [step for step in code.steps
-                if code.extents.get(step.result.number, Extent.FULL) is Extent.FULL]
+        full = [step for step in code.steps if step.extent is Extent.FULL]
         self.steps = len(full), len(code.steps) - len(full)
         kinds = [read.extent for read in cluster.reads]
-        self.reads = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        self.reads = kinds.count(Extent.FULL), kinds.count(Extent.ROWS)
         kinds = [read.extent for read in cluster.reads
                  if isinstance(read.access.tensor.home, External)]
-        self.loaded = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        self.loaded = kinds.count(Extent.FULL), kinds.count(Extent.ROWS)
         # What is joined over rows is written at the end.
         kinds = [write.extent for write in cluster.writes if write.value not in code.joins]
-        self.writes = kinds.count(Extent.FULL), kinds.count(Extent.COLUMN)
+        self.writes = kinds.count(Extent.FULL), kinds.count(Extent.ROWS)
         self.share = body.sums_share
         written = {write.access.tensor for write in cluster.writes
                    if isinstance(write.access.tensor.home, External)}

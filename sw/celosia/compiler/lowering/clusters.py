@@ -5,18 +5,11 @@ from __future__ import annotations
 from celosia.arch.isa import MatmulFormat
 from celosia.compiler.errors import CompileError
 from celosia.compiler.groups import Group
-from celosia.compiler.lowered import (
-    Access,
-    Cluster,
-    Convolution,
-    Dot,
-    Extent,
-    Read,
-    Write,
-)
+from celosia.compiler.lowered import Access, Cluster, Convolution, Dot, Read, Write
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Trait, Value, having
+from celosia.kernels.terms import Extent
 
 __all__ = ["cluster"]
 
@@ -129,10 +122,10 @@ class _Clusters:
         if rows:
             shown = View(view.offset, view.shape[:len(self.dims) - 1],
                          view.strides[:len(self.dims) - 1])
-            return Read(value, Extent.COLUMN, Access(
+            return Read(value, Extent.ROWS, Access(
                 access.tensor, shown.transpose(self.order[:-1]), access.base))
         if lanes:
-            return Read(value, Extent.ROW, Access(
+            return Read(value, Extent.LANES, Access(
                 access.tensor, View(view.offset, view.shape[-1:], view.strides[-1:]), access.base))
         alone = Access(access.tensor, View(view.offset, (), ()), access.base)
         return Read(value, Extent.SCALAR, alone)
@@ -147,10 +140,10 @@ class _Clusters:
         shape = tuple(self.dims[i] for i in self.order)
         if extent is None:
             lanes = value.type.size // max(_product(shape[:self.kept]), 1)
-            extent = Extent.FULL if lanes != 1 or (self.dims[-1] == 1) else Extent.COLUMN
+            extent = Extent.FULL if lanes != 1 or (self.dims[-1] == 1) else Extent.ROWS
             wanted = shape[:self.kept] + (shape[-1:] if extent is Extent.FULL else ())
             shown = view.reshape(wanted)
-        elif extent is Extent.COLUMN:
+        elif extent is Extent.ROWS:
             shown = view.reshape(self.dims[:-1])
             shown = shown and shown.transpose(self.order[:-1])
         else:
@@ -159,7 +152,7 @@ class _Clusters:
         assert shown is not None, (value, self.dims)
         if value not in scope_outputs and value.type.size:
             # As a matrix, as it may lie on chip.
-            tensor.shape = ((value.type.size, 1) if extent is Extent.COLUMN
+            tensor.shape = ((value.type.size, 1) if extent is Extent.ROWS
                             else (value.type.size // self.dims[-1], self.dims[-1]))
         return Write(value, extent, Access(tensor, shown))
 

@@ -17,7 +17,6 @@ from celosia.compiler.lowered import (
     Cluster,
     Convolution,
     Dot,
-    Extent,
     Fill,
     GatherRows,
     Move,
@@ -27,6 +26,7 @@ from celosia.compiler.lowered import (
     While,
     Work,
 )
+from celosia.kernels.terms import Extent
 
 __all__ = ["accesses", "coalesce"]
 

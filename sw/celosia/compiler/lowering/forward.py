@@ -14,7 +14,6 @@ from celosia.compiler.lowered import (
     Access,
     Case,
     Cluster,
-    Extent,
     Fill,
     Move,
     ReadWord,
@@ -25,6 +24,7 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering.coalesce import accesses
 from celosia.compiler.views import View
+from celosia.kernels.terms import Extent
 
 __all__ = ["forward"]
 

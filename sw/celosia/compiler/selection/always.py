@@ -8,8 +8,9 @@ import numpy as np
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.selection.terms import Pool, Term, Uses, merges, single
+from celosia.compiler.selection.terms import Pool, Uses, is_first, merges, single
 from celosia.graph import DType
+from celosia.kernels.terms import Leaf, Term
 
 __all__ = ["always", "is_mask"]
 
@@ -20,10 +21,10 @@ _COMPARISONS = frozenset({*_INVERSE, Op.FLT, Op.FLE, Op.FGT, Op.FGE, Op.ISFINITE
 
 def always(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Return a term that does the same with fewer instructions, bit for bit; None: no rule."""
-    rule = _ALWAYS.get(term.code) if isinstance(term.code, Op) else None
+    rule = _ALWAYS.get(term.first) if is_first(term) else None
     if rule is not None:
         return rule(pool, term, uses)
-    if term.is_op(Post.SQUARE) and term.args[0].is_op(Op.FNEG, Op.FABS):
+    if term.is_post(Post.SQUARE) and term.args[0].is_op(Op.FNEG, Op.FABS):
         return pool.post(Post.SQUARE, term.args[0].args[0])
     return None
 
@@ -77,12 +78,12 @@ def _multiply(pool: Pool, term: Term, uses: Uses) -> Term | None:
 def _bounds(term: Term, integer: bool) -> tuple[int, int] | None:
     """Return the bounds of a clamp that a term is, as halves of its parameter, or None."""
     if integer:
-        if term.is_op(Post.RELU_I):
+        if term.is_post(Post.RELU_I):
             return 0, 0x7FFF
-        return (term.extra & 0xFFFF, term.extra >> 16) if term.is_op(Post.CLAMP_I) else None
-    if term.is_op(Post.RELU_F):
+        return (term.param & 0xFFFF, term.param >> 16) if term.is_post(Post.CLAMP_I) else None
+    if term.is_post(Post.RELU_F):
         return 0, 0x7F80
-    return (term.extra & 0xFFFF, term.extra >> 16) if term.is_op(Post.CLAMP_F) else None
+    return (term.param & 0xFFFF, term.param >> 16) if term.is_post(Post.CLAMP_F) else None
 
 
 def _number(half: int) -> float:
@@ -92,25 +93,25 @@ def _number(half: int) -> float:
 def _extreme(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Make a second stage of the maximum or minimum with a bf16 number."""
     for x, bound in (term.args, term.args[::-1]):
-        if not bound.is_word or bound.extra & 0xFFFF or x.is_word:
+        if not bound.is_word or bound.param & 0xFFFF or x.is_word:
             continue
         number = bound.number
         if number != number:
             continue
         above = term.is_op(Op.FMAX)
-        if above and bound.extra == 0:
+        if above and bound.param == 0:
             return pool.post(Post.RELU_F, x)
         known = _bounds(x, False) if single(x, uses) else None
         if known is None:
             if not merges(x, uses):
                 return None
-            low, high = (bound.extra >> 16, 0x7F80) if above else (0xFF80, bound.extra >> 16)
+            low, high = (bound.param >> 16, 0x7F80) if above else (0xFF80, bound.param >> 16)
             return pool.post(Post.CLAMP_F, x, low | high << 16)
         low, high = known
         if above and _number(low) < number <= _number(high):
-            low = bound.extra >> 16
+            low = bound.param >> 16
         elif not above and _number(low) <= number < _number(high):
-            high = bound.extra >> 16
+            high = bound.param >> 16
         else:
             return None
         return pool.post(Post.CLAMP_F, x.args[0], low | high << 16)
@@ -126,15 +127,15 @@ def _extreme_integer(pool: Pool, term: Term, uses: Uses) -> Term | None:
     for x, bound in (term.args, term.args[::-1]):
         if not bound.is_word:
             continue
-        number, above = _signed(bound.extra), term.is_op(Op.IMAX)
+        number, above = _signed(bound.param), term.is_op(Op.IMAX)
         if above and number == 0:
             return pool.post(Post.RELU_I, x)
         other = Op.IMIN if above else Op.IMAX
         low = high = number
-        if x.is_op(Post.RELU_I) and not above:
+        if x.is_post(Post.RELU_I) and not above:
             low, inner = 0, x.args[0]
         elif x.is_op(other) and x.args[1].is_word:
-            inner, limit = x.args[0], _signed(x.args[1].extra)
+            inner, limit = x.args[0], _signed(x.args[1].param)
             low, high = (number, limit) if above else (limit, number)
         else:
             return None
@@ -148,8 +149,8 @@ def _not(pool: Pool, term: Term, uses: Uses) -> Term | None:
     [x] = term.args
     if x.is_op(Op.NOT):
         return x.args[0]
-    if isinstance(x.code, Op) and x.code in _INVERSE and single(x, uses):
-        return pool.op(_INVERSE[x.code], *x.args)
+    if is_first(x) and x.op in _INVERSE and single(x, uses):
+        return pool.op(_INVERSE[x.first], *x.args)
     return None
 
 
@@ -167,18 +168,18 @@ def _masked(pool: Pool, term: Term, uses: Uses) -> Term | None:
 
 def is_mask(term: Term, depth: int = 8) -> bool:
     """Whether all words of a term are plain to see as 0 or -1."""
-    if term.value is not None:
-        return term.value.dtype is DType.BOOL
-    if not isinstance(term.code, Op) or not depth:
+    if term.op is Leaf.READ:
+        return term.source.dtype is DType.BOOL
+    if not is_first(term) or not depth:
         return False
-    return term.code in _COMPARISONS or (term.code in (Op.AND, Op.OR, Op.XOR, Op.NOT) and all(
+    return term.op in _COMPARISONS or (term.op in (Op.AND, Op.OR, Op.XOR, Op.NOT) and all(
         is_mask(arg, depth - 1) for arg in term.args))
 
 
 def _select(pool: Pool, term: Term, uses: Uses) -> Term | None:
     mask, a, b = term.args
     if mask.is_word:
-        return a if mask.extra else b
+        return a if mask.param else b
     if a is b:
         return a
     return pool.op(Op.SELECT, mask.args[0], b, a) if mask.is_op(Op.NOT) else None

@@ -15,12 +15,12 @@ import numpy as np
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.fast import is_normal, short_tanh
-from celosia.compiler.selection.terms import Pool, Term
+from celosia.compiler.selection.terms import Pool
 from celosia.compiler.selection.uses import Uses, bare, constant_of
 from celosia.graph import Node
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Bounded"]
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from celosia.arch.vector import (
-    DIV_OPS,
-    FLOAT_OPS,
-    FLOAT_POSTS,
-    FLOAT_REDUCES,
-    Post,
-    Reduce,
-    ReduceOp,
-)
+from celosia.arch.vector import DIV_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Code, Extent
-from celosia.compiler.selection.terms import NO_POST_OPS, Pool, Term, streams, uses_of, walk
+from celosia.compiler.lowered import Code
+from celosia.compiler.selection.terms import NO_POST_OPS, Pool, is_first, streams, uses_of, walk
 from celosia.graph import Value
-from celosia.kernels.trace import STREAMS, Index, Operand, Step, Tile, Word, kernel
+from celosia.kernels.terms import STREAMS, Extent, Leaf, Term
 
-__all__ = ["cover", "needs_bf16"]
+__all__ = ["cover"]
 
 
 def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
@@ -36,7 +29,7 @@ def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
     reads
         What is read, also where it is of no use; and the product's result.
     result
-        The product's result: a write may have its tile.
+        The product's result: a write may have it as it is.
     """
     made = pool.rebuilt([term for term, _ in outputs.values()],
                         lambda term, uses: _two_streams(pool, term))
@@ -45,23 +38,17 @@ def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
                   result).run()
 
 
-def needs_bf16(step: Step) -> bool:
-    """Whether a step is for chips with floating point only."""
-    return (step.op in FLOAT_OPS or step.post in FLOAT_POSTS
-            or (step.reduce != Reduce.NONE and step.reduce_op in FLOAT_REDUCES))
-
-
 def _two_streams(pool: Pool, term: Term) -> Term | None:
-    if not isinstance(term.code, Op) or streams(term.args) <= STREAMS:
+    if not is_first(term) or streams(term.args) <= STREAMS:
         return None
-    if term.code is Op.SELECT:
+    if term.op is Op.SELECT:
         mask, a, b = term.args
         return pool.op(Op.OR, pool.op(Op.AND, mask, a), pool.op(Op.SELECT, mask, pool.word(0), b))
-    if term.code is Op.REQUANT:
+    if term.op is Op.REQUANT:
         x, scale, bias = term.args
         return pool.op(Op.REQUANT, pool.op(Op.IADD, x, bias), scale, pool.word(0),
-                       param=term.extra)
-    assert term.code is Op.FFMA
+                       param=term.param)
+    assert term.op is Op.FFMA
     a, b, c = term.args
     return pool.op(Op.FADD, pool.op(Op.FMUL, a, b), c)
 
@@ -73,75 +60,51 @@ class _Cover:
         self.pool, self.outputs, self.wanted = pool, outputs, wanted
         self.joins, self.reads, self.result = joins, reads, result
         self.uses = uses_of(outputs.values())
-        #: What tiles of one code have in common.
-        self.trace = kernel("tiles", lambda x: x).inputs[0].tiles[0].trace
-        self.tiles: dict[Term, Tile] = {}
-        self.extents: dict[int, Extent] = {}
-        self.steps: list[Step] = []
+        #: The instruction that gives each half that is not inside of one, and leaves.
+        self.made: dict[Term, Term] = {}
+        self.steps: list[Term] = []
 
     def run(self) -> Code:
-        inputs = {}
-        for value, extent in self.reads:
-            inputs[value] = self.tiles[self.pool.read(value, extent)] = self._tile(extent)
+        inputs = {value: self.pool.read(value, extent) for value, extent in self.reads}
         order = walk(self.outputs.values())
         inside = {arg for term in order for arg in term.args if self._goes_with(arg, term)}
         for term in order:
-            if term not in inside and term.args:
-                self._step(term)
+            if not term.args:
+                self.made[term] = term
+            elif term not in inside:
+                self.made[term] = self._step(self._instruction(term))
         outputs = {value: self._output(value, term) for value, term in self.outputs.items()}
-        return Code(tuple(self.steps), inputs, outputs, dict(self.joins), self.extents)
-
-    def _tile(self, extent: Extent) -> Tile:
-        tile = Tile(self.trace, len(self.extents), extent in (Extent.ROW, Extent.SCALAR))
-        self.extents[tile.number] = extent
-        return tile
+        return Code(tuple(self.steps), inputs, outputs, dict(self.joins))
 
     def _goes_with(self, arg: Term, term: Term) -> bool:
         """Whether ``arg`` is made by the instruction that makes ``term`` of it."""
-        if self.uses[arg] > 1 or arg.code == "read":
+        if self.uses[arg] > 1 or not arg.args:
             return False
-        if term.is_op(Post.DIV):
-            return (arg is term.args[0] and isinstance(arg.code, Op) and arg.code in DIV_OPS
+        if term.post is Post.DIV:
+            return (arg is term.args[0] and is_first(arg) and arg.op in DIV_OPS
                     and streams((*arg.args, term.args[1])) <= STREAMS)
-        if isinstance(term.code, Post):
-            return isinstance(arg.code, Op) and arg.code not in NO_POST_OPS
-        return isinstance(term.code, ReduceOp) and isinstance(arg.code, (Op, Post))
+        if term.post:
+            return is_first(arg) and arg.op not in NO_POST_OPS
+        return bool(term.reduce) and not arg.reduce
 
-    def _step(self, term: Term) -> None:
-        result, reduce, post, param = term, Reduce.NONE, Post.NONE, 0
-        reduce_op = ReduceOp.SUM_I
-        numerator: list[Term] = []
-        if isinstance(term.code, ReduceOp):
-            reduce, reduce_op = Reduce.LANES, term.code
-            [below] = term.args
-            term = below if self._goes_with(below, term) else self._moved(below)
-        if isinstance(term.code, Post):
-            post, param = term.code, term.extra
-            below, *numerator = term.args
-            term = below if self._goes_with(below, term) else self._moved(below)
-        assert isinstance(term.code, Op)
-        if term.code is Op.REQUANT:
-            param = term.extra
-        operands = tuple(map(self._operand, (*term.args, *numerator)))
-        self.tiles[result] = tile = self._tile(result.extent)
-        self.steps.append(Step(term.code, operands, tile, post, param, reduce, reduce_op))
+    def _instruction(self, term: Term) -> Term:
+        """Return a term with what its instruction makes before it."""
+        below, *numerator = term.args
+        if not (term.post or term.reduce) or not self._goes_with(below, term):
+            return term
+        below = self._instruction(below)
+        return replace(term, op=below.op, args=(*below.args, *numerator),
+                       post=term.post or below.post, param=term.param or below.param)
 
-    def _moved(self, term: Term) -> Term:
-        return Term(Op.MOV, (term,), term.extent)
+    def _step(self, term: Term) -> Term:
+        made = replace(term, args=tuple(self.made[arg] for arg in term.args))
+        self.steps.append(made)
+        return made
 
-    def _operand(self, term: Term) -> Operand:
-        if term.is_word:
-            return Word(term.extra)
-        if term.code == "lane":
-            return Index(False, term.extra)
-        return self.tiles[term]
-
-    def _output(self, value: Value, term: Term) -> Tile:
-        """Return the tile of a write: of its extent, and none of what is read."""
-        if term in self.tiles and term.extent is self.wanted[value] and (
-                term.code != "read" or term.value == self.result):
-            return self.tiles[term]
-        operand = self._operand(term)
-        tile = self._tile(self.wanted[value])
-        self.steps.append(Step(Op.MOV, (operand,), tile))
-        return tile
+    def _output(self, value: Value, term: Term) -> Term:
+        """Return what is written: of the extent of the write, and nothing that is read."""
+        made = self.made[term]
+        if made.extent is self.wanted[value] and (
+                made.args or (made.op is Leaf.READ and made.source == self.result)):
+            return made
+        return self._step(Term(Op.MOV, (term,), self.wanted[value]))

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.terms import Pool, Term
+from celosia.compiler.selection.terms import Pool
 from celosia.compiler.selection.translate import Rule
 from celosia.graph import Node
-from celosia.kernels.trace import clamp_bounds
+from celosia.kernels.terms import Extent, Term, clamp_bounds
 
 __all__ = ["FAST", "is_normal", "short_tanh", "to_bf16"]
 

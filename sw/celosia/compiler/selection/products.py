@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.fast import is_normal
-from celosia.compiler.selection.terms import Pool, Term
+from celosia.compiler.selection.terms import Pool
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["factors_of", "product", "scaled"]
 
@@ -20,26 +20,27 @@ def product(pool: Pool, term: Term, uses: dict[Term, int]) -> Term | None:
     factors, constant = factors_of(term, uses)
     if constant is None:
         return None
-    groups: dict[Extent, list[Term]] = {extent: [] for extent in Extent}
+    groups: dict[Extent, list[Term]] = {
+        extent: [] for extent in (Extent.FULL, Extent.ROWS, Extent.LANES, Extent.SCALAR)}
     for factor in factors:
         groups[factor.extent].append(factor)
     small = None
     if abs(constant) != 1:
         small = pool.fp32(constant)
     small = _times(pool, _together(pool, groups[Extent.SCALAR]), small)
-    if groups[Extent.COLUMN] and groups[Extent.FULL] and small is not None and (
-            pool.panels > 1 or any(_is_free(each, uses) for each in groups[Extent.COLUMN])):
-        groups[Extent.COLUMN].append(small)
+    if groups[Extent.ROWS] and groups[Extent.FULL] and small is not None and (
+            pool.panels > 1 or any(_is_free(each, uses) for each in groups[Extent.ROWS])):
+        groups[Extent.ROWS].append(small)
         small = None
-    small = _times(pool, _together(pool, groups[Extent.ROW]), small)
-    if small is None and constant == -1 and not (groups[Extent.FULL] or groups[Extent.COLUMN]):
+    small = _times(pool, _together(pool, groups[Extent.LANES]), small)
+    if small is None and constant == -1 and not (groups[Extent.FULL] or groups[Extent.ROWS]):
         return None
     if not groups[Extent.FULL]:
-        found = _times(pool, _together(pool, groups[Extent.COLUMN]), small)
+        found = _times(pool, _together(pool, groups[Extent.ROWS]), small)
     else:
         # What is one element a row goes in before the last factor, which a sum may take.
         found = _times(pool, _together(pool, groups[Extent.FULL]),
-                       _together(pool, groups[Extent.COLUMN]))
+                       _together(pool, groups[Extent.ROWS]))
         found = _times(pool, found, small)
     if found is None:
         return pool.fp32(constant)
@@ -77,7 +78,7 @@ def scaled(pool: Pool, x: Term, t: Term, uses: dict[Term, int]) -> Term | None:
 
 def _is_free(factor: Term, uses: dict[Term, int]) -> bool:
     """Whether a factor of one element a row can take another: 1 / x is 1 / (x / s) for s."""
-    return factor.is_op(Post.RECIP) and uses.get(factor, 1) == 1
+    return factor.is_post(Post.RECIP) and uses.get(factor, 1) == 1
 
 
 def _times(pool: Pool, a: Term | None, b: Term | None) -> Term | None:

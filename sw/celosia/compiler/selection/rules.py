@@ -14,12 +14,19 @@ import numpy as np
 
 from celosia.arch.vector import Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.products import product, scaled
 from celosia.compiler.selection.sums import chained, common, total
-from celosia.compiler.selection.terms import Pool, Term, Uses, merges, single, streams
-from celosia.kernels.trace import STREAMS
+from celosia.compiler.selection.terms import (
+    Pool,
+    Uses,
+    is_first,
+    is_made,
+    merges,
+    single,
+    streams,
+)
+from celosia.kernels.terms import STREAMS, Extent, Term
 
 __all__ = ["fast", "fuse", "merged"]
 
@@ -29,14 +36,14 @@ _SMALL = 1024.0
 
 def fast(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Return a shorter term that rounds otherwise; None: no rule."""
-    rule = _FAST.get(term.code) if isinstance(term.code, Op) else None
+    rule = _FAST.get(term.first) if is_first(term) else None
     if rule is not None:
         return rule(pool, term, uses)
-    if term.is_op(Post.RECIP):
+    if term.is_post(Post.RECIP):
         return _reciprocal(pool, term, uses)
-    if term.is_op(Post.DIV):
+    if term.is_post(Post.DIV):
         return _quotient(pool, term, uses)
-    return total(pool, term, uses) if term.code is ReduceOp.SUM_F else None
+    return total(pool, term, uses) if term.reduce and term.reduce_op is ReduceOp.SUM_F else None
 
 
 def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -46,10 +53,10 @@ def merged(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """
     if term in pool.fixed:
         return _sign_moved(pool, term)
-    rule = _MERGED.get(term.code) if isinstance(term.code, Op) else None
+    rule = _MERGED.get(term.first) if is_first(term) else None
     if rule is not None:
         return rule(pool, term, uses)
-    if term.is_op(Post.RECIP) and term.args[0].is_op(Post.RECIP):
+    if term.is_post(Post.RECIP) and term.args[0].is_post(Post.RECIP):
         return term.args[0].args[0]
     return None
 
@@ -90,7 +97,7 @@ def _merged_sum(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term 
 def _sum(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b = term.args
     for x, y in ((a, b), (b, a)):
-        if y.is_word and y.extra == 0 and isinstance(x.code, (Op, Post)):
+        if y.is_word and y.param == 0 and is_made(x):
             return x
     found = _merged_sum(pool, term, uses, exact=False)
     if found is not None:
@@ -111,7 +118,7 @@ def _fused(pool: Pool, term: Term, uses: Uses) -> Term | None:
             continue
         if x.is_op(Op.FMUL) and streams((*x.args, rest)) <= STREAMS:
             return pool.op(Op.FFMA, *_ordered(*x.args), rest)
-        if x.is_op(Post.SQUARE) and not merges(x.args[0], uses):
+        if x.is_post(Post.SQUARE) and not merges(x.args[0], uses):
             [root] = x.args
             if streams((root, root, rest)) <= STREAMS:
                 return pool.op(Op.FFMA, root, root, rest)
@@ -170,8 +177,7 @@ def _merged_difference(pool: Pool, term: Term, uses: Uses, exact: bool = True) -
 
 def _decayed(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """P - (x + p * s) is p * (1 - s) - x for s that is the same in all rows: weights that decay."""
-    code = term.code
-    assert isinstance(code, Op)
+    code = term.first
     pairs = (term.args,) if code is Op.FSUB else (term.args, term.args[::-1])
     for p, rest in pairs:
         if not (rest.is_op(Op.FADD) and single(rest, uses) and p.is_stream):
@@ -200,7 +206,7 @@ def fuse(pool: Pool, term: Term, uses: Uses) -> Term | None:
             return pool.op(Op.FFMA, x, _minus(pool, y), a)
         if _small(a):
             return _minus(pool, pool.op(Op.FFMA, x, y, _minus(pool, a)))
-    if b.is_op(Post.SQUARE) and single(b, uses) and _small(a) and not merges(b.args[0], uses):
+    if b.is_post(Post.SQUARE) and single(b, uses) and _small(a) and not merges(b.args[0], uses):
         return _minus(pool, pool.op(Op.FFMA, b.args[0], b.args[0], _minus(pool, a)))
     if a.is_op(Op.FMUL) and single(a, uses):
         x, y = _ordered(*a.args)
@@ -233,7 +239,7 @@ def _merged_fma(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term 
     a, b, c = term.args
     if a in pool.fixed:
         return None
-    if b.is_word and abs(b.number) == 1 and not (c.is_word and c.extra == 0):
+    if b.is_word and abs(b.number) == 1 and not (c.is_word and c.param == 0):
         return pool.op(Op.FADD, a, c) if b.number > 0 else pool.op(Op.FSUB, c, a)
     if a.is_op(Op.FNEG) and (b.is_word or b.is_op(Op.FNEG) or not b.is_stream):
         return pool.op(Op.FFMA, a.args[0], _minus(pool, b), c)
@@ -246,7 +252,7 @@ def _merged_fma(pool: Pool, term: Term, uses: Uses, exact: bool = True) -> Term 
         if shift is not None and is_normal(scale) and not (
                 exact and _shift(True, (factor.number, b.number)) is None):
             return pool.op(Op.FFMA, x, pool.fp32(scale), pool.fp32(shift))
-    if c.is_word and c.extra == 0 and b.is_word and b.number == 1:
+    if c.is_word and c.param == 0 and b.is_word and b.number == 1:
         return a
     if b.is_word and a.is_op(Op.FMUL) and single(a, uses) and a.args[1].is_word and (
             is_normal(a.args[1].number * b.number)):
@@ -286,7 +292,7 @@ def _merged_opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
 def _merged_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     a, b = term.args
     for x, y in ((a, b), (b, a)):
-        if y.is_word and y.number == 1 and isinstance(x.code, (Op, Post)):
+        if y.is_word and y.number == 1 and is_made(x):
             return x
         if y.is_word and x.is_op(Op.FMUL) and single(x, uses) and x.args[1].is_word:
             constant = y.number * x.args[1].number
@@ -325,7 +331,7 @@ def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
 
 def _scaled_square(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
     """Return the square of a multiple for the multiple of a square."""
-    if not (y.is_word and x.is_op(Post.SQUARE) and single(x, uses) and y.number > 0):
+    if not (y.is_word and x.is_post(Post.SQUARE) and single(x, uses) and y.number > 0):
         return None
     [root] = x.args
     scale = y.number**0.5
@@ -342,17 +348,17 @@ def _scaled(pool: Pool, term: Term, uses: Uses) -> Term | None:
     if found is not None:
         return found
     for x, y in ((a, b), (b, a)):
-        if y.is_word and y.number == 1 and isinstance(x.code, (Op, Post)):
+        if y.is_word and y.number == 1 and is_made(x):
             return x
         # The number 1 where a mask holds, else 0.
         if x.is_op(Op.SELECT) and single(x, uses) and x.args[1].is_word and x.args[2].is_word:
             mask, one, zero = x.args
-            if one.number == 1 and zero.extra == 0:
+            if one.number == 1 and zero.param == 0:
                 return pool.op(Op.AND, mask, y)
         found = _scaled_square(pool, x, y, uses)
         if found is not None:
             return found
-        if y.is_word and x.is_op(Post.RECIP) and single(x, uses) and is_normal(y.number):
+        if y.is_word and x.is_post(Post.RECIP) and single(x, uses) and is_normal(y.number):
             [below] = x.args
             if not merges(below, uses) and is_normal(1 / y.number):
                 return pool.post(Post.RECIP,
@@ -393,8 +399,7 @@ def _scaled_sum(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
     """Return a sum of two streams times ``t``, where one of the products costs less."""
     if not x.is_op(Op.FADD, Op.FSUB):
         return None
-    code = x.code
-    assert isinstance(code, Op)
+    code = x.first
     a, b = x.args
     # What is left of large numbers would be rounding, and exp makes much of it.
     if code is Op.FSUB and (a.extent is not b.extent or t.is_word and abs(t.number) > 1):
@@ -408,7 +413,7 @@ def _scaled_sum(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
 
 def _reciprocal(pool: Pool, term: Term, uses: Uses) -> Term | None:
     [x] = term.args
-    if x.is_op(Post.RECIP):
+    if x.is_post(Post.RECIP):
         return x.args[0]
     if x.is_op(Op.FNEG):
         return _minus(pool, pool.post(Post.RECIP, x.args[0]))
@@ -450,9 +455,9 @@ def _spreads(term: Term, x: Term, depth: int = 12) -> bool:
     """Whether a term is NaN where x is, as far as is plain to see."""
     if term is x:
         return True
-    arithmetic = (isinstance(term.code, Op) and term.code in _ARITHMETIC) or (
-        isinstance(term.code, Post) and term.code not in _INTEGER_POSTS)
-    return depth > 0 and arithmetic and any(_spreads(arg, x, depth - 1) for arg in term.args)
+    arithmetic = (is_first(term) and term.op in _ARITHMETIC) or (
+        is_made(term) and term.post and term.post not in _INTEGER_POSTS)
+    return depth > 0 and bool(arithmetic) and any(_spreads(arg, x, depth - 1) for arg in term.args)
 
 
 _ARITHMETIC = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FFMA, Op.FMAX, Op.FMIN, Op.FABS, Op.FNEG})

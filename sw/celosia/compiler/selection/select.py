@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Cluster, Code, Extent
+from celosia.compiler.lowered import Cluster, Code
 from celosia.compiler.selection.always import always
 from celosia.compiler.selection.bounded import Bounded
-from celosia.compiler.selection.cover import cover, needs_bf16
+from celosia.compiler.selection.cover import cover
 from celosia.compiler.selection.fast import FAST, to_bf16
 from celosia.compiler.selection.rules import fast, fuse, merged
-from celosia.compiler.selection.terms import Pool, Term, walk
+from celosia.compiler.selection.terms import Pool, walk
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Options", "select"]
 
@@ -115,13 +116,13 @@ def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
 
 
 def _refuse_floats(config: TpuConfig, cluster: Cluster, code: Code) -> None:
-    if not any(map(needs_bf16, code.steps)):
+    if not any(step.needs_bf16 for step in code.steps):
         return
     for node in cluster.nodes:
         if any(value.dtype.is_float for value in (*node.operands, *node.results)):
             break
     else:
         node = cluster.nodes[0]
-    names = Counter(step.op.name.lower() for step in code.steps if needs_bf16(step))
+    names = Counter(step.op.name.lower() for step in code.steps if step.needs_bf16)
     raise CompileError(f"{node.source}: {node.op} must be of integers on {config.name}, a chip "
                        f"without bf16; it takes {', '.join(names)}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from celosia.arch.vector import Post, ReduceOp
+from celosia.arch.vector import ReduceOp
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.lowered import Extent
 from celosia.compiler.selection.products import factors_of
-from celosia.compiler.selection.terms import Pool, Term, Uses, single
+from celosia.compiler.selection.terms import Pool, Uses, is_made, single
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["chained", "common", "total"]
 
@@ -98,9 +98,9 @@ def total(pool: Pool, term: Term, uses: Uses) -> Term | None:
     if not x.is_op(Op.FMUL):
         return None
     for inner, factor in (x.args, x.args[::-1]):
-        if factor.extent not in (Extent.COLUMN, Extent.SCALAR) or inner.extent is not Extent.FULL:
+        if Extent.LANES in factor.extent or inner.extent is not Extent.FULL:
             continue
-        alone = single(inner, uses) and isinstance(inner.code, (Op, Post))
+        alone = single(inner, uses) and is_made(inner)
         if alone or not single(x, uses):
             return pool.op(Op.FMUL, pool.join(ReduceOp.SUM_F, inner), factor)
     return None

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from celosia.arch.vector import FLOAT_OPS, Post, ReduceOp, VectorOp
 from celosia.compiler.errors import CompileError
 from celosia.compiler.levels import INSTRUCTIONS, KERNELS
-from celosia.compiler.lowered import Cluster, Extent
+from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.terms import Pool, Term
+from celosia.compiler.selection.terms import Pool, is_first, is_made
 from celosia.graph import DType, Node, Trait, Value, having
+from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Translation", "rounded", "translate"]
 
@@ -82,8 +83,8 @@ def _is_tidy(x: Term) -> bool:
         return all(map(_is_tidy, x.args[1:]))
     if x.is_word:
         return x.number == x.number
-    return ((isinstance(x.code, VectorOp) and x.code in _TIDY_OPS)
-            or (isinstance(x.code, Post) and x.code in _TIDY_POSTS))
+    return ((is_first(x) and x.op in _TIDY_OPS)
+            or (is_made(x) and x.post in _TIDY_POSTS))
 
 
 def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
@@ -160,7 +161,7 @@ class _Translator:
         elif node.op == "constant":
             self._put(node.result, self._constant(node), Extent.SCALAR)
         elif node.op == "iota":
-            self._put(node.result, self._iota(node), Extent.ROW)
+            self._put(node.result, self._iota(node), Extent.LANES)
         elif node.op == "reduce":
             self._reduce(node)
         elif node.op == "convert":
@@ -285,14 +286,14 @@ class _Translator:
         x, value = node.operands[0], node.result
         term, shape = self._of(node, x), self.shapes[x]
         dims = node.attrs["dims"]
-        lanes = [dim for dim in dims if shape is Extent.ROW or (
+        lanes = [dim for dim in dims if shape is Extent.LANES or (
             shape is Extent.FULL and math.prod(x.shape[dim:]) <= self.lanes)]
         rows = len(lanes) < len(dims)
         if lanes:
             extent = math.prod(x.shape[dim] for dim in lanes)
             if extent != self.lanes:
                 raise self._error(node, f"must take all {self.lanes} columns, not {extent}")
-            shape = Extent.COLUMN if shape is Extent.FULL else Extent.SCALAR
+            shape = Extent.ROWS if shape is Extent.FULL else Extent.SCALAR
             term = self._lanes(node, term, extent)
         is_float = x.dtype.is_float
         self._put(value, term, shape)
@@ -308,7 +309,7 @@ class _Translator:
 
     def _lanes(self, node: Node, term: Term, extent: int) -> Term:
         code = self._op(node, node.operands[0].dtype.is_float)
-        if term.extent in (Extent.FULL, Extent.ROW):
+        if Extent.LANES in term.extent:
             return self.pool.join(code, term)
         # The same element in all lanes.
         if code is ReduceOp.SUM_F:

@@ -13,7 +13,7 @@ from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import load
 from celosia.compiler.emit.body import Body, boxes
-from celosia.kernels.trace import lane_index, row_index
+from celosia.kernels.terms import lane_index, row_index
 
 
 @pytest.mark.parametrize(("space", "kept", "limit", "ranges"), [

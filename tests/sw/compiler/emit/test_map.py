@@ -11,7 +11,7 @@ from celosia.compiler.emit.map import emit_map
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import OnChip, Region
 from celosia.compiler.views import View
-from celosia.kernels.trace import lane_index, row_index
+from celosia.kernels.terms import lane_index, row_index
 
 SPACES = [(10,), (5, 10), (3, 4, 16), (70, 17), (40, 40), (2, 3, 5, 33), (200, 1), (1, 1)]
 
@@ -391,16 +391,16 @@ def test_random_code(seed):
         count = 3 if op == VectorOp.SELECT else 2
         operands = [*tiles, lane_index(2), row_index(1), 77]
         taken = [operands[int(i)] for i in rng.integers(0, len(operands), count)]
-        full = sum(c.extents[tile.number] in wide for tile in taken if hasattr(tile, "number"))
+        full = sum(tile.extent in wide for tile in taken if tile in c.values)
         if full > 2 or not any(hasattr(tile, "number") for tile in taken):
             continue
         reduce = Reduce.LANES if rng.random() < 0.2 else Reduce.NONE
-        extents = [c.extents[tile.number] for tile in taken if hasattr(tile, "number")]
+        extents = [tile.extent for tile in taken if tile in c.values]
         if reduce and not {FULL, ROW} & set(extents):
             continue
         tiles.append(c.step(op, *taken, reduce=reduce, reduce_op=ReduceOp.MAX_I))
     for tile in [tiles[-1], *(tiles[int(i)] for i in rng.integers(0, len(tiles), 3))]:
         c.write(tile)
-        if c.extents[tile.number] in wide:
+        if tile.extent in wide:
             c.write(tile, join=ReduceOp.SUM_I)
     c.check()

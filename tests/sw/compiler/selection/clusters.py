@@ -5,12 +5,13 @@ from run_code import evaluate, from_words
 
 from celosia.arch.config import preset
 from celosia.compiler import canonical
-from celosia.compiler.lowered import Access, Cluster, Extent, External, Read, Tensor, Write, storage
+from celosia.compiler.lowered import Access, Cluster, External, Read, Tensor, Write, storage
 from celosia.compiler.selection import Options, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View
 from celosia.graph import interpret
+from celosia.kernels.terms import Extent
 
 CORE = preset("core")
 #: Operations stay as they are; functions are short.
@@ -19,7 +20,7 @@ EXACT, FAST = Options(merge=False), Options(fast=True)
 
 def extent_of(shape, space):
     """Return what a shape is in a space of two sizes that differ."""
-    return {space: Extent.FULL, space[:-1]: Extent.COLUMN, space[-1:]: Extent.ROW,
+    return {space: Extent.FULL, space[:-1]: Extent.ROWS, space[-1:]: Extent.LANES,
             (): Extent.SCALAR}[tuple(shape)]
 
 
@@ -34,7 +35,7 @@ def cluster_of(graph, space, kept=None, config=CORE):
     writes = []
     for value in graph.outputs:
         if kept < len(space) - 1 and value.shape != space:
-            extent = Extent.FULL if value.shape[-1:] == space[-1:] else Extent.COLUMN
+            extent = Extent.FULL if value.shape[-1:] == space[-1:] else Extent.ROWS
         else:
             extent = extent_of(value.shape, space)
         writes.append(Write(value, extent, access(value)))
@@ -44,10 +45,8 @@ def cluster_of(graph, space, kept=None, config=CORE):
 
 def full_steps(code):
     """Return how many steps cost a cycle for each row of each panel."""
-    def cost(step):
-        return any(code.extents.get(getattr(each, "number", -1)) is Extent.FULL
-                   for each in (*step.operands, step.result))
-    return sum(map(cost, code.steps))
+    return sum(any(term.extent is Extent.FULL for term in (*step.args, step))
+               for step in code.steps)
 
 
 def run(graph, inputs, space, kept=None, options=None, dim=16, bounded=None):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from celosia.arch import numerics
 from celosia.arch.vector import NEUTRAL, Reduce, ReduceOp
-from celosia.compiler.lowered import Code, Extent
+from celosia.compiler.lowered import Code
 from celosia.graph import DType, Value
-from celosia.kernels.trace import Index, Operand, Step, Tile, Word
+from celosia.kernels.terms import Extent, Leaf, Term
 from celosia.model.lanes import JOINS, PLAIN
 
 __all__ = ["evaluate", "from_words", "to_words"]
@@ -69,56 +69,53 @@ def evaluate(code: Code, space: tuple[int, ...], arrays: Mapping[Value, NDArray]
     rows, lanes = math.prod(space[:-1]), space[-1] if space else 1
     groups = rows if kept is None else math.prod(space[:kept])
     run = _Run(code, rows, lanes, dim)
-    for value, tile in code.inputs.items():
+    for value, term in code.inputs.items():
         words = to_words(np.asarray(arrays[value]), value.dtype)
-        run.tiles[tile.number] = words.reshape(run.shape(tile))
+        run.words[term] = words.reshape(run.shape(term))
     with np.errstate(all="ignore"):
         for step in code.steps:
             run.step(step)
         found = {}
-        for value, tile in code.outputs.items():
-            words = run.tiles[tile.number]
+        for value, term in code.outputs.items():
+            words = run.words[term]
             if value in code.joins:
                 count, width = words.shape
                 rows = words.reshape(groups, count // groups, width)
                 words = PLAIN.join_rows(code.joins[value], rows)
-            found[value] = _squeezed(words, code.extents[tile.number])
+            found[value] = _squeezed(words, term.extent)
     return found
 
 
 def _squeezed(words: U32, extent: Extent) -> U32:
     if extent is Extent.FULL:
         return words
-    if extent is Extent.COLUMN:
+    if extent is Extent.ROWS:
         return words[:, 0]
-    return words[0] if extent is Extent.ROW else words[0, 0]
+    return words[0] if extent is Extent.LANES else words[0, 0]
 
 
 class _Run:
     def __init__(self, code: Code, rows: int, lanes: int, dim: int):
         self.code, self.rows, self.lanes, self.dim = code, rows, lanes, dim
-        self.tiles: dict[int, U32] = {}
+        self.words: dict[Term, U32] = {}
 
-    def shape(self, tile: Tile) -> tuple[int, int]:
-        extent = self.code.extents[tile.number]
-        return (self.rows if extent in (Extent.FULL, Extent.COLUMN) else 1,
-                self.lanes if extent in (Extent.FULL, Extent.ROW) else 1)
+    def shape(self, term: Term) -> tuple[int, int]:
+        return (self.rows if Extent.ROWS in term.extent else 1,
+                self.lanes if Extent.LANES in term.extent else 1)
 
-    def step(self, step: Step) -> None:
-        words = PLAIN.compute(step.op, step.post, [self._of(operand) for operand in step.operands],
-                        step.param)
+    def step(self, step: Term) -> None:
+        words = PLAIN.compute(step.first, step.post, [self._of(arg) for arg in step.args],
+                              step.param)
         if step.reduce != Reduce.NONE:
             words = self._joined(step.reduce_op, words)
-        self.tiles[step.result.number] = np.broadcast_to(words, self.shape(step.result)).copy()
+        self.words[step] = np.broadcast_to(words, self.shape(step)).copy()
 
-    def _of(self, operand: Operand) -> U32:
-        if isinstance(operand, Tile):
-            return self.tiles[operand.number]
-        if isinstance(operand, Word):
-            return np.full((1, 1), operand.bits, np.uint32)
-        assert isinstance(operand, Index)
-        assert not operand.of_row
-        return (np.arange(self.lanes)[np.newaxis] + operand.base).astype(np.uint32)
+    def _of(self, arg: Term) -> U32:
+        if arg.is_word:
+            return np.full((1, 1), arg.param, np.uint32)
+        if arg.op is Leaf.LANE:
+            return (np.arange(self.lanes)[np.newaxis] + arg.param).astype(np.uint32)
+        return self.words[arg]
 
     def _joined(self, op: ReduceOp, words: U32) -> U32:
         count = len(words)
