@@ -17,6 +17,7 @@ from celosia.compiled.parts import Apart, Argument, WorkInfo
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
 from celosia.compiler.codegen.build import build as generate
+from celosia.compiler.codegen.nodes import ceil_div
 from celosia.compiler.emit.fill import emit_fill
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.emit.move import emit_move
@@ -121,7 +122,7 @@ class Built:
 class _Emitter:
     config: TpuConfig
     options: Options
-    regions: Mapping[int, Region]
+    regions: Mapping[Work, Region]
     bounded: Bounded = field(default_factory=Bounded)
     infos: list[WorkInfo] = field(default_factory=list)
     #: How often the work at hand runs, as far as that is known.
@@ -158,7 +159,7 @@ class _Emitter:
                 branches = [self.items(branch) for branch in work.branches]
                 row, items = self.word(work.index, work.source)
                 return [*items, Choose(row, branches, work.source)]
-        region = self.regions[id(work)]
+        region = self.regions[work]
         try:
             made = self.emitted(work, region)
         except WorkTooLarge as error:
@@ -203,27 +204,38 @@ class _Emitter:
 
     def note(self, work: Work, steps: int = 0) -> None:
         """Record what a piece of work does."""
-        config = self.config
         moved = 0 if inner(work) else sum(
             _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
         macs = rows = 0
-        kind, names = type(work).__name__.lower(), ()
-        if isinstance(work, Cluster):
-            kind = "map"
-            names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
-            panels = ceil_div(work.space[-1], config.dim)
-            rows = math.prod(work.space[:-1]) * panels * steps
-            if isinstance(work.product, Dot):
-                kind, names = "dot", ("dot", *names)
-                macs = math.prod(work.product.lhs.view.shape) * work.space[-1]
-            elif isinstance(work.product, Convolution):
-                kind, names = "convolution", ("convolution", *names)
-                macs = math.prod(work.space) * math.prod(work.product.w.view.shape[:-1])
-        kind = {"gatherrows": "gather", "scatterrows": "scatter",
-                "readword": "read"}.get(kind, kind)
-        reason = {"dot": "the array", "convolution": "the array", "map": "the vector unit",
-                  "gather": "the vector unit", "scatter": "the vector unit"}.get(
-                      kind, "load and store" if kind in ("move", "fill") else "the scalar unit")
+        names: tuple[str, ...] = ()
+        match work:
+            case Cluster(product=product):
+                kind, reason = "map", "the vector unit"
+                names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
+                panels = ceil_div(work.space[-1], self.config.dim)
+                rows = math.prod(work.space[:-1]) * panels * steps
+                if isinstance(product, Dot):
+                    kind, reason = "dot", "the array"
+                    macs = math.prod(product.lhs.view.shape) * work.space[-1]
+                elif isinstance(product, Convolution):
+                    kind, reason = "convolution", "the array"
+                    macs = math.prod(work.space) * math.prod(product.w.view.shape[:-1])
+                if product is not None:
+                    names = kind, *names
+            case Move():
+                kind, reason = "move", "load and store"
+            case Fill():
+                kind, reason = "fill", "load and store"
+            case GatherRows():
+                kind, reason = "gather", "the vector unit"
+            case ScatterRows():
+                kind, reason = "scatter", "the vector unit"
+            case ReadWord():
+                kind, reason = "read", "the scalar unit"
+            case While():
+                kind, reason = "while", "the scalar unit"
+            case Case():
+                kind, reason = "case", "the scalar unit"
         self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, *(
             int(each) * self.turns for each in (macs, rows, moved))))
 

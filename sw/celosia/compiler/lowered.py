@@ -1,9 +1,10 @@
 """What the back half of the compiler works on: tensors that have a place, and work on them.
 
 A canonical graph is lowered to a list of `Work`, in the order in which it runs. Each piece of work
-reads tensors and writes tensors; what lies between is known to itself alone. The files of
-`celosia.compiler.emit` make operations of it, block after block, as if they ran one after another;
-`celosia.compiler.codegen` finds an order in which the units of the chip overlap, and loops.
+reads tensors and writes tensors; what lies between is known to itself alone. It equals itself only.
+The files of `celosia.compiler.emit` make operations of it, block after block, as if they ran one
+after another; `celosia.compiler.codegen` finds an order in which the units of the chip overlap, and
+loops.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ class Code:
                     {value: made[term] for value, term in self.outputs.items()}, self.joins)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cluster:
     """Elementwise operations and reductions over one space, perhaps with a product before them.
 
@@ -254,7 +255,7 @@ class Cluster:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Move:
     """Copy elements; both views have the same shape, tensors the same format.
 
@@ -266,7 +267,7 @@ class Move:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fill:
     """Set all elements of a view to a word: what an accumulator that is stored there holds."""
 
@@ -275,7 +276,7 @@ class Fill:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GatherRows:
     """Row i of ``dst`` (K, C) is the row of ``table`` (R, C) that ``indices`` (K,) names."""
 
@@ -285,7 +286,7 @@ class GatherRows:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScatterRows:
     """Row ``indices[i]`` of ``table`` (R, C) becomes row i of ``updates`` (K, C); the last stays.
 
@@ -298,7 +299,7 @@ class ScatterRows:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReadWord:
     """Bring one word of a tensor, a number of bytes, into the scalar register that is ``base``."""
 
@@ -307,7 +308,7 @@ class ReadWord:
     source: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class While:
     """Run ``cond``, stop where the bool ``predicate`` is false, run ``body``, and again.
 
@@ -328,7 +329,7 @@ class While:
     counts: tuple[tuple[Base, int, int], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """Run the branch that ``index`` (an i32) names; the last one where there is no such branch."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.arch.words import ceil_div
@@ -10,7 +10,7 @@ from celosia.compiler.errors import MemoryTooSmall
 from celosia.compiler.lowered import External, Tensor, While, Work
 from celosia.compiler.lowering.coalesce import accesses, inner
 
-__all__ = ["Life", "lives", "plan_arena"]
+__all__ = ["Life", "lives", "numbered", "plan_arena"]
 
 #: Bytes that every tensor begins at a multiple of: a row of 16 words is one burst then.
 ALIGNMENT = 64
@@ -18,42 +18,32 @@ ALIGNMENT = 64
 
 @dataclass
 class Life:
-    """From the first to the last piece of work that touches a tensor, counted over all nesting."""
+    """Numbers of the first and the last piece of work that touch a tensor: those of `numbered`."""
 
     first: int
     last: int
 
 
-class _Lives:
-    def __init__(self) -> None:
-        self.found: dict[Tensor, Life] = {}
-        self.now = 0
+def numbered(works: Iterable[Work], first: int = 1) -> Iterator[tuple[int, int, Work]]:
+    """Number pieces of work, those in others as well, in the order in which they run.
 
-    def touch(self, tensor: Tensor) -> None:
-        life = self.found.setdefault(tensor, Life(self.now, self.now))
-        life.last = self.now
-
-    def works(self, works: Iterable[Work]) -> None:
-        for work in works:
-            self.now += 1
-            start = self.now
-            parts = inner(work)
-            for part in parts:
-                self.works(part)
-            if not parts:
-                for access, _ in accesses(work):
-                    self.touch(access.tensor)
-                continue
-            self.now += 1
-            # What comes from outside of a loop is needed until it ends; so is what a loop keeps.
-            for access, _ in accesses(work):
-                if not isinstance(work, While) or self.found.get(
-                        access.tensor, Life(start, 0)).first < start or _is_kept(
-                            work, access.tensor):
-                    self.touch(access.tensor)
-                    if isinstance(work, While):
-                        life = self.found[access.tensor]
-                        life.first = min(life.first, start)
+    Yields
+    ------
+    tuple
+        Numbers of the beginning and the end of a piece of work, and itself. One with others in it
+        (`inner`) comes after them: it begins before the first of them and ends after the last.
+    """
+    now = first
+    for work in works:
+        begin = now
+        for part in inner(work):
+            for each in numbered(part, now + 1):
+                yield each
+                now = each[1]
+        if inner(work):
+            now += 1
+        yield begin, now, work
+        now += 1
 
 
 def _is_kept(work: While, tensor: Tensor) -> bool:
@@ -66,11 +56,20 @@ def _is_kept(work: While, tensor: Tensor) -> bool:
     return True  # the predicate
 
 
-def lives(works: Sequence[Work]) -> dict[Tensor, Life]:
+def lives(works: Iterable[Work]) -> dict[Tensor, Life]:
     """Return the life of each tensor that some work touches."""
-    found = _Lives()
-    found.works(works)
-    return found.found
+    found: dict[Tensor, Life] = {}
+    for begin, end, work in numbered(works):
+        for access, _ in accesses(work):
+            tensor = access.tensor
+            life = found.setdefault(tensor, Life(end, end))
+            # What comes from outside of a loop is needed until it ends; so is what a loop keeps.
+            if isinstance(work, While) and life.first >= begin:
+                if not _is_kept(work, tensor):
+                    continue
+                life.first = begin
+            life.last = end
+    return found
 
 
 def _aligned(size: int) -> int:

@@ -29,7 +29,7 @@ from celosia.compiler.lowered import (
     row_strides,
 )
 from celosia.compiler.lowering.coalesce import accesses, inner
-from celosia.compiler.memory import Life, lives
+from celosia.compiler.memory import Life, lives, numbered
 from celosia.graph import DType
 from celosia.kernels.terms import Extent
 
@@ -169,31 +169,19 @@ def plan_on_chip(config: TpuConfig, works: Sequence[Work],
     return placed
 
 
-def regions(config: TpuConfig, works: Sequence[Work], placed: Mapping[Tensor, Life],
-            control_rows: int) -> dict[int, Region]:
-    """Return for each piece of work, by its ``id``, the rows that it may use for itself.
+def regions(config: TpuConfig, works: Iterable[Work], placed: Mapping[Tensor, Life],
+            control_rows: int) -> dict[Work, Region]:
+    """Return the rows that each piece of work may use for itself.
 
     The first ``control_rows`` accumulator rows belong to control flow.
     """
-    found: dict[int, Region] = {}
-    now = 0
-
-    def visit(works: Iterable[Work]) -> None:
-        nonlocal now
-        for work in works:
-            now += 1
-            tops = {Mem.ACC: config.acc_rows, Mem.UB: config.ub_rows}
-            for tensor, life in placed.items():
-                home = tensor.home
-                assert isinstance(home, OnChip)
-                if life.first <= now <= life.last:
-                    tops[home.mem] = min(tops[home.mem], home.row)
-            found[id(work)] = Region(range(tops[Mem.UB]), range(control_rows, tops[Mem.ACC]))
-            parts = inner(work)
-            for part in parts:
-                visit(part)
-            if parts:
-                now += 1
-
-    visit(works)
+    found: dict[Work, Region] = {}
+    for begin, _, work in numbered(works):
+        tops = {Mem.ACC: config.acc_rows, Mem.UB: config.ub_rows}
+        for tensor, life in placed.items():
+            home = tensor.home
+            assert isinstance(home, OnChip)
+            if life.first <= begin <= life.last:
+                tops[home.mem] = min(tops[home.mem], home.row)
+        found[work] = Region(range(tops[Mem.UB]), range(control_rows, tops[Mem.ACC]))
     return found

@@ -8,13 +8,25 @@ from pages.show import work_text
 
 import celosia
 from celosia.arch.config import PRESETS
+from celosia.arch.isa import DmaFormat
 from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Cluster, External, Fill, Move, ReadWord, While
+from celosia.compiler.lowered import (
+    Access,
+    Case,
+    Cluster,
+    External,
+    Fill,
+    Move,
+    ReadWord,
+    Tensor,
+    While,
+)
 from celosia.compiler.lowering import lower
 from celosia.compiler.lowering.coalesce import accesses, inner
-from celosia.compiler.memory import ALIGNMENT, lives, plan_arena
+from celosia.compiler.memory import ALIGNMENT, lives, numbered, plan_arena
 from celosia.compiler.residency import plan_on_chip, regions
+from celosia.compiler.views import View
 from celosia.frontend import import_stablehlo
 from celosia.graph import (
     DType,
@@ -103,13 +115,23 @@ def test_tensors_that_live_together_share_no_bytes(name):
                         or b.home.offset + b.nbytes <= a.home.offset), (a.name, b.name)
 
 
+def test_pieces_of_work_begin_before_what_is_in_them_and_end_after_it():
+    tensor = Tensor("x", (), DType.I32, DmaFormat.W32)
+    access = Access(tensor, View(0, (), ()))
+    a, b, c, d = (Fill(access, 0) for _ in range(4))
+    case = Case(access, ((b,), ()))
+    loop = While((a,), access, (case, c))
+    assert [*numbered([loop, d])] == [
+        (2, 2, a), (4, 4, b), (3, 5, case), (6, 6, c), (1, 7, loop), (8, 8, d)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_work_stays_below_the_tensors_on_chip(name):
     made, _, placed, _ = planned(name)
     assert placed
     found = regions(CORE, made.works, placed, 4)
     for work in flat(made.works):
-        region = found[id(work)]
+        region = found[work]
         assert region.acc.start == 4
         for access, _ in ([] if inner(work) else accesses(work)):
             if access.tensor in placed:
