@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
-from celosia.arch.words import ceil_div
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, Step
@@ -194,6 +193,7 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
 
 
 def _place(tensor: Tensor, config: TpuConfig) -> Place | None:
+    from celosia.compiler.layout import Layout
     from celosia.compiler.lowered import External
     from celosia.graph import TensorType
     type = TensorType(tensor.dtype, tensor.shape)
@@ -201,8 +201,5 @@ def _place(tensor: Tensor, config: TpuConfig) -> Place | None:
         return None
     if isinstance(tensor.home, External):
         return Place(tensor.name, type, "external", tensor.home.offset, tensor.nbytes)
-    *rows, columns = tensor.shape or (1,)
-    count = ceil_div(columns, config.dim)
-    for extent in rows:
-        count *= extent
-    return Place(tensor.name, type, tensor.home.mem.name.lower(), tensor.home.row, count)
+    return Place(tensor.name, type, tensor.home.mem.name.lower(), tensor.home.row,
+                 Layout.of(tensor, config.dim).size)

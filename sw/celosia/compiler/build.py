@@ -17,7 +17,7 @@ from celosia.compiled.parts import Apart, Argument, WorkInfo
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
 from celosia.compiler.codegen.build import build as generate
-from celosia.compiler.codegen.nodes import ceil_div
+from celosia.compiler.emit.boxes import Box
 from celosia.compiler.emit.fill import emit_fill
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.emit.move import emit_move
@@ -194,13 +194,8 @@ class _Emitter:
         tensor = access.tensor
         if isinstance(tensor.home, OnChip):
             return tensor.home.row, []
-        assert tensor.home is not None
-        reach = None
-        if access.base is not None:
-            reach = (tensor.home.offset, tensor.home.offset + tensor.nbytes - 1)
-        return 0, [Emitted(before=[nodes.load(
-            Mem.ACC, tensor.format, 0, access.address(), 1, 1, 0, source=source, base=access.base,
-            reach=reach)])]
+        load = Box.of(access).transfer(nodes.load, Mem.ACC, 0, 1, 1, 0, source=source)
+        return 0, [Emitted(before=[load])]
 
     def note(self, work: Work, steps: int = 0) -> None:
         """Record what a piece of work does."""

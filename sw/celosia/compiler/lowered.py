@@ -23,7 +23,7 @@ from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "External",
            "Fill", "GatherRows", "Move", "OnChip", "Read", "ReadWord", "Region",
-           "ScatterRows", "Tensor", "While", "Work", "Write", "row_strides", "storage"]
+           "ScatterRows", "Tensor", "While", "Work", "Write", "rows_of", "storage"]
 
 
 def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
@@ -103,20 +103,12 @@ class Access:
     view: View
     base: Base | None = None
 
-    def address(self, element: int = 0) -> int:
-        """Return the byte, from the beginning of the arena, ``element`` elements past the view's
-        offset.
-        """
-        home = self.tensor.home
-        assert isinstance(home, External), self.tensor.name
-        return home.offset + (self.view.offset + element) * self.tensor.element_bytes
 
-
-def row_strides(view: View, extent: Extent) -> tuple[int, ...]:
-    """Return the strides along the rows of a view of this extent; () where it has none."""
-    if Extent.ROWS not in extent:
-        return ()
-    return view.strides[:-1] if Extent.LANES in extent else view.strides
+def rows_of(view: View, extent: Extent) -> View:
+    """Return where the rows of a view of this extent begin: the view without its lanes."""
+    if Extent.LANES not in extent:
+        return view
+    return View(view.offset, view.shape[:-1], view.strides[:-1])
 
 
 @dataclass(frozen=True)

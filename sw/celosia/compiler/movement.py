@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from celosia.arch.words import ceil_div
 from celosia.compiler.builder import Builder
-from celosia.compiler.lowered import Access, Fill, Move, OnChip, Work
+from celosia.compiler.lowered import Access, Fill, Move, Work
 from celosia.graph import DType, Source, Value
 
 __all__ = ["byte_offset", "concatenate", "copy", "pad"]
@@ -76,7 +76,7 @@ def pad(x: Access, value_word: int, low: Sequence[int], high: Sequence[int],
     if dst.view.size == 0:
         return []
     fills = [dst]
-    if x.view.size and not any(interior) and not isinstance(dst.tensor.home, OnChip):
+    if x.view.size and not any(interior):
         border = [_part(dst, [*low[:i], start, *(0 for _ in shape[i + 1:])],
                         [*(a + n for a, n in zip(low[:i], spans[:i], strict=True)), limit,
                          *shape[i + 1:]])

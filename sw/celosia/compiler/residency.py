@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
-from celosia.arch.words import ceil_div
+from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -26,7 +26,7 @@ from celosia.compiler.lowered import (
     While,
     Work,
     Write,
-    row_strides,
+    rows_of,
 )
 from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, lives, numbered
@@ -39,42 +39,11 @@ __all__ = ["plan_on_chip", "regions"]
 _ACC_SHARE, _UB_SHARE = 4, 2
 
 
-def _matrix(tensor: Tensor) -> tuple[int, int]:
-    return math.prod(tensor.shape[:-1]), tensor.shape[-1] if tensor.shape else 1
-
-
-def _rows(config: TpuConfig, tensor: Tensor) -> int:
-    height, columns = _matrix(tensor)
-    return height * ceil_div(columns, config.dim)
-
-
-def _reaches(config: TpuConfig, access: Access, extent: Extent) -> bool:
-    """Whether an access to a tensor on chip is one of whole rows, from a panel on."""
-    view = access.view
-    _, columns = _matrix(access.tensor)
-    if access.base is not None:
-        return False
-    if extent is Extent.SCALAR:
-        return True
-    strides = row_strides(view, extent)
-    sizes = view.shape[:len(strides)]
-    wide = Extent.LANES in extent and view.shape[-1] > 1
-    if wide and (view.strides[-1] != 1 or view.offset % columns % config.dim
-                 or view.offset % columns + view.shape[-1] > columns):
-        return False
-    # The rows must have one stride, of whole rows.
-    dims = [(n, s) for n, s in zip(sizes, strides, strict=True) if n != 1]
-    for (_, outer), (n, s) in zip(dims, dims[1:], strict=False):
-        if outer != n * s:
-            return False
-    return all(s > 0 and s % columns == 0 for _, s in dims)
-
-
 class _Users:
     """What touches each tensor, and whether that can reach it on chip."""
 
-    def __init__(self, config: TpuConfig):
-        self.config = config
+    def __init__(self, dim: int):
+        self.dim = dim
         self.acc: dict[Tensor, bool] = {}
         self.ub: dict[Tensor, bool] = {}
 
@@ -103,34 +72,40 @@ class _Users:
         self.note(access.tensor, math.prod(access.tensor.shape) == 1, False)
 
     def cluster(self, work: Cluster) -> None:
-        made: Read | Write
-        for made in work.reads:
-            good = _reaches(self.config, made.access, made.extent)
-            self.note(made.access.tensor, good, False)
-        for made in work.writes:
-            whole = made.access.view.size == math.prod(made.access.tensor.shape)
-            good = whole and work.kept == len(work.space) - 1 and _reaches(
-                self.config, made.access, made.extent)
-            _, columns = _matrix(made.access.tensor)
-            even = made.extent is Extent.FULL and columns % self.config.dim == 0
-            self.note(made.access.tensor, good, good and even)
+        for read in work.reads:
+            self.note(read.access.tensor, self.reached(read), False)
+        for write in work.writes:
+            access = write.access
+            good = (access.view.size == math.prod(access.tensor.shape)
+                    and work.kept == len(work.space) - 1 and self.reached(write))
+            even = (write.extent is Extent.FULL
+                    and Layout.of(access.tensor, self.dim).columns % self.dim == 0)
+            self.note(access.tensor, good, good and even)
         if isinstance(work.product, Dot):
-            for operand in (work.product.lhs, work.product.rhs):
-                self.note(operand.tensor, False, self.operand(operand))
+            for operand, right in ((work.product.lhs, False), (work.product.rhs, True)):
+                self.note(operand.tensor, False, self.fed(operand, right))
             if work.product.turned is not None:
                 self.note(work.product.turned.tensor, False, False)
         elif work.product is not None:
             for operand in (work.product.x, work.product.w):
                 self.note(operand.tensor, False, False)
 
-    def operand(self, operand: Access) -> bool:
-        """Whether an operand of a product can be used where it lies in the unified buffer."""
+    def reached(self, use: Read | Write) -> bool:
+        """Whether instructions take a value where it lies, in rows of one stride that ascend."""
+        access, extent = use.access, use.extent
+        if not Layout.of(access.tensor, self.dim).reaches(access, extent):
+            return False
+        rows = rows_of(access.view, extent)
+        return has_one_stride(access.view, extent) and all(
+            stride > 0 for size, stride in zip(rows.shape, rows.strides, strict=True) if size > 1)
+
+    def fed(self, operand: Access, right: bool) -> bool:
+        """Whether the array takes an operand where it lies: all of the first rows."""
         tensor, view = operand.tensor, operand.view
-        _, columns = _matrix(tensor)
-        return (tensor.dtype in (DType.BF16, DType.I8) and operand.base is None
-                and view.offset == 0 and view.strides[2] == 1 and view.shape[2] == columns
-                and view.strides[1] == columns and (view.shape[0] == 1 or (
-                    view.strides[0] == view.shape[1] * columns)))
+        layout = Layout.of(tensor, self.dim)
+        return (tensor.dtype in (DType.BF16, DType.I8) and layout.feeds(operand, right=right)
+                and view.offset == 0 and view.shape[2] == layout.columns == view.strides[1]
+                and (view.shape[0] == 1 or view.strides[0] == view.shape[1] * layout.columns))
 
 
 def plan_on_chip(config: TpuConfig, works: Sequence[Work],
@@ -144,7 +119,7 @@ def plan_on_chip(config: TpuConfig, works: Sequence[Work],
     fixed
         Tensors that must be in external memory.
     """
-    users = _Users(config)
+    users = _Users(config.dim)
     users.works(works)
     found = lives(works)
     placed: dict[Tensor, Life] = {}
@@ -154,8 +129,9 @@ def plan_on_chip(config: TpuConfig, works: Sequence[Work],
         spans: list[tuple[int, int, Life]] = []
         chosen = [tensor for tensor, good in fits.items() if good and tensor not in fixed
                   and tensor.home is None and math.prod(tensor.shape)]
-        for tensor in sorted(chosen, key=lambda tensor: _rows(config, tensor)):
-            life, size = found[tensor], _rows(config, tensor)
+        sizes = {tensor: Layout.of(tensor, config.dim).size for tensor in chosen}
+        for tensor, size in sorted(sizes.items(), key=lambda item: item[1]):
+            life = found[tensor]
             end = total
             for first, last, other in sorted(spans, key=lambda span: -span[0]):
                 if life.first <= other.last and other.first <= life.last and (

@@ -1,4 +1,4 @@
-"""Views: how the elements of a tensor lie in external memory."""
+"""Strided views: how the elements of a tensor lie in memory, and their dimensions merged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,43 @@ from dataclasses import dataclass
 
 from celosia.arch.words import ceil_div
 
-__all__ = ["View"]
+__all__ = ["View", "merged"]
+
+
+def merged(sizes: Sequence[int], *sides: Sequence[int],
+           most: float = math.inf) -> tuple[list[int], list[list[int]]]:
+    """Return the same walk in as few dimensions as possible.
+
+    Parameters
+    ----------
+    sizes
+        Of each dimension, outermost first.
+    sides
+        Strides of all that is walked over at the same time: dimensions become one where all sides
+        allow it.
+    most
+        Size of a dimension that is made of others, at most.
+
+    Returns
+    -------
+    tuple
+        Sizes, none of them 1, and the strides of each side.
+    """
+    out: list[int] = []
+    steps: list[list[int]] = [[] for _ in sides]
+    for size, *strides in zip(sizes, *sides, strict=True):
+        if size == 1:
+            continue
+        if out and out[-1] * size <= most and all(
+                step[-1] == size * stride for step, stride in zip(steps, strides, strict=True)):
+            out[-1] *= size
+            for step, stride in zip(steps, strides, strict=True):
+                step[-1] = stride
+            continue
+        out.append(size)
+        for step, stride in zip(steps, strides, strict=True):
+            step.append(stride)
+    return out, steps
 
 
 @dataclass(frozen=True)
@@ -76,6 +112,23 @@ class View:
             offset += (self.shape[dim] - 1) * strides[dim]
             strides[dim] = -strides[dim]
         return View(offset, self.shape, tuple(strides))
+
+    def part(self, first: int, count: int) -> View:
+        """Elements ``first`` to ``first + count - 1`` in row-major order, which must be a box.
+
+        The result has as few dimensions as possible.
+        """
+        offset, sizes, inner, at = self.offset, [], 1, first
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            at, index = divmod(at, size)
+            offset += index * stride
+            taken = max(1, min(size, count // inner))
+            assert index + taken <= size, (self, first, count)
+            sizes.append(taken)
+            inner *= taken
+        assert inner == count, (self, first, count)
+        shape, (strides,) = merged(sizes[::-1], self.strides)
+        return View(offset, tuple(shape), tuple(strides))
 
     def reshape(self, shape: Sequence[int]) -> View | None:
         """Return the same elements in row-major order in another shape; None where no view can."""

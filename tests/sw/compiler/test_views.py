@@ -1,12 +1,13 @@
 """Views against NumPy's."""
 
 import itertools
+import math
 import random
 
 import numpy as np
 import pytest
 
-from celosia.compiler.views import View
+from celosia.compiler.views import View, merged
 
 
 def elements(view: View) -> np.ndarray:
@@ -72,3 +73,46 @@ def test_a_reshape_across_a_transpose_needs_a_copy():
 
 def test_every_reshape_of_what_lies_in_order_is_a_view():
     assert View.contiguous((4, 6)).reshape((3, 8)) == View.contiguous((3, 8))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_merged_dimensions_walk_the_same_way(seed):
+    rng = random.Random(seed)
+    sizes = [rng.choice([1, 1, 2, 3, 4]) for _ in range(rng.randrange(5))]
+    views = [View.contiguous(sizes) if rng.random() < 0.7 else
+             View(0, tuple(sizes), tuple(rng.randrange(-9, 9) for _ in sizes))
+             for _ in range(rng.randrange(1, 4))]
+    found, sides = merged(sizes, *(view.strides for view in views))
+    assert 1 not in found
+    assert len(sides) == len(views)
+    for view, strides in zip(views, sides, strict=True):
+        assert (elements(View(0, tuple(found), tuple(strides))).ravel()
+                == elements(view).ravel()).all()
+    for i, size in enumerate(found[1:], 1):
+        assert any(side[i - 1] != size * side[i] for side in sides)
+
+
+def test_merged_dimensions_have_a_limit():
+    assert merged((4, 5, 6), (30, 6, 1), most=20) == ([20, 6], [[6, 1]])
+    assert merged((4, 5, 6), (30, 6, 1), most=119) == ([20, 6], [[6, 1]])
+    assert merged((4, 5, 6), (30, 6, 1)) == ([120], [[1]])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_parts_of_rows(seed):
+    rng = random.Random(seed)
+    shape = tuple(rng.randrange(1, 5) for _ in range(rng.randrange(4)))
+    view = View(7, shape, tuple(rng.randrange(-9, 9) for _ in shape))
+    every = elements(view).ravel()
+    for dim in range(len(shape) + 1):  # parts of this dimension with all inside it
+        inner = math.prod(shape[dim:])
+        outer = shape[dim - 1] if dim else 1
+        first = rng.randrange(len(every) // inner)
+        count = rng.randrange(1, outer - first % outer + 1)
+        part = view.part(first * inner, count * inner)
+        assert (elements(part).ravel() == every[first * inner:(first + count) * inner]).all()
+
+
+def test_a_part_must_be_a_box():
+    with pytest.raises(AssertionError):
+        View.contiguous((3, 4)).part(2, 4)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from celosia.arch.vector import NEUTRAL, Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia.arch.words import ceil_div
+from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.dma import box, transfer
 from celosia.compiler.emit.frame import Frame
 from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
-from celosia.compiler.lowered import External, row_strides
+from celosia.compiler.lowered import External
 from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["JOINS", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
@@ -195,14 +195,7 @@ def put(frame: Frame, step: Term, mask: int | None) -> list[Op]:
     source = setting.cluster.source
     rows, panels = frame.shape(extent)
     if isinstance(access.tensor.home, External):
-        offset, dims = (box(setting.rows, row_strides(access.view, extent), frame.first,
-                            frame.count) if Extent.ROWS in extent else (0, []))
-        wide = Extent.LANES in extent
-        if wide:
-            offset += frame.panel * setting.config.dim
-        return transfer(setting.config, False, access, ref.row, offset, dims,
-                        frame.columns if wide else 1, ref.strides[0], ref.strides[1],
-                        source)
+        return frame.transfers(nodes.store, access, extent, ref.row, *ref.strides)
     out = []
     parts = frame.homes(access, extent)
     clears = (setting.ragged and setting.lanes > 1 and parts[0][1].kind != Dst.ACC

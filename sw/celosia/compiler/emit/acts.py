@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
@@ -9,12 +10,32 @@ from celosia.arch.isa import MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.operand_loads import Dim, Stream, loads, on_chip
-from celosia.compiler.errors import CompileError
+from celosia.compiler.codegen.nodes import Op, Strides
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
+from celosia.compiler.views import merged
 
-__all__ = ["Acts", "Area", "Patch", "Window"]
+__all__ = ["Acts", "Area", "Patch", "Stream", "Window"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows on chip that a matmul reads: counts and steps, innermost dimension first."""
+
+    row: int
+    counts: tuple[int, int, int]
+    steps: Strides
+
+    @classmethod
+    def of(cls, row: int, sizes: Sequence[int], strides: Sequence[int]) -> Stream:
+        """Return rows, outermost dimension first, in as few dimensions as they take."""
+        counts, (steps,) = merged(sizes, strides)
+        if not counts:
+            return cls(row, (1, 1, 1), (1, 0, 0))
+        n2, n1, n0 = (1, 1, *counts)[-3:]
+        s2, s1, s0 = (0, 0, *steps)[-3:]
+        return cls(row, (n0, n1, n2), (s0, s1, s2))
 
 
 @dataclass(frozen=True)
@@ -77,11 +98,10 @@ class Acts:
         self.dim, self.source = config.dim, source
         self.panels = ceil_div(depth, config.dim)
         self.transposed = not natural
-        self.resident = on_chip(access, config.dim, "the left operand", source)
+        self.resident = operand_home(access, config.dim, right=False, source=source)
+        self._box = None if self.resident else Box.of(access)
         self._kind = ((Dst.UB_I8, Src.UB_I8) if fmt == MatmulFormat.INT8
                       else (Dst.UB_BF16, Src.UB_BF16))
-        if self.resident is not None and self.transposed:
-            raise CompileError(f"{source}: the left operand on chip must not be transposed")
 
     def patch(self, first: int, count: int) -> Patch:
         """Return rows of the result, which are a box, as images, lines and columns."""
@@ -113,11 +133,11 @@ class Acts:
         """Return how a patch lies from ``row`` on, or where it is on chip already."""
         down, across = self.windows
         if self.resident is not None:
-            first, panel, columns = self.resident
-            image, line, column = (stride // columns for stride in self.strides)
+            first, layout = self.resident
+            image, line, column = layout.steps(self.strides)
             first += (patch.images[0] * image + patch.rows[0] * down.stride * line
                       + patch.columns[0] * across.stride * column)
-            return Area(first, panel, image, line, column)
+            return Area(first, layout.rows, image, line, column)
         images, lines, columns = self._extents(patch)
         return Area(row, images * lines * columns, lines * columns, columns)
 
@@ -132,28 +152,30 @@ class Acts:
 
     def loads(self, patch: Patch, area: Area, k0: int, k1: int, first: int) -> list[Op]:
         """Load panels [k0, k1); ``first`` is the panel that lies at the beginning of the area."""
-        if self.resident is not None:
+        if self._box is None:
             return []
         down, across = self.windows
-        image, line, column = self.strides
-        dims = [Dim(patch.images[1], image, area.image),
-                Dim(down.extent(patch.rows[1]), line, area.line),
-                Dim(across.extent(patch.columns[1]), column, area.column)]
-        return loads(self.access, self._first(patch) + k0 * self.dim, dims, self._depth(k0, k1),
-                     area.row + (k0 - first) * area.panel, area.panel, self.source, self.dim)
+        box = self._box.moved(self._first(patch) + k0 * self.dim).shaped(
+            (patch.images[1], down.extent(patch.rows[1]), across.extent(patch.columns[1])),
+            self.strides)
+        return box.transfers(nodes.load, Mem.UB, area.row + (k0 - first) * area.panel,
+                             (area.image, area.line, area.column), self._depth(k0, k1),
+                             area.panel, self.dim, self.source)
 
     def raw_loads(self, patch: Patch, area: Area, raw: int, k0: int, k1: int,
                   first: int) -> list[Op]:
         """Load panels [k0, k1), columns along lanes: D rows for D columns of a panel and image."""
+        assert self._box is not None, self.source
         out = []
         for k in range(k0, k1):
             for image in range(patch.images[1]):
                 at = raw + (k - first) * area.panel + image * area.image
                 element = (self._first(patch) + image * self.strides[0]
                            + k * self.dim * self.depth_stride)
-                dims = [Dim(self._depth(k, k + 1), self.depth_stride, 1)]
-                out += loads(self.access, element, dims, patch.columns[1], at, self.dim,
-                             self.source, self.dim)
+                box = self._box.moved(element).shaped((self._depth(k, k + 1),),
+                                                      (self.depth_stride,))
+                out += box.transfers(nodes.load, Mem.UB, at, 1, patch.columns[1], self.dim,
+                                     self.dim, self.source)
         return out
 
     def turns(self, area: Area, raw: int, k0: int, k1: int, first: int) -> list[Op]:
@@ -165,25 +187,23 @@ class Acts:
         dst, src = self._kind
         return nodes.vector(VectorOp.TRANSPOSE, dst, to, count, ((src, row),), source=self.source)
 
-    def turned(self, to: Access, box: tuple[int, int], row: int, at: int, k: int) -> list[Op]:
-        """Store the transpose of panel k of a box of a dot's rows, which are whole tiles.
+    def turned(self, to: Access, rows: tuple[int, int], row: int, at: int, k: int) -> list[Op]:
+        """Store the transpose of panel k of a range of a dot's rows, which are whole tiles.
 
         Parameters
         ----------
         to
             Where the transpose of all rows goes: (depth, rows).
-        box
+        rows
             First row and count.
         row, at
             Where the panel lies, and the rows to transpose it to.
         """
-        first, count = box
-        tensor = to.tensor
+        first, count = rows
         pitch = to.view.strides[0]
         return [self._turn(at, row, count),
-                nodes.store(Mem.UB, tensor.format, at,
-                            to.address(k * self.dim * pitch + first), self._depth(k, k + 1), count,
-                            pitch * tensor.element_bytes, 1, self.dim, self.source)]
+                Box.of(to).transfer(nodes.store, Mem.UB, at, self._depth(k, k + 1), count, pitch,
+                                    1, self.dim, self.source, at=k * self.dim * pitch + first)]
 
     def zeros(self, raw: int, rows: int) -> list[Op]:
         """Clear the rows of the last panel beyond the depth, of ``rows`` rows from ``raw`` on.
@@ -206,6 +226,6 @@ class Acts:
         down, across = self.windows
         row = (area.row + k * area.panel + tap[0] * down.dilation * area.line
                + tap[1] * across.dilation * area.column + (image or 0) * area.image)
-        counts = (patch.columns[1], patch.rows[1], patch.images[1] if image is None else 1)
-        return Stream(row, counts, (across.stride * area.column, down.stride * area.line,
-                                    area.image)).merged()
+        sizes = patch.images[1] if image is None else 1, patch.rows[1], patch.columns[1]
+        return Stream.of(row, sizes, (area.image, down.stride * area.line,
+                                      across.stride * area.column))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, Src, VectorOp
+from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.actions import compute, copy, in_place, lane_rows, put
-from celosia.compiler.emit.dma import box, boxes, transfer
 from celosia.compiler.emit.frame import Frame, Setting
 from celosia.compiler.emit.joins import Accumulator
 from celosia.compiler.emit.plan import Plan, plan
 from celosia.compiler.emit.script import script
 from celosia.compiler.emit.slots import Slot, Slots
 from celosia.compiler.emit.walks import Immediate, Ref, issue
-from celosia.compiler.lowered import Cluster, Code, OnChip, row_strides
+from celosia.compiler.lowered import Cluster, Code, OnChip
 from celosia.kernels.terms import Extent, Leaf, Term
 
-__all__ = ["Body", "boxes"]
+__all__ = ["Body"]
 
 
 class Body:
@@ -205,13 +205,7 @@ class Body:
             return [op for at, home in parts
                     for op in copy(ref.at(at, 0), home, rows // len(parts), panels,
                                    setting.cluster.source)]
-        wide = Extent.LANES in read.extent
-        offset, dims = (box(setting.rows, row_strides(access.view, read.extent), frame.first,
-                            frame.count) if Extent.ROWS in read.extent else (0, []))
-        return transfer(setting.config, True, access, ref.row,
-                        offset + frame.panel * setting.config.dim * wide, dims,
-                        frame.columns if wide else 1, 1,
-                        ref.strides[1], setting.cluster.source)
+        return frame.transfers(nodes.load, access, read.extent, ref.row, 1, ref.strides[1])
 
     def block(self, at: int, rows: tuple[int, int], panels: tuple[int, int],
               sums: int | None = None, shared: int | None = None) -> tuple[list[Op], list[Op]]:
@@ -222,7 +216,7 @@ class Body:
         at
             First of the `block_rows`.
         rows, panels
-            First one, and how many; the rows are one of the ranges of `boxes`.
+            First one, and how many; the rows are one of the ranges of `cut`.
         sums
             Accumulator row where the product's result lies, panel after panel. The rows may be
             used for other values, but for ``shared``.

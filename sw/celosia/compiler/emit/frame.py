@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src
 from celosia.arch.words import ceil_div
-from celosia.compiler.emit.dma import box
-from celosia.compiler.emit.script import Script, has_one_stride
+from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.emit.script import Script
 from celosia.compiler.emit.slots import Slot
 from celosia.compiler.emit.walks import Immediate, Ref, Source
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Access, Cluster, External, OnChip, row_strides
+from celosia.compiler.layout import Layout, has_one_stride
+from celosia.compiler.lowered import Access, Cluster, External, OnChip, rows_of
 from celosia.kernels.terms import Extent, Leaf, Term
 
-__all__ = ["Frame", "Setting", "on_chip"]
+__all__ = ["Frame", "Setting", "in_memory", "on_chip"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Setting:
         """Whether instructions take a value that is read from where it is on chip."""
         read = self.script.reads[value]
         return (isinstance(read.access.tensor.home, OnChip)
-                and has_one_stride(read.access, read.extent, self.rows)
+                and has_one_stride(read.access.view, read.extent)
                 and value not in self.script.moved)
 
     @property
@@ -68,18 +70,26 @@ class Setting:
         return math.prod(self.rows[:self.cluster.kept])
 
 
-def on_chip(setting: Setting, access: Access, extent: Extent, rows: tuple[int, ...],
-            first: int = 0, count: int | None = None, panel: int = 0) -> list[tuple[int, Ref]]:
+def in_memory(access: Access, extent: Extent, first: int, count: int, lane: int) -> Box:
+    """Return where rows of an access to external memory begin, at a lane of those that it has.
+
+    ``first``, ``count``: the rows, a box of them; all the same where the extent has none.
+    """
+    view = rows_of(access.view, extent)
+    box = Box.of(access, view.part(first, count) if Extent.ROWS in extent else view)
+    return box.moved(lane) if lane and Extent.LANES in extent else box
+
+
+def on_chip(setting: Setting, access: Access, extent: Extent, first: int, count: int,
+            panel: int) -> list[tuple[int, Ref]]:
     """Return where an access to a tensor on chip lies.
 
     Parameters
     ----------
     setting, access, extent
         What lies there.
-    rows
-        Sizes of its row dimensions.
     first, count, panel
-        First row, rows (a box; None: all) and first panel.
+        First row, rows (a box) and first panel.
 
     Returns
     -------
@@ -90,34 +100,29 @@ def on_chip(setting: Setting, access: Access, extent: Extent, rows: tuple[int, .
     Raises
     ------
     CompileError
-        If the rows begin inside a panel.
+        If no instruction reaches it (`Layout.reaches`).
     """
     tensor, view, dim = access.tensor, access.view, setting.config.dim
-    home = tensor.home
+    home, layout = tensor.home, Layout.of(tensor, dim)
     assert isinstance(home, OnChip)
-    columns = tensor.shape[-1] if tensor.shape else 1
-    height = math.prod(tensor.shape[:-1])
-    tall, wide = Extent.ROWS in extent, Extent.LANES in extent
-    strides = row_strides(view, extent)
-    offset, dims = (box(rows, strides, first, math.prod(rows) if count is None else count)
-                    if tall and strides else (0, []))
-    row, column = divmod(view.offset, columns)
-    wide_lanes = wide and setting.lanes > 1
-    if (offset % columns or any(stride % columns for _, stride in dims)
-            or (wide_lanes and column % dim)):
+    if not layout.reaches(access, extent):
         raise CompileError(f"{setting.cluster.source}: rows of {tensor.name} on chip must be whole "
                            f"rows and begin with a panel, not have strides {list(view.strides)} "
                            f"from element {view.offset} on of {list(tensor.shape)}")
+    tall, wide = Extent.ROWS in extent, Extent.LANES in extent
+    rows = rows_of(view, extent)
+    rows = rows.part(first, count) if tall else rows
     kind = (Dst.ACC if home.mem == Mem.ACC
             else Dst.UB_I8 if tensor.format == DmaFormat.I8 else Dst.UB_BF16)
-    lane = None if wide_lanes or columns == 1 else column % dim
-    at = home.row + (column // dim + panel * wide) * height + row + offset // columns
-    *outer, (size, step) = dims or [(1, columns)]
-    out = []
-    for i, indexes in enumerate(itertools.product(*(range(n) for n, _ in outer))):
-        more = sum(k * stride for k, (_, stride) in zip(indexes, outer, strict=True)) // columns
-        out.append((i * size, Ref(at + more, (step // columns * tall, height * wide), kind, lane)))
-    return out
+    at, column = layout.find(rows.offset)
+    at += home.row + panel * layout.rows * wide
+    lane = None if layout.columns == 1 or (wide and setting.lanes > 1) else column
+    *sizes, size = rows.shape or (1,)
+    *outer, step = layout.steps(rows.strides) or (1,)
+    strides = step * tall, layout.rows * wide
+    return [(i * size, Ref(at + sum(k * stride for k, stride in zip(index, outer, strict=True)),
+                           strides, kind, lane))
+            for i, index in enumerate(itertools.product(*map(range, sizes)))]
 
 
 @dataclass(frozen=True)
@@ -164,8 +169,20 @@ class Frame:
 
     def homes(self, access: Access, extent: Extent) -> list[tuple[int, Ref]]:
         """Return the rows of a tensor on chip: from which row of the block on they lie where."""
-        return on_chip(self.setting, access, extent, self.setting.rows, self.first, self.count,
-                       self.panel)
+        return on_chip(self.setting, access, extent, self.first, self.count, self.panel)
+
+    def transfers(self, make: Callable[..., Op], access: Access, extent: Extent, row: int,
+                  row_step: int, group_step: int) -> list[Op]:
+        """Load or store (``make``) the rows and panels of a tensor in external memory.
+
+        They lie from accumulator ``row`` on, ``row_step`` from row to row, ``group_step`` from
+        panel to panel.
+        """
+        setting, dim = self.setting, self.setting.config.dim
+        box = in_memory(access, extent, self.first, self.count, self.panel * dim)
+        return box.transfers(make, Mem.ACC, row, row_step,
+                             self.columns if Extent.LANES in extent else 1, group_step, dim,
+                             setting.cluster.source)
 
     def home(self, access: Access, extent: Extent) -> Ref:
         """Return the rows of a tensor on chip that have one stride."""

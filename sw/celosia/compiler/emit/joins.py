@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from celosia.arch.isa import Mem
 from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
+from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.actions import JOINS, sliced
-from celosia.compiler.emit.dma import box, transfer
-from celosia.compiler.emit.frame import Frame, Setting, on_chip
+from celosia.compiler.emit.frame import Frame, Setting, in_memory, on_chip
 from celosia.compiler.emit.walks import Immediate, Ref, issue
-from celosia.compiler.lowered import External, row_strides
+from celosia.compiler.lowered import External
 from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Accumulator"]
@@ -117,14 +118,13 @@ class Accumulator:
         """Write the results of groups ``first`` to ``first + groups - 1``."""
         setting, write = self.setting, self.step.destination
         access, config, source = write.access, setting.config, setting.cluster.source
-        shape = setting.rows[:setting.cluster.kept]
-        wide = write.extent is Extent.FULL
         if isinstance(access.tensor.home, External):
-            strides = row_strides(access.view, write.extent)
-            offset, dims = box(shape, strides, first, groups)
-            cols = min(setting.lanes, (panel + panels) * config.dim) - panel * config.dim
-            return transfer(config, False, access, made.row, offset + panel * config.dim * wide,
-                            dims, cols if wide else 1, made.strides[0], made.strides[1], source)
-        parts = on_chip(setting, access, write.extent, shape, first, groups, panel)
+            lane = panel * config.dim
+            cols = (min(setting.lanes - lane, panels * config.dim)
+                    if Extent.LANES in write.extent else 1)
+            return in_memory(access, write.extent, first, groups, lane).transfers(
+                nodes.store, Mem.ACC, made.row, made.strides[0], cols, made.strides[1], config.dim,
+                source)
+        parts = on_chip(setting, access, write.extent, first, groups, panel)
         return [issue(VectorOp.MOV, home, [made.at(at, 0)], (groups // len(parts), panels),
                       source=source) for at, home in parts]

@@ -10,9 +10,9 @@ from typing import TypeVar
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.emit.body import Body, boxes
-from celosia.compiler.emit.dma import most_rows
+from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
+from celosia.compiler.emit.pieces import cut, most_rows
 from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.lowered import Cluster, Code, Read, Region, Write
 from celosia.compiler.views import View
@@ -62,7 +62,7 @@ def _shape(cluster: Cluster, body: Body, room: int, dim: int) -> tuple[int, int,
 
         def fits(count: int, width: int, share: int = share) -> bool:
             # What lies on chip is found for boxes only.
-            return body.block_rows(most_rows(cluster.space, count), width) <= share
+            return body.block_rows(most_rows(cluster.space[:-1], count), width) <= share
 
         if body.whole_rows or (least * panels <= target and fits(least, panels)):
             width = panels
@@ -111,7 +111,7 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
     total = ceil_div(cluster.space[-1], config.dim)
     width = ceil_div(total, ceil_div(total, width))
     while True:
-        ranges = boxes(cluster.space, cluster.kept, limit)
+        ranges = cut(cluster.space[:-1], limit)
         shapes = {(count, min(width, total - first)) for _, count in ranges
                   for first in range(0, total, width)}
         area = max(body.block_rows(*shape) for shape in shapes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from celosia.compiler.lowered import Cluster, Code, External, Read, Write
-from celosia.compiler.views import View
+from celosia.compiler.lowered import Cluster, Code, External, Read, Write, rows_of
+from celosia.compiler.views import View, merged
 from celosia.kernels.terms import Extent, Leaf, Term, lane_index
 
 __all__ = ["flatten", "merge_rows", "some_lanes"]
@@ -45,46 +46,45 @@ def flatten(cluster: Cluster, code: Code) -> Cluster | None:
                    writes=tuple(map(flat, cluster.writes)))
 
 
-def _joined(view: View, i: int) -> View | None:
-    """Return a view with dimensions i and i + 1 as one; None where no stride fits."""
-    (outer, step), (inner, stride) = ((view.shape[d], view.strides[d]) for d in (i, i + 1))
-    if outer != 1 and inner != 1 and step != inner * stride:
-        return None
-    return View(view.offset, (*view.shape[:i], outer * inner, *view.shape[i + 2:]),
-                (*view.strides[:i], step if inner == 1 else stride, *view.strides[i + 2:]))
-
-
-def _merge(cluster: Cluster, code: Code, i: int) -> Cluster | None:
-    """Return the cluster with row dimensions i and i + 1 as one."""
-    space = cluster.space
-
-    def views(uses: tuple[_Use, ...]) -> tuple[_Use, ...] | None:
-        out = []
-        for use in uses:
-            has = Extent.ROWS in use.extent
-            if isinstance(use, Write) and use.value in code.joins:
-                has = i < cluster.kept
-            view = _joined(use.access.view, i) if has else use.access.view
-            if view is None:
-                return None
-            out.append(_with_view(use, view))
-        return tuple(out)
-
-    reads, writes = views(cluster.reads), views(cluster.writes)
-    if reads is None or writes is None:
-        return None
-    return replace(cluster, space=(*space[:i], space[i] * space[i + 1], *space[i + 2:]),
-                   kept=cluster.kept - (i < cluster.kept), reads=reads, writes=writes)
+def _merged(sizes: Sequence[int],
+            sides: Sequence[Sequence[int]]) -> tuple[list[int], list[list[int]]]:
+    """Return merged dimensions: one at least where there are any."""
+    found = merged(sizes, *sides)
+    return found if found[0] or not sizes else ([1], [[0] for _ in sides])
 
 
 def merge_rows(cluster: Cluster, code: Code) -> Cluster:
-    """Return the cluster with as few row dimensions as its tensors allow."""
-    i = len(cluster.space) - 3
-    while i >= 0:
-        if i + 1 != cluster.kept:
-            cluster = _merge(cluster, code, i) or cluster
-        i -= 1
-    return cluster
+    """Return the cluster with as few row dimensions as its tensors allow.
+
+    What is joined over rows stays apart from what is kept.
+    """
+    uses = (*cluster.reads, *cluster.writes)
+    rows = len(cluster.space) - 1
+    # What has no rows, or no longer these, goes with all of them.
+    sides = [(*(rows_of(use.access.view, use.extent).strides if Extent.ROWS in use.extent else ()),
+              *[0] * rows)[:rows] for use in uses]
+    (kept, outer), (joined, inner) = (
+        _merged(cluster.space[part], [side[part] for side in sides])
+        for part in (slice(cluster.kept), slice(cluster.kept, rows)))
+
+    def of(use: _Use, outer: Sequence[int], inner: Sequence[int]) -> _Use:
+        if Extent.ROWS not in use.extent:
+            return use
+        view, after = use.access.view, isinstance(use, Write) and use.value in code.joins
+        sizes = [*kept, *([] if after else joined)]
+        strides = [*outer, *([] if after else inner)]
+        if Extent.LANES in use.extent:
+            sizes.append(view.shape[-1])
+            strides.append(view.strides[-1])
+        return _with_view(use, View(view.offset, tuple(sizes), tuple(strides)))
+
+    count = len(cluster.reads)
+    steps = list(zip(outer, inner, strict=True))
+    return replace(
+        cluster, space=(*kept, *joined, cluster.space[-1]), kept=len(kept),
+        reads=tuple(of(use, *each) for use, each in zip(cluster.reads, steps, strict=False)),
+        writes=tuple(of(use, *each) for use, each in zip(
+            cluster.writes, steps[count:], strict=True)))
 
 
 def some_lanes(cluster: Cluster, code: Code, first: int, count: int) -> tuple[Cluster, Code]:

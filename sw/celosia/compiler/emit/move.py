@@ -7,21 +7,10 @@ import math
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.emit.resident import move_resident
-from celosia.compiler.emit.strided import (
-    Copy,
-    Dim,
-    copy_of,
-    even,
-    grids,
-    grouped,
-    memory_of,
-    need,
-    offset,
-    room,
-)
+from celosia.compiler.emit.copies import Copy, Dim, copy_of, memory_of, need, room
+from celosia.compiler.emit.pieces import even, grids, grouped, offset
 from celosia.compiler.emit.transposed import repeat_lanes, spread, transpose
-from celosia.compiler.lowered import Move, OnChip, Region
+from celosia.compiler.lowered import Move, Region
 
 __all__ = ["emit_move"]
 
@@ -51,10 +40,8 @@ def emit_move(config: TpuConfig, move: Move, region: Region) -> Emitted:
     Raises
     ------
     CompileError
-        If the region is too small, or an on-chip tensor is not moved as a whole.
+        If the region is too small.
     """
-    if isinstance(move.src.tensor.home, OnChip) or isinstance(move.dst.tensor.home, OnChip):
-        return move_resident(config, move, region)
     copy = copy_of(move.src, move.dst, move.source)
     if copy is None:
         return Emitted()

@@ -9,9 +9,11 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
 from celosia.arch.words import ceil_div
 from celosia.compiler.emit.acts import Acts, Window
-from celosia.compiler.emit.operand_loads import check_format, is_natural
 from celosia.compiler.emit.weights import Weights
+from celosia.compiler.errors import CompileError
+from celosia.compiler.layout import along_lanes
 from celosia.compiler.lowered import Cluster, Convolution, Dot, OnChip
+from celosia.compiler.views import View
 
 __all__ = ["Operands", "operands"]
 
@@ -35,12 +37,35 @@ class Operands:
     batched: bool
 
 
+def _check_format(config: TpuConfig, fmt: MatmulFormat, source: str) -> None:
+    """Raise a `CompileError` where the array of the chip does not have the format."""
+    name = "int8" if fmt == MatmulFormat.INT8 else "bf16"
+    if name not in config.formats:
+        raise CompileError(f"{source}: a product of {name} needs an array with {name}, and that "
+                           f"of chip {config.name} has {' and '.join(config.formats)}")
+
+
+def _is_natural(view: View, what: str, source: str) -> bool:
+    """Whether the last dimension lies along lanes; False where the one before it does.
+
+    Raises
+    ------
+    CompileError
+        If neither has the stride 1.
+    """
+    found = along_lanes(view)
+    if found is None:
+        raise CompileError(f"{source}: {what} must have the stride 1 along one of its last two "
+                           f"dimensions, not {list(view.strides[-2:])}")
+    return found
+
+
 def _dot(config: TpuConfig, dot: Dot, source: str) -> Operands:
     batches, rows, depth = dot.lhs.view.shape
     left, right = dot.lhs.view.strides, dot.rhs.view.strides
     columns = dot.rhs.view.shape[2]
     batched = batches > 1 and right[0] != 0
-    natural = is_natural(dot.lhs.view.shape, left, "the left operand", source)
+    natural = _is_natural(dot.lhs.view, "the left operand", source)
     shape, strides = (batches, 1, rows), (left[0], 0, left[1])
     if not batched and natural and batches > 1 and (rows == 1 or left[0] == rows * left[1]):
         # All batches are one matrix.
@@ -51,8 +76,7 @@ def _dot(config: TpuConfig, dot: Dot, source: str) -> Operands:
              (Window(), Window()), source),
         Weights(config, dot.rhs, ((batches if batched else 1, right[0]),), (depth, right[1]),
                 (columns, right[2]),
-                is_natural(dot.rhs.view.shape, right, "the right operand", source), batched,
-                source),
+                _is_natural(dot.rhs.view, "the right operand", source), batched, source),
         ((0, 0),), batched)
 
 
@@ -109,7 +133,7 @@ def operands(config: TpuConfig, cluster: Cluster) -> list[Operands]:
     """
     product = cluster.product
     assert product is not None
-    check_format(config, product.fmt, cluster.source)
+    _check_format(config, product.fmt, cluster.source)
     if isinstance(product, Dot):
         return [_dot(config, product, cluster.source)]
     forms = [_convolution(config, product, cluster.space, cluster.source),

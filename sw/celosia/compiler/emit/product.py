@@ -11,9 +11,8 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op, Strides
-from celosia.compiler.emit.acts import Area, Patch
+from celosia.compiler.emit.acts import Area, Patch, Stream
 from celosia.compiler.emit.body import Body
-from celosia.compiler.emit.operand_loads import Stream
 from celosia.compiler.emit.operands import operands
 from celosia.compiler.emit.tiling import choose, cuts
 from celosia.compiler.emit.weights import Part

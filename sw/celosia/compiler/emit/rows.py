@@ -7,20 +7,19 @@ gather, whose parts are joined by an or; for a scatter a row that is never store
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from celosia.arch.config import COUNT_MAX, TpuConfig
-from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.isa import Mem
 from celosia.arch.vector import TABLE_LIMIT, Dst, Src, VectorOp
 from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.resident import destination, source_kind, whole
-from celosia.compiler.emit.strided import End, end_of, even
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.emit.pieces import even
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Access, GatherRows, OnChip, Region, ScatterRows
+from celosia.compiler.lowered import Access, GatherRows, Region, ScatterRows
 
 __all__ = ["emit_gather", "emit_scatter"]
 
@@ -32,59 +31,27 @@ _TABLE_ROWS = 256
 _START = 100
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """A matrix: its columns, and where they lie."""
+def _matrix(access: Access, source: str) -> Box:
+    """Return a matrix as a box of its rows and columns."""
+    (rows, columns), (pitch, step) = access.view.shape, access.view.strides
+    if columns > 1 and step != 1 or rows > 1 and pitch < 0:
+        raise CompileError(f"{source or 'rows'}: rows of {access.tensor.name} must be in order "
+                           f"and elements of a row one after another, not {access.view}")
+    return Box.of(access).shaped((rows, columns), (pitch if rows > 1 else 0, 1))
 
-    access: Access
-    rows: int
-    columns: int
-    pitch: int
-    fmt: DmaFormat
-    source: str
 
-    @classmethod
-    def of(cls, access: Access, source: str) -> _Rows:
-        rows, columns = access.view.shape
-        pitch, step = access.view.strides
-        if columns > 1 and step != 1 or rows > 1 and pitch < 0:
-            raise CompileError(f"{source or 'rows'}: rows of {access.tensor.name} must be in order "
-                               f"and elements of a row one after another, not {access.view}")
-        if isinstance(access.tensor.home, OnChip):
-            whole(access, source)
-        return cls(access, rows, columns, pitch if rows > 1 else 0, access.tensor.format, source)
+def _as_words(a: Box, b: Box) -> tuple[Box, Box]:
+    """Return two matrices of words, if the rows of both are."""
+    words = a.words(), b.words()
+    return (words[0], words[1]) if words[0] and words[1] else (a, b)
 
-    @property
-    def home(self) -> OnChip | None:
-        """Where the matrix lies, if that is on chip."""
-        home = self.access.tensor.home
-        return home if isinstance(home, OnChip) else None
 
-    @property
-    def end(self) -> End:
-        return end_of(self.access)
-
-    def words_ratio(self) -> int:
-        """How many elements one word has, where all rows are words; else 1."""
-        ratio = 4 // self.fmt.nbytes
-        if self.home is not None or self.end.base is not None or self.end.addr % 4 or (
-                self.columns % ratio or self.pitch % ratio):
-            return 1
-        return ratio
-
-    def as_words(self, ratio: int) -> _Rows:
-        if ratio == 1:
-            return self
-        return _Rows(self.access, self.rows, self.columns // ratio, self.pitch // ratio,
-                     DmaFormat.W32, self.source)
-
-    def transfer(self, op: str, row: int, first: int, rows: int, column: int, columns: int) -> Op:
-        """Load or store rows from ``first`` and columns from ``column`` on."""
-        end, unit = self.end, self.fmt.nbytes
-        make = nodes.load if op == "load" else nodes.store
-        return make(Mem.ACC, self.fmt, row, end.addr + (first * self.pitch + column) * unit, rows,
-                    columns, self.pitch * unit, 1, rows, self.source, base=end.base,
-                    reach=end.reach)
+def _transfer(make: Callable[..., Op], box: Box, row: int, first: int, rows: int, column: int,
+              columns: int, source: str) -> Op:
+    """Load or store rows of a matrix from ``first`` and columns from ``column`` on."""
+    pitch = box.strides[0]
+    return box.transfer(make, Mem.ACC, row, rows, columns, pitch, 1, rows, source,
+                        at=first * pitch + column)
 
 
 class _Plan:
@@ -98,40 +65,33 @@ class _Plan:
         Places of ``other`` that are needed beside the two that alternate, in a table of parts.
     """
 
-    def __init__(self, config: TpuConfig, table: _Rows, other: _Rows, indices: Access,
+    def __init__(self, config: TpuConfig, table: Box, other: Box, indices: Access,
                  region: Region, source: str, spare: int):
-        self.config, self.table, self.other, self.source = config, table, other, source
-        self.indices = indices
+        self.table, self.other, self.source = table, other, source
         self.dim = config.dim
-        self.count = other.rows
+        self.rows, columns = table.sizes
+        self.count = other.sizes[0]
         self.free = region.acc
-        if table.rows > TABLE_LIMIT and table.home is not None:
-            raise CompileError(f"{source or 'a table'}: a table on chip must have at most "
-                               f"{TABLE_LIMIT} rows, not {table.rows}")
         shape, strides = indices.view.shape, indices.view.strides
         if len(shape) != 1 or (shape[0] > 1 and strides[0] != 1):
             raise CompileError(f"{source or 'a gather'} must have indices that lie one after "
                                f"another, not {indices.view}")
-        if isinstance(indices.tensor.home, OnChip) and (
-                whole(indices, source).mem != Mem.ACC or len(indices.tensor.shape) != 1):
-            raise CompileError(f"{source or 'a gather'} must have indices that are a vector in the "
-                               f"accumulators, not {list(indices.tensor.shape)} on chip")
-        self.panels = ceil_div(table.columns, self.dim)
+        self.indices = Box.of(indices)
+        self.panels = ceil_div(columns, self.dim)
         self._choose(spare)
 
     def _choose(self, spare: int) -> None:
         """Choose rows of a turn, panels of a turn, and rows of a part of the table."""
-        most, dim, rows = len(self.free), self.dim, self.table.rows
+        most, dim, rows = len(self.free), self.dim, self.rows
         index_rows = ceil_div(self.count, dim)
-        resident = isinstance(self.indices.tensor.home, OnChip)
         #: Whether indices are loaded turn by turn.
-        self.fetched = not resident and index_rows > most // 8
-        self.kept = 0 if resident or self.fetched else index_rows
+        self.fetched = index_rows > most // 8
+        self.kept = 0 if self.fetched else index_rows
         enough = min(index_rows, max(_ROWS // dim // 2, 1))
         #: Places of rows that go in or out.
-        self.turns = 0 if self.other.home else 2
+        self.turns = 2
         for places, wide in self._whole_tables():
-            tables = 0 if self.table.home else places * wide * rows
+            tables = places * wide * rows
             # A group of D rows has a row of indices.
             group = self.turns * wide * dim + 2 * self.fetched
             groups = (most - tables - self.kept) // max(group, 1)
@@ -145,7 +105,7 @@ class _Plan:
 
     def _whole_tables(self) -> Iterator[tuple[int, int]]:
         """Places of the table and panels of a turn, best first, where all its rows are there."""
-        rows = self.table.rows
+        rows = self.rows
         if rows > TABLE_LIMIT:
             return
         most = min(_TABLE_ROWS, len(self.free) // 8)
@@ -162,13 +122,13 @@ class _Plan:
         CompileError
             If not even a few rows fit.
         """
-        most, dim, rows = len(self.free), self.dim, self.table.rows
+        most, dim, rows = len(self.free), self.dim, self.rows
         if spare:
-            self.turns = min(self.turns, 1)  # rows go out after the last part only
+            self.turns = 1  # rows go out after the last part only
         self.wide, self.places = 1, 2
         best = None
         groups = ceil_div(self.count, dim)
-        while groups and not self.table.home:
+        while groups:
             turn = min(groups * dim, self.count)
             taken = groups * (dim * (self.turns + spare) + 1 + 2 * self.fetched)
             part = (most - self.kept - taken) // 2 - 1
@@ -187,9 +147,9 @@ class _Plan:
     def _place(self, spare: int) -> None:
         """Give rows to everything."""
         dim, at = self.dim, self.free.start
-        self.parted = self.part < self.table.rows
+        self.parted = self.part < self.rows
         self.height = self.part + self.parted
-        tables = 0 if self.table.home else self.wide * self.height
+        tables = self.wide * self.height
         self.tables = [at + i * tables for i in range(self.places)]
         at += self.places * tables
         groups = ceil_div(self.turn, dim)
@@ -200,29 +160,21 @@ class _Plan:
         at += each * spare * self.parted
         self.adjusted = at
         at += groups * self.parted
-        home = self.indices.tensor.home
-        if isinstance(home, OnChip):
-            self.index = [home.row] * 2
-        else:
-            self.index = [at, at + groups * self.fetched]
+        self.index = [at, at + groups * self.fetched]
         at += self.kept + 2 * groups * self.fetched
         assert at <= self.free.stop, (self.source, at, self.free)
 
     def load_indices(self, row: int, first: int, count: int) -> list[Op]:
         """Load indices into rows of D."""
         step = COUNT_MAX // self.dim * self.dim
-        out = []
-        for at in range(0, count, step):
-            end = end_of(self.indices, first + at)
-            out.append(nodes.load(Mem.ACC, DmaFormat.W32, row + at // self.dim, end.addr, 1,
-                                  min(step, count - at), 0, 1, 1, self.source, base=end.base,
-                                  reach=end.reach))
-        return out
+        return [self.indices.transfer(nodes.load, Mem.ACC, row + at // self.dim, 1,
+                                      min(step, count - at), 0, 1, 1, self.source, at=first + at)
+                for at in range(0, count, step)]
 
     def before(self) -> list[Op]:
         """Return what is done once: indices, and rows of zeros after the parts of a table."""
         out: list[Op] = []
-        if not self.fetched and not isinstance(self.indices.tensor.home, OnChip):
+        if not self.fetched:
             out += self.load_indices(self.index[0], 0, self.count)
         if self.parted:
             out += [nodes.vector(VectorOp.MOV, Dst.ACC, at + self.part, 1, ((Src.SCALAR, 0),),
@@ -249,19 +201,17 @@ class _Plan:
             nodes.vector(VectorOp.IMIN, Dst.ACC, at, rows,
                          ((Src.ACC, at), (Src.SCALAR, self.part)), source=self.source)]
 
-    def groups(self, op: VectorOp, kind: Dst, dst: int, src: tuple[Src, int], index: int,
-               count: int) -> list[Op]:
+    def groups(self, op: VectorOp, dst: int, src: int, index: int, count: int) -> list[Op]:
         """Gather or scatter ``count`` rows; the last ones where they are no group of D."""
-        param = self.table.rows if self.table.home else self.height
         whole, rest = count // self.dim, count % self.dim
         out = []
         for at, rows, n1 in ((0, self.dim, whole), (whole * self.dim, rest, 1)):
             if rows and n1:
                 moves = op == VectorOp.GATHER
                 out.append(nodes.vector(
-                    op, kind, dst + at * moves, rows,
-                    ((src[0], src[1] + at * (not moves)), (Src.ACC, index + at // self.dim)),
-                    param=param, source=self.source, n1=n1))
+                    op, Dst.ACC, dst + at * moves, rows,
+                    ((Src.ACC, src + at * (not moves)), (Src.ACC, index + at // self.dim)),
+                    param=self.height, source=self.source, n1=n1))
         return out
 
 
@@ -274,35 +224,32 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
     Raises
     ------
     CompileError
-        If the region is too small, indices or elements of rows do not lie one after another, or a
-        tensor on chip is not used as a whole.
+        If the region is too small, or indices or elements of rows do not lie one after another.
     """
-    table, out = (_Rows.of(access, gather.source) for access in (gather.table, gather.dst))
-    if out.rows == 0 or out.columns == 0:
+    source = gather.source
+    table, out = _matrix(gather.table, source), _matrix(gather.dst, source)
+    if 0 in out.sizes:
         return Emitted()
-    ratio = min(table.words_ratio(), out.words_ratio())
-    table, out = table.as_words(ratio), out.as_words(ratio)
-    plan = _Plan(config, table, out, gather.indices, region, gather.source, spare=1)
-    if plan.parted and out.home and out.home.mem == Mem.UB:
-        raise CompileError(f"{gather.source or 'a gather'}: a table of {table.rows} rows must fit "
-                           f"{len(region.acc)} accumulators where its rows go to the unified "
-                           "buffer")
+    table, out = _as_words(table, out)
+    (height, width), count = table.sizes, out.sizes[0]
+    plan = _Plan(config, table, out, gather.indices, region, source, spare=1)
     emitted = Emitted(plan.before())
     dim, number = config.dim, 0
-    parts = range(0, table.rows, plan.part)
+    parts = range(0, height, plan.part)
     # The table stays where all of it is there; else its parts come again for each turn.
-    turns = range(0, out.rows, plan.turn)
+    turns = range(0, count, plan.turn)
     for outer in turns if plan.parted else (None,):
-        for column in range(0, table.columns, plan.wide * dim):
-            columns = min(plan.wide * dim, table.columns - column)
+        for column in range(0, width, plan.wide * dim):
+            columns = min(plan.wide * dim, width - column)
             for part, first in ([(part, outer) for part in parts] if outer is not None else
                                 [(0, first) for first in turns]):
                 new = plan.parted or first == 0
-                rows = min(plan.part, table.rows - part)
+                rows = min(plan.part, height - part)
                 block = Block([[], [], []])
                 at = plan.table_row(number if new else number - 1)
-                if new and not table.home:
-                    block.stages[0].append(table.transfer("load", at, part, rows, column, columns))
+                if new:
+                    block.stages[0].append(_transfer(nodes.load, table, at, part, rows, column,
+                                                     columns, source))
                 number += new
                 _gathered(plan, emitted, block, at, rows, part, first, column, columns)
     return emitted
@@ -311,34 +258,25 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
 def _gathered(plan: _Plan, emitted: Emitted, block: Block, at: int, rows: int, part: int,
               first: int, column: int, columns: int) -> None:
     """Add the block of one turn; its part of the table begins at row ``at``."""
-    table, out, dim = plan.table, plan.other, plan.dim
-    number = len(emitted.blocks)
-    count = min(plan.turn, out.rows - first)
+    number, dim = len(emitted.blocks), plan.dim
+    count = min(plan.turn, plan.count - first)
     turn = first // plan.turn if plan.parted else number
     if plan.fetched:
         block.stages[0] += plan.load_indices(plan.index[number % 2], first, count)
     index, work = plan.chosen(number, first, count, part)
     if plan.parted:
-        turn = number // ceil_div(table.rows, plan.part)
+        turn = number // ceil_div(plan.rows, plan.part)
     to = plan.others[turn % 2]
     for p in range(ceil_div(columns, dim)):
-        panel = column // dim + p
-        src = (Src.ACC, at + p * rows)
-        if table.home:
-            src = (source_kind(table.access.tensor), table.home.row + panel * table.rows)
-        dst, kind = to + p * count, Dst.ACC
-        if out.home:
-            dst = out.home.row + panel * out.rows + first
-            kind = destination(out.access.tensor)
+        src, dst = at + p * rows, to + p * count
+        work += plan.groups(VectorOp.GATHER, plan.spare if part else dst, src, index, count)
         if part:
-            work += plan.groups(VectorOp.GATHER, Dst.ACC, plan.spare, src, index, count)
             work.append(nodes.vector(VectorOp.OR, Dst.ACC, dst, count,
                                      ((Src.ACC, dst), (Src.ACC, plan.spare)), source=plan.source))
-        else:
-            work += plan.groups(VectorOp.GATHER, kind, dst, src, index, count)
     block.stages[1] += work
-    if not out.home and part + plan.part >= table.rows:
-        block.stages[2].append(out.transfer("store", to, first, count, column, columns))
+    if part + plan.part >= plan.rows:
+        block.stages[2].append(_transfer(nodes.store, plan.other, to, first, count, column,
+                                         columns, plan.source))
     emitted.blocks.append(block)
 
 
@@ -353,52 +291,43 @@ def emit_scatter(config: TpuConfig, scatter: ScatterRows, region: Region) -> Emi
     CompileError
         As `emit_gather`.
     """
-    table, given = (_Rows.of(access, scatter.source)
-                    for access in (scatter.table, scatter.updates))
-    if given.rows == 0 or given.columns == 0:
+    source = scatter.source
+    table, given = _matrix(scatter.table, source), _matrix(scatter.updates, source)
+    if 0 in given.sizes:
         return Emitted()
-    ratio = min(table.words_ratio(), given.words_ratio())
-    table, given = table.as_words(ratio), given.as_words(ratio)
-    plan = _Plan(config, table, given, scatter.indices, region, scatter.source, spare=0)
+    table, given = _as_words(table, given)
+    (height, width), count = table.sizes, given.sizes[0]
+    plan = _Plan(config, table, given, scatter.indices, region, source, spare=0)
     emitted = Emitted(plan.before())
     dim, number = config.dim, 0
-    for column in range(0, table.columns, plan.wide * dim):
-        columns = min(plan.wide * dim, table.columns - column)
-        for part in range(0, table.rows, plan.part):
-            rows = min(plan.part, table.rows - part)
+    for column in range(0, width, plan.wide * dim):
+        columns = min(plan.wide * dim, width - column)
+        for part in range(0, height, plan.part):
+            rows = min(plan.part, height - part)
             at = plan.table_row(number)
             number += 1
-            for first in range(0, given.rows, plan.turn):
+            place = at, part, rows, column, columns, source
+            for first in range(0, count, plan.turn):
                 block = Block([[], []])
-                if first == 0 and not table.home:
-                    block.stages[0].append(table.transfer("load", at, part, rows, column, columns))
+                if first == 0:
+                    block.stages[0].append(_transfer(nodes.load, table, *place))
                 _scattered(plan, emitted, block, at, rows, part, first, column, columns)
-            if not table.home:
-                emitted.blocks[-1].stages[1].append(
-                    table.transfer("store", at, part, rows, column, columns))
+            emitted.blocks[-1].stages[1].append(_transfer(nodes.store, table, *place))
     return emitted
 
 
 def _scattered(plan: _Plan, emitted: Emitted, block: Block, at: int, rows: int, part: int,
                first: int, column: int, columns: int) -> None:
     """Add the block of one turn; its part of the table begins at row ``at``."""
-    table, given, dim = plan.table, plan.other, plan.dim
     number = len(emitted.blocks)
-    count = min(plan.turn, given.rows - first)
+    count = min(plan.turn, plan.count - first)
     if plan.fetched:
         block.stages[0] += plan.load_indices(plan.index[number % 2], first, count)
     row = plan.others[number % 2]
-    if not given.home:
-        block.stages[0].append(given.transfer("load", row, first, count, column, columns))
+    block.stages[0].append(_transfer(nodes.load, plan.other, row, first, count, column, columns,
+                                     plan.source))
     index, work = plan.chosen(number, first, count, part)
-    for p in range(ceil_div(columns, dim)):
-        panel = column // dim + p
-        src = (Src.ACC, row + p * count)
-        if given.home:
-            src = (source_kind(given.access.tensor), given.home.row + panel * given.rows + first)
-        dst, kind = at + p * rows, Dst.ACC
-        if table.home:
-            dst, kind = table.home.row + panel * table.rows, destination(table.access.tensor)
-        work += plan.groups(VectorOp.SCATTER, kind, dst, src, index, count)
+    for p in range(ceil_div(columns, plan.dim)):
+        work += plan.groups(VectorOp.SCATTER, at + p * rows, row + p * count, index, count)
     block.stages[1] += work
     emitted.blocks.append(block)

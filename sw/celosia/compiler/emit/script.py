@@ -9,11 +9,11 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.arch.words import ceil_div
-from celosia.compiler.emit.dma import merged
-from celosia.compiler.lowered import Access, Cluster, Code, OnChip, Read, Write, row_strides
+from celosia.compiler.layout import has_one_stride
+from celosia.compiler.lowered import Cluster, Code, OnChip, Read, Write
 from celosia.kernels.terms import Extent, Leaf, Term
 
-__all__ = ["Script", "has_one_stride", "script"]
+__all__ = ["Script", "script"]
 
 #: Panels from which on lane indexes are kept as a row value: two instructions for all panels.
 _MANY_PANELS = 3
@@ -76,12 +76,6 @@ class Script:
         (self.once if once else self.block).append(step)
 
 
-def has_one_stride(access: Access, extent: Extent, rows: tuple[int, ...]) -> bool:
-    """Whether all rows of an access are as far from one another: an instruction reaches them."""
-    strides = row_strides(access.view, extent)
-    return not strides or len(merged(list(zip(rows, strides, strict=True)))) <= 1
-
-
 def _kept_indexes(made: Script, code: Code, panels: int) -> Code:
     """Return the code with lane indexes as rows that are made once, where that pays."""
     if not made.rows_once or panels < _MANY_PANELS:
@@ -100,10 +94,11 @@ def _kept_indexes(made: Script, code: Code, panels: int) -> Code:
     return code.replaced(moved)
 
 
-def _is_home(write: Write, uses: int, ragged: bool, rows: tuple[int, ...]) -> bool:
+def _is_home(write: Write, uses: int, ragged: bool) -> bool:
     """Whether a value that is used so often may be made where it is written."""
     home = write.access.tensor.home
-    if not isinstance(home, OnChip) or not has_one_stride(write.access, write.extent, rows):
+    if not isinstance(home, OnChip) or not has_one_stride(
+            write.access.view, write.extent):
         return False
     if home.mem == Mem.ACC:
         return True
@@ -148,7 +143,7 @@ def script(config: TpuConfig, cluster: Cluster, code: Code) -> Script:
             makers.add(copy)
             used[copy], value = 1, copy
         if (value in makers and value not in made.homes
-                and _is_home(write, used[value], ragged, cluster.space[:-1])):
+                and _is_home(write, used[value], ragged)):
             made.homes[value] = write
         else:
             place = value if value in makers else None

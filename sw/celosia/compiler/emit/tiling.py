@@ -10,6 +10,7 @@ from celosia.arch.config import BANKS, COUNT_MAX, TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import Operands
+from celosia.compiler.emit.pieces import cut
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
@@ -135,37 +136,27 @@ class _Search:
             if seen and self.total > _MOST_BLOCKS * limit:
                 return
             for banked in (False, True)[:1 + self.busy]:
-                found = tuple(self.boxes(limit, banked))
+                found = self.boxes(limit, banked)
                 key = len(found), max((count for _, count in found), default=0)
                 if found and key not in seen:
                     seen.add(key)
                     yield found
 
-    def boxes(self, limit: int, banked: bool = False) -> Iterator[tuple[int, int]]:
-        """Cut the rows into boxes of at most ``limit``: parts of a dimension, all inside it.
+    def boxes(self, limit: int, banked: bool = False) -> tuple[tuple[int, int], ...]:
+        """Cut the rows into ranges of at most ``limit`` that are boxes.
 
         ``banked``: only such as meet other streams the least (`_meeting`).
         """
-        rows = self.cluster.space[:-1]
-        inner, at = 1, len(rows)
-        while at and inner * rows[at - 1] <= limit:
-            at -= 1
-            inner *= rows[at]
-        if not at:
-            yield 0, inner
-            return
-        size = rows[at - 1]
-        piece = ceil_div(size, ceil_div(size, limit // inner))
-        if banked:
-            piece += (BANKS // 2 - piece) % BANKS
-            if inner > 1 or not 0 < piece <= limit:
-                return
-        elif inner == 1 and piece > self.dim:
-            # Aligned in memory, and whole tiles where they are transposed.
-            piece = min(ceil_div(piece, self.dim), limit // self.dim) * self.dim
-        for outer in range(math.prod(rows[:at - 1])):
-            for first in range(0, size, piece):
-                yield (outer * size + first) * inner, min(piece, size - first) * inner
+        def piece(size: int, inner: int) -> int:
+            if banked:
+                size += (BANKS // 2 - size) % BANKS
+                return size if inner == 1 and 0 < size <= limit else 0
+            if inner == 1 and size > self.dim:
+                # Aligned in memory, and whole tiles where they are transposed.
+                return min(ceil_div(size, self.dim), limit // self.dim) * self.dim
+            return size
+
+        return tuple(cut(self.cluster.space[:-1], limit, piece))
 
     def candidates(self) -> Iterator[Tiling]:
         """Yield tilings; those that must take longer than `most` are left out."""
@@ -195,7 +186,7 @@ class _Search:
                                     reverse=True):
                     part = Part((0, panels), (0, depth), (0, batches))
                     tiles = weights.rows(part)
-                    if (max(act_rows, tiles, depth * self.dim) > COUNT_MAX):
+                    if max(act_rows, tiles, depth * self.dim) > COUNT_MAX:
                         continue
                     chunks = ceil_div(acts.panels, depth)
                     fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles,

@@ -7,7 +7,7 @@ for it: a store of bf16 from the accumulators would round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
@@ -16,15 +16,8 @@ from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.strided import (
-    Copy,
-    Dim,
-    even,
-    grids,
-    grouped,
-    need,
-    offset,
-)
+from celosia.compiler.emit.copies import Copy, Dim, need
+from celosia.compiler.emit.pieces import even, grids, grouped, offset
 from celosia.compiler.lowered import Region
 
 __all__ = ["repeat_lanes", "spread", "transpose"]
@@ -37,10 +30,7 @@ _HALF = 16
 
 def _paired(copy: Copy) -> bool:
     """Whether pairs of bf16 of the target's rows are words."""
-    if copy.fmt != DmaFormat.BF16 or copy.dst.base is not None or copy.dst.addr % 4:
-        return False
-    *others, last = copy.dims
-    return last.size % 2 == 0 and all(dim.dst % 2 == 0 for dim in others)
+    return copy.fmt == DmaFormat.BF16 and copy.dst.words() is not None
 
 
 @dataclass(frozen=True)
@@ -308,12 +298,10 @@ def _with_rest(config: TpuConfig, copy: Copy, outer: list[Dim], last: Dim, rest:
                region: Region) -> Emitted | None:
     """Copy the last ``rest`` elements of the rows after all others."""
     whole = last.size - rest
-    unit = copy.fmt.nbytes
-    out = spread(config, replace(copy, dims=(*outer, replace(last, size=whole))), region)
-    others = spread(config, replace(
-        copy, src=replace(copy.src, addr=copy.src.addr + whole * last.src * unit),
-        dst=replace(copy.dst, addr=copy.dst.addr + whole * unit),
-        dims=(*outer, replace(last, size=rest))), region)
+    out = spread(config, Copy.of(copy.src, copy.dst, (*outer, last._replace(size=whole)),
+                                 copy.source), region)
+    others = spread(config, Copy.of(copy.src.moved(whole * last.src), copy.dst.moved(whole),
+                                    (*outer, last._replace(size=rest)), copy.source), region)
     if out is None or others is None:
         return None
     out.after = [*others.before, *(op for block in others.blocks for stage in block.stages

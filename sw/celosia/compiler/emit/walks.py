@@ -18,10 +18,11 @@ from celosia.arch.vector import (
 )
 from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.nodes import Op, Strides, vector
+from celosia.compiler.views import merged
 
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
 
-#: Limit of n2, a field.
+#: Limit of n2.
 _MOST_N2 = (1 << 10) - 1
 
 
@@ -76,24 +77,15 @@ def streams(sources: Sequence[Source], counts: Sequence[int]) -> int:
 
 def _merged(counts: Sequence[int], refs: Sequence[Ref],
             groups: bool) -> tuple[list[int], list[list[int]]]:
-    """Return a walk of fewer dimensions over the same rows: counts, and strides of each ref."""
-    sizes: list[int] = []
-    steps: list[list[int]] = [[] for _ in refs]
-    for d, count in enumerate(counts):
-        if count == 1 and not (groups and d == 0):
-            continue
-        own = [ref.strides[d] for ref in refs]
-        # (The target of a reduction stands still along the first dimension: that one stays alone.)
-        if sizes and all(stride == sizes[-1] * step[-1]
-                         for stride, step in zip(own, steps, strict=True)):
-            sizes[-1] *= count
-            continue
-        sizes.append(count)
-        for step, stride in zip(steps, own, strict=True):
-            step.append(stride)
-    if not sizes:
+    """Return a walk of fewer dimensions over the same rows: counts, and strides of each ref.
+
+    With ``groups`` the first dimension, along which a reduction's target stands still, stays alone.
+    """
+    sizes, steps = merged(counts[groups:][::-1], *(ref.strides[groups:][::-1] for ref in refs))
+    if not sizes and not groups:
         return [1], [[1] for _ in refs]
-    return sizes, steps
+    return [*counts[:groups], *sizes[::-1]], [
+        [*ref.strides[:groups], *step[::-1]] for ref, step in zip(refs, steps, strict=True)]
 
 
 def _triple(strides: Sequence[int], counts: Sequence[int]) -> Strides | None:

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
+from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.operand_loads import Dim, loads, on_chip
-from celosia.compiler.errors import CompileError
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
 
 __all__ = ["Part", "Weights"]
@@ -51,10 +53,8 @@ class Weights:
         self.depth, self.columns, self.natural = depth, columns, natural
         self.dim, self.source = config.dim, source
         self.panels = ceil_div(columns[0], config.dim)
-        self.resident = on_chip(access, config.dim, "the right operand", source)
-        if self.resident is not None and not (natural and depth[1] == self.resident[2]):
-            raise CompileError(f"{source}: the right operand on chip must have its rows one after "
-                               "another, not transposed")
+        self.resident = operand_home(access, config.dim, right=True, source=source)
+        self._box = None if self.resident else Box.of(access)
 
     def _outer(self, part: Part) -> list[tuple[int, int]]:
         if self.batched:
@@ -86,7 +86,7 @@ class Weights:
         list of list of Op
             A list for each panel of columns, or one for all.
         """
-        if self.resident is not None:
+        if self._box is None:
             return []
         size, dim = self._outer(part), self.dim
         outer, depth, columns = self._size(part)
@@ -95,18 +95,19 @@ class Weights:
         first = (k0 * dim * self.depth[1] + n0 * dim * self.columns[1]
                  + (part.batches[0] * self.outer[0][1] if self.batched else 0))
         step = depth if self.natural else (part.depth[1] - part.depth[0]) * columns
-        dims = []
-        for count, stride in reversed(size):
-            dims.insert(0, Dim(count, stride, step))
+        last = (rows, self.depth[1]) if self.natural else (columns, self.columns[1])
+        sizes, strides = zip(*size, last, strict=True)
+        steps = [1]
+        for count, _ in reversed(size):
+            steps.insert(0, step)
             step *= count
+        box = self._box.moved(first).shaped(sizes, strides)
         if not self.natural:
-            dims.append(Dim(columns, self.columns[1], 1))
-            return [loads(self.access, first, dims, rows,
-                          row + (k0 - part.depth[0]) * columns, columns, self.source, dim)]
-        dims.append(Dim(rows, self.depth[1], 1))
-        return [loads(self.access, first + n * dim * self.columns[1], dims,
-                      min(dim, columns - n * dim),
-                      row + (k0 - part.depth[0]) * dim + n * outer * depth, 0, self.source, dim)
+            return [box.transfers(nodes.load, Mem.UB, row + (k0 - part.depth[0]) * columns, steps,
+                                  rows, columns, dim, self.source)]
+        return [box.moved(n * dim * self.columns[1]).transfers(
+                    nodes.load, Mem.UB, row + (k0 - part.depth[0]) * dim + n * outer * depth,
+                    steps, min(dim, columns - n * dim), 0, dim, self.source)
                 for n in range(part.panels[1] - n0)]
 
     def tile(self, part: Part, row: int, outer: int, n: int, k: int) -> tuple[int, int]:
@@ -114,12 +115,13 @@ class Weights:
         count, depth, columns = self._size(part)
         dim = self.dim
         if self.resident is not None:
-            first, panel, width = self.resident
+            first, layout = self.resident
             outer += part.batches[0] if self.batched else 0
-            for size, stride in reversed(self.outer):
-                first += outer % size * (stride // width)
+            steps = layout.steps(stride for _, stride in self.outer)
+            for (size, _), step in zip(reversed(self.outer), reversed(steps), strict=True):
+                first += outer % size * step
                 outer //= size
-            return first + n * panel + k * dim, min(dim, self.depth[0] - k * dim)
+            return first + n * layout.rows + k * dim, min(dim, self.depth[0] - k * dim)
         k, n = k - part.depth[0], n - part.panels[0]
         if self.natural:
             return (row + n * count * depth + outer * depth + k * dim, min(dim, depth - k * dim))

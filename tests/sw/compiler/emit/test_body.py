@@ -1,9 +1,7 @@
-"""Bodies of clusters with a product, whose sums are there already, and the ranges of blocks."""
+"""Bodies of clusters with a product, whose sums are there already."""
 
 from dataclasses import replace
-from math import prod
 
-import numpy as np
 import pytest
 from coding import COLUMN, FULL, ROW, SCALAR, Coding
 from moving import CORE
@@ -12,38 +10,10 @@ from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import load
-from celosia.compiler.emit.body import Body, boxes
+from celosia.compiler.emit.body import Body
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.emit.pieces import cut
 from celosia.kernels.terms import lane_index, row_index
-
-
-@pytest.mark.parametrize(("space", "kept", "limit", "ranges"), [
-    ((10,), 0, 4, [(0, 1)]),
-    ((10, 7), 1, 4, [(0, 4), (4, 4), (8, 2)]),
-    ((10, 7), 1, 10, [(0, 10)]),
-    ((3, 4, 7), 2, 4, [(0, 4), (4, 4), (8, 4)]),
-    ((3, 4, 7), 2, 11, [(0, 8), (8, 4)]),
-    ((3, 4, 7), 2, 3, [(0, 2), (2, 2), (4, 2), (6, 2), (8, 2), (10, 2)]),
-    ((4, 5, 7), 1, 7, [(0, 5), (5, 5), (10, 5), (15, 5)]),
-    ((0, 5, 7), 1, 7, []),
-])
-def test_boxes(space, kept, limit, ranges):
-    assert boxes(space, kept, limit) == ranges
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_boxes_cover_all_rows_and_no_parts_of_two_groups(seed):
-    rng = np.random.default_rng(seed)
-    space = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
-    kept = int(rng.integers(0, len(space)))
-    limit = int(rng.integers(1, 100))
-    group = prod(space[kept:-1])
-    ranges = boxes(space, kept, limit)
-    assert [row for first, count in ranges for row in range(first, first + count)] == list(
-        range(prod(space[:-1])))
-    for first, count in ranges:
-        assert count <= limit
-        assert (first % group == 0 and count % group == 0
-                or first // group == (first + count - 1) // group)
 
 
 def emitted(c, sums, limit, width, apart=False):
@@ -57,7 +27,7 @@ def emitted(c, sums, limit, width, apart=False):
     body = Body(c.config, cluster, c.code)
     panels = -(-c.space[-1] // c.config.dim)
     assert not body.whole_rows or width >= panels
-    shapes = [(count, min(width, panels - first)) for _, count in boxes(c.space, c.kept, limit)
+    shapes = [(count, min(width, panels - first)) for _, count in cut(c.space[:-1], limit)
               for first in range(0, panels, width)]
     area = max(body.block_rows(*shape, apart=apart) for shape in shapes)
     places = [(i * (area + limit * width), i * (area + limit * width) + area) for i in range(2)]
@@ -67,13 +37,13 @@ def emitted(c, sums, limit, width, apart=False):
     assert once + body.once_rows() + rows <= c.config.acc_rows
     out = Emitted(before=body.begin(once))
     turns = [(rows, (first, min(width, panels - first)))
-             for rows in boxes(c.space, c.kept, limit) for first in range(0, panels, width)]
+             for rows in cut(c.space[:-1], limit) for first in range(0, panels, width)]
     for i, (rows, part) in enumerate(turns):
         at, result = places[i % 2]
         columns = min(c.space[-1], sum(part) * c.config.dim) - part[0] * c.config.dim
         pitch = 4 * c.space[-1]
         product = load(Mem.ACC, DmaFormat.W32, result,
-                       read.access.address() + rows[0] * pitch + part[0] * 4 * c.config.dim,
+                       Box.of(read.access).addr + rows[0] * pitch + part[0] * 4 * c.config.dim,
                        rows[1], columns, pitch, 1, rows[1])
         loads, work = body.block(at, rows, part, result, shared)
         assert all(op.mnemonic == "load" for op in loads)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from moving import NANO, SMALL, Memory, everything, whole
 
-from celosia.arch.isa import Mem
 from celosia.compiler.emit.rows import emit_gather, emit_scatter
 from celosia.compiler.errors import CompileError
-from celosia.compiler.lowered import Access, GatherRows, OnChip, Region, ScatterRows
+from celosia.compiler.lowered import Access, GatherRows, Region, ScatterRows
 from celosia.compiler.views import View
 
 CASES = [(5, 3, 4), (30, 9, 17), (40, 40, 11), (9, 70, 5), (300, 20, 6), (700, 50, 9),
@@ -94,34 +93,6 @@ def test_rows_within_larger_tensors(seed):
     np.testing.assert_array_equal(memory.array(updates, after), expected)
 
 
-def test_tables_and_indices_on_chip():
-    memory = Memory(SMALL)
-    rng = np.random.default_rng(0)
-    index = rng.integers(0, 20, 11).astype(np.int32)
-    table = memory.tensor("table", (20, 6), home=OnChip(Mem.ACC, 10))
-    out = memory.tensor("out", (11, 6), home=OnChip(Mem.ACC, 60))
-    indices = memory.tensor("indices", (11,), home=OnChip(Mem.ACC, 90))
-    values = rng.integers(0, 1 << 32, (20, 6), np.uint32)
-    panels = np.zeros((2, 20, 4), np.uint32)
-    panels[0], panels[1, :, :2] = values[:, :4], values[:, 4:]
-    memory.on_chip["table"] = panels.reshape(40, 4)
-    memory.on_chip["indices"] = np.append(index, 0).reshape(3, 4)
-    region = Region(range(0), range(100, 200))
-    gather = emit_gather(SMALL, GatherRows(whole(table), whole(indices), whole(out)), region)
-    assert {op.mnemonic for block in gather.blocks for stage in block.stages for op in stage} == {
-        "vector"}
-    _, machine, _ = memory.run(gather)
-    found = machine.acc[60:82].reshape(2, 11, 4).transpose(1, 0, 2).reshape(11, 8)[:, :6]
-    np.testing.assert_array_equal(found, values[index])
-    memory.on_chip["out"] = np.arange(88, dtype=np.uint32).reshape(22, 4)
-    _, machine, _ = memory.run(emit_scatter(
-        SMALL, ScatterRows(whole(table), whole(indices), whole(out)), region))
-    expected = panels.copy()
-    for k, i in enumerate(index):
-        expected[:, i] = np.arange(88).reshape(2, 11, 4)[:, k]
-    np.testing.assert_array_equal(machine.acc[10:50].reshape(2, 20, 4), expected)
-
-
 @pytest.mark.parametrize(("view", "text"), [
     (View(0, (8, 4), (1, 8)), "rows of a must be in order and elements of a row one after another"),
     (View(28, (8, 4), (-4, 1)), "rows of a must be in order")])
@@ -152,18 +123,3 @@ def test_a_region_without_rows():
                                            "a table and what goes in or out of it$"):
         emit_gather(SMALL, GatherRows(whole(a), whole(indices), whole(b), "take"),
                     Region(range(0), range(9)))
-
-
-def test_parts_of_a_table_are_joined_on_chip():
-    memory = Memory(SMALL)
-    index = np.random.default_rng(0).integers(0, 300, 11).astype(np.int32)
-    table = memory.tensor("table", (300, 4))
-    out = memory.tensor("out", (11, 4), home=OnChip(Mem.ACC, 0))
-    indices = memory.tensor("indices", (11,), values=index)
-    gather = GatherRows(whole(table), whole(indices), whole(out), "take")
-    _, machine, _ = memory.run(emit_gather(SMALL, gather, Region(range(0), range(20, 120))))
-    np.testing.assert_array_equal(machine.acc[:11], memory.array(table)[index])
-    out.home = OnChip(Mem.UB, 0)
-    with pytest.raises(CompileError, match="^take: a table of 300 rows must fit 100 accumulators "
-                                           "where its rows go to the unified buffer$"):
-        emit_gather(SMALL, gather, Region(range(0), range(20, 120)))

@@ -1,39 +1,10 @@
-"""Cutting copies into pieces."""
-
-import numpy as np
-import pytest
+"""Copies: their dimensions, and words where elements are aligned for them."""
 
 from celosia.arch.isa import DmaFormat
-from celosia.compiler.emit.strided import Dim, copy_of, even, grids, grouped
+from celosia.compiler.emit.copies import Dim, copy_of
 from celosia.compiler.lowered import Access, External, Tensor
 from celosia.compiler.views import View
 from celosia.graph import DType
-
-
-@pytest.mark.parametrize(("sizes", "steps"), [((7, 9), (2, 3)), ((5,), (8,)), ((), ()),
-                                              ((3, 4, 5), (1, 4, 2))])
-def test_pieces_cover_a_box_once(sizes, steps):
-    seen = np.zeros(sizes, int)
-    for grid in grids(sizes, steps):
-        for group in grouped(grid, 3):
-            assert len(group) <= 3
-            for first, counts in group:
-                assert counts == grid[0][1]
-                seen[tuple(slice(a, a + n) for a, n in zip(first, counts, strict=True))] += 1
-    assert (seen == 1).all()
-
-
-def test_groups_repeat_from_run_to_run():
-    [grid] = grids((4, 5), (1, 1))
-    # The dimension of 4 goes innermost: two groups of two in each run.
-    groups = [[first for first, _ in group] for group in grouped(grid, 3)]
-    assert groups[:3] == [[(0, 0), (1, 0)], [(2, 0), (3, 0)], [(0, 1), (1, 1)]]
-
-
-@pytest.mark.parametrize(("size", "most", "multiple", "step"), [
-    (100, 30, 1, 25), (100, 30, 8, 24), (10, 30, 8, 10), (33, 16, 16, 16), (5, 2, 4, 4)])
-def test_even(size, most, multiple, step):
-    assert even(size, most, multiple) == step
 
 
 def copied(src: View, dst: View, fmt=DmaFormat.W32):
