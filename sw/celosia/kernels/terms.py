@@ -31,8 +31,8 @@ from celosia.arch.vector import (
 from celosia.arch.words import WORD_MASK
 
 __all__ = ["STREAMS", "Argument", "Extent", "Leaf", "Recorder", "Term", "clamp", "clamp_bounds",
-           "extent_of", "join_extents", "lane_index", "recording", "row_index", "scalar", "step",
-           "word"]
+           "current", "extent_of", "join_extents", "lane_index", "recording", "row_index", "scalar",
+           "step", "word"]
 
 #: Streams that one instruction reads at most; other operands are one row, a scalar or an index.
 STREAMS = 2
@@ -278,6 +278,11 @@ class Recorder(Protocol):
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
+def current() -> Recorder | None:
+    """Return the recorder of the innermost `recording`."""
+    return _current.get()
+
+
 @contextmanager
 def recording(recorder: Recorder) -> Iterator[None]:
     """Inside, every instruction is made by ``recorder``."""
@@ -298,9 +303,8 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
         Fields of the instruction (docs/isa.md); reductions are none, rows and lanes. Operations
         that move words are not for kernels.
     operands
-        Those of the operation, then the numerator of ``post`` div. At most two of them may have
-        more than one row. Without any such (and without a row index) the result has one row, and
-        so it has with ``Reduce.ROWS``.
+        Those of the operation, then the numerator of ``post`` div. Without any of more than one
+        row the result has one row, and so it has with ``Reduce.ROWS``.
 
     Raises
     ------
@@ -313,12 +317,6 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
     taken = len(operand_names(op, post))
     if len(args) != taken:
         raise ValueError(f"{op.name.lower()} must have {taken} operands, not {len(args)}")
-    recorder = _current.get()
-    if recorder is None:
-        raise ValueError(f"operands of {op.name.lower()} must belong to the kernel being traced")
-    if sum(arg.op is not Leaf.ROW and arg.is_stream for arg in args) > STREAMS:
-        raise ValueError(f"{op.name.lower()} must have at most {STREAMS} operands of more than one "
-                         f"row")
     if post == Post.DIV and op not in DIV_OPS:
         raise ValueError(f"{op.name.lower()} must not have the second stage div, which takes c")
     if param and post not in PARAM_POSTS and op != VectorOp.REQUANT:
@@ -327,4 +325,7 @@ def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int =
         raise ValueError(f"requant must have no second stage, not {post.name.lower()}")
     if reduce == Reduce.COLLECT:
         raise ValueError("reduce must be none, rows or lanes, not collect")
+    recorder = current()
+    if recorder is None:
+        raise ValueError(f"operands of {op.name.lower()} must belong to the kernel being traced")
     return recorder.step(op, args, post, param, reduce, reduce_op)

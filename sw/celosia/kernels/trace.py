@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.arch.words import ceil_div
-from celosia.kernels.terms import Extent, Leaf, Term, extent_of, recording
+from celosia.kernels.terms import STREAMS, Extent, Leaf, Term, extent_of, recording
 
 __all__ = ["Input", "Kernel", "kernel"]
 
@@ -35,6 +35,9 @@ class _Trace:
         if not self.known.issuperset(term.values):
             raise ValueError(
                 f"operands of {op.name.lower()} must belong to the kernel being traced")
+        if sum(value.is_stream for value in term.values) > STREAMS:
+            raise ValueError(f"{op.name.lower()} must have at most {STREAMS} operands of more than "
+                             f"one row")
         self.known.add(term)
         self.steps.append(term)
         return term

@@ -1,8 +1,9 @@
 """Instruction selection: the elementwise operations of a cluster as few vector instructions.
 
 `select` makes the `celosia.compiler.lowered.Code` of a cluster: `translate.py` makes terms of the
-nodes (`terms.py`), rules make them shorter (`always.py`, `rules.py`, `products.py`, `sums.py`),
-`cover.py` makes steps of terms.
+nodes (`terms.py`), tables of rules make them shorter (`always.py`, `rules.py`; those that must
+search are in `products.py` and `sums.py`, `matching.py` matches patterns), `cover.py` puts terms
+together to instructions.
 
 By default functions keep the bounds of docs/numerics.md (`bounded.py`: some have a shorter form
 where it is known to keep them), constants are multiplied out, and sums take products in. Without

@@ -2,168 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.selection.terms import Pool, Uses, is_first, merges, single
+from celosia.compiler.selection.matching import Rule, Rules, merging, once
+from celosia.compiler.selection.notation import (
+    both,
+    clamp_f,
+    clamp_i,
+    complement,
+    either,
+    imax,
+    imin,
+    maximum,
+    minimum,
+    minus,
+    relu_f,
+    relu_i,
+    select,
+    square,
+)
+from celosia.compiler.selection.terms import is_first
 from celosia.graph import DType
-from celosia.kernels.terms import Leaf, Term
+from celosia.kernels.terms import Leaf, Term, step
 
-__all__ = ["always", "is_mask"]
+__all__ = ["ALWAYS", "is_mask"]
 
 _INVERSE = {Op.IEQ: Op.INE, Op.INE: Op.IEQ, Op.ILT: Op.IGE, Op.IGE: Op.ILT, Op.IGT: Op.ILE,
             Op.ILE: Op.IGT, Op.FEQ: Op.FNE, Op.FNE: Op.FEQ}
 _COMPARISONS = frozenset({*_INVERSE, Op.FLT, Op.FLE, Op.FGT, Op.FGE, Op.ISFINITE})
-
-
-def always(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Return a term that does the same with fewer instructions, bit for bit; None: no rule."""
-    rule = _ALWAYS.get(term.first) if is_first(term) else None
-    if rule is not None:
-        return rule(pool, term, uses)
-    if term.is_post(Post.SQUARE) and term.args[0].is_op(Op.FNEG, Op.FABS):
-        return pool.post(Post.SQUARE, term.args[0].args[0])
-    return None
-
-
-def _negate(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    [x] = term.args
-    if x.is_op(Op.FNEG):
-        return x.args[0]
-    if x.is_op(Op.FMUL) and single(x, uses):
-        a, b = x.args
-        for factor, other in ((b, a), (a, b)):
-            if factor.is_word:
-                return pool.op(Op.FMUL, other, pool.op(Op.FNEG, factor))
-    return None
-
-
-def _abs(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    [x] = term.args
-    return pool.op(Op.FABS, x.args[0]) if x.is_op(Op.FNEG, Op.FABS) else None
-
-
-def _add(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    a, b = term.args
-    if b.is_op(Op.FNEG):
-        return pool.op(Op.FSUB, a, b.args[0])
-    if a.is_op(Op.FNEG):
-        return pool.op(Op.FSUB, b, a.args[0])
-    return None
-
-
-def _subtract(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    a, b = term.args
-    return pool.op(Op.FADD, a, b.args[0]) if b.is_op(Op.FNEG) else None
-
-
-def _multiply(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    a, b = term.args
-    if a is b:
-        return pool.post(Post.SQUARE, a)
-    if a.is_op(Op.FNEG) and b.is_op(Op.FNEG):
-        return pool.op(Op.FMUL, a.args[0], b.args[0])
-    for minus, other in ((a, b), (b, a)):
-        if minus.is_op(Op.FNEG):
-            if other.is_word:
-                return pool.op(Op.FMUL, minus.args[0], pool.op(Op.FNEG, other))
-            if single(minus, uses):
-                return pool.op(Op.FNEG, pool.op(Op.FMUL, minus.args[0], other))
-    return None
-
-
-def _bounds(term: Term, integer: bool) -> tuple[int, int] | None:
-    """Return the bounds of a clamp that a term is, as halves of its parameter, or None."""
-    if integer:
-        if term.is_post(Post.RELU_I):
-            return 0, 0x7FFF
-        return (term.param & 0xFFFF, term.param >> 16) if term.is_post(Post.CLAMP_I) else None
-    if term.is_post(Post.RELU_F):
-        return 0, 0x7F80
-    return (term.param & 0xFFFF, term.param >> 16) if term.is_post(Post.CLAMP_F) else None
-
-
-def _number(half: int) -> float:
-    return float(np.uint32(half << 16).view(np.float32))
-
-
-def _extreme(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Make a second stage of the maximum or minimum with a bf16 number."""
-    for x, bound in (term.args, term.args[::-1]):
-        if not bound.is_word or bound.param & 0xFFFF or x.is_word:
-            continue
-        number = bound.number
-        if number != number:
-            continue
-        above = term.is_op(Op.FMAX)
-        if above and bound.param == 0:
-            return pool.post(Post.RELU_F, x)
-        known = _bounds(x, False) if single(x, uses) else None
-        if known is None:
-            if not merges(x, uses):
-                return None
-            low, high = (bound.param >> 16, 0x7F80) if above else (0xFF80, bound.param >> 16)
-            return pool.post(Post.CLAMP_F, x, low | high << 16)
-        low, high = known
-        if above and _number(low) < number <= _number(high):
-            low = bound.param >> 16
-        elif not above and _number(low) <= number < _number(high):
-            high = bound.param >> 16
-        else:
-            return None
-        return pool.post(Post.CLAMP_F, x.args[0], low | high << 16)
-    return None
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 32) if word >> 31 else word
-
-
-def _extreme_integer(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Likewise of integers; a clamp has two bounds, of 16 bits."""
-    for x, bound in (term.args, term.args[::-1]):
-        if not bound.is_word:
-            continue
-        number, above = _signed(bound.param), term.is_op(Op.IMAX)
-        if above and number == 0:
-            return pool.post(Post.RELU_I, x)
-        other = Op.IMIN if above else Op.IMAX
-        low = high = number
-        if x.is_post(Post.RELU_I) and not above:
-            low, inner = 0, x.args[0]
-        elif x.is_op(other) and x.args[1].is_word:
-            inner, limit = x.args[0], _signed(x.args[1].param)
-            low, high = (number, limit) if above else (limit, number)
-        else:
-            return None
-        if not -0x8000 <= low <= high <= 0x7FFF:
-            return None
-        return pool.post(Post.CLAMP_I, inner, (low & 0xFFFF) | (high & 0xFFFF) << 16)
-    return None
-
-
-def _not(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    [x] = term.args
-    if x.is_op(Op.NOT):
-        return x.args[0]
-    if is_first(x) and x.op in _INVERSE and single(x, uses):
-        return pool.op(_INVERSE[x.first], *x.args)
-    return None
-
-
-def _masked(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Choose where one mask does not hold: the complement is left out."""
-    for minus, other in (term.args, term.args[::-1]):
-        if minus.is_op(Op.NOT) and is_mask(minus.args[0]):
-            zero = term.is_op(Op.AND)
-            fixed = pool.word(0 if zero else 0xFFFFFFFF)
-            if zero:
-                return pool.op(Op.SELECT, minus.args[0], fixed, other)
-            return pool.op(Op.SELECT, minus.args[0], other, fixed)
-    return None
+#: Upper halves of the fp32 that are infinite.
+_INF, _MINUS_INF = 0x7F80, 0xFF80
 
 
 def is_mask(term: Term, depth: int = 8) -> bool:
@@ -176,17 +46,92 @@ def is_mask(term: Term, depth: int = 8) -> bool:
         is_mask(arg, depth - 1) for arg in term.args))
 
 
-def _select(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    mask, a, b = term.args
-    if mask.is_word:
-        return a if mask.param else b
-    if a is b:
-        return a
-    return pool.op(Op.SELECT, mask.args[0], b, a) if mask.is_op(Op.NOT) else None
+def _is_bf16(c: Term) -> bool:
+    """Whether a number is a bf16, and no NaN."""
+    return not c.param & 0xFFFF and c.number == c.number
 
 
-_ALWAYS: dict[Op, Callable[[Pool, Term, Uses], Term | None]] = {
-    Op.FNEG: _negate, Op.FABS: _abs, Op.FADD: _add, Op.FSUB: _subtract, Op.FMUL: _multiply,
-    Op.FMAX: _extreme, Op.FMIN: _extreme, Op.IMAX: _extreme_integer, Op.IMIN: _extreme_integer,
-    Op.NOT: _not, Op.SELECT: _select, Op.AND: _masked, Op.OR: _masked,
-}
+def _half(c: Term) -> int:
+    return c.param >> 16
+
+
+def _number(half: int) -> float:
+    return float(np.uint32(half << 16).view(np.float32))
+
+
+def _bounds(x: Term) -> tuple[int, int] | None:
+    """Return the bounds of a clamp that a term is, as upper halves of fp32, or None."""
+    if x.is_post(Post.RELU_F):
+        return 0, _INF
+    return (x.param & 0xFFFF, x.param >> 16) if x.is_post(Post.CLAMP_F) else None
+
+
+def _higher(x: Term, c: Term) -> Term | None:
+    """Return a clamp with a higher lower bound; None where it is no clamp, or not higher."""
+    low, high = _bounds(x) or (0, 0)
+    return clamp_f(x.args[0], _half(c), high) if _number(low) < c.number <= _number(high) else None
+
+
+def _lower(x: Term, c: Term) -> Term | None:
+    """Likewise with a lower upper bound."""
+    low, high = _bounds(x) or (0, 0)
+    return clamp_f(x.args[0], low, _half(c)) if _number(low) <= c.number < _number(high) else None
+
+
+def _signed(c: Term) -> int:
+    return c.param - (1 << 32) if c.param >> 31 else c.param
+
+
+def _in_16_bits(low: int, high: int) -> bool:
+    return -0x8000 <= low <= high <= 0x7FFF
+
+
+def _complement_of(op: Op, inverse: Op) -> Rule:
+    return Rule(f"not of {op.name.lower()}", lambda x, y: complement(once(step(op, x, y))),
+                lambda x, y: step(inverse, x, y))
+
+
+#: Terms that do the same with fewer instructions, bit for bit.
+ALWAYS = Rules(
+    Rule("minus of minus", lambda x: -minus(x), lambda x: x),
+    Rule("minus of a multiple", lambda x, c: -once(x * c), lambda x, c: x * -c),
+    Rule("size of minus", lambda x: abs(-x), lambda x: abs(x)),
+    Rule("size of a size", lambda x: abs(abs(x)), lambda x: abs(x)),
+    Rule("sum with minus", lambda x, y: x + -y, lambda x, y: x - y),
+    Rule("difference from minus", lambda x, y: x - minus(y), lambda x, y: x + y),
+    Rule("product with itself", lambda x: x * x, square),
+    Rule("square of minus", lambda x: square(-x), square),
+    Rule("square of a size", lambda x: square(abs(x)), square),
+    Rule("product of two minus", lambda x, y: -x * -y, lambda x, y: x * y),
+    Rule("multiple of minus", lambda x, c: -x * c, lambda x, c: x * -c),
+    Rule("product with minus", lambda x, y: once(-x) * y, lambda x, y: -(x * y)),
+    Rule("maximum with 0", lambda x: maximum(x, 0.0), relu_f),
+    Rule("maximum with a number", lambda x, c: maximum(merging(x), c),
+         lambda x, c: clamp_f(x, _half(c), _INF), where=lambda x, c: _is_bf16(c)),
+    Rule("minimum with a number", lambda x, c: minimum(merging(x), c),
+         lambda x, c: clamp_f(x, _MINUS_INF, _half(c)), where=lambda x, c: _is_bf16(c)),
+    Rule("maximum of a clamp", lambda x, c: maximum(once(x), c), _higher,
+         where=lambda x, c: _is_bf16(c) and _bounds(x)),
+    Rule("minimum of a clamp", lambda x, c: minimum(once(x), c), _lower,
+         where=lambda x, c: _is_bf16(c) and _bounds(x)),
+    Rule("integer maximum with 0", lambda x: imax(x, 0), relu_i),
+    Rule("integer minimum above 0", lambda x, c: imin(relu_i(x), c),
+         lambda x, c: clamp_i(x, 0, _signed(c)), where=lambda x, c: _in_16_bits(0, _signed(c))),
+    Rule("integer maximum of a minimum", lambda x, c, d: imax(imin(x, d), c),
+         lambda x, c, d: clamp_i(x, _signed(c), _signed(d)),
+         where=lambda x, c, d: _in_16_bits(_signed(c), _signed(d))),
+    Rule("integer minimum of a maximum", lambda x, c, d: imin(imax(x, c), d),
+         lambda x, c, d: clamp_i(x, _signed(c), _signed(d)),
+         where=lambda x, c, d: _in_16_bits(_signed(c), _signed(d))),
+    Rule("not of not", lambda x: complement(complement(x)), lambda x: x),
+    *(_complement_of(op, inverse) for op, inverse in _INVERSE.items()),
+    Rule("zero where a mask holds", lambda m, x: both(complement(m), x),
+         lambda m, x: select(m, 0, x), where=lambda m, x: is_mask(m)),
+    Rule("ones where no mask holds", lambda m, x: either(complement(m), x),
+         lambda m, x: select(m, x, -1), where=lambda m, x: is_mask(m)),
+    Rule("choice that is made", lambda c, x, y: select(c, x, y),
+         lambda c, x, y: x if c.param else y),
+    Rule("choice of the same", lambda m, x: select(m, x, x), lambda m, x: x),
+    Rule("choice by a complement", lambda m, x, y: select(complement(m), x, y),
+         lambda m, x, y: select(m, y, x)),
+)

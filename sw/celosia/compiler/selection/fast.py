@@ -17,7 +17,7 @@ from celosia.compiler.selection.translate import Rule
 from celosia.graph import Node
 from celosia.kernels.terms import Extent, Term, clamp_bounds
 
-__all__ = ["FAST", "is_normal", "short_tanh", "to_bf16"]
+__all__ = ["FUNCTIONS", "is_normal", "short_tanh", "to_bf16"]
 
 _LOG2_E = 1 / math.log(2)
 #: 2 * atanh(erf(x)) / x / ln(2) in x**2: the largest error of the erf made of it is least.
@@ -144,7 +144,7 @@ def _erfc(pool: Pool, node: Node, args: list[Term]) -> Term:
 
 
 #: By operation of the graph.
-FAST: Mapping[str, Rule] = {
+FUNCTIONS: Mapping[str, Rule] = {
     "divide": _divide, "sqrt": _sqrt, "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p,
     "tanh": _tanh, "erf": _erf, "erfc": _erfc, "power": _power,
 }

@@ -1,21 +1,24 @@
 """Reassociation of products: factors of one element first, those last that are no streams.
 
 So what is the same in all rows is multiplied once, and the product with it comes last, where a sum
-can take it in.
+can take it in. These rules look for factors in products of products, and for sums that take a
+factor in, at any depth: they are functions, not patterns.
 """
 
 from __future__ import annotations
 
+import math
+
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.fast import is_normal
-from celosia.compiler.selection.terms import Pool
+from celosia.compiler.selection.terms import Pool, Uses, single
 from celosia.kernels.terms import Extent, Term
 
-__all__ = ["factors_of", "product", "scaled"]
+__all__ = ["factors_of", "opposite", "product", "scaled_product", "taken_in"]
 
 
-def product(pool: Pool, term: Term, uses: dict[Term, int]) -> Term | None:
+def product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Return an fp32 product with its factors in order; None where it is."""
     factors, constant = factors_of(term, uses)
     if constant is None:
@@ -49,7 +52,7 @@ def product(pool: Pool, term: Term, uses: dict[Term, int]) -> Term | None:
     return None if found is term else found
 
 
-def scaled(pool: Pool, x: Term, t: Term, uses: dict[Term, int]) -> Term | None:
+def _scaled(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
     """Return x * t for no more instructions than x takes; None where that is not so.
 
     ``t`` is the same in all rows, and x is used once. Sums with what is the same in all rows, and
@@ -60,7 +63,7 @@ def scaled(pool: Pool, x: Term, t: Term, uses: dict[Term, int]) -> Term | None:
         if not b.is_stream:
             return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, t), pool.op(Op.FMUL, c, t))
         for each, other in ((a, b), (b, a)):
-            inner = scaled(pool, each, t, uses) if uses.get(each, 1) == 1 else None
+            inner = _scaled(pool, each, t, uses) if single(each, uses) else None
             if inner is not None:
                 return pool.op(Op.FFMA, other, inner, pool.op(Op.FMUL, c, t))
         return None
@@ -76,9 +79,9 @@ def scaled(pool: Pool, x: Term, t: Term, uses: dict[Term, int]) -> Term | None:
     return None
 
 
-def _is_free(factor: Term, uses: dict[Term, int]) -> bool:
+def _is_free(factor: Term, uses: Uses) -> bool:
     """Whether a factor of one element a row can take another: 1 / x is 1 / (x / s) for s."""
-    return factor.is_post(Post.RECIP) and uses.get(factor, 1) == 1
+    return factor.is_post(Post.RECIP) and single(factor, uses)
 
 
 def _times(pool: Pool, a: Term | None, b: Term | None) -> Term | None:
@@ -106,7 +109,7 @@ def _together(pool: Pool, factors: list[Term]) -> Term | None:
     return found
 
 
-def factors_of(term: Term, uses: dict[Term, int]) -> tuple[list[Term], float | None]:
+def factors_of(term: Term, uses: Uses) -> tuple[list[Term], float | None]:
     """Return what a product is of, and the number that the constants among it make.
 
     The number is None where an fp32 would not hold it.
@@ -121,10 +124,91 @@ def factors_of(term: Term, uses: dict[Term, int]) -> tuple[list[Term], float | N
         elif factor.is_op(Op.FNEG):
             constant = -constant
             waiting.insert(0, factor.args[0])
-        elif factor.is_op(Op.FMUL) and (uses.get(factor, 1) == 1
+        elif factor.is_op(Op.FMUL) and (single(factor, uses)
                                         or not factor.is_stream and term.is_stream
                                         and any(arg.is_word for arg in factor.args)):
             waiting[:0] = factor.args
         else:
             factors.append(factor)
     return factors, constant if is_normal(constant) else None
+
+
+def taken_in(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Return x * c for a power of two c of at most 1 where a sum in x takes it in.
+
+    What is multiplied by it earlier than it was does not overflow for that.
+    """
+    x, c = term.args
+    if not c.is_word or not 2.0**-10 <= abs(c.number) <= 1 or math.frexp(abs(c.number))[0] != 0.5:
+        return None
+    return _taken_in(pool, x, c, uses)
+
+
+def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
+    if not single(x, uses) or x in pool.fixed:
+        return None
+    if x.is_op(Op.FMUL):
+        for inner, other in (x.args, x.args[::-1]):
+            found = _taken_in(pool, inner, y, uses)
+            if found is not None:
+                return pool.op(Op.FMUL, found, other)
+    if x.is_op(Op.FADD) and x.args[1].is_word:
+        return pool.op(Op.FFMA, x.args[0], y, pool.op(Op.FMUL, x.args[1], y))
+    if x.is_op(Op.FSUB) and x.args[0].is_word:
+        return pool.op(Op.FFMA, x.args[1], pool.op(Op.FNEG, y), pool.op(Op.FMUL, x.args[0], y))
+    if x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
+        a, b, c = x.args
+        return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, y), pool.op(Op.FMUL, c, y))
+    return None
+
+
+def scaled_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """(x + s) * t is x * t + s * t where s and t are the same in all rows."""
+    for x, t in (term.args, term.args[::-1]):
+        if not (not t.is_stream and x.is_stream and single(x, uses)):
+            continue
+        found = _scaled(pool, x, t, uses) or _scaled_sum(pool, x, t, uses)
+        if found is not None:
+            return found
+        # Of a product one factor will do.
+        if x.is_op(Op.FMUL):
+            for inner, other in (x.args, x.args[::-1]):
+                found = _scaled(pool, inner, t, uses) if single(inner, uses) else None
+                if found is not None:
+                    return pool.op(Op.FMUL, other, found)
+        # x + c * x * a is x * (1 + c * a).
+        if x.is_op(Op.FFMA) and x.args[0].is_op(Op.FMUL) and not x.args[1].is_stream:
+            inner, factor, common = x.args
+            if common in inner.args and single(inner, uses):
+                [rest] = [arg for arg in inner.args if arg is not common] or [common]
+                return pool.op(Op.FMUL, common,
+                               pool.op(Op.FFMA, rest, pool.op(Op.FMUL, factor, t), t))
+    return None
+
+
+def _scaled_sum(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
+    """Return a sum of two streams times ``t``, where one of the products costs less."""
+    if not x.is_op(Op.FADD, Op.FSUB):
+        return None
+    code = x.first
+    a, b = x.args
+    # What is left of large numbers would be rounding, and exp makes much of it.
+    if code is Op.FSUB and (a.extent is not b.extent or t.is_word and abs(t.number) > 1):
+        return None
+    for each, other in ((a, b), (b, a)):
+        factors = each.args if each.is_op(Op.FMUL) and single(each, uses) else ()
+        if other.is_stream and any(arg.extent is not Extent.FULL for arg in factors):
+            return pool.op(code, pool.op(Op.FMUL, a, t), pool.op(Op.FMUL, b, t))
+    return None
+
+
+def opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """Return -(x * y) with the minus in a factor that takes it in at no cost."""
+    [x] = term.args
+    if not (x.is_op(Op.FMUL) and single(x, uses)):
+        return None
+    for inner, other in (x.args, x.args[::-1]):
+        less = _scaled(pool, inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
+        if less is not None:
+            return pool.op(Op.FMUL, other, less)
+    return None

@@ -9,12 +9,12 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Cluster, Code
-from celosia.compiler.selection.always import always
+from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.cover import cover
-from celosia.compiler.selection.fast import FAST, to_bf16
-from celosia.compiler.selection.rules import fast, fuse, merged
-from celosia.compiler.selection.terms import Pool, walk
+from celosia.compiler.selection.fast import FUNCTIONS, to_bf16
+from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
+from celosia.compiler.selection.terms import Pool, Uses, walk
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
 from celosia.kernels.terms import Extent, Term
@@ -62,7 +62,7 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
     columns = cluster.space[-1] if cluster.space else 1
     pool = Pool(ceil_div(columns, config.dim))
     if options.fast:
-        found = translate(pool, cluster, FAST, to_bf16, options.excess)
+        found = translate(pool, cluster, FUNCTIONS, to_bf16, options.excess)
     else:
         rules = (bounded or Bounded()).rules if options.merge else {}
         found = translate(pool, cluster, rules, excess=options.excess)
@@ -90,19 +90,23 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
 
 def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
                options: Options) -> dict[Value, tuple[Term, Extent]]:
-    def exactly(term: Term, uses: dict[Term, int]) -> Term | None:
-        return always(pool, term, uses)
+    def exactly(term: Term, uses: Uses) -> Term | None:
+        return ALWAYS(pool, term, uses)
 
-    shorten = fast if options.fast else merged
-
-    def quickly(term: Term, uses: dict[Term, int]) -> Term | None:
-        same = always(pool, term, uses)
-        if same is not None and term in pool.fixed:
+    def quickly(term: Term, uses: Uses) -> Term | None:
+        same = ALWAYS(pool, term, uses)
+        fixed = term in pool.fixed
+        if fixed and not options.fast:
+            same = same or FIXED(pool, term, uses)
+        if fixed and same is not None:
             pool.fixed.add(same)
-        return same or shorten(pool, term, uses)
+        if same is None and options.fast:
+            return FAST(pool, term, uses)
+        return same if same is not None or fixed else MERGED(pool, term, uses)
 
-    def fusing(term: Term, uses: dict[Term, int]) -> Term | None:
-        return quickly(term, uses) or fuse(pool, term, uses)
+    def fusing(term: Term, uses: Uses) -> Term | None:
+        found = quickly(term, uses)
+        return found if found or term in pool.fixed else FUSE(pool, term, uses)
 
     terms = [term for term, _ in outputs.values()]
     # Products are put in order before sums take them in.

@@ -1,14 +1,17 @@
-"""Factoring and reassociation of sums: common factors of two products, sums of whole rows."""
+"""Factoring and reassociation of sums.
+
+These rules compare factors of two products, or look into sums of sums: they are functions, not
+patterns.
+"""
 
 from __future__ import annotations
 
-from celosia.arch.vector import ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.products import factors_of
-from celosia.compiler.selection.terms import Pool, Uses, is_made, single
+from celosia.compiler.selection.terms import Pool, Uses, single
 from celosia.kernels.terms import Extent, Term
 
-__all__ = ["chained", "common", "total"]
+__all__ = ["collected", "common"]
 
 
 def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -44,23 +47,6 @@ def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
         Op.FADD, pool.op(Op.FMUL, inner, pool.fp32(factor)), pool.fp32(shift)))
 
 
-def chained(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """(c + p) + b is (c + b) + p for a product p that the last sum can take in, and b not."""
-    for x, b in (term.args, term.args[::-1]):
-        if not (x.is_op(Op.FADD) and single(x, uses)) or _is_taken(b, uses):
-            continue
-        for c, p in (x.args, x.args[::-1]):
-            if _is_taken(p, uses):
-                return pool.op(Op.FADD, pool.op(Op.FADD, c, b), p)
-    return None
-
-
-def _is_taken(term: Term, uses: Uses) -> bool:
-    """Whether a sum with another stream can take a product in."""
-    return (term.is_op(Op.FMUL) and term.extent is Extent.FULL and single(term, uses)
-            and not all(arg.is_stream for arg in term.args))
-
-
 def _regrouped(pool: Pool, x: Term, w: Term, uses: Uses) -> Term | None:
     """(a + z) + w is a + (z + w) where w is a product with z."""
     if not (x.is_op(Op.FADD) and single(x, uses)):
@@ -90,17 +76,27 @@ def _product(pool: Pool, factors: list[Term]) -> Term | None:
     return found
 
 
-def total(pool: Pool, term: Term, uses: Uses) -> Term | None:
-    """Return a sum of rows whose common factors, and signs, are taken out; None: no rule."""
-    [x] = term.args
-    if x.is_op(Op.FNEG):
-        return pool.op(Op.FNEG, pool.join(ReduceOp.SUM_F, x.args[0]))
-    if not x.is_op(Op.FMUL):
-        return None
-    for inner, factor in (x.args, x.args[::-1]):
-        if Extent.LANES in factor.extent or inner.extent is not Extent.FULL:
+def collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
+    """(x + s) + t is x + (s + t) where s and t are less than x; constants stay."""
+    for x, t in (term.args, term.args[::-1]):
+        if x.extent is not Extent.FULL or t.extent is Extent.FULL or t.is_word:
             continue
-        alone = single(inner, uses) and is_made(inner)
-        if alone or not single(x, uses):
-            return pool.op(Op.FMUL, pool.join(ReduceOp.SUM_F, inner), factor)
+        found = _parted(pool, x, uses)
+        if found is not None:
+            rest, s = found
+            return pool.op(Op.FADD, rest, pool.op(Op.FADD, s, t))
+    return None
+
+
+def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term] | None:
+    """Return two terms whose sum is x, the second of less elements; None: x is no such sum."""
+    if not (x.is_op(Op.FADD) and single(x, uses)) or not depth:
+        return None
+    for a, s in (x.args, x.args[::-1]):
+        if a.extent is Extent.FULL and s.extent is not Extent.FULL and not s.is_word:
+            return a, s
+    for a, b in (x.args, x.args[::-1]):
+        found = _parted(pool, b, uses, depth - 1)
+        if found is not None:
+            return pool.op(Op.FADD, a, found[0]), found[1]
     return None

@@ -1,0 +1,103 @@
+"""Instructions as rules write them, besides the operators of fp32."""
+
+from __future__ import annotations
+
+from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
+from celosia.kernels.terms import Argument, Term, step
+
+__all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "fma", "imax", "imin",
+           "maximum", "minimum", "minus", "recip", "relu_f", "relu_i", "select", "square", "total"]
+
+
+def minus(x: Argument) -> Term:
+    """X with the other sign."""
+    return step(VectorOp.FNEG, x)
+
+
+def fma(a: Argument, b: Argument, c: Argument) -> Term:
+    """A * b + c, rounded once."""
+    return step(VectorOp.FFMA, a, b, c)
+
+
+def maximum(a: Argument, b: Argument) -> Term:
+    """The larger fp32."""
+    return step(VectorOp.FMAX, a, b)
+
+
+def minimum(a: Argument, b: Argument) -> Term:
+    """The smaller fp32."""
+    return step(VectorOp.FMIN, a, b)
+
+
+def imax(a: Argument, b: Argument) -> Term:
+    """The larger integer."""
+    return step(VectorOp.IMAX, a, b)
+
+
+def imin(a: Argument, b: Argument) -> Term:
+    """The smaller integer."""
+    return step(VectorOp.IMIN, a, b)
+
+
+def select(mask: Argument, a: Argument, b: Argument) -> Term:
+    """``a`` where a word of the mask is not 0, else ``b``."""
+    return step(VectorOp.SELECT, mask, a, b)
+
+
+def both(a: Argument, b: Argument) -> Term:
+    """The bits that both have."""
+    return step(VectorOp.AND, a, b)
+
+
+def either(a: Argument, b: Argument) -> Term:
+    """The bits that one of them has."""
+    return step(VectorOp.OR, a, b)
+
+
+def complement(a: Argument) -> Term:
+    """The bits that it does not have."""
+    return step(VectorOp.NOT, a)
+
+
+def _second(post: Post, x: Argument, param: int = 0) -> Term:
+    return step(VectorOp.MOV, x, post=post, param=param)
+
+
+def recip(x: Argument) -> Term:
+    """1 / x."""
+    return _second(Post.RECIP, x)
+
+
+def square(x: Argument) -> Term:
+    """X * x."""
+    return _second(Post.SQUARE, x)
+
+
+def relu_f(x: Argument) -> Term:
+    """The larger of an fp32 and 0."""
+    return _second(Post.RELU_F, x)
+
+
+def relu_i(x: Argument) -> Term:
+    """The larger of an integer and 0."""
+    return _second(Post.RELU_I, x)
+
+
+def clamp_f(x: Argument, low: int, high: int) -> Term:
+    """An fp32 from ``low`` to ``high``, the upper halves of two fp32."""
+    return _second(Post.CLAMP_F, x, low | high << 16)
+
+
+def clamp_i(x: Argument, low: int, high: int) -> Term:
+    """An integer from ``low`` to ``high``, of 16 bits each."""
+    return _second(Post.CLAMP_I, x, (low & 0xFFFF) | (high & 0xFFFF) << 16)
+
+
+def div(n: Argument, d: Argument) -> Term:
+    """N / d."""
+    return step(VectorOp.MOV, d, n, post=Post.DIV)
+
+
+def total(x: Argument) -> Term:
+    """The sum of the lanes of each row."""
+    return step(VectorOp.MOV, x, reduce=Reduce.LANES, reduce_op=ReduceOp.SUM_F)
