@@ -36,14 +36,14 @@ def merged(sizes: Sequence[int], *sides: Sequence[int],
         if size == 1:
             continue
         if out and out[-1] * size <= most and all(
-                step[-1] == size * stride for step, stride in zip(steps, strides, strict=True)):
+                [step[-1] == size * stride for step, stride in zip(steps, strides, strict=True)]):
             out[-1] *= size
             for step, stride in zip(steps, strides, strict=True):
                 step[-1] = stride
-            continue
-        out.append(size)
-        for step, stride in zip(steps, strides, strict=True):
-            step.append(stride)
+        else:
+            out.append(size)
+            for step, stride in zip(steps, strides, strict=True):
+                step.append(stride)
     return out, steps
 
 
@@ -114,10 +114,7 @@ class View:
         return View(offset, self.shape, tuple(strides))
 
     def part(self, first: int, count: int) -> View:
-        """Elements ``first`` to ``first + count - 1`` in row-major order, which must be a box.
-
-        The result has as few dimensions as possible.
-        """
+        """Elements ``first`` to ``first + count - 1`` in row-major order, which must be a box."""
         offset, sizes, inner, at = self.offset, [], 1, first
         for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             at, index = divmod(at, size)
@@ -127,8 +124,7 @@ class View:
             sizes.append(taken)
             inner *= taken
         assert inner == count, (self, first, count)
-        shape, (strides,) = merged(sizes[::-1], self.strides)
-        return View(offset, tuple(shape), tuple(strides))
+        return View(offset, tuple(sizes[::-1]), self.strides)
 
     def reshape(self, shape: Sequence[int]) -> View | None:
         """Return the same elements in row-major order in another shape; None where no view can."""

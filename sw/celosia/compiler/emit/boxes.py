@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from celosia.arch.config import COUNT_MAX
 from celosia.arch.isa import DmaFormat, Mem
@@ -16,8 +16,7 @@ from celosia.compiler.views import View, merged
 __all__ = ["Box"]
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """Elements (i, j, ..) that lie ``i * strides[0] + j * strides[1] + ..`` from the first one.
 
     Attributes
@@ -123,17 +122,18 @@ class Box:
             step = steps[-1] if steps else 1
         sizes, (strides, steps) = merged(self.sizes, self.strides, steps, most=COUNT_MAX)
         # One instruction walks the longest dimension that it can, the others are written out.
-        walked = max((i for i, size in enumerate(sizes) if strides[i] >= 0
-                      and steps[i] <= COUNT_MAX and size <= COUNT_MAX),
-                     key=lambda i: sizes[i], default=None)
+        usable = [i for i, size in enumerate(sizes) if size <= COUNT_MAX and strides[i] >= 0
+                  and steps[i] <= COUNT_MAX]
         rows, pitch = 1, 0
-        if walked is not None:
+        if usable:
+            walked = max(usable, key=sizes.__getitem__)
             rows, pitch, step = sizes.pop(walked), strides.pop(walked), steps.pop(walked)
         most = COUNT_MAX // dim * dim
         out = []
         for index in product(*map(range, sizes)):
-            first = sum(i * stride for i, stride in zip(index, strides, strict=True))
-            at = row + sum(i * each for i, each in zip(index, steps, strict=True))
+            first, at = 0, row
+            for i, stride, each in zip(index, strides, steps, strict=True):
+                first, at = first + i * stride, at + i * each
             for column in range(0, cols, most):
                 taken = min(most, cols - column)
                 out.append(self.transfer(

@@ -19,6 +19,7 @@ from celosia.compiler.emit.walks import Immediate, Ref, Source
 from celosia.compiler.errors import CompileError
 from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import Access, Cluster, External, OnChip, rows_of
+from celosia.compiler.views import merged
 from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Frame", "Setting", "in_memory", "on_chip"]
@@ -117,8 +118,9 @@ def on_chip(setting: Setting, access: Access, extent: Extent, first: int, count:
     at, column = layout.find(rows.offset)
     at += home.row + panel * layout.rows * wide
     lane = None if layout.columns == 1 or (wide and setting.lanes > 1) else column
-    *sizes, size = rows.shape or (1,)
-    *outer, step = layout.steps(rows.strides) or (1,)
+    sizes, (steps,) = merged(rows.shape, layout.steps(rows.strides))
+    *sizes, size = sizes or (1,)
+    *outer, step = steps or (1,)
     strides = step * tall, layout.rows * wide
     return [(i * size, Ref(at + sum(k * stride for k, stride in zip(index, outer, strict=True)),
                            strides, kind, lane))
