@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages.coverage import snippets
 
 import celosia
 from celosia.compiler.builder import Builder
@@ -143,3 +144,16 @@ def test_options_of_jit_are_those_of_compile():
           pytest.raises(ValueError, match="options must be some of fast, merge, memory, "
                                           "resident, not fats")):
         wrong(x)
+
+
+def test_every_piece_of_work_says_what_it_is_and_who_does_it():
+    names = ("dot_general", "convolution", "gather", "scatter", "while", "case", "dynamic_slice",
+             "reduce")
+    found = {(work.kind, work.reason) for snippet in snippets()
+             if snippet.name.removeprefix("stablehlo.") in names and not snippet.form
+             for work in celosia.compile(import_stablehlo(snippet.text), "core").works}
+    assert found == {
+        ("dot", "the array"), ("convolution", "the array"), ("map", "the vector unit"),
+        ("gather", "the vector unit"), ("scatter", "the vector unit"),
+        ("move", "load and store"), ("fill", "load and store"),
+        ("read", "the scalar unit"), ("while", "the scalar unit"), ("case", "the scalar unit")}
