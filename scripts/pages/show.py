@@ -144,10 +144,7 @@ def code_text(code: Code) -> str:
         if step.reduce is not Reduce.NONE:
             text += f", {step.reduce_op.name.lower()} over {step.reduce.name.lower()}"
         lines.append(text + ("" if step.extent is Extent.FULL else f"  ({_extent(step.extent)})"))
-    for value, term in code.outputs.items():
-        join = code.joins.get(value)
-        over = f", {join.name.lower()} over rows" if join is not None else ""
-        lines.append(f"write {names[term]}{over}")
+    lines += [f"write {names[term]}" for term in code.outputs.values()]
     return "\n".join(lines)
 
 

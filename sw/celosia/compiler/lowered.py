@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
-from celosia.arch.vector import ReduceOp
+from celosia.arch.vector import Reduce
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Value
@@ -129,7 +129,7 @@ class Read:
 class Write:
     """A value that a cluster writes.
 
-    Views as of `Read`. What `Code.joins` joins over rows has a view of the shape
+    Views as of `Read`. What is joined over rows (`Code.joined`) has a view of the shape
     ``space[:kept] + space[-1:]``, or ``space[:kept]`` where lanes are joined as well (ROWS).
     """
 
@@ -183,27 +183,30 @@ class Code:
     steps
         In order, none without use. One step stands for all rows and all panels of D lanes of its
         extent. ``reduce`` LANES joins all lanes of the whole row of the space (over all panels,
-        without those beyond the last column) and leaves an element for each row, in every lane. A
-        lane index counts the columns of the space.
+        without those beyond the last column) and leaves an element for each row, in every lane;
+        ROWS joins the rows that the cluster does not keep, and is written, nothing else. A lane
+        index counts the columns of the space.
     inputs
         The term of each value that is read, and of the product's result. What has no lanes has its
         element in every lane.
     outputs
         The term of each value that is written: of the extent of its `Write`.
-    joins
-        Values that are joined over rows and then written (in `outputs`, too, by their term before
-        the rows are joined).
     """
 
     steps: tuple[Term, ...]
     inputs: dict[Value, Term]
     outputs: dict[Value, Term]
-    joins: dict[Value, ReduceOp]
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """All that has rows: what is read, and what the steps make."""
         return *self.inputs.values(), *self.steps
+
+    @property
+    def joined(self) -> frozenset[Value]:
+        """The values that are joined over rows before they are written."""
+        return frozenset(value for value, term in self.outputs.items()
+                         if term.reduce is Reduce.ROWS)
 
     def replaced(self, leaf: Callable[[Term], Term]) -> Code:
         """Return the code with other immediates and indexes."""
@@ -212,7 +215,7 @@ class Code:
             args = tuple(made[arg] if arg in made else leaf(arg) for arg in step.args)
             made[step] = step if args == step.args else replace(step, args=args)
         return Code(tuple(made[step] for step in self.steps), self.inputs,
-                    {value: made[term] for value, term in self.outputs.items()}, self.joins)
+                    {value: made[term] for value, term in self.outputs.items()})
 
 
 @dataclass(frozen=True, eq=False)

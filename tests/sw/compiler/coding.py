@@ -1,6 +1,7 @@
 """Hand-made clusters and code, what NumPy makes of them, and what the golden model does."""
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -8,7 +9,7 @@ from moving import FORMATS, Memory
 
 from celosia import driver
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp
+from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.actions import JOINS
 from celosia.compiler.emit.map import emit_map
@@ -194,7 +195,21 @@ class Coding:
 
     @property
     def code(self):
-        return Code(tuple(self.steps), self.inputs, self.outputs, self.joins)
+        """The steps, with joins over rows: of what a step makes for nothing else, in that step."""
+        steps, outputs = list(self.steps), dict(self.outputs)
+        used = Counter(value for step in steps for value in step.values) + Counter(outputs.values())
+        for value, join in self.joins.items():
+            tile = outputs[value]
+            [extent] = [write.extent for write in self.writes if write.value is value]
+            fused = tile in steps and used[tile] == 1 and not tile.reduce
+            first = tile if fused else Term(VectorOp.MOV, (tile,))
+            made = replace(first, extent=extent, reduce=Reduce.ROWS, reduce_op=join)
+            outputs[value] = made
+            if fused:
+                steps[steps.index(tile)] = made
+            else:
+                steps.append(made)
+        return Code(tuple(steps), self.inputs, outputs)
 
     def expected(self, write):
         """Return the words that a write must give, as a matrix."""

@@ -161,7 +161,7 @@ class Multiplying:
             expected = np.where(expected.view(np.int32) < 0, 0, expected).astype(np.uint32)
         cluster = Cluster(space, len(space) - 1, product, value, (), (), (
             Write(value, Extent.FULL, Access(target, View.contiguous(space))),), "test")
-        code = Code(steps, {value: result}, {value: made}, {})
+        code = Code(steps, {value: result}, {value: made})
         if region is None:
             whole = everything(self.config)
             region = type(whole)(range(0, end), whole.acc)

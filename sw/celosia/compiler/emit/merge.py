@@ -32,7 +32,7 @@ def flatten(cluster: Cluster, code: Code) -> Cluster | None:
     dense = all(use.extent == Extent.SCALAR or (
         use.extent == Extent.FULL and isinstance(use.access.tensor.home, External)
         and use.access.view.is_contiguous) for use in (*cluster.reads, *cluster.writes))
-    if (cluster.product is not None or code.joins or not plain or not dense
+    if (cluster.product is not None or code.joined or not plain or not dense
             or any(term.extent not in extents for term in code.terms)):
         return None
     count = math.prod(cluster.space)
@@ -70,7 +70,7 @@ def merge_rows(cluster: Cluster, code: Code) -> Cluster:
     def of(use: _Use, outer: Sequence[int], inner: Sequence[int]) -> _Use:
         if Extent.ROWS not in use.extent:
             return use
-        view, after = use.access.view, isinstance(use, Write) and use.value in code.joins
+        view, after = use.access.view, isinstance(use, Write) and use.value in code.joined
         sizes = [*kept, *([] if after else joined)]
         strides = [*outer, *([] if after else inner)]
         if Extent.LANES in use.extent:

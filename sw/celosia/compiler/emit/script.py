@@ -123,17 +123,11 @@ def script(config: TpuConfig, cluster: Cluster, code: Code) -> Script:
     after: dict[Term | None, list[Term]] = {}
     for write in cluster.writes:
         value = code.outputs[write.value]
-        join = code.joins.get(write.value)
-        if join is not None:
-            fused = value in makers and used[value] == 1 and not value.reduce
-            first = value if fused else Term(VectorOp.MOV, (value,))
-            if fused:
+        if value.reduce is Reduce.ROWS:
+            if value in steps:
                 steps.remove(value)
-            step = replace(first, extent=write.extent, reduce=Reduce.ROWS, reduce_op=join,
-                           destination=write)
-            # A step that is joined at once stays where it was: after all of its operands.
-            place = _latest(steps, step) if fused else value if value in makers else None
-            after.setdefault(place, []).append(step)
+            # It is done as soon as its operands are there.
+            after.setdefault(_latest(steps, value), []).append(replace(value, destination=write))
             continue
         if value.extent != write.extent or (
                 value in made.reads

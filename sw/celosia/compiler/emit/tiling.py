@@ -108,7 +108,7 @@ class _Search:
                  if isinstance(read.access.tensor.home, External)]
         self.loaded = kinds.count(Extent.FULL), kinds.count(Extent.ROWS)
         # What is joined over rows is written at the end.
-        kinds = [write.extent for write in cluster.writes if write.value not in code.joins]
+        kinds = [write.extent for write in cluster.writes if write.value not in code.joined]
         self.writes = kinds.count(Extent.FULL), kinds.count(Extent.ROWS)
         self.share = body.sums_share
         written = {write.access.tensor for write in cluster.writes

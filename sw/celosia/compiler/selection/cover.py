@@ -1,11 +1,11 @@
-"""Tree covering: first stage, second stage and join of lanes become one instruction."""
+"""Tree covering: first stage, second stage and join become one instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from celosia.arch.vector import DIV_OPS, Post, ReduceOp
+from celosia.arch.vector import DIV_OPS, Post, Reduce
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.lowered import Code
 from celosia.compiler.selection.terms import NO_POST_OPS, Pool, is_first, streams, uses_of, walk
@@ -16,16 +16,13 @@ __all__ = ["cover"]
 
 
 def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
-          joins: Mapping[Value, ReduceOp], reads: Sequence[tuple[Value, Extent]],
-          result: Value | None = None) -> Code:
+          reads: Sequence[tuple[Value, Extent]], result: Value | None = None) -> Code:
     """Return code for terms.
 
     Parameters
     ----------
     outputs
         The term that is written for each value, and the extent of the write.
-    joins
-        See `Code.joins`.
     reads
         What is read, also where it is of no use; and the product's result.
     result
@@ -34,8 +31,7 @@ def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
     made = pool.rebuilt([term for term, _ in outputs.values()],
                         lambda term, uses: _two_streams(pool, term))
     return _Cover(pool, dict(zip(outputs, made, strict=True)),
-                  {value: extent for value, (_, extent) in outputs.items()}, joins, reads,
-                  result).run()
+                  {value: extent for value, (_, extent) in outputs.items()}, reads, result).run()
 
 
 def _two_streams(pool: Pool, term: Term) -> Term | None:
@@ -55,10 +51,9 @@ def _two_streams(pool: Pool, term: Term) -> Term | None:
 
 class _Cover:
     def __init__(self, pool: Pool, outputs: dict[Value, Term], wanted: dict[Value, Extent],
-                 joins: Mapping[Value, ReduceOp], reads: Sequence[tuple[Value, Extent]],
-                 result: Value | None):
+                 reads: Sequence[tuple[Value, Extent]], result: Value | None):
         self.pool, self.outputs, self.wanted = pool, outputs, wanted
-        self.joins, self.reads, self.result = joins, reads, result
+        self.reads, self.result = reads, result
         self.uses = uses_of(outputs.values())
         #: The instruction that gives each half that is not inside of one, and leaves.
         self.made: dict[Term, Term] = {}
@@ -74,7 +69,7 @@ class _Cover:
             elif term not in inside:
                 self.made[term] = self._step(self._instruction(term))
         outputs = {value: self._output(value, term) for value, term in self.outputs.items()}
-        return Code(tuple(self.steps), inputs, outputs, dict(self.joins))
+        return Code(tuple(self.steps), inputs, outputs)
 
     def _goes_with(self, arg: Term, term: Term) -> bool:
         """Whether ``arg`` is made by the instruction that makes ``term`` of it."""
@@ -85,7 +80,9 @@ class _Cover:
                     and streams((*arg.args, term.args[1])) <= STREAMS)
         if term.post:
             return is_first(arg) and arg.op not in NO_POST_OPS
-        return bool(term.reduce) and not arg.reduce
+        # Rows are joined of as many elements as there are: what has less is made before.
+        return bool(term.reduce) and not arg.reduce and (
+            term.reduce is Reduce.LANES or arg.extent is term.extent)
 
     def _instruction(self, term: Term) -> Term:
         """Return a term with what its instruction makes before it."""

@@ -78,11 +78,10 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
         if found.terms[write.value] in needed:
             outputs[write.value] = found.terms[write.value], write.extent
     outputs = _shortened(pool, outputs, options)
-    joins = {value: op for value, op in found.joins.items() if value in outputs}
     reads = [(read.value, read.extent) for read in cluster.reads]
     if cluster.result is not None:
         reads.append((cluster.result, Extent.FULL))
-    code = cover(pool, outputs, joins, reads, cluster.result)
+    code = cover(pool, outputs, reads, cluster.result)
     if not config.bf16:
         _refuse_floats(config, cluster, code)
     return code

@@ -161,6 +161,10 @@ class Pool:
         return self._term(VectorOp.MOV, (arg,), extent_of((arg,), Reduce.LANES),
                           reduce=Reduce.LANES, reduce_op=reduce_op)
 
+    def join_rows(self, reduce_op: ReduceOp, arg: Term, extent: Extent) -> Term:
+        """Return what groups of rows join to (`celosia.compiler.lowered.Code`): FULL, or ROWS."""
+        return self._term(VectorOp.MOV, (arg,), extent, reduce=Reduce.ROWS, reduce_op=reduce_op)
+
     def step(self, op: VectorOp, args: tuple[Term, ...], post: Post, param: int, reduce: Reduce,
              reduce_op: ReduceOp) -> Term:
         """Return an instruction of a function as halves; see `celosia.kernels.terms.recording`."""
@@ -181,6 +185,8 @@ class Pool:
         """Return the same half of an instruction with other operands."""
         if not args:
             return term
+        if term.reduce is Reduce.ROWS:
+            return self.join_rows(term.reduce_op, args[0], term.extent)
         if term.reduce:
             return self.join(term.reduce_op, args[0])
         if term.post is Post.DIV:

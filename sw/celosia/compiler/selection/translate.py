@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.vector import FLOAT_OPS, Post, ReduceOp, VectorOp
+from celosia.arch.vector import FLOAT_OPS, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.errors import CompileError
 from celosia.compiler.levels import INSTRUCTIONS, KERNELS
 from celosia.compiler.lowered import Cluster
@@ -54,13 +54,10 @@ class Translation:
         Of each value, as further operations need it.
     stored
         Likewise, as it is written: what a store rounds by itself is not rounded.
-    joins
-        Of values that are joined over rows: the operation; their terms are before that.
     """
 
     terms: dict[Value, Term] = field(default_factory=dict)
     stored: dict[Value, Term] = field(default_factory=dict)
-    joins: dict[Value, ReduceOp] = field(default_factory=dict)
 
 
 def rounded(pool: Pool, x: Term) -> Term:
@@ -138,9 +135,14 @@ class _Translator:
         if value not in self.found.terms:
             raise self._error(node, "must have operands that its cluster reads or makes, not "
                                     f"{value!r}")
-        if value in self.found.joins:
+        if self.found.terms[value].reduce is Reduce.ROWS:
             raise self._error(node, "must not use what its cluster joins over rows")
         return self.found.terms[value]
+
+    def _is_joined(self, value: Value) -> bool:
+        """Whether a value is joined over rows."""
+        found = self.found.terms.get(value)
+        return found is not None and found.reduce is Reduce.ROWS
 
     def _is_known(self, value: Value) -> bool:
         node = value.node
@@ -170,9 +172,7 @@ class _Translator:
             self._elementwise(node)
 
     def _alias(self, node: Node, value: Value, operand: Value) -> None:
-        if operand in self.found.joins:
-            self.found.joins[value] = self.found.joins[operand]
-        else:
+        if not self._is_joined(operand):
             self._of(node, operand)
         self._put(value, self.found.terms[operand], self.shapes[operand],
                   self.found.stored[operand])
@@ -258,7 +258,7 @@ class _Translator:
     def _convert(self, node: Node) -> None:
         [operand], value = node.operands, node.result
         of, to = operand.dtype, value.dtype
-        if operand in self.found.joins and (of, to) == (DType.F32, DType.BF16):
+        if self._is_joined(operand) and (of, to) == (DType.F32, DType.BF16):
             self._alias(node, value, operand)
             return
         x = self._of(node, operand)
@@ -295,10 +295,9 @@ class _Translator:
                 raise self._error(node, f"must take all {self.lanes} columns, not {extent}")
             shape = Extent.ROWS if shape is Extent.FULL else Extent.SCALAR
             term = self._lanes(node, term, extent)
-        is_float = x.dtype.is_float
-        self._put(value, term, shape)
         if rows:
-            self.found.joins[value] = self._op(node, is_float)
+            term = self.pool.join_rows(self._op(node, x.dtype.is_float), term, shape)
+        self._put(value, term, shape)
 
     def _op(self, node: Node, is_float: bool) -> ReduceOp:
         table = JOINS_F if is_float else JOINS_I

@@ -78,10 +78,10 @@ def evaluate(code: Code, space: tuple[int, ...], arrays: Mapping[Value, NDArray]
         found = {}
         for value, term in code.outputs.items():
             words = run.words[term]
-            if value in code.joins:
+            if term.reduce is Reduce.ROWS:
                 count, width = words.shape
                 rows = words.reshape(groups, count // groups, width)
-                words = PLAIN.join_rows(code.joins[value], rows)
+                words = PLAIN.join_rows(term.reduce_op, rows)
             found[value] = _squeezed(words, term.extent)
     return found
 
@@ -106,7 +106,7 @@ class _Run:
     def step(self, step: Term) -> None:
         words = PLAIN.compute(step.first, step.post, [self._of(arg) for arg in step.args],
                               step.param)
-        if step.reduce != Reduce.NONE:
+        if step.reduce is Reduce.LANES:
             words = self._joined(step.reduce_op, words)
         self.words[step] = np.broadcast_to(words, self.shape(step)).copy()
 
