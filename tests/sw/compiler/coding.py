@@ -11,7 +11,7 @@ from celosia import driver
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.codegen.build import build
-from celosia.compiler.emit.actions import JOINS
+from celosia.compiler.emit.instructions import JOINS
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.lowered import Access, Cluster, Code, External, OnChip, Read, Region, Write
 from celosia.compiler.views import View

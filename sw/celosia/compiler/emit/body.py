@@ -7,8 +7,8 @@ from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.actions import compute, copy, in_place, lane_rows, put
 from celosia.compiler.emit.frame import Frame, Setting
+from celosia.compiler.emit.instructions import compute, copy, in_place, lane_rows, put
 from celosia.compiler.emit.joins import Accumulator
 from celosia.compiler.emit.plan import Plan, plan
 from celosia.compiler.emit.script import script

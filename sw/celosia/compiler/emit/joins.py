@@ -9,8 +9,8 @@ from celosia.arch.isa import Mem
 from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.actions import JOINS, sliced
 from celosia.compiler.emit.frame import Frame, Setting, in_memory, on_chip
+from celosia.compiler.emit.instructions import JOINS, sliced
 from celosia.compiler.emit.walks import Immediate, Ref, issue
 from celosia.compiler.lowered import External
 from celosia.kernels.terms import Extent, Term

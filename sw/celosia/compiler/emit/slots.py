@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Pool", "Slot", "Slots"]
+__all__ = ["FreeList", "Slot", "Slots"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Slot:
 
 
 @dataclass
-class Pool:
+class FreeList:
     """Rows of one area: given out where they fit first, and taken back.
 
     Attributes
@@ -79,7 +79,7 @@ class Slots:
     """
 
     def __init__(self, sums: int = 0, *, apart: bool = False):
-        self._pools = (Pool(), Pool(sums, sums), Pool())
+        self._pools = (FreeList(), FreeList(sums, sums), FreeList())
         self.apart = apart
 
     @property

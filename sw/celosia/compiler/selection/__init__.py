@@ -1,7 +1,7 @@
 """Instruction selection: the elementwise operations of a cluster as few vector instructions.
 
 `select` makes the `celosia.compiler.lowered.Code` of a cluster: `translate.py` makes terms of the
-nodes (`terms.py`), tables of rules make them shorter (`always.py`, `rules.py`; those that must
+nodes (`pool.py`), tables of rules make them shorter (`always.py`, `rules.py`; those that must
 search are in `products.py` and `sums.py`, `matching.py` matches patterns), `cover.py` puts terms
 together to instructions.
 

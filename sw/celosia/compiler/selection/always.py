@@ -23,7 +23,7 @@ from celosia.compiler.selection.notation import (
     select,
     square,
 )
-from celosia.compiler.selection.terms import is_first
+from celosia.compiler.selection.pool import is_first
 from celosia.graph import DType
 from celosia.kernels.terms import Leaf, Term, step
 

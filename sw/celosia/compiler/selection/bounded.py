@@ -17,7 +17,7 @@ from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.fast import is_normal, short_tanh
-from celosia.compiler.selection.terms import Pool
+from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.uses import Uses, bare, constant_of
 from celosia.graph import Node
 from celosia.kernels.terms import Extent, Term

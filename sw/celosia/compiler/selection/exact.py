@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.levels import KERNELS
-from celosia.compiler.selection.terms import Pool
+from celosia.compiler.selection.pool import Pool
 from celosia.kernels.terms import Term, recording
 
 __all__ = ["exact", "inline"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.terms import Pool
+from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.translate import Rule
 from celosia.graph import Node
 from celosia.kernels.terms import Extent, Term, clamp_bounds

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.compiler.selection.terms import COMMUTATIVE, Pool, Uses, is_made, merges, single
+from celosia.compiler.selection.pool import COMMUTATIVE, Pool, Uses, is_made, merges, single
 from celosia.kernels.terms import Extent, Leaf, Term, current, recording
 
 __all__ = ["Check", "Rule", "Rules", "apart", "free", "is_merging", "is_shared", "is_single",

@@ -12,7 +12,7 @@ import math
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.fast import is_normal
-from celosia.compiler.selection.terms import Pool, Uses, single
+from celosia.compiler.selection.pool import Pool, Uses, single
 from celosia.kernels.terms import Extent, Term
 
 __all__ = ["factors_of", "opposite", "product", "scaled_product", "taken_in"]

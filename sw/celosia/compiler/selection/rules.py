@@ -36,9 +36,9 @@ from celosia.compiler.selection.notation import (
     square,
     total,
 )
+from celosia.compiler.selection.pool import Pool, Uses, is_first, is_made, single, streams
 from celosia.compiler.selection.products import opposite, product, scaled_product, taken_in
 from celosia.compiler.selection.sums import collected, common
-from celosia.compiler.selection.terms import Pool, Uses, is_first, is_made, single, streams
 from celosia.kernels.terms import STREAMS, Extent, Term, join_extents, step, word
 
 __all__ = ["FAST", "FIXED", "FUSE", "MERGED", "is_fusable"]

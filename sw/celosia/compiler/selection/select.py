@@ -13,8 +13,8 @@ from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.cover import cover
 from celosia.compiler.selection.fast import FUNCTIONS, to_bf16
+from celosia.compiler.selection.pool import Pool, Uses, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
-from celosia.compiler.selection.terms import Pool, Uses, walk
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
 from celosia.kernels.terms import Extent, Term

@@ -7,8 +7,8 @@ patterns.
 from __future__ import annotations
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.selection.pool import Pool, Uses, single
 from celosia.compiler.selection.products import factors_of
-from celosia.compiler.selection.terms import Pool, Uses, single
 from celosia.kernels.terms import Extent, Term
 
 __all__ = ["collected", "common"]

@@ -23,7 +23,7 @@ from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.terms import Pool, is_first, is_made
+from celosia.compiler.selection.pool import Pool, is_first, is_made
 from celosia.graph import DType, Node, Trait, Value, having
 from celosia.kernels.terms import Extent, Term
 

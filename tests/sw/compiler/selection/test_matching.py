@@ -11,7 +11,7 @@ from celosia.compiler.selection.matching import (
     shared,
 )
 from celosia.compiler.selection.notation import fma, square
-from celosia.compiler.selection.terms import Pool, uses_of
+from celosia.compiler.selection.pool import Pool, uses_of
 from celosia.kernels.terms import Extent, recording
 
 

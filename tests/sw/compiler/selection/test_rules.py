@@ -10,8 +10,8 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.matching import Rule, is_merging, is_shared, is_single
 from celosia.compiler.selection.notation import clamp_f, relu_f
+from celosia.compiler.selection.pool import Pool, uses_of, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED, is_fusable
-from celosia.compiler.selection.terms import Pool, uses_of, walk
 from celosia.graph import DType
 from celosia.kernels.terms import Extent, Leaf, recording, step
 from celosia.model.lanes import PLAIN
