@@ -53,19 +53,16 @@ class Weights:
         self.depth, self.columns, self.natural = depth, columns, natural
         self.dim, self.source = config.dim, source
         self.panels = ceil_div(columns[0], config.dim)
+        #: Taps or batches in all.
+        self._count = math.prod(count for count, _ in outer)
         self.resident = operand_home(access, config.dim, right=True, source=source)
         self._box = None if self.resident else Box.of(access)
-
-    def _outer(self, part: Part) -> list[tuple[int, int]]:
-        if self.batched:
-            return [(part.batches[1] - part.batches[0], self.outer[0][1])]
-        return [*self.outer]
 
     def _size(self, part: Part) -> tuple[int, int, int]:
         """Batches or taps, elements of depth, columns."""
         k0, k1 = part.depth
         n0, n1 = part.panels
-        return (math.prod(count for count, _ in self._outer(part)),
+        return (part.batches[1] - part.batches[0] if self.batched else self._count,
                 min(self.depth[0], k1 * self.dim) - k0 * self.dim,
                 min(self.columns[0], n1 * self.dim) - n0 * self.dim)
 
@@ -88,8 +85,9 @@ class Weights:
         """
         if self._box is None:
             return []
-        size, dim = self._outer(part), self.dim
+        dim = self.dim
         outer, depth, columns = self._size(part)
+        size = [(outer, self.outer[0][1])] if self.batched else self.outer
         n0 = part.panels[0]
         rows = min(self.depth[0], k1 * dim) - k0 * dim
         first = (k0 * dim * self.depth[1] + n0 * dim * self.columns[1]
@@ -112,7 +110,6 @@ class Weights:
 
     def tile(self, part: Part, row: int, outer: int, n: int, k: int) -> tuple[int, int]:
         """First row and number of rows of the tile of a batch or tap, of panels n and k."""
-        count, depth, columns = self._size(part)
         dim = self.dim
         if self.resident is not None:
             first, layout = self.resident
@@ -122,6 +119,7 @@ class Weights:
                 first += outer % size * step
                 outer //= size
             return first + n * layout.rows + k * dim, min(dim, self.depth[0] - k * dim)
+        count, depth, columns = self._size(part)
         k, n = k - part.depth[0], n - part.panels[0]
         if self.natural:
             return (row + n * count * depth + outer * depth + k * dim, min(dim, depth - k * dim))
