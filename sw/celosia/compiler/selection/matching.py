@@ -132,7 +132,8 @@ class Rule:
     def __call__(self, pool: Pool, term: Term, uses: Uses) -> Term | None:
         """Return what takes the place of a term; None: the rule does not apply."""
         if self.search is not None:
-            return self.search(pool, term, uses)
+            with recording(pool):
+                return self.search(pool, term, uses)
         assert self.equation is not None
         for found in self.matches(pool, term, uses):
             with recording(pool):

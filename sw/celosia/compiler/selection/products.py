@@ -12,8 +12,9 @@ import math
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.fast import is_normal
+from celosia.compiler.selection.notation import fma, square
 from celosia.compiler.selection.pool import Pool, Uses, single
-from celosia.kernels.terms import Extent, Term
+from celosia.kernels.terms import Extent, Term, step
 
 __all__ = ["factors_of", "opposite", "product", "scaled_product", "taken_in"]
 
@@ -30,29 +31,28 @@ def product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     small = None
     if abs(constant) != 1:
         small = pool.fp32(constant)
-    small = _times(pool, _together(pool, groups[Extent.SCALAR]), small)
+    small = _times(_together(groups[Extent.SCALAR]), small)
     if groups[Extent.ROWS] and groups[Extent.FULL] and small is not None and (
             pool.panels > 1 or any(_is_free(each, uses) for each in groups[Extent.ROWS])):
         groups[Extent.ROWS].append(small)
         small = None
-    small = _times(pool, _together(pool, groups[Extent.LANES]), small)
+    small = _times(_together(groups[Extent.LANES]), small)
     if small is None and constant == -1 and not (groups[Extent.FULL] or groups[Extent.ROWS]):
         return None
     if not groups[Extent.FULL]:
-        found = _times(pool, _together(pool, groups[Extent.ROWS]), small)
+        found = _times(_together(groups[Extent.ROWS]), small)
     else:
         # What is one element a row goes in before the last factor, which a sum may take.
-        found = _times(pool, _together(pool, groups[Extent.FULL]),
-                       _together(pool, groups[Extent.ROWS]))
-        found = _times(pool, found, small)
+        found = _times(_together(groups[Extent.FULL]), _together(groups[Extent.ROWS]))
+        found = _times(found, small)
     if found is None:
         return pool.fp32(constant)
     if constant == -1:
-        found = pool.op(Op.FNEG, found)
+        found = -found
     return None if found is term else found
 
 
-def _scaled(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
+def _scaled(x: Term, t: Term, uses: Uses) -> Term | None:
     """Return x * t for no more instructions than x takes; None where that is not so.
 
     ``t`` is the same in all rows, and x is used once. Sums with what is the same in all rows, and
@@ -61,21 +61,21 @@ def _scaled(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
     if x.is_op(Op.FFMA) and not x.args[2].is_stream:
         a, b, c = x.args
         if not b.is_stream:
-            return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, t), pool.op(Op.FMUL, c, t))
+            return fma(a, b * t, c * t)
         for each, other in ((a, b), (b, a)):
-            inner = _scaled(pool, each, t, uses) if single(each, uses) else None
+            inner = _scaled(each, t, uses) if single(each, uses) else None
             if inner is not None:
-                return pool.op(Op.FFMA, other, inner, pool.op(Op.FMUL, c, t))
+                return fma(other, inner, c * t)
         return None
     if x.is_op(Op.FADD):
         for a, s in (x.args, x.args[::-1]):
             if not s.is_stream:
-                return pool.op(Op.FFMA, a, t, pool.op(Op.FMUL, s, t))
+                return fma(a, t, s * t)
     if x.is_op(Op.FSUB):
         a, s = x.args
         # Not a difference from the largest, say: what is left of large numbers would be rounding.
         if a.is_word:
-            return pool.op(Op.FFMA, s, pool.op(Op.FNEG, t), pool.op(Op.FMUL, a, t))
+            return fma(s, -t, a * t)
     return None
 
 
@@ -84,13 +84,13 @@ def _is_free(factor: Term, uses: Uses) -> bool:
     return factor.is_post(Post.RECIP) and single(factor, uses)
 
 
-def _times(pool: Pool, a: Term | None, b: Term | None) -> Term | None:
+def _times(a: Term | None, b: Term | None) -> Term | None:
     if a is None or b is None:
         return b if a is None else a
-    return pool.op(Op.FMUL, a, b)
+    return a * b
 
 
-def _together(pool: Pool, factors: list[Term]) -> Term | None:
+def _together(factors: list[Term]) -> Term | None:
     """Return the product of factors of one extent; two equal ones are a square."""
     found = None
     counts: dict[Term, int] = {}
@@ -101,11 +101,11 @@ def _together(pool: Pool, factors: list[Term]) -> Term | None:
     if pairs:
         root = None
         for factor in pairs:
-            root = _times(pool, root, factor)
+            root = _times(root, factor)
         assert root is not None
-        singles.append(pool.post(Post.SQUARE, root))
+        singles.append(square(root))
     for factor in singles:
-        found = _times(pool, found, factor)
+        found = _times(found, factor)
     return found
 
 
@@ -151,54 +151,52 @@ def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
         for inner, other in (x.args, x.args[::-1]):
             found = _taken_in(pool, inner, y, uses)
             if found is not None:
-                return pool.op(Op.FMUL, found, other)
+                return found * other
     if x.is_op(Op.FADD) and x.args[1].is_word:
-        return pool.op(Op.FFMA, x.args[0], y, pool.op(Op.FMUL, x.args[1], y))
+        return fma(x.args[0], y, x.args[1] * y)
     if x.is_op(Op.FSUB) and x.args[0].is_word:
-        return pool.op(Op.FFMA, x.args[1], pool.op(Op.FNEG, y), pool.op(Op.FMUL, x.args[0], y))
+        return fma(x.args[1], -y, x.args[0] * y)
     if x.is_op(Op.FFMA) and x.args[1].is_word and x.args[2].is_word:
         a, b, c = x.args
-        return pool.op(Op.FFMA, a, pool.op(Op.FMUL, b, y), pool.op(Op.FMUL, c, y))
+        return fma(a, b * y, c * y)
     return None
 
 
 def scaled_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """(x + s) * t is x * t + s * t where s and t are the same in all rows."""
     for x, t in (term.args, term.args[::-1]):
-        if not (not t.is_stream and x.is_stream and single(x, uses)):
+        if t.is_stream or not x.is_stream or not single(x, uses):
             continue
-        found = _scaled(pool, x, t, uses) or _scaled_sum(pool, x, t, uses)
+        found = _scaled(x, t, uses) or _scaled_sum(x, t, uses)
         if found is not None:
             return found
         # Of a product one factor will do.
         if x.is_op(Op.FMUL):
             for inner, other in (x.args, x.args[::-1]):
-                found = _scaled(pool, inner, t, uses) if single(inner, uses) else None
+                found = _scaled(inner, t, uses) if single(inner, uses) else None
                 if found is not None:
-                    return pool.op(Op.FMUL, other, found)
+                    return other * found
         # x + c * x * a is x * (1 + c * a).
         if x.is_op(Op.FFMA) and x.args[0].is_op(Op.FMUL) and not x.args[1].is_stream:
             inner, factor, common = x.args
             if common in inner.args and single(inner, uses):
                 [rest] = [arg for arg in inner.args if arg is not common] or [common]
-                return pool.op(Op.FMUL, common,
-                               pool.op(Op.FFMA, rest, pool.op(Op.FMUL, factor, t), t))
+                return common * fma(rest, factor * t, t)
     return None
 
 
-def _scaled_sum(pool: Pool, x: Term, t: Term, uses: Uses) -> Term | None:
+def _scaled_sum(x: Term, t: Term, uses: Uses) -> Term | None:
     """Return a sum of two streams times ``t``, where one of the products costs less."""
     if not x.is_op(Op.FADD, Op.FSUB):
         return None
-    code = x.first
     a, b = x.args
     # What is left of large numbers would be rounding, and exp makes much of it.
-    if code is Op.FSUB and (a.extent is not b.extent or t.is_word and abs(t.number) > 1):
+    if x.op is Op.FSUB and (a.extent is not b.extent or t.is_word and abs(t.number) > 1):
         return None
     for each, other in ((a, b), (b, a)):
         factors = each.args if each.is_op(Op.FMUL) and single(each, uses) else ()
         if other.is_stream and any(arg.extent is not Extent.FULL for arg in factors):
-            return pool.op(code, pool.op(Op.FMUL, a, t), pool.op(Op.FMUL, b, t))
+            return step(x.first, a * t, b * t)
     return None
 
 
@@ -208,7 +206,7 @@ def opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
     if not (x.is_op(Op.FMUL) and single(x, uses)):
         return None
     for inner, other in (x.args, x.args[::-1]):
-        less = _scaled(pool, inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
+        less = _scaled(inner, pool.fp32(-1.0), uses) if single(inner, uses) else None
         if less is not None:
-            return pool.op(Op.FMUL, other, less)
+            return other * less
     return None

@@ -6,6 +6,9 @@ patterns.
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.pool import Pool, Uses, single
 from celosia.compiler.selection.products import factors_of
@@ -18,7 +21,7 @@ def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
     """Return g * (p + q) for a sum (or difference) g * p + g * q; None where it is no shorter."""
     a, b = term.args
     if term.is_op(Op.FADD):
-        found = _regrouped(pool, a, b, uses) or _regrouped(pool, b, a, uses)
+        found = _regrouped(a, b, uses) or _regrouped(b, a, uses)
         if found is not None:
             return found
     (left, right), (first, second) = (_factors(a, uses), _factors(b, uses)), (1.0, 1.0)
@@ -39,15 +42,11 @@ def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
     rest, factor, shift = (ps, first, second) if ps else (qs, second, first)
     if not any(each.extent is Extent.FULL for each in rest):
         return None
-    inner = _product(pool, rest)
-    outer = _product(pool, shared)
-    assert inner is not None
-    assert outer is not None
-    return pool.op(Op.FMUL, outer, pool.op(
-        Op.FADD, pool.op(Op.FMUL, inner, pool.fp32(factor)), pool.fp32(shift)))
+    inner, outer = _product(rest), _product(shared)
+    return outer * (inner * factor + shift)
 
 
-def _regrouped(pool: Pool, x: Term, w: Term, uses: Uses) -> Term | None:
+def _regrouped(x: Term, w: Term, uses: Uses) -> Term | None:
     """(a + z) + w is a + (z + w) where w is a product with z."""
     if not (x.is_op(Op.FADD) and single(x, uses)):
         return None
@@ -57,7 +56,7 @@ def _regrouped(pool: Pool, x: Term, w: Term, uses: Uses) -> Term | None:
         if found is None or inside is None or not z.is_op(Op.FMUL) and z not in found[0]:
             continue
         if z in found[0] or (z.is_op(Op.FMUL) and set(inside[0]) < set(found[0])):
-            return pool.op(Op.FADD, a, pool.op(Op.FADD, z, w))
+            return a + (z + w)
     return None
 
 
@@ -69,11 +68,8 @@ def _factors(term: Term, uses: Uses) -> tuple[list[Term], float] | None:
     return None if constant is None else (factors, constant)
 
 
-def _product(pool: Pool, factors: list[Term]) -> Term | None:
-    found = None
-    for factor in factors:
-        found = factor if found is None else pool.op(Op.FMUL, found, factor)
-    return found
+def _product(factors: list[Term]) -> Term:
+    return functools.reduce(operator.mul, factors)
 
 
 def collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
@@ -81,14 +77,14 @@ def collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
     for x, t in (term.args, term.args[::-1]):
         if x.extent is not Extent.FULL or t.extent is Extent.FULL or t.is_word:
             continue
-        found = _parted(pool, x, uses)
+        found = _parted(x, uses)
         if found is not None:
             rest, s = found
-            return pool.op(Op.FADD, rest, pool.op(Op.FADD, s, t))
+            return rest + (s + t)
     return None
 
 
-def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term] | None:
+def _parted(x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term] | None:
     """Return two terms whose sum is x, the second of less elements; None: x is no such sum."""
     if not (x.is_op(Op.FADD) and single(x, uses)) or not depth:
         return None
@@ -96,7 +92,7 @@ def _parted(pool: Pool, x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term
         if a.extent is Extent.FULL and s.extent is not Extent.FULL and not s.is_word:
             return a, s
     for a, b in (x.args, x.args[::-1]):
-        found = _parted(pool, b, uses, depth - 1)
+        found = _parted(b, uses, depth - 1)
         if found is not None:
-            return pool.op(Op.FADD, a, found[0]), found[1]
+            return a + found[0], found[1]
     return None
