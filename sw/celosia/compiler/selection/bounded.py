@@ -13,14 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.fast import is_normal, short_tanh
+from celosia.compiler.selection.fast import is_normal, short_tanh, whole_power
+from celosia.compiler.selection.notation import div, recip, select, sqrt
 from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.uses import Uses, bare, constant_of
 from celosia.graph import Node
-from celosia.kernels.terms import Extent, Term
+from celosia.kernels.terms import Extent, Term, step
 
 __all__ = ["Bounded"]
 
@@ -51,14 +51,14 @@ class Bounded:
         n, d = args
         inverse = _inverse(d.number) if d.is_word else None
         if inverse is not None:
-            return pool.op(Op.FMUL, n, pool.fp32(inverse))
+            return n * inverse
         factor = self._late_factor(node, n)
         if factor is None:
-            return pool.div(n, d)
+            return div(n, d)
         [rest] = [arg for arg in n.args if arg is not factor] or [factor]
         self._because(node, "by one number last: a sum takes that product in, a rounding less "
                             "(while the quotient without it is normal)")
-        return pool.op(Op.FMUL, pool.div(rest, d), factor)
+        return div(rest, d) * factor
 
     def _late_factor(self, node: Node, n: Term) -> Term | None:
         """Return the factor of a numerator that a sum can take in instead: c + s * (x / d).
@@ -80,7 +80,7 @@ class Bounded:
             return exact(pool, "tanh", *args)
         self._because(node, f"only sums with constants from {least:g} on use it, and 2**-22 is "
                             "4 ULP of 1")
-        return short_tanh(pool, args[0])
+        return short_tanh(args[0])
 
     def _added(self, user: Node, node: Node) -> float:
         """Return the constant that a sum adds to the node's result; 0 where it is no such sum.
@@ -104,21 +104,11 @@ class Bounded:
         size = abs(y.number) if y.is_word else 0.0
         if size == 0.5 and y.number > 0:
             # As C has it, a power of -0 is +0, and of -inf it is inf.
-            root = pool.post(Post.SQRT, pool.op(Op.FADD, x, pool.fp32(0.0)))
-            infinite = pool.op(Op.FEQ, x, pool.fp32(-math.inf))
-            return pool.op(Op.SELECT, infinite, pool.fp32(math.inf), root)
+            return select(step(Op.FEQ, x, -math.inf), math.inf, sqrt(x + 0.0))
         if not 0 < size <= (_PRODUCTS if y.number > 0 else _QUOTIENTS) or not size.is_integer():
             return exact(pool, "power", x, y)
         # The inverse first: then nothing but the result can overflow or underflow.
-        square, whole = pool.post(Post.RECIP, x) if y.number < 0 else x, int(size)
-        product = None
-        while whole:
-            if whole & 1:
-                product = square if product is None else pool.op(Op.FMUL, product, square)
-            whole >>= 1
-            square = pool.post(Post.SQUARE, square)
-        assert product is not None
-        return product
+        return whole_power(recip(x) if y.number < 0 else x, int(size))
 
 
 def _inverse(divisor: float) -> float | None:

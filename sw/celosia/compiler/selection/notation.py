@@ -1,12 +1,13 @@
-"""Instructions as rules write them, besides the operators of fp32."""
+"""Instructions as rules and short functions write them, besides the operators of fp32."""
 
 from __future__ import annotations
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.kernels.terms import Argument, Term, step
 
-__all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "fma", "imax", "imin",
-           "maximum", "minimum", "minus", "recip", "relu_f", "relu_i", "select", "square", "total"]
+__all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "exp2", "fma", "imax",
+           "imin", "log2", "maximum", "minimum", "minus", "recip", "relu_f", "relu_i", "rsqrt",
+           "select", "sqrt", "square", "total"]
 
 
 def minus(x: Argument) -> Term:
@@ -71,6 +72,26 @@ def recip(x: Argument) -> Term:
 def square(x: Argument) -> Term:
     """X * x."""
     return _second(Post.SQUARE, x)
+
+
+def exp2(x: Argument) -> Term:
+    """2 to the power x."""
+    return _second(Post.EXP2, x)
+
+
+def log2(x: Argument) -> Term:
+    """The logarithm of x to base 2."""
+    return _second(Post.LOG2, x)
+
+
+def sqrt(x: Argument) -> Term:
+    """The square root of x."""
+    return _second(Post.SQRT, x)
+
+
+def rsqrt(x: Argument) -> Term:
+    """1 / sqrt(x)."""
+    return _second(Post.RSQRT, x)
 
 
 def relu_f(x: Argument) -> Term:

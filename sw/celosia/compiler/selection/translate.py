@@ -23,9 +23,10 @@ from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
+from celosia.compiler.selection.notation import both, select
 from celosia.compiler.selection.pool import Pool, is_first, is_made
 from celosia.graph import DType, Node, Trait, Value, having
-from celosia.kernels.terms import Extent, Term
+from celosia.kernels.terms import Extent, Term, recording, step
 
 __all__ = ["Translation", "rounded", "translate"]
 
@@ -60,7 +61,7 @@ class Translation:
     stored: dict[Value, Term] = field(default_factory=dict)
 
 
-def rounded(pool: Pool, x: Term) -> Term:
+def rounded(x: Term) -> Term:
     """Return an fp32 rounded to bf16, to nearest even, as a store does: four instructions.
 
     Half of the last place is added, less one bit where the last place is even, and the lower half
@@ -68,10 +69,9 @@ def rounded(pool: Pool, x: Term) -> Term:
     is added first, for its NaN may be one that the sum carries into the sign.
     """
     if not _is_tidy(x):
-        x = pool.op(Op.FADD, x, pool.fp32(-0.0))
-    odd = pool.op(Op.AND, x, pool.word(0x10000))
-    half = pool.op(Op.SELECT, odd, pool.word(0x8000), pool.word(0x7FFF))
-    return pool.op(Op.AND, pool.op(Op.IADD, x, half), pool.word(0xFFFF0000))
+        x = x + -0.0
+    half = select(both(x, 0x10000), 0x8000, 0x7FFF)
+    return both(step(Op.IADD, x, half), 0xFFFF0000)
 
 
 def _is_tidy(x: Term) -> bool:
@@ -85,7 +85,7 @@ def _is_tidy(x: Term) -> bool:
 
 
 def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
-              to_bf16: Callable[[Pool, Term], Term] = rounded, excess: bool = False) -> Translation:
+              to_bf16: Callable[[Term], Term] = rounded, excess: bool = False) -> Translation:
     """Return the terms of a cluster; ``rules`` take the place of what is exact, by operation.
 
     With ``excess`` an fp32 that is of no other use than to be rounded to bf16 is not rounded.
@@ -95,12 +95,13 @@ def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
     CompileError
         If a node is none of a cluster.
     """
-    return _Translator(pool, cluster, rules, to_bf16, excess).run()
+    with recording(pool):
+        return _Translator(pool, cluster, rules, to_bf16, excess).run()
 
 
 class _Translator:
     def __init__(self, pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
-                 to_bf16: Callable[[Pool, Term], Term], excess: bool):
+                 to_bf16: Callable[[Term], Term], excess: bool):
         self.pool, self.cluster, self.rules, self.to_bf16 = pool, cluster, rules, to_bf16
         self.excess = excess
         self.found = Translation()
@@ -211,7 +212,7 @@ class _Translator:
         if not node.types[0].dtype.is_float:
             return lane
         lane = self.pool.op(Op.I2F, lane)
-        return self.to_bf16(self.pool, lane) if node.types[0].dtype is DType.BF16 else lane
+        return self.to_bf16(lane) if node.types[0].dtype is DType.BF16 else lane
 
     def _elementwise(self, node: Node) -> None:
         value = node.result
@@ -251,9 +252,7 @@ class _Translator:
 
     def _whole(self, x: Term, post: Post) -> Term:
         """Return the integer next to a number; from 2**23 on it is one. A zero is +0."""
-        pool = self.pool
-        short = pool.op(Op.FLT, pool.op(Op.FABS, x), pool.fp32(2.0**23))
-        return pool.op(Op.SELECT, short, pool.op(Op.I2F, pool.post(post, x)), x)
+        return select(step(Op.FLT, abs(x), 2.0**23), step(Op.I2F, step(Op.MOV, x, post=post)), x)
 
     def _convert(self, node: Node) -> None:
         [operand], value = node.operands, node.result
@@ -266,7 +265,7 @@ class _Translator:
         if (of, to) == (DType.F32, DType.BF16):
             stored = self.found.stored[operand]
             if not (self.excess and self.users[operand] == 1):
-                x = self.to_bf16(pool, x)
+                x = self.to_bf16(x)
         elif (of, to) == (DType.F32, DType.I32):
             x = pool.post(Post.F2I_TRUNC, x)
         elif (of, to) == (DType.I32, DType.F32):
@@ -276,7 +275,7 @@ class _Translator:
             info = np.iinfo(to.numpy)
             if low < info.min or high > info.max:
                 shift, back = _SHORT[to]
-                x = pool.op(back, pool.op(Op.SHL, x, pool.word(shift)), pool.word(shift))
+                x = step(back, step(Op.SHL, x, shift), shift)
         elif not ((of, to) == (DType.BF16, DType.F32) or (of in _SHORT and to is DType.I32)
                   or of is to):
             raise self._error(node, f"must be one of the canonical level, not from {of} to {to}")
@@ -312,7 +311,7 @@ class _Translator:
             return self.pool.join(code, term)
         # The same element in all lanes.
         if code is ReduceOp.SUM_F:
-            return self.pool.op(Op.FMUL, term, self.pool.fp32(float(extent)))
+            return term * float(extent)
         if code is ReduceOp.SUM_I:
-            return self.pool.op(Op.IMUL, term, self.pool.word(extent))
+            return step(Op.IMUL, term, extent)
         return term
