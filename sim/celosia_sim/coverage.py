@@ -15,11 +15,13 @@ from itertools import product
 import numpy as np
 
 from celosia.arch import isa
+from celosia.arch.commands import EXTERNAL, Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn, decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode, Unit
 from celosia.arch.registers import PORTS, UNIT_NAMES, Activity
+from celosia.arch.streams import Stream
 from celosia.arch.vector import (
     FLOAT_OPS,
     FLOAT_POSTS,
@@ -32,8 +34,6 @@ from celosia.arch.vector import (
 )
 from celosia.arch.words import WORD_MASK
 from celosia.model import Machine
-from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
-from celosia.model.streams import Stream
 from celosia_sim.randprog import (
     RandomProgram,
     random_bus_errors,
@@ -275,7 +275,7 @@ class Coverage:
             self._numbers(command)
             if isinstance(command, Dma):
                 self._transfer(command, machine)
-            touched = _touched(command)
+            touched = _touched(self.config, command)
             for other in older:
                 self._hazards(other, touched)
             older.append(touched)
@@ -378,7 +378,7 @@ class Coverage:
                                        f"{command.reduce_op.name.lower()}")
             streams = [command.dst, *(source.stream for source in command.sources)]
         else:
-            streams = [command.chip]
+            streams = [command.chip(self.config.dim)]
         for stream in streams:
             if isinstance(stream, Stream):
                 for count, step in zip(stream.counts, stream.strides, strict=True):
@@ -389,7 +389,7 @@ class Coverage:
             self._number(f"{name} {dimension}", count)
 
     def _transfer(self, dma: Dma, machine: Machine) -> None:
-        self._hit("transfer", f"{'store' if dma.store else 'load'} {dma.mem.name.lower()} "
+        self._hit("transfer", f"{dma.opcode.name.lower()} {dma.mem.name.lower()} "
                               f"{dma.fmt.name.lower()}")
         self._number("transfer rows", dma.rows)
         self._number("transfer columns", dma.cols)
@@ -399,7 +399,7 @@ class Coverage:
         self._number(f"pitch to {'a next' if dma.rows > 1 else 'no other'} row", dma.pitch)
         if dma.rows > 1:
             self._number("pitch less bytes of a row", dma.pitch - dma.row_bytes)
-        if not dma.store and dma.mem == Mem.ACC and dma.fmt == DmaFormat.W32:
+        if isinstance(dma, Load) and dma.mem == Mem.ACC and dma.fmt == DmaFormat.W32:
             data = machine.memory.read_rows(dma.addr, dma.rows, dma.row_bytes, dma.pitch)
             for word in np.unique(data.view("<u4")).tolist():
                 for name, test in _WORDS.items():
@@ -451,23 +451,14 @@ class Coverage:
             self._hit("fault", "WINDOW: ends mod 2**32 in a window")
 
 
-def _touched(command: Command) -> _Touched:
-    def rows(mem: Mem, stream: Stream) -> tuple[str, int, int]:
-        return mem.name.lower(), stream.base, stream.last
-
-    if isinstance(command, Dma):
-        chip = [rows(command.mem, command.chip)]
-        external = [("memory", command.addr, command.end - 1)]
-        return (_Touched(Unit.STORE, chip, external) if command.store
-                else _Touched(Unit.LOAD, external, chip))
-    if isinstance(command, Matmul):
-        reads = [rows(Mem.UB, stream) for stream in (command.acts, command.weights)
-                 if stream is not None]
-        acc = [rows(Mem.ACC, command.acc)]
-        return _Touched(Unit.MXU, reads + acc * command.accumulate, acc)
-    return _Touched(Unit.VPU, [rows(SRC_MEM[source.kind], source.stream)
-                               for source in command.sources if source.stream is not None],
-                    [rows(DST_MEM[command.kind], command.dst)])
+def _touched(config: TpuConfig, command: Command) -> _Touched:
+    reads, writes = [], []
+    for _, space, first, last, written in command.touches(config):
+        name = "memory" if space == EXTERNAL else Mem(space).name.lower()
+        (writes if written else reads).append((name, first, last))
+    if isinstance(command, Matmul) and command.accumulate:
+        reads += writes
+    return _Touched(command.unit, reads, writes)
 
 
 def cover(config: TpuConfig, legal: range, faulty: range) -> Coverage:

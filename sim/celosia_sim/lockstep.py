@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import registers
+from celosia.arch.commands import DST_MEM, Command, Dma, Matmul, Store, Vector, unpack
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.encoding import Imm, decode
 from celosia.arch.faults import Fault
@@ -30,8 +31,6 @@ from celosia.arch.registers import Control, Status
 from celosia.arch.vector import VectorOp
 from celosia.asm import format_insn
 from celosia.model import Machine, vpu
-from celosia.model.checks import check
-from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia.model.decode import decode_checked
 from celosia_sim.compact import CompactHost
 from celosia_sim.coverage import Coverage, chip_bins, cover
@@ -209,14 +208,15 @@ class Lockstep:
             return {}
         code = program.code[outcome.pc * INSTRUCTION_BYTES:][:INSTRUCTION_BYTES]
         values = [word.value for word in decode(code).operands if isinstance(word, Imm)]
-        dma = check(self.config, decode_checked(self.config, code), values, [], program.windows)
+        decoded = decode_checked(self.config, code)
+        dma = unpack(decoded.opcode, decoded.fields, values, ())
         assert isinstance(dma, Dma)
-        if dma.store:
+        if isinstance(dma, Store):
             return {"memory": np.concatenate([
                 np.arange(dma.row_bytes) + dma.addr + m * dma.pitch - program.data_addr
                 for m in range(dma.rows)])}
         name, rows = ("ub", self.machine.ub) if dma.mem == Mem.UB else ("acc", self.machine.acc)
-        spoilt = np.arange(len(rows))[dma.chip.index()]
+        spoilt = np.arange(len(rows))[dma.chip(self.config.dim).index()]
         rows[spoilt] = self.transport.peek(name, 0, len(rows)).view(rows.dtype)[spoilt]
         return {name: spoilt}
 
@@ -302,14 +302,15 @@ class Lockstep:
         def observe(pc: int, command: Command) -> None:
             nonlocal order
             order += 1
-            if isinstance(command, Dma) and command.store:
+            if isinstance(command, Store):
                 for m in range(command.rows):
                     begin = command.addr + m * command.pitch - program.data_addr
                     for byte in range(begin, begin + command.row_bytes):
                         writers["memory", byte] = order, pc
                 return
             if isinstance(command, Dma):
-                name, rows = ("ub" if command.mem == Mem.UB else "acc"), command.chip
+                name = ("ub" if command.mem == Mem.UB else "acc")
+                rows = command.chip(self.config.dim)
             elif isinstance(command, Matmul):
                 name, rows = "acc", command.acc
             else:

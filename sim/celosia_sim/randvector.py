@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.arch.commands import DST_MEM, SRC_MEM
 from celosia.arch.encoding import Reg
 from celosia.arch.isa import Mem
 from celosia.arch.vector import (
@@ -26,7 +27,6 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.arch.vector import VectorOp as Op
-from celosia.model.commands import DST_MEM, SRC_MEM
 from celosia_sim.randbuild import Builder, Counts, Region
 
 __all__ = ["SPECIAL_WORDS", "VectorBuilder"]

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from celosia.arch import commands
 from celosia.arch.config import TpuConfig
+from celosia.arch.streams import Stream
 from celosia.arch.vector import (
     DIV_OPS,
     FLOAT_OPS,
@@ -26,8 +28,7 @@ from celosia.arch.vector import (
     VectorOp,
     operand_names,
 )
-from celosia.model import commands, vpu
-from celosia.model.streams import Stream
+from celosia.model import vpu
 from celosia_hw.memory.ports import row_bits
 
 #: Rows at the end of each memory that only the bench's own traffic touches.
@@ -117,23 +118,18 @@ class Vector:
     def command(self, config: TpuConfig) -> commands.Vector:
         """The same for the model."""
         groups = (1, *self.counts[1:])
-        length = int(np.prod(self.counts))
         sources = []
         for name in operand_names(VectorOp(self.op), Post(self.post)):
             operand = getattr(self, name)
-            stream, lane, ramp = None, None, None
+            stream, lane = None, None
             if operand.kind in STREAM_SRCS:
                 indexes = self.op in INDEXED_OPS and operand is self.b
                 stream = operand.stream(groups if indexes else self.counts)
             elif operand.kind in ROW_SRCS:
                 stream = Stream(operand.base, (1, 1, 1), (1, 1, 1))
-            elif operand.kind == Src.LANE_INDEX:
-                ramp = np.arange(config.dim, dtype=np.uint32)[np.newaxis]
-            elif operand.kind == Src.ROW_INDEX:
-                ramp = np.arange(length, dtype=np.uint32)[:, np.newaxis]
             if operand.kind in LANE_SRCS | LANE_ROW_SRCS:
                 lane = operand.lane
-            sources.append(commands.Operand(Src(operand.kind), operand.base, stream, lane, ramp))
+            sources.append(commands.Operand(Src(operand.kind), operand.base, stream, lane))
         return commands.Vector(
             VectorOp(self.op), Post(self.post), Dst(self.dst.kind),
             self.dst.stream(groups if self.reduce in _GROUPED else self.counts), tuple(sources),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
 from celosia.arch import isa
+from celosia.arch.commands import PLACES, Command, unpack
 from celosia.arch.config import TpuConfig
-from celosia.arch.encoding import Imm, Insn, Reg, decode, member
+from celosia.arch.encoding import Imm, Insn, Reg, decode
 from celosia.arch.faults import Fault
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode
+from celosia.arch.streams import Strides
 from celosia.arch.vector import (
     DIV_OPS,
     FLOAT_OPS,
@@ -38,10 +40,13 @@ INT8_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_I8")
 BF16_SRCS = frozenset(src for src in MEMORY_SRCS if src.name.startswith("UB_BF16"))
 _ZERO = Imm(0)
 #: Fields of an instruction that name a value, with the values that there are.
-_VALUES = {opcode: [(field.name, frozenset(value for value in range(1 << field.width)
-                                           if member(field, value) is not None))
+_VALUES = {opcode: [(field.name, {int(value): value for value in field.enum})
                     for field in instruction.fields if field.enum is not None]
            for opcode, instruction in isa.BY_OPCODE.items()}
+#: Fields of an instruction that name the stride register of a stream.
+_STRIDES = {opcode: [field.name for field in instruction.fields
+                     if opcode in PLACES and field.name.startswith("x")]
+            for opcode, instruction in isa.BY_OPCODE.items()}
 #: Scalar instructions that take longer than others, by so many cycles.
 _SLOWER = {Opcode.MUL: 1, Opcode.SHL: 1, Opcode.SHR: 1, Opcode.SAR: 1, Opcode.JUMP: 2,
            Opcode.LOOP: 2}
@@ -55,7 +60,8 @@ class Decoded:
     fault, addr
         What executing it faults with before any value is looked at, ``Fault.NONE`` if nothing.
     opcode, fields
-        Of the instruction; meaningless where it faults.
+        Of the instruction; meaningless where it faults. Values that have names are members of their
+        enumeration.
     values
         Immediate of each operand, 0 for a register.
     registers
@@ -64,17 +70,40 @@ class Decoded:
         That the scalar unit takes (a taken branch takes two more).
     """
 
-    __slots__ = ("addr", "cycles", "fault", "fields", "opcode", "registers", "values")
+    __slots__ = ("_before", "_strides", "addr", "cycles", "fault", "fields", "opcode",
+                 "registers", "values")
 
     def __init__(self, insn: Insn | None, fault: Fault = Fault.NONE, addr: int = 0):
         self.fault, self.addr = fault, addr
         if insn is not None:
             self.opcode = insn.instruction.opcode
-            self.fields = insn.fields
+            self.fields = dict(insn.fields)
+            for name, values in _VALUES[self.opcode]:
+                self.fields[name] = values[self.fields[name]]
             self.values = [o.value if isinstance(o, Imm) else 0 for o in insn.operands]
             self.registers = tuple((i, o.number) for i, o in enumerate(insn.operands)
                                    if isinstance(o, Reg))
+            self._strides = [self.fields[name] for name in _STRIDES[self.opcode]
+                             if self.fields[name]]
+            self._before: tuple[list, Command | None] = [], None
             self.cycles = 2 + max(1, len(self.registers)) + _SLOWER.get(self.opcode, 0)
+
+
+    def command(self, values: list[int], strides: Sequence[Strides]) -> Command:
+        """Return the command of a tensor instruction: operand values, and x0..x7.
+
+        Where it differs from the one before in rows and addresses alone, that one is moved.
+        """
+        places = PLACES[self.opcode]
+        rest: list = values[places:]
+        if self._strides:
+            rest += [strides[number] for number in self._strides]
+        known, form = self._before
+        if form is None or rest != known:
+            form = unpack(self.opcode, self.fields, values, strides)
+            self._before = rest, form
+            return form
+        return form.at(values[:places])
 
 
 @lru_cache(maxsize=1 << 16)

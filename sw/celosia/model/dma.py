@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import Dma
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.numerics import bf16_to_f32, f32_to_bf16, saturate_i8
-from celosia.model.commands import Dma
 from celosia.model.memory import Memory
 
 __all__ = ["load", "store"]
@@ -24,18 +24,20 @@ def load(command: Dma, memory: Memory, chip: NDArray, to_bf16: _Rounding = f32_t
     """Run a load into the rows of ``chip``, the memory that the command names."""
     data = memory.read_rows(command.addr, command.rows, command.row_bytes, command.pitch)
     lanes = _to_lanes(command, data.view(_DTYPES[command.fmt]), chip.dtype, to_bf16)
-    groups, dim = command.chip.counts[0], chip.shape[1]
+    dim = chip.shape[1]
+    rows = command.chip(dim)
+    groups = rows.counts[0]
     if command.cols != groups * dim:
         padded = np.zeros((command.rows, groups * dim), chip.dtype)
         padded[:, :command.cols] = lanes
         lanes = padded
     # Where a row repeats, NumPy keeps the last, as the chip does.
-    chip[command.chip.index()] = lanes.reshape(-1, dim)
+    chip[rows.index()] = lanes.reshape(-1, dim)
 
 
 def store(command: Dma, memory: Memory, chip: NDArray, to_bf16: _Rounding = f32_to_bf16) -> None:
     """Run a store from the rows of ``chip``, the memory that the command names."""
-    rows = chip[command.chip.index()].reshape(command.rows, -1)[:, :command.cols]
+    rows = chip[command.chip(chip.shape[1]).index()].reshape(command.rows, -1)[:, :command.cols]
     elements = _to_elements(command, rows, to_bf16).astype(_DTYPES[command.fmt])
     data = np.ascontiguousarray(elements).view(np.uint8)
     memory.write_rows(command.addr, data.reshape(command.rows, -1), command.pitch)

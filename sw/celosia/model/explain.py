@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celosia.arch import isa
+from celosia.arch.commands import unpack
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn
 from celosia.arch.faults import Fault
@@ -38,7 +39,8 @@ def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
         return ""
     decoded = Decoded(insn)
     try:
-        check(config, decoded, decoded.values, [(0, 0, 0)] * isa.NUM_STRIDES, _EVERYWHERE)
+        check(config, unpack(decoded.opcode, decoded.fields, decoded.values,
+                             [(0, 0, 0)] * isa.NUM_STRIDES), _EVERYWHERE)
     except Stop as stop:
         return stop.wanted
     return ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celosia.arch import isa
+from celosia.arch.commands import Command, Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem, Opcode, Unit
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
 from celosia.model import dma, vpu
-from celosia.model.checks import ROWS_LIMIT, Stop, check
-from celosia.model.commands import Command, Dma, Matmul
+from celosia.model.checks import Stop, check
 from celosia.model.control import Control
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.memory import Memory
@@ -21,6 +21,8 @@ from celosia.model.timing import Timing
 
 __all__ = ["PlainMachine", "Run"]
 
+#: Rows of one instruction that the model is willing to walk; a walk may legally have 2**48.
+_ROWS_LIMIT = 1 << 22
 #: Instructions from one call of ``progress`` to the next.
 _PACE = 256
 
@@ -145,17 +147,20 @@ class Run(Control):
         machine = self.machine
         if decoded.opcode == Opcode.MATMUL and not (decoded.fields["wload"] or self.has_tile):
             raise Stop(Fault.ILLEGAL_FIELD)
-        command = check(machine.config, decoded, values, self.strides, self.windows)
-        if command.length > ROWS_LIMIT:
+        command = decoded.command(values, self.strides)
+        check(machine.config, command, self.windows)
+        length = (command.chip(machine.config.dim).length if isinstance(command, Dma)
+                  else command.length)
+        if length > _ROWS_LIMIT:
             if self.watchdog:
                 raise Stop(Fault.WATCHDOG)
-            raise TimeoutError(f"instruction {self.pc} must walk at most {ROWS_LIMIT} rows, "
-                               f"not {command.length}")
+            raise TimeoutError(f"instruction {self.pc} must walk at most {_ROWS_LIMIT} rows, "
+                               f"not {length}")
         if isinstance(command, Dma):
             if not machine.memory.answers(command.addr, command.rows, command.row_bytes,
                                           command.pitch):
-                raise Stop(Fault.BUS_WRITE if command.store else Fault.BUS_READ)
-            if command.store:
+                raise Stop(Fault.BUS_WRITE if isinstance(command, Store) else Fault.BUS_READ)
+            if isinstance(command, Store):
                 self.bytes_written += command.rows * command.row_bytes
             else:
                 self.bytes_read += command.rows * command.row_bytes
@@ -180,7 +185,7 @@ class Run(Control):
             self.mxu.execute(command, machine.ub, machine.acc)
         elif isinstance(command, Dma):
             chip = machine.ub if command.mem == Mem.UB else machine.acc
-            (dma.store if command.store else dma.load)(command, machine.memory, chip)
+            (dma.store if isinstance(command, Store) else dma.load)(command, machine.memory, chip)
         else:
             return vpu.execute(command, machine.ub, machine.acc)
         return None

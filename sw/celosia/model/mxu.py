@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import Matmul
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
 from celosia.arch.numerics import f32_add, f32_mul
-from celosia.model.commands import Matmul
 
 __all__ = ["Mxu", "chain", "products"]
 

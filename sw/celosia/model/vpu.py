@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
+from celosia.arch.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.arch.isa import Mem
-from celosia.arch.vector import INDEXED_OPS, Dst, Reduce
+from celosia.arch.vector import INDEXED_OPS, Dst, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
-from celosia.model.commands import DST_MEM, SRC_MEM, Operand, Vector
 from celosia.model.decode import INT8_SRCS
 from celosia.model.lanes import PLAIN, Lanes
 
-__all__ = ["execute", "indices"]
+__all__ = ["execute", "indices", "values"]
 
 U32 = NDArray[np.uint32]
 
@@ -40,7 +40,7 @@ def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int
         operands = [_gathered(command, ub, acc, places)]
     else:
         taken = command.sources[:1] if op == Op.SCATTER else command.sources
-        operands = [_read(source, ub, acc) for source in taken]
+        operands = [_read(source, command.length, ub, acc) for source in taken]
     if op == Op.TRANSPOSE:
         dim = acc.shape[1]
         tiles = operands[0].reshape(-1, dim, dim)
@@ -64,11 +64,20 @@ def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int
     return bad
 
 
-def _read(source: Operand, ub: NDArray, acc: U32) -> U32:
+def values(source: Operand, length: int, dim: int) -> U32:
+    """Return what an operand without rows is in a walk of ``length`` rows: (rows, D), or 1."""
+    words = np.full((1, 1), source.value, np.uint32)
+    if source.kind == Src.LANE_INDEX:
+        return words + np.arange(dim, dtype=np.uint32)
+    if source.kind == Src.ROW_INDEX:
+        return words + np.arange(length, dtype=np.uint32)[:, np.newaxis]
+    return words
+
+
+def _read(source: Operand, length: int, ub: NDArray, acc: U32) -> U32:
     """Return the operand as 32-bit words: shape (rows, D), or 1 where an axis does not matter."""
     if source.stream is None:
-        words = np.full((1, 1), source.value, np.uint32)
-        return words if source.ramp is None else words + source.ramp
+        return values(source, length, acc.shape[1])
     rows = _words(source, ub, acc)[source.stream.index()]
     rows = _widened(source, rows)
     return rows if source.lane is None else rows[:, source.lane, np.newaxis]

@@ -8,13 +8,13 @@ import pytest
 from amaranth.hdl import Module, ResetInserter, Signal
 from amaranth.lib import wiring
 
+from celosia.arch.commands import DST_MEM, SRC_MEM, unpack
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.isa import NUM_STRIDES, DmaFormat, Mem, Unit
 from celosia.arch.vector import operand_names
 from celosia.model.checks import Stop, check
-from celosia.model.commands import DST_MEM, SRC_MEM
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.check import Checker
 from celosia_hw.scalar.dispatch import Dispatcher
@@ -106,7 +106,9 @@ def checked(instruction, values, strides):
     decoded = decode_checked(CONFIG, encode(instruction))
     assert decoded.fault == Fault.NONE
     try:
-        return check(CONFIG, decoded, values, strides, WINDOWS), Fault.NONE, 0
+        command = unpack(decoded.opcode, decoded.fields, values, strides)
+        check(CONFIG, command, WINDOWS)
+        return command, Fault.NONE, 0
     except Stop as stop:
         return None, stop.fault, stop.addr
 
@@ -200,7 +202,7 @@ def compare_transfer(bench, strides, seen):
         if command is None:
             assert (ctx.get(dut.fault_addr), ctx.get(dut.fault_pc)) == (addr, 7), text
             return
-        chip = command.chip
+        chip = command.chip(CONFIG.dim)
         assert ticket.unit == instruction.instruction.unit
         assert (ticket.low, ticket.high) == (command.addr, command.end - 1), text
         assert span(ticket.first) == (command.mem, chip.base, chip.last), text

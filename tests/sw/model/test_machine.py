@@ -6,8 +6,8 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
+from celosia.arch.streams import Stream
 from celosia.model import Machine, Memory, PlainMachine, RunResult
-from celosia.model.streams import Stream
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 

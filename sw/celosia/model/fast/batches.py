@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.model.commands import Matmul
+from celosia.arch.commands import Matmul
+from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 from celosia.model.fast.mxu import write
-from celosia.model.streams import Stream
 
 __all__ = ["Batch", "Job", "Scratch"]
 

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import Dma, Store
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.model import dma
-from celosia.model.commands import Dma
 from celosia.model.fast.numerics import f32_to_bf16
 from celosia.model.memory import Memory
 
@@ -24,22 +24,24 @@ def prepare(command: Dma, memory: Memory, chip: NDArray) -> Callable[[], object]
 
     It keeps views of the memories. ``chip`` is the memory that the command names.
     """
-    narrowed = (command.mem, command.fmt) == (Mem.UB, DmaFormat.W32) and not command.store
+    store = isinstance(command, Store)
+    narrowed = (command.mem, command.fmt) == (Mem.UB, DmaFormat.W32) and not store
     if narrowed or (command.mem, command.fmt) in _COPIED:
         inside = _rows(command, chip)
-        outside = None if inside is None else _elements(command, memory)
+        outside = None if inside is None else _elements(command, memory, chip.shape[1])
         if inside is not None and outside is not None:
             if narrowed:
                 return partial(_narrow, outside, inside)
-            return partial(np.copyto, *((outside, inside) if command.store else (inside, outside)))
-    if command.store:
+            return partial(np.copyto, *((outside, inside) if store else (inside, outside)))
+    if store:
         return partial(dma.store, command, memory, chip, f32_to_bf16)
     return partial(dma.load, command, memory, chip, f32_to_bf16)
 
 
 def _rows(command: Dma, chip: NDArray) -> NDArray | None:
     """Return the rows of the chip, (rows, groups, D), or None where some repeat or are cut."""
-    stream, (_, dim) = command.chip, chip.shape
+    dim = chip.shape[1]
+    stream = command.chip(dim)
     offsets = stream.offsets()
     if command.cols != stream.counts[0] * dim or len(np.unique(offsets)) != len(offsets):
         return None
@@ -49,7 +51,7 @@ def _rows(command: Dma, chip: NDArray) -> NDArray | None:
                       (outer * row, inner * row, lane))
 
 
-def _elements(command: Dma, memory: Memory) -> NDArray | None:
+def _elements(command: Dma, memory: Memory, dim: int) -> NDArray | None:
     """Return the elements of the memory, (rows, groups, D), or None where that is no view."""
     if command.rows > 1 and command.pitch < command.row_bytes:
         return None
@@ -57,7 +59,7 @@ def _elements(command: Dma, memory: Memory) -> NDArray | None:
     if data is None:
         return None
     elements = data.view("<u4" if command.fmt == DmaFormat.W32 else "<u2")
-    return elements.reshape(command.rows, command.chip.counts[0], -1)
+    return elements.reshape(command.rows, command.chip(dim).counts[0], -1)
 
 
 def _narrow(source: NDArray, target: NDArray) -> None:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from celosia.arch import isa
+from celosia.arch.commands import Command, Store, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.checks import Stop
-from celosia.model.commands import Command, Dma, Vector
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.fast.recordings import MOST_STEPS, Recording, Recordings
 from celosia.model.fast.steps import BadIndex, Steps
@@ -106,14 +106,14 @@ class _Run(Run):
                 return bad.result.addr
             return None
         steps.add(command)
-        if isinstance(command, Dma) and command.store and self._is_code(command):
+        if isinstance(command, Store) and self._is_code(command):
             self._catch_up()
             self.repeatable, self._code = False, b""
         elif self.machine.observer is not None or len(steps.made) - self._done >= _WAITING:
             self._catch_up()
         return None
 
-    def _is_code(self, store: Dma) -> bool:
+    def _is_code(self, store: Store) -> bool:
         end = self.program + self.length * isa.INSTRUCTION_BYTES
         return store.addr < end and self.program < store.end
 

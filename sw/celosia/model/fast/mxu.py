@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import Matmul
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
-from celosia.model.commands import Matmul
+from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
-from celosia.model.streams import Stream
 
 __all__ = ["Mxu", "repeats", "write"]
 

@@ -13,14 +13,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import Command, Dma, Matmul, Touch, Vector
 from celosia.arch.isa import MatmulFormat, Mem
+from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS
-from celosia.model.commands import DST_MEM, Command, Dma, Matmul, Vector
 from celosia.model.fast import dma, vpu
 from celosia.model.fast.batches import Batch, Job, Scratch
 from celosia.model.fast.mxu import Mxu, repeats
 from celosia.model.state import RunResult, State
-from celosia.model.streams import Stream
 
 __all__ = ["BadIndex", "Steps"]
 
@@ -123,17 +123,25 @@ class Steps:
 
     def _settle(self, command: Dma | Vector) -> None:
         """Have done before a command what must be: matmuls that it touches, and keep the tile."""
-        span = _written_ub(command)
-        if ((isinstance(command, Vector) and command.op in INDEXED_OPS)
-                or (span is not None and self._read[span[0]:span[1] + 1].any())
-                or any(self._written[first:last + 1].any() for first, last in command.acc_spans)):
+        touches = command.touches(self._state.config)
+        if (isinstance(command, Vector) and command.op in INDEXED_OPS) or any(map(
+                self._waited, touches)):
             self.close()
-        if span is not None and self._weights is not None:
+        for _, space, first, last, written in touches:
+            if not written or space != Mem.UB or self._weights is None:
+                continue
             weights, transpose = self._weights
-            if span[0] <= weights.last and weights.base <= span[1]:
+            if first <= weights.last and weights.base <= last:
                 if not self._held:
                     self.made.append(partial(self._mxu.load, weights, transpose, self._state.ub))
                 self._weights, self._held = None, True
+
+    def _waited(self, touch: Touch) -> bool:
+        """Whether matmuls wait that write these rows, or read what is written."""
+        _, space, first, last, written = touch
+        if space == Mem.ACC:
+            return bool(self._written[first:last + 1].any())
+        return space == Mem.UB and written and bool(self._read[first:last + 1].any())
 
 
 def _indexed(step: Callable[[], object], beyond: RunResult) -> None:
@@ -142,11 +150,3 @@ def _indexed(step: Callable[[], object], beyond: RunResult) -> None:
         assert isinstance(bad, int)
         raise BadIndex(replace(beyond, addr=bad))
 
-
-def _written_ub(command: Dma | Vector) -> tuple[int, int] | None:
-    """Return first and last row of the unified buffer that it writes."""
-    if isinstance(command, Vector):
-        stream = command.dst if DST_MEM[command.kind] == Mem.UB else None
-    else:
-        stream = command.chip if command.mem == Mem.UB and not command.store else None
-    return None if stream is None else (stream.base, stream.last)

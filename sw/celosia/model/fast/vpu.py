@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import SRC_MEM, Operand, Vector
 from celosia.arch.isa import Mem
 from celosia.arch.vector import INDEXED_OPS, MOVEMENT_OPS, Dst, Post, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import vpu
-from celosia.model.commands import SRC_MEM, Operand, Vector
 from celosia.model.fast.lanes import FAST, first_stage, second_stage
 from celosia.model.fast.numerics import f32_to_bf16
 
@@ -38,7 +38,7 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
 
     It keeps views of ``ub`` and ``acc``, and wants NumPy's warnings switched off.
     """
-    operands = [_view(source, acc) for source in command.sources]
+    operands = [_view(source, command.length, acc) for source in command.sources]
     index = command.dst.index()
     if (command.op in MOVEMENT_OPS - {Op.MOV} or command.op in INDEXED_OPS
             or command.reduce != Reduce.NONE or command.kind == Dst.UB_I8
@@ -63,11 +63,10 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
     return partial(_run, stages, words, target)
 
 
-def _view(source: Operand, acc: U32) -> U32 | None:
+def _view(source: Operand, length: int, acc: U32) -> U32 | None:
     """Return the operand as words that follow the memory, or None where they cannot."""
     if source.stream is None:
-        words = np.full((1, 1), source.value, np.uint32)
-        return words if source.ramp is None else words + source.ramp
+        return vpu.values(source, length, acc.shape[1])
     index = source.stream.index()
     if SRC_MEM[source.kind] != Mem.ACC or not isinstance(index, slice):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from celosia.arch.config import BANKS
-from celosia.model.streams import Stream
+from celosia.arch.streams import Stream
 
 __all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
 

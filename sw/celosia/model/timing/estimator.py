@@ -12,71 +12,38 @@ by a row once, and are left out. Beats of instruction fetch delay the loads unde
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
+from celosia.arch.streams import Stream
 from celosia.arch.vector import (
-    INDEXED_OPS,
-    ROW_SRCS,
     STREAM_SRCS,
     Reduce,
     VectorOp,
 )
-from celosia.arch.words import ceil_div
-from celosia.model.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
-from celosia.model.streams import Stream
 from celosia.model.timing.banks import (
     Walk,
     constant_bank,
     lost_beside,
-    lost_by_pair,
-    lost_by_repeats,
     walked,
 )
+from celosia.model.timing.cost import LOAD, Timing, cost
 from celosia.model.timing.fetch import BLOCK, Fetch
 
-__all__ = ["LOAD", "MATMUL", "STORE", "Estimator", "Timing", "vector_latency"]
+__all__ = ["Estimator"]
 
 #: First and last row, or byte of external memory, of what an instruction touches; each memory has
 #: its own part of the numbers.
 _Range = tuple[int, int]
-_MEMORY = {Mem.UB: 1 << 40, Mem.ACC: 2 << 40}
+_SPACE_BITS = 40
 
-#: Constants of the RTL, measured with single instructions.
+#: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
 _CHECK, _CHECK_BASE = 10, 8  # cycles of the checker: at least, and beside one for each stream
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
-LOAD, STORE, MATMUL = 14, 16, 6  # of a unit, beside rows, bus, fill and drain
-_VECTOR, _FLOATING, _GATHER, _SCATTER = 13, 5, 4, 2  # likewise; more: with bf16, for indices
-_BURST_BEATS = 256
-
-
-def vector_latency(config: TpuConfig) -> int:
-    """Cycles of a vector instruction in its unit, beside its rows; some kinds take more."""
-    return _VECTOR + _FLOATING * config.bf16
-
-
-@dataclass(frozen=True)
-class Timing:
-    """The memory outside the chip.
-
-    Parameters
-    ----------
-    read_latency
-        Cycles from a read address to its first beat.
-    write_latency
-        Cycles from the last beat of a write to its response.
-    outstanding
-        Reads that the memory takes before the first is done.
-    """
-
-    read_latency: int = 64
-    write_latency: int = 8
-    outstanding: int = 64
 
 
 class _Entry:
@@ -84,7 +51,7 @@ class _Entry:
 
     __slots__ = ("end", "latency", "reads", "unit", "wrote")
 
-    def __init__(self, unit: int, wrote: _Range, reads: tuple[_Range, ...]):
+    def __init__(self, unit: int, wrote: _Range, reads: list[_Range]):
         self.unit, self.wrote, self.reads = unit, wrote, reads
         self.end = self.latency = 0
 
@@ -195,16 +162,15 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         lead = planes = 0
+        entry = _entry(command, self._config)
+        unit, (occupied, latency, burst) = entry.unit, cost(command, self._config, self._timing)
         if isinstance(command, Vector):
-            entry, occupied, latency = self._vector(command)
             planes = _CHECK_PLANES if command.counts[1:] != (1, 1) else 0
         elif isinstance(command, Matmul):
-            entry, occupied, latency = self._matmul(command)
             if command.weights is not None:
                 lead = self._config.dim  # the tile comes first, while the matmul before computes
-        else:
-            entry, occupied, latency = self._dma(command)
-        unit = entry.unit
+        elif unit == Unit.LOAD:
+            self._burst = burst
         if self._checked > self.now:
             self.now = self._checked
         checked = self.now + max(_CHECK, _CHECK_BASE + 1 + len(entry.reads)) + planes
@@ -227,7 +193,7 @@ class Estimator:
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
         self._free[unit] = start + occupied
         self._done[unit] = entry.end
-        self.busy[unit] += command.length if unit >= Unit.MXU else occupied
+        self.busy[unit] += occupied if isinstance(command, Dma) else command.length
         window.append(entry)
         self._window = window
         self._meet(command, entry, occupied)
@@ -248,10 +214,11 @@ class Estimator:
         """Delay transfers that share a port's banks with rows of the vector unit or the array."""
         begin, end = entry.end - occupied, entry.end  # rows are written at the end of the pipeline
         if isinstance(command, Dma):
-            each = occupied // command.length
-            if each > 2 or (command.store and each > 1):
+            chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
+            each = occupied // chip.length
+            if each > 2 or (store and each > 1):
                 return  # it has the time, or (a store) makes it good by reading ahead
-            port, walk = _port(command.mem, not command.store), walked(command.chip, each)
+            port, walk = _port(command.mem, not store), walked(chip, each)
             self._moved.append((port, entry, occupied, walk))
             lost = 0.0
             for which, first, last, step in self._swept:
@@ -290,69 +257,6 @@ class Estimator:
         self._free[unit] += cycles
         self._done[unit] += cycles
 
-    def _dma(self, command: Dma) -> tuple[_Entry, int, int]:
-        """Ranges, cycles that the unit is occupied, cycles from start to done."""
-        timing, beats = self._timing, _beats(command, self._config.bus_bytes)
-        base = _MEMORY[command.mem]
-        chip = base + command.chip.base, base + command.chip.last
-        outside = command.addr, command.end - 1
-        occupied = max(command.chip.length, beats)
-        if command.store:
-            entry = _Entry(Unit.STORE, outside, (chip,))
-            return entry, occupied, occupied + timing.write_latency + STORE
-        bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
-        occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
-                       // timing.outstanding)
-        self._burst = beats / bursts
-        entry = _Entry(Unit.LOAD, chip, (outside,))
-        return entry, occupied, occupied + timing.read_latency + LOAD
-
-    def _matmul(self, command: Matmul) -> tuple[_Entry, int, int]:
-        dim, acc, ub = self._config.dim, _MEMORY[Mem.ACC], _MEMORY[Mem.UB]
-        occupied = command.length
-        if command.accumulate:
-            occupied += lost_by_repeats(command.acc)
-        latency = occupied + 2 * dim + MATMUL
-        reads = ((ub + command.acts.base, ub + command.acts.last),)
-        if command.weights is not None:
-            reads += ((ub + command.weights.base, ub + command.weights.last),)
-        entry = _Entry(Unit.MXU, (acc + command.acc.base, acc + command.acc.last), reads)
-        return entry, occupied, latency
-
-    def _vector(self, command: Vector) -> tuple[_Entry, int, int]:
-        base = _MEMORY[DST_MEM[command.kind]]
-        reads: list[_Range] = []
-        streams = []
-        rows = 0
-        for source in command.sources:
-            stream = source.stream
-            if stream is None:
-                continue
-            memory = _MEMORY[SRC_MEM[source.kind]]
-            reads.append((memory + stream.base, memory + stream.last))
-            if source.kind in STREAM_SRCS:
-                streams.append((memory, stream))
-            elif source.kind in ROW_SRCS:
-                rows += 1
-        entry = _Entry(Unit.VPU, (base + command.dst.base, base + command.dst.last), tuple(reads))
-        single = (rows > 0) + (rows > 2)
-        occupied = command.length + single
-        latency = occupied + self._latency(command)
-        if command.op in INDEXED_OPS:
-            occupied += 1
-        elif len(streams) == 2 and streams[0][0] == streams[1][0]:
-            once, lost = lost_by_pair(streams[0][1], streams[1][1])
-            occupied += lost
-            latency += lost + once
-        return entry, occupied, latency
-
-    def _latency(self, command: Vector) -> int:
-        """Cycles from the first row of a vector instruction to its end, beside one for each row."""
-        latency = vector_latency(self._config)
-        if command.reduce >= Reduce.LANES:
-            latency += self._config.dim.bit_length()  # a level of a tree each, one to broadcast
-        return latency + {VectorOp.GATHER: _GATHER, VectorOp.SCATTER: _SCATTER}.get(command.op, 0)
-
     def _between(self, command: Vector, start: int, occupied: int,
                  latency: int) -> tuple[int, int, int]:
         """Account for what a vector instruction waits for in its unit behind the one before it."""
@@ -382,25 +286,28 @@ class Estimator:
         return start
 
 
+def _entry(command: Command, config: TpuConfig) -> _Entry:
+    """Return a command as it is in the window."""
+    wrote, reads = (0, 0), []
+    for _, space, first, last, written in command.touches(config):
+        at = space << _SPACE_BITS
+        if written:
+            wrote = at + first, at + last
+        else:
+            reads.append((at + first, at + last))
+    return _Entry(command.unit, wrote, reads)
+
+
 def _port(mem: Mem, write: bool) -> int:
     return 2 * mem + write
 
 
 def _step(stream: Stream) -> int:
     """Banks from one row of a stream to the next, mostly."""
+    if stream.counts[0] > 1:
+        return stream.strides[0] % BANKS
     for count, stride in zip(stream.counts, stream.strides, strict=True):
         if count > 1:
             return stride % BANKS
     return 0
 
-
-def _beats(command: Dma, bus: int) -> int:
-    """Beats of the bus that the rows of a transfer take, each from its own first byte."""
-    size = command.row_bytes
-    period = bus // math.gcd(command.pitch, bus)  # rows until they begin alike again
-    if period == 1 or command.rows == 1:
-        return command.rows * ((command.addr % bus + size + bus - 1) // bus)
-    whole, rest = divmod(command.rows, period)
-    each = [((command.addr + i * command.pitch) % bus + size + bus - 1) // bus
-            for i in range(min(period, command.rows))]
-    return whole * sum(each) + sum(each[:rest])

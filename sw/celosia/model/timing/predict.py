@@ -10,13 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from celosia.arch.commands import Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
-from celosia.arch.isa import Opcode
 from celosia.arch.registers import UNIT_NAMES
 from celosia.arch.words import WORD_MASK
 from celosia.model.checks import Stop, check
-from celosia.model.commands import Dma
 from celosia.model.control import Control
 from celosia.model.decode import Decoded, flaw
 from celosia.model.timing import Timing
@@ -142,12 +141,13 @@ class _Walk(Control):
         return self._reads(self.pc, count) & WORD_MASK
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
-        command = check(self._config, decoded, values, self.strides, _EVERYWHERE)
+        command = decoded.command(values, self.strides)
+        check(self._config, command, _EVERYWHERE)
         if isinstance(command, Dma):
-            if command.store:
+            if isinstance(command, Store):
                 self.bytes_written += command.rows * command.row_bytes
             else:
                 self.bytes_read += command.rows * command.row_bytes
-        elif decoded.opcode == Opcode.MATMUL:
+        elif isinstance(command, Matmul):
             self.macs += command.length * self._config.pes
         self.clock.tensor(command)

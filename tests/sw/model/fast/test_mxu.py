@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from celosia.arch.streams import Stream
 from celosia.model import mxu
 from celosia.model.fast.chain import sums
 from celosia.model.fast.mxu import _rounds, repeats
-from celosia.model.streams import Stream
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 4, 4), (3, 9, 8, 8), (2, 5, 16, 16), (9, 40, 16, 16)])

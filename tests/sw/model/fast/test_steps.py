@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from celosia.arch.commands import Command, Load, Matmul, Operand, Store, Vector
 from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.streams import Stream
 from celosia.arch.vector import (
     DIV_OPS,
     INDEXED_OPS,
@@ -24,10 +26,8 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.model import Machine
-from celosia.model.commands import Command, Dma, Matmul, Operand, Vector
 from celosia.model.fast.steps import Steps
 from celosia.model.machine import Run
-from celosia.model.streams import Stream
 
 CHIP = dataclasses.replace(PRESETS["core"], dim=4, ub_rows=256, acc_rows=128)
 ODD = np.array([0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x7F7FFFFF,
@@ -82,7 +82,7 @@ class Random:
                       self.stream(Mem.ACC, counts), self.stream(Mem.UB, counts),
                       weights if load or rng.random() < 0.9 else None)
 
-    def dma(self) -> Dma:
+    def dma(self) -> Load | Store:
         rng, store = self.rng, bool(self.rng.random() < 0.5)
         mem = self.one([Mem.UB, Mem.ACC])
         fmt = self.one([DmaFormat.BF16, DmaFormat.W32, DmaFormat.W32])
@@ -90,10 +90,10 @@ class Random:
         cols = groups * CHIP.dim - int(rng.random() < 0.2)
         base = 16 * int(rng.integers(8))
         kind = rng.random()
-        strides = (rows, 1) if kind < 0.5 else (1, groups) if kind < 0.9 else (1, 0)
-        return Dma(store, mem, fmt, Stream(base, (groups, rows), strides),
-                   _ADDR + 4 * int(rng.integers(1800)), rows, cols,
-                   int(self.one([4, 12, 48, 52, 64])))
+        group_step, row_step = (rows, 1) if kind < 0.5 else (1, groups) if kind < 0.9 else (1, 0)
+        return (Store if store else Load)(
+            mem, fmt, base, _ADDR + 4 * int(rng.integers(1800)), rows, cols,
+            int(self.one([4, 12, 48, 52, 64])), row_step, group_step)
 
     def vector(self, of: VectorOp | None = None) -> Vector:
         rng, op = self.rng, self.one(OPS) if of is None else of
@@ -124,9 +124,7 @@ class Random:
         elif kind in ROW_SRCS:
             stream = Stream(int(rng.integers(128)), (1,), (1,))
         else:
-            ramp = {Src.LANE_INDEX: np.arange(CHIP.dim, dtype=np.uint32)[np.newaxis],
-                    Src.ROW_INDEX: np.arange(int(np.prod(counts)), dtype=np.uint32)[:, np.newaxis]}
-            return Operand(kind, value, None, None, ramp.get(kind))
+            return Operand(kind, value, None)
         lane = int(rng.integers(CHIP.dim)) if kind in LANE_SRCS | LANE_ROW_SRCS else None
         return Operand(kind, value, stream, lane)
 
@@ -211,7 +209,7 @@ def test_a_tile_that_is_kept_while_its_rows_change():
     stream = Stream.linear
     first = Matmul(MatmulFormat.BF16, False, False, stream(0, (4, 1, 1)), stream(0, (4, 1, 1)),
                    stream(16, (4, 1, 1)))
-    change = Dma(False, Mem.UB, DmaFormat.W32, Stream(16, (1, 4), (0, 1)), _ADDR, 4, 4, 16)
+    change = Load(Mem.UB, DmaFormat.W32, 16, _ADDR, 4, 4, 16)
     again = dataclasses.replace(first, acc=stream(8, (4, 1, 1)), weights=None)
     compare([first, change, again], 1, 3, 0.0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.model.streams import Stream
+from celosia.arch.streams import Stream
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 
 ROWS = (96, 1, 1)

@@ -7,7 +7,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Index", "Stream"]
+__all__ = ["Index", "Stream", "Strides"]
+
+#: Rows from one row of a stream to the next in each dimension, innermost first.
+Strides = tuple[int, ...]
 
 #: What selects rows of a memory: a slice where they are consecutive, else their numbers.
 Index = slice | NDArray[np.int64]
@@ -70,6 +73,28 @@ class Stream:
         """Return a stream of consecutive rows."""
         n0, n1, n2 = counts
         return Stream(base, counts, (1, n0, n0 * n1))
+
+    def at(self, base: int) -> Stream:
+        """Return the same stream from another row on."""
+        moved = Stream.__new__(Stream)
+        moved.base, moved.counts, moved.strides = base, self.counts, self.strides
+        moved.last, moved.length = base + self.last - self.base, self.length
+        return moved
+
+    @property
+    def triple(self) -> Strides | None:
+        """What a stride register must hold for it: 0 for a single row; None for consecutive rows.
+
+        Streams whose rows are as far apart from each other have the same one.
+        """
+        expected, consecutive = 1, True
+        for count, stride in zip(self.counts, self.strides, strict=True):
+            consecutive = consecutive and (count == 1 or stride == expected)
+            expected *= count
+        if consecutive:
+            return None
+        return tuple(stride if count > 1 else 0
+                     for count, stride in zip(self.counts, self.strides, strict=True))
 
     def index(self) -> Index:
         """Return what selects the rows of the stream, in order."""
