@@ -14,6 +14,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
 from celosia.compiled.parts import Apart, Argument, WorkInfo
+from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
 from celosia.compiler.codegen.build import build as generate
@@ -46,7 +47,6 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.again import again
-from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.lowering.scope import source_text
 from celosia.compiler.memory import Life, plan_arena
 from celosia.compiler.pipeline import prepared
@@ -55,6 +55,8 @@ from celosia.compiler.selection import Options as Selection
 from celosia.compiler.selection import select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
+from celosia.compiler.verify import enabled
+from celosia.compiler.verify.homes import check_homes
 from celosia.graph import DType, Graph
 from celosia.program import Buffer, Program
 
@@ -319,16 +321,18 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
         fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
         placed = plan_on_chip(config, lowered.works, fixed) if resident else {}
         size = plan_arena(lowered.works, fixed, options.memory)
-        emitter = _Emitter(config, options, regions(config, lowered.works, placed, _CONTROL_ROWS),
-                           Bounded(Uses(graph)))
+        found = regions(config, lowered.works, placed, _CONTROL_ROWS)
+        if enabled():
+            check_homes(config, lowered.works, fixed, size, found, _CONTROL_ROWS)
+        emitter = _Emitter(config, options, found, Bounded(Uses(graph)))
         items = emitter.items(lowered.works)
         if not emitter.too_large:
             return lowered, size, emitter, items
-        found = [_halves(graph, work) for work, _ in emitter.too_large]
-        halves += filter(None, found)
-        if None in found:
+        cuts = [_halves(graph, work) for work, _ in emitter.too_large]
+        halves += filter(None, cuts)
+        if None in cuts:
             if not resident:
-                raise emitter.too_large[found.index(None)][1]
+                raise emitter.too_large[cuts.index(None)][1]
             resident = False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CompileError", "MemoryTooSmall", "WorkTooLarge"]
+__all__ = ["CompileError", "IllFormed", "MemoryTooSmall", "WorkTooLarge"]
 
 
 class CompileError(ValueError):
@@ -15,3 +15,10 @@ class WorkTooLarge(CompileError):
 
 class MemoryTooSmall(CompileError):
     """A program needs more external memory than there is; the message says for what."""
+
+
+class IllFormed(RuntimeError):
+    """A pass of the compiler has made what the next one does not take: a bug of the compiler.
+
+    `celosia.compiler.verify` finds them; the message has every rule that is broken, and where.
+    """

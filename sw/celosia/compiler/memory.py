@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.arch.words import ceil_div
+from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.errors import MemoryTooSmall
 from celosia.compiler.lowered import External, Tensor, While, Work
-from celosia.compiler.lowering.coalesce import accesses, inner
 
 __all__ = ["Life", "lives", "numbered", "plan_arena"]
 

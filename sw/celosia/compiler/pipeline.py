@@ -24,6 +24,7 @@ from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.swapped import swapped
 from celosia.compiler.passes.words import words
+from celosia.compiler.verify import enabled
 from celosia.graph import CORE, Graph, check, fingerprint
 
 __all__ = ["PASSES", "canonical", "count", "prepared"]
@@ -93,6 +94,8 @@ def prepared(graph: Graph, config: TpuConfig, *,
     """
     for step in (*LAST, partial(long_rows, config=config)):
         old, graph = graph, step(graph)
+        if graph is not old and enabled():
+            check(graph, CANONICAL)
         if graph is not old and trace is not None:
             name = (step.func if isinstance(step, partial) else step).__name__
             trace(f"{graph.name}: {name}: {count(old)} -> {count(graph)} nodes")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
+from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import (
     Access,
@@ -28,7 +29,6 @@ from celosia.compiler.lowered import (
     Write,
     rows_of,
 )
-from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import Life, lives, numbered
 from celosia.graph import DType
 from celosia.kernels.terms import Extent

@@ -10,6 +10,7 @@ import celosia
 from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat
 from celosia.compiler import canonical
+from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import (
     Access,
@@ -23,7 +24,6 @@ from celosia.compiler.lowered import (
     While,
 )
 from celosia.compiler.lowering import lower
-from celosia.compiler.lowering.coalesce import accesses, inner
 from celosia.compiler.memory import ALIGNMENT, lives, numbered, plan_arena
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.views import View

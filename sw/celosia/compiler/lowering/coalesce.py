@@ -8,9 +8,10 @@ nothing after it wants the old one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from celosia.compiler.accesses import accesses, inner, own
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -28,53 +29,7 @@ from celosia.compiler.lowered import (
 )
 from celosia.kernels.terms import Extent
 
-__all__ = ["accesses", "coalesce"]
-
-
-def _own(work: Work) -> tuple[list[Access], list[Access]]:
-    """Return what a piece of work itself reads and writes."""
-    match work:
-        case Cluster():
-            reads = [read.access for read in work.reads]
-            if isinstance(work.product, Dot):
-                reads += [work.product.lhs, work.product.rhs]
-            elif isinstance(work.product, Convolution):
-                reads += [work.product.x, work.product.w]
-            writes = [write.access for write in work.writes]
-            if isinstance(work.product, Dot) and work.product.turned is not None:
-                writes.append(work.product.turned)
-            return reads, writes
-        case Move():
-            return [work.src], [work.dst]
-        case Fill():
-            return [], [work.dst]
-        case GatherRows():
-            return [work.table, work.indices], [work.dst]
-        case ScatterRows():
-            return [work.indices, work.updates], [work.table]
-        case ReadWord():
-            return [work.access], []
-        case While():
-            return ([] if work.predicate is None else [work.predicate]), []
-        case Case():
-            return [work.index], []
-
-
-def inner(work: Work) -> list[tuple[Work, ...]]:
-    """Return the lists of work in a piece of work."""
-    if isinstance(work, While):
-        return [work.cond, work.body]
-    return list(work.branches) if isinstance(work, Case) else []
-
-
-def accesses(work: Work) -> Iterator[tuple[Access, bool]]:
-    """Yield what a piece of work, and all in it, accesses, and whether it writes there."""
-    reads, writes = _own(work)
-    yield from ((access, False) for access in reads)
-    yield from ((access, True) for access in writes)
-    for works in inner(work):
-        for part in works:
-            yield from accesses(part)
+__all__ = ["coalesce"]
 
 
 def _is_whole(access: Access) -> bool:
@@ -167,7 +122,7 @@ class _Coalescer:
         # Also the work itself: what it reads, and its other parts.
         others = {access.tensor for other in works if other is not work
                   for access, _ in accesses(other)}.union(
-                      outside, (access.tensor for access in _own(work)[0]))
+                      outside, (access.tensor for access in own(work)[0]))
         made = []
         for i, part in enumerate(parts):
             beside = {access.tensor for j, other in enumerate(parts) if j != i

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.lowered import Case, Cluster, Tensor, While, Work
-from celosia.compiler.lowering.coalesce import accesses, inner
 
 __all__ = ["without_dead"]
 

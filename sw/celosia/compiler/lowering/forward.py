@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from celosia.compiler.accesses import accesses
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -22,7 +23,6 @@ from celosia.compiler.lowered import (
     Work,
     Write,
 )
-from celosia.compiler.lowering.coalesce import accesses
 from celosia.compiler.views import View
 from celosia.kernels.terms import Extent
 

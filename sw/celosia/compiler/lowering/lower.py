@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ from celosia.compiler.lowering.turned import turned
 from celosia.compiler.movement import byte_offset, concatenate, pad
 from celosia.compiler.passes.loops import counter
 from celosia.compiler.placement import place
+from celosia.compiler.verify import enabled
+from celosia.compiler.verify.works import check_works
 from celosia.compiler.views import View
 from celosia.graph import Graph, Node, Value
 
@@ -297,7 +299,17 @@ def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
             scope.works.append(Move(access, whole(tensor), "result"))
         outputs.append(tensor)
     fixed = {*inputs, *outputs, *lowering.tensors.constants}
-    works = without_dead(forward(coalesce(scope.works, fixed), fixed), fixed)
-    works = longest_last(config, turned(config, works, lowering.tensors))
+    passes: dict[str, Callable[[list[Work]], list[Work]]] = {
+        "lowering": lambda works: works,
+        "coalesce": lambda works: coalesce(works, fixed),
+        "forward": lambda works: forward(works, fixed),
+        "dead": lambda works: without_dead(works, fixed),
+        "turned": lambda works: turned(config, works, lowering.tensors),
+        "order": lambda works: longest_last(config, works)}
+    works = scope.works
+    for name, step in passes.items():
+        works = step(works)
+        if enabled():
+            check_works(config, works, (*inputs, *lowering.tensors.constants), outputs, name)
     return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
                    tuple(outputs), tuple(lowering.apart))

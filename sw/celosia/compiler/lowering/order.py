@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 
 from celosia.arch.config import TpuConfig
+from celosia.compiler.accesses import accesses
 from celosia.compiler.lowered import Cluster, Dot, Fill, Move, Tensor, Work
-from celosia.compiler.lowering.coalesce import accesses
 
 __all__ = ["longest_last"]
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
+from celosia.compiler.accesses import accesses
 from celosia.compiler.lowered import Access, Cluster, Dot, Work
-from celosia.compiler.lowering.coalesce import accesses
 from celosia.compiler.lowering.tensors import Tensors, whole
 from celosia.graph import DType, TensorType
 
