@@ -8,7 +8,8 @@ rows or lanes (:class:`Reduce`, :class:`ReduceOp`), and the destination converts
 from enum import IntEnum
 
 __all__ = [
-    "DIV_OPS", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS", "LANE_BITS_LSB",
+    "COMMUTATIVE_OPS", "DIV_OPS", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES", "INDEXED_OPS",
+    "LANE_BITS_LSB",
     "LANE_ROW_SRCS", "LANE_SRCS", "MEMORY_SRCS", "MOVEMENT_OPS", "NEUTRAL", "PARAM_POSTS",
     "ROW_SRCS", "STREAM_SRCS", "TABLE_LIMIT", "VECTOR_OPERANDS", "Dst", "Post", "Reduce",
     "ReduceOp", "Src", "VectorOp", "operand_names",
@@ -174,6 +175,11 @@ VECTOR_OPERANDS: dict[VectorOp, int] = {
     op: 1 if op in _UNARY else 3 if op in _TERNARY else 2 for op in VectorOp}
 #: Operations that `Post.DIV` may follow: they leave c alone, which is its numerator.
 DIV_OPS = frozenset(op for op in VectorOp if VECTOR_OPERANDS[op] < 3) - MOVEMENT_OPS
+
+#: Operations whose first two operands may change places.
+COMMUTATIVE_OPS = frozenset({
+    VectorOp.FADD, VectorOp.FMUL, VectorOp.FFMA, VectorOp.FMAX, VectorOp.FMIN, VectorOp.IADD,
+    VectorOp.IMUL, VectorOp.IMAX, VectorOp.IMIN, VectorOp.AND, VectorOp.OR, VectorOp.XOR})
 
 #: Operations, second stages and reductions that need a chip with bf16.
 FLOAT_OPS = frozenset(op for op in VectorOp if op >= VectorOp.FADD)

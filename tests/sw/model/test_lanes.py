@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import exactlanes as xl
-from celosia.arch.vector import MOVEMENT_OPS, VECTOR_OPERANDS, Post, ReduceOp, VectorOp
+from celosia.arch.vector import (
+    COMMUTATIVE_OPS,
+    MOVEMENT_OPS,
+    VECTOR_OPERANDS,
+    Post,
+    ReduceOp,
+    VectorOp,
+)
 from celosia.model.fast.lanes import FAST
 from celosia.model.lanes import PLAIN, Lanes
 
@@ -79,3 +86,12 @@ def test_join(lanes, op):
     pairs = np.stack(arrays(columns), axis=1)
     compare(lanes.join_rows(op, pairs[..., np.newaxis])[:, 0], xl.JOINS[op], *columns)
     compare(lanes.join_lanes(op, pairs), xl.JOINS[op], *columns)
+
+
+@pytest.mark.parametrize("op", sorted(COMMUTATIVE_OPS), ids=lambda op: op.name)
+def test_operands_of_commutative_operations_may_change_places(op):
+    a, b, c = arrays(triples())
+    rest = [c] if VECTOR_OPERANDS[op] == 3 else []
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(PLAIN.first(op, [b, a, *rest], 0),
+                                      PLAIN.first(op, [a, b, *rest], 0))

@@ -14,8 +14,8 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.compiler.selection.pool import COMMUTATIVE, Pool, Uses, is_made, merges, single
+from celosia.arch.vector import COMMUTATIVE_OPS, Post, Reduce, ReduceOp, VectorOp
+from celosia.compiler.selection.pool import Pool, Uses, is_made, merges, single
 from celosia.kernels.terms import Extent, Leaf, Term, current, recording
 
 __all__ = ["Check", "Rule", "Rules", "apart", "free", "is_merging", "is_shared", "is_single",
@@ -170,7 +170,7 @@ class Rule:
     def _match_args(self, part: Term, term: Term, found: dict[str, Term], pool: Pool,
                     uses: Uses) -> Iterator[dict[str, Term]]:
         orders: list[Sequence[Term]] = [term.args]
-        if part.op in COMMUTATIVE and term.args[0] is not term.args[1]:
+        if part.op in COMMUTATIVE_OPS and term.args[0] is not term.args[1]:
             orders.append((term.args[1], term.args[0], *term.args[2:]))
         for args in orders:
             states = [found]

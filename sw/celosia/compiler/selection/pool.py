@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
+from celosia.arch.vector import COMMUTATIVE_OPS, Post, Reduce, ReduceOp, VectorOp
 from celosia.arch.words import WORD_MASK
 from celosia.kernels.terms import Extent, Leaf, Term, extent_of
 from celosia.model.fast.lanes import FAST
@@ -20,10 +20,6 @@ from celosia.model.fast.lanes import FAST
 __all__ = ["NO_POST_OPS", "Pool", "Uses", "bits_of", "is_first", "is_made", "merges", "single",
            "streams", "uses_of", "walk"]
 
-#: An immediate is the second operand of these.
-COMMUTATIVE = frozenset({
-    VectorOp.FADD, VectorOp.FMUL, VectorOp.FFMA, VectorOp.FMAX, VectorOp.FMIN, VectorOp.IADD,
-    VectorOp.IMUL, VectorOp.IMAX, VectorOp.IMIN, VectorOp.AND, VectorOp.OR, VectorOp.XOR})
 #: Operations that take no second stage.
 NO_POST_OPS = frozenset({VectorOp.REQUANT})
 
@@ -132,7 +128,7 @@ class Pool:
             words = [np.array([arg.param], np.uint32) for arg in args]
             with np.errstate(over="ignore"):
                 return self.word(int(FAST.first(op, words, param)[0]))
-        if op in COMMUTATIVE:
+        if op in COMMUTATIVE_OPS:
             args = *sorted(args[:2], key=self._place), *args[2:]
         return self._term(op, args, extent_of(args), param=param)
 
