@@ -129,27 +129,15 @@ class View:
     def reshape(self, shape: Sequence[int]) -> View | None:
         """Return the same elements in row-major order in another shape; None where no view can."""
         shape = tuple(shape)
-        if self.size == 0 or self.size == 1:
-            return View(self.offset, shape, (0,) * len(shape))
-        old = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
-        new = [(i, n) for i, n in enumerate(shape) if n != 1]
-        strides = [0] * len(shape)
-        at = 0
-        while at < len(new):
-            # The fewest dimensions of both that have as many elements, outermost first.
-            (size, step), *old = old
-            first, count = at, new[at][1]
-            at += 1
-            while size != count:
-                if size < count:
-                    more, inner = old.pop(0)
-                    if step != more * inner:
+        strides, at = [0] * len(shape), len(shape)
+        if self.size > 1:
+            sizes, (steps,) = merged(self.shape, self.strides)
+            for size, step in zip(reversed(sizes), reversed(steps), strict=True):
+                while size > 1:  # the dimensions that this one becomes, innermost first
+                    at -= 1
+                    if size % shape[at]:
                         return None
-                    size, step = size * more, inner
-                else:
-                    count *= new[at][1]
-                    at += 1
-            for i, n in reversed(new[first:at]):
-                strides[i] = step
-                step *= n
+                    if shape[at] > 1:
+                        strides[at] = step
+                    size, step = size // shape[at], step * shape[at]
         return View(self.offset, shape, tuple(strides))

@@ -13,7 +13,7 @@ from celosia.compiler.emit.weights import Weights
 from celosia.compiler.errors import CompileError
 from celosia.compiler.layout import along_lanes
 from celosia.compiler.lowered import Cluster, Convolution, Dot, OnChip
-from celosia.compiler.views import View
+from celosia.compiler.views import View, merged
 
 __all__ = ["Operands", "operands"]
 
@@ -67,9 +67,10 @@ def _dot(config: TpuConfig, dot: Dot, source: str) -> Operands:
     batched = batches > 1 and right[0] != 0
     natural = _is_natural(dot.lhs.view, "the left operand", source)
     shape, strides = (batches, 1, rows), (left[0], 0, left[1])
-    if not batched and natural and batches > 1 and (rows == 1 or left[0] == rows * left[1]):
+    sizes, (steps,) = merged((batches, rows), left[:2])
+    if not batched and natural and batches > 1 and len(sizes) == 1:
         # All batches are one matrix.
-        shape, strides = (1, 1, batches * rows), (0, 0, left[1] if rows > 1 else left[0])
+        shape, strides = (1, 1, sizes[0]), (0, 0, steps[0])
     return Operands(
         dot.fmt,
         Acts(config, dot.lhs, dot.fmt, shape, strides, depth, left[2], natural,
