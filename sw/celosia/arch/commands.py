@@ -33,8 +33,8 @@ from celosia.arch.vector import (
 )
 from celosia.arch.words import ceil_div
 
-__all__ = ["DST_MEM", "EXTERNAL", "ROW_MASK", "SRC_MEM", "Command", "Dma", "Load", "Matmul",
-           "Operand", "PLACES", "Store", "Touch", "Vector", "unpack"]
+__all__ = ["DST_MEM", "EXTERNAL", "ROW_MASK", "PLACES", "SRC_MEM", "Command", "Dma", "Load",
+           "Matmul", "Operand", "Store", "Stride", "Touch", "Vector", "unpack"]
 
 #: Memory of a vector source or destination.
 SRC_MEM = {src: Mem.ACC if src.name.startswith("ACC") else Mem.UB for src in MEMORY_SRCS}
@@ -354,6 +354,34 @@ class Vector(_Command):
         words = dict(zip(self.names, (source.word for source in self.sources), strict=True))
         return (self.dst.base, *(words.get(name, 0) for name in "abc"), _pair(*self.counts[:2]),
                 self.param)
+
+
+@dataclass(frozen=True, slots=True)
+class Stride(_Command):
+    """What sets stride register ``x``; the scalar unit executes it, no `Command`."""
+
+    x: int
+    s0: int
+    s1: int
+    s2: int
+
+    __hash__ = _Command.__hash__
+    opcode, unit, places = Opcode.STRIDE, Unit.SCALAR, 0
+
+    @property
+    def streams(self) -> Mapping[str, Stream]:
+        """It has none."""
+        return {}
+
+    @property
+    def fields(self) -> Mapping[str, int]:
+        """The fields of its instruction."""
+        return {"x": self.x}
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The operand words of its instruction."""
+        return self.s0, self.s1, self.s2
 
 
 Command = Load | Store | Matmul | Vector

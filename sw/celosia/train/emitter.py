@@ -77,7 +77,7 @@ class Emitter:
 
     def matmul(self, sums: int, acts: int, weights: int, rows: int, depth: int, *,
                accumulate: bool, transpose: bool = False, n1: int = 1, n2: int = 1,
-               xacts: int | nodes.Strides = 0) -> None:
+               xacts: nodes.Strides | None = None) -> None:
         """Multiply rows by a tile of ``depth`` stored rows."""
         self.out.append(nodes.matmul(MatmulFormat.BF16, sums, acts, weights, rows, depth,
                                      accumulate, transpose, self.part, n1=n1, n2=n2,

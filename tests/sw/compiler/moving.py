@@ -1,6 +1,6 @@
 """Running the operations of pieces of work on the golden model, in the order they are emitted."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig, preset
 from celosia.arch.isa import DmaFormat
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.build import build
-from celosia.compiler.codegen.nodes import stride
+from celosia.compiler.codegen.strides import StrideRegisters
 from celosia.compiler.lowered import Access, External, OnChip, Region, Tensor, storage
 from celosia.compiler.views import View
 from celosia.graph import DType
@@ -33,16 +33,7 @@ def flat(emitted):
     for block in emitted.blocks:
         for stage in block.stages:
             ops += stage
-    out = []
-    for op in [*ops, *emitted.after]:
-        fields, number = [], 1
-        for name, value in op.fields:
-            if isinstance(value, tuple):
-                out.append(stride(number, *value))
-                value, number = number, number + 1
-            fields.append((name, value))
-        out.append(replace(op, fields=tuple(fields)))
-    return out
+    return StrideRegisters().give([*ops, *emitted.after])
 
 
 @dataclass

@@ -43,17 +43,17 @@ def test_results_take_the_places_of_operands_that_are_not_needed_any_more():
     made = kernel("chain", lambda x: ((x * x) + 1.0) * 2.0)
     layout = lay_out(made, {"x": Place(0)}, {"y": Place(64)})
     assert layout.temporary_rows(64) == 64
-    assert [op.operands[0] for op in layout.emit(64, 128)] == [128, 128, 64]
-    assert [op.operands[1] for op in layout.emit(64, 128)] == [0, 128, 128]
+    assert [op.words[0] for op in layout.emit(64, 128)] == [128, 128, 64]
+    assert [op.words[1] for op in layout.emit(64, 128)] == [0, 128, 128]
 
 
 def test_an_output_may_take_the_place_of_an_input():
     made = kernel("sum", lambda a, b: {"a": a + b, "d": a - b}, ("a", "b"))
     layout = lay_out(made, {"a": Place(0), "b": Place(8)}, {"a": Place(0), "d": Place(16)})
-    assert [op.operands[0] for op in layout.emit(8, 24)] == [24, 16, 0]
+    assert [op.words[0] for op in layout.emit(8, 24)] == [24, 16, 0]
     late = kernel("sum", lambda a, b: {"d": a - b, "a": a + b}, ("a", "b"))
     layout = lay_out(late, {"a": Place(0), "b": Place(8)}, {"a": Place(0), "d": Place(16)})
-    assert [op.operands[:3] for op in layout.emit(8)] == [(16, 0, 8), (0, 0, 8)]
+    assert [op.words[:3] for op in layout.emit(8)] == [(16, 0, 8), (0, 0, 8)]
     assert layout.temporary_rows(8) == 0
 
 
@@ -61,8 +61,8 @@ def test_inputs_and_outputs_may_be_in_the_unified_buffer():
     made = kernel("scaled", lambda x: {"y": x * 3.0, "z": abs(x * 3.0)})
     ops = emit(made, 4, {"x": Place(5, Dst.UB_BF16)},
                {"y": Place(9, Dst.UB_BF16), "z": Place(13, Dst.UB_I8)}, 100)
-    assert [dict(op.fields)["dst_kind"] for op in ops] == [Dst.UB_BF16, Dst.ACC, Dst.UB_I8]
-    assert dict(ops[0].fields)["a_kind"] == Src.UB_BF16
+    assert [op.command.fields["dst_kind"] for op in ops] == [Dst.UB_BF16, Dst.ACC, Dst.UB_I8]
+    assert ops[0].command.fields["a_kind"] == Src.UB_BF16
     both = kernel("both", lambda x: {"y": x * 3.0, "z": (x * 3.0) + 1.0})
     assert len(emit(both, 4, {"x": Place(0)}, {"y": Place(9), "z": Place(13)})) == 3
 
@@ -72,7 +72,7 @@ def test_inputs_and_outputs_may_be_in_the_unified_buffer():
     ops = emit(kernel("shared", shared), 4, {"x": Place(0)},
                {"y": Place(9, Dst.UB_BF16), "z": Place(13)}, 100)
     # z is made of y as it was before it was rounded.
-    assert [op.operands[:2] for op in ops] == [(100, 0), (13, 100), (9, 100)]
+    assert [op.words[:2] for op in ops] == [(100, 0), (13, 100), (9, 100)]
 
 
 def test_scalars_may_be_numbers_words_and_lanes_on_chip():
@@ -82,8 +82,8 @@ def test_scalars_may_be_numbers_words_and_lanes_on_chip():
     (bits,) = emit(made, 8, *places, scalars={"s": 0x3FC00000})
     assert number == bits
     (lane,) = emit(made, 8, *places, scalars={"s": Lane(300, 2)})
-    assert dict(lane.fields)["b_kind"] == Src.ACC_LANE_ROW
-    assert lane.operands[2] == 300 | 2 << 24
+    assert lane.command.fields["b_kind"] == Src.ACC_LANE_ROW
+    assert lane.words[2] == 300 | 2 << 24
 
 
 def test_steps_without_rows_run_once():
@@ -91,8 +91,8 @@ def test_steps_without_rows_run_once():
         inside = step(VectorOp.ILT, kernels.lane_index(), 3)
         return step(VectorOp.SELECT, inside, x, 0.0)
     ops = emit(kernel("masked", masked), 50, {"x": Place(0)}, {"y": Place(50)}, 100)
-    assert [op.operands[4] & 0xFFFF for op in ops] == [1, 50]
-    assert dict(ops[1].fields)["a_kind"] == Src.ACC_ROW
+    assert [op.words[4] & 0xFFFF for op in ops] == [1, 50]
+    assert ops[1].command.fields["a_kind"] == Src.ACC_ROW
 
 
 def test_reductions_over_rows_give_one_row():
@@ -104,14 +104,14 @@ def test_reductions_over_rows_give_one_row():
     found = kernels.evaluate(made, x)[0].view(np.float32)
     np.testing.assert_array_equal(found, x - x.sum(0))
     ops = emit(made, 3, {"x": Place(0)}, {"y": Place(0)}, 100)
-    assert ops[0].operands[0] == 100
-    assert dict(ops[1].fields)["b_kind"] == Src.ACC_ROW
+    assert ops[0].words[0] == 100
+    assert ops[1].command.fields["b_kind"] == Src.ACC_ROW
 
 
 def test_a_sum_of_rows_is_not_made_in_their_place():
     made = kernel("total", lambda x: step(VectorOp.MOV, x, reduce=Reduce.ROWS))
     ops = emit(made, 8, {"x": Place(0)}, {"y": Place(0)}, 100)
-    assert [op.operands[:2] for op in ops] == [(100, 0), (0, 100)]
+    assert [op.words[:2] for op in ops] == [(100, 0), (0, 100)]
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(16, 40), (40, 40), (5, 300)])
@@ -145,12 +145,12 @@ def test_places_must_be_complete():
 def test_parts_take_turns():
     made = kernel("f", lambda x: step(VectorOp.IADD, x, kernels.row_index(3)) * 2.0)
     ops = emit(made, 7, {"x": Place(0)}, {"y": Place(8)}, 16, first_row=100, parts=2)
-    assert [op.operands[:3] for op in ops] == [
+    assert [op.words[:3] for op in ops] == [
         (16, 0, 103), (20, 4, 107), (8, 16, 0x40000000), (12, 20, 0x40000000)]
-    assert [op.operands[4] & 0xFFFF for op in ops] == [4, 3, 4, 3]
+    assert [op.words[4] & 0xFFFF for op in ops] == [4, 3, 4, 3]
     total = kernel("t", lambda x: x - step(VectorOp.MOV, x, reduce=Reduce.ROWS))
     ops = emit(total, 8, {"x": Place(0)}, {"y": Place(8)}, 16, parts=2)
-    assert [op.operands[4] & 0xFFFF for op in ops] == [8, 4, 4]
+    assert [op.words[4] & 0xFFFF for op in ops] == [8, 4, 4]
 
 
 def test_rows_and_scalars_are_checked():
@@ -166,4 +166,4 @@ def test_rows_and_scalars_are_checked():
 def test_second_stages_are_fused():
     made = kernel("f", lambda x: step(VectorOp.FMUL, x, 2.0, post=Post.EXP2))
     (op,) = emit(made, 4, {"x": Place(0)}, {"y": Place(4)})
-    assert dict(op.fields)["post"] == Post.EXP2
+    assert op.command.fields["post"] == Post.EXP2

@@ -32,8 +32,8 @@ class Assembled:
         return len(self.insns) - 1
 
 
-_DEFAULTS = {mnemonic: {field.name: field.default for field in isa.BY_MNEMONIC[mnemonic].fields}
-             for mnemonic in ("load", "store", "matmul", "vector", "stride")}
+_DEFAULTS = {opcode: {field.name: field.default for field in instruction.fields}
+             for opcode, instruction in isa.BY_OPCODE.items()}
 
 
 class _Sum(NamedTuple):
@@ -162,10 +162,13 @@ class Assembler:
                 taken.append(register)
                 self._set(register, value, op.source)
                 operands.append(register)
-        operands += [Imm(word & WORD_MASK) for word in op.operands[len(values):]]
-        fields = dict(_DEFAULTS[op.mnemonic])
-        fields.update(op.fields)  # type: ignore[arg-type]
-        index = self.out.add(Insn(isa.BY_MNEMONIC[op.mnemonic], fields, tuple(operands)),
+        command = op.command
+        operands += [Imm(word & WORD_MASK) for word in command.words[len(values):]]
+        fields = dict(_DEFAULTS[command.opcode])
+        fields.update((name, int(value)) for name, value in command.fields.items())
+        if op.registers:
+            fields.update(zip(command.streams, op.registers, strict=True))
+        index = self.out.add(Insn(isa.BY_OPCODE[command.opcode], fields, tuple(operands)),
                              op.source)
         self.out.relocations += [(index, i) for i in relocated]
         self._free += taken

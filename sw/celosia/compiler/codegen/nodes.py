@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from celosia.arch import isa
+from celosia.arch.commands import Command, Dma, Load, Matmul, Store, Stride, Vector
+from celosia.arch.config import COUNT_MAX
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
-__all__ = ["VARYING", "Base", "Loop", "Node", "Op", "Strides", "load", "matmul",
-           "store", "stride", "vector"]
+__all__ = ["Base", "Loop", "Node", "Op", "Strides", "load", "matmul", "store", "stride", "vector"]
 
-#: How many operands of each instruction, from the first, may change from one turn of a loop to
-#: the next: its rows and addresses. Shapes and counts stay.
-VARYING = {"load": 2, "store": 2, "matmul": 3, "vector": 4, "stride": 0}
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
+#: Commands that are kept: many operations share one, and what is known of it.
+_KEPT = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,48 +31,54 @@ Strides = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One tensor instruction: its fields that are not at their default, and its operand words.
+    """One tensor instruction (or one that sets a stride register): a command, and where it works.
 
     Attributes
     ----------
-    fields
-        Names and values. A field that names a stride register (``xacts`` ..) may hold `Strides`
-        instead: `celosia.compiler.codegen.strides` gives it a register later.
+    command
+        What it does, with all rows and addresses 0.
+    varying
+        Its first operand words, which a loop may change from turn to turn: rows and addresses.
     base
         What is added to the address of a load or store at run time.
     reach
         With ``base``: first and last byte of the arena that it may touch.
+    registers
+        Stride registers of the streams of the command, in order; none before
+        `celosia.compiler.codegen.strides` gives them.
     """
 
-    mnemonic: str
-    fields: tuple[tuple[str, int | Strides], ...]
-    operands: tuple[int, ...]
+    command: Command | Stride
+    varying: tuple[int, ...]
     source: str = ""
     base: Base | None = None
     reach: tuple[int, int] | None = None
-
-    @property
-    def varying(self) -> tuple[int, ...]:
-        """The operands that a loop may change."""
-        return self.operands[:VARYING[self.mnemonic]]
+    registers: tuple[int, ...] = ()
 
     def with_varying(self, values: tuple[int, ...]) -> Op:
         """Return the same operation at other rows and addresses."""
-        return Op(self.mnemonic, self.fields, values + self.operands[len(values):], self.source,
-                  self.base, self.reach)
+        return Op(self.command, values + self.varying[len(values):], self.source, self.base,
+                  self.reach, self.registers)
+
+    @property
+    def mnemonic(self) -> str:
+        """Name of the instruction."""
+        return self.command.opcode.name.lower()
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """All operand words."""
+        return self.varying + self.command.words[len(self.varying):]
 
     @property
     def shape(self) -> tuple:
         """What two operations must share to be turns of one loop."""
-        return (self.mnemonic, self.fields, self.operands[VARYING[self.mnemonic]:], self.source,
-                self.base)
+        return self.command, self.source, self.base, self.registers
 
     @property
     def arena(self) -> tuple[bool, ...]:
         """Which of the varying operands are offsets into the arena."""
-        count = VARYING[self.mnemonic]
-        return tuple(self.mnemonic in ("load", "store") and i == ARENA_OPERAND
-                     for i in range(count))
+        return (False, True) if isinstance(self.command, Dma) else (False,) * len(self.varying)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,78 +120,85 @@ class Loop:
 Node = Op | Loop
 
 
-def _pair(low: int, high: int) -> int:
-    assert 0 <= low < 1 << 16, low
-    assert 0 <= high < 1 << 16, high
-    return low | high << 16
+@lru_cache(maxsize=_KEPT)
+def _dma(kind: type[Load | Store], mem: Mem, fmt: DmaFormat, rows: int, cols: int, pitch: int,
+         row_step: int, group_step: int) -> Load | Store:
+    assert 0 < rows <= COUNT_MAX, rows
+    assert 0 < cols <= COUNT_MAX, cols
+    assert 0 <= min(row_step, group_step) <= max(row_step, group_step) <= COUNT_MAX
+    return kind(Mem(mem), DmaFormat(fmt), 0, 0, rows, cols, pitch, row_step, group_step)
 
 
-def _dma(mnemonic: str, mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int,
-         cols: int, pitch: int, row_step: int, group_step: int, source: str,
-         base: Base | None, reach: tuple[int, int] | None) -> Op:
-    assert rows
-    assert cols
-    assert (base is None) == (reach is None)
-    return Op(mnemonic, (("mem", int(mem)), ("fmt", int(fmt))),
-              (row, addr, _pair(rows, cols), pitch, _pair(row_step, group_step)), source,
-              base, reach)
+@lru_cache(maxsize=_KEPT)
+def _matmul(fmt: MatmulFormat, accumulate: bool, transpose: bool, counts: tuple[int, int, int],
+            wrows: int | None, strides: tuple[Strides | None, ...]) -> Matmul:
+    assert max(counts) <= COUNT_MAX, counts
+    return Matmul.of(MatmulFormat(fmt), bool(accumulate), bool(transpose), (0, 0, 0), counts,
+                     wrows, strides)
 
 
-def load(mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
+@lru_cache(maxsize=_KEPT)
+def _vector(op: VectorOp, post: Post, dst_kind: Dst, kinds: tuple[Src, ...],
+            counts: tuple[int, int, int], param: int, reduce: Reduce, reduce_op: ReduceOp,
+            strides: tuple[Strides | None, ...]) -> tuple[Vector, tuple[int, ...]]:
+    """Return the command, and which of a, b, c, as operand words, the sources are."""
+    assert max(counts) <= COUNT_MAX, counts
+    words = tuple(" abc".index(name) for name in operand_names(op, post))
+    found = dict(zip(words, kinds, strict=True))
+    return Vector.of(op, post, dst_kind, (0, 0, 0, 0), [found.get(i, Src.NONE) for i in (1, 2, 3)],
+                     counts, param, reduce, reduce_op if reduce else ReduceOp.SUM_I, strides), words
+
+
+def load(mem: Mem, fmt: DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
          row_step: int = 1, group_step: int = 0, source: str = "", *, base: Base | None = None,
          reach: tuple[int, int] | None = None) -> Op:
     """Load ``rows`` x ``cols`` elements from the arena."""
-    return _dma("load", mem, fmt, row, addr, rows, cols, pitch, row_step, group_step, source,
-                base, reach)
+    assert (base is None) == (reach is None)
+    return Op(_dma(Load, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr), source,
+              base, reach)
 
 
-def store(mem: isa.Mem, fmt: isa.DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
+def store(mem: Mem, fmt: DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
           row_step: int = 1, group_step: int = 0, source: str = "", *, base: Base | None = None,
           reach: tuple[int, int] | None = None) -> Op:
     """Store ``rows`` x ``cols`` elements to the arena."""
-    return _dma("store", mem, fmt, row, addr, rows, cols, pitch, row_step, group_step, source,
-                base, reach)
+    assert (base is None) == (reach is None)
+    return Op(_dma(Store, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr), source,
+              base, reach)
 
 
-def matmul(fmt: isa.MatmulFormat, acc: int, acts: int, w: int, rows: int, wrows: int,
+def matmul(fmt: MatmulFormat, acc: int, acts: int, w: int, rows: int, wrows: int,
            accumulate: bool = False, transpose: bool = False, source: str = "", *,
-           n1: int = 1, n2: int = 1, wload: bool = True, **strides: int | Strides) -> Op:
+           n1: int = 1, n2: int = 1, wload: bool = True, xacc: Strides | None = None,
+           xacts: Strides | None = None, xw: Strides | None = None) -> Op:
     """Multiply ``rows`` * ``n1`` * ``n2`` rows by the tile of ``wrows`` rows at ``w``.
 
-    The rows are consecutive, unless ``strides`` (``xacc``, ``xacts``, ``xw``) has others. Without
-    ``wload`` the tile of the matmul before is kept; ``w`` and ``wrows`` are 0 then.
+    The rows are consecutive, unless ``xacc``, ``xacts``, ``xw`` are strides. Without ``wload`` the
+    tile of the matmul before is kept; ``w`` and ``wrows`` are 0 then.
     """
-    fields: list[tuple[str, int | Strides]] = [
-        ("fmt", int(fmt)), ("accumulate", int(accumulate)), ("transpose", int(transpose))]
-    if not wload:
-        fields.append(("wload", 0))
-    fields += strides.items()
-    return Op("matmul", tuple(fields), (acc, acts, w, _pair(rows, n1), n2, wrows), source)
+    return Op(_matmul(fmt, accumulate, transpose, (rows, n1, n2), wrows if wload else None,
+                      (xacc, xacts, xw)), (acc, acts, w), source)
 
 
 def vector(op: VectorOp, dst_kind: Dst, dst: int, rows: int,
            sources: tuple[tuple[Src, int], ...], post: Post = Post.NONE,
            param: int = 0, source: str = "", *, n1: int = 1, n2: int = 1,
            reduce: Reduce = Reduce.NONE, reduce_op: ReduceOp = ReduceOp.SUM_I,
-           **strides: int | Strides) -> Op:
+           xdst: Strides | None = None, xa: Strides | None = None, xb: Strides | None = None,
+           xc: Strides | None = None) -> Op:
     """Run one operation over ``n1`` * ``n2`` groups of ``rows`` rows.
 
     ``sources`` are those of a, b, c that it takes: `celosia.arch.vector.operand_names`. The rows
-    are consecutive, unless ``strides`` (``xdst``, ``xa``, ``xb``, ``xc``) has others.
+    are consecutive, unless ``xdst``, ``xa``, ``xb``, ``xc`` are strides.
     """
-    words = dict(zip(operand_names(op, post), sources, strict=True))
-    fields: list[tuple[str, int | Strides]] = [
-        ("op", int(op)), ("post", int(post)), ("dst_kind", int(dst_kind))]
-    fields += [(f"{name}_kind", int(kind)) for name, (kind, _) in words.items()]
-    if reduce:
-        fields += [("reduce", int(reduce)), ("reduce_op", int(reduce_op))]
-    if n2 > 1:
-        fields.append(("n2", n2))
-    fields += strides.items()
-    values = [words[name][1] if name in words else 0 for name in "abc"]
-    return Op("vector", tuple(fields), (dst, *values, _pair(rows, n1), param), source)
+    command, taken = _vector(op, post, dst_kind, tuple([kind for kind, _ in sources]),
+                             (rows, n1, n2), param, reduce, reduce_op, (xdst, xa, xb, xc))
+    words = [dst, 0, 0, 0]
+    for i, (_, word) in zip(taken, sources, strict=True):
+        words[i] = word
+    return Op(command, tuple(words), source)
 
 
 def stride(x: int, s0: int, s1: int = 0, s2: int = 0, source: str = "") -> Op:
     """Set a stride register."""
-    return Op("stride", (("x", x),), (s0, s1, s2), source)
+    return Op(Stride(x, s0, s1, s2), (), source)

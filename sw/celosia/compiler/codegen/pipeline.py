@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from celosia.arch.commands import Load, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES, LOOP_DEPTH, Unit
 from celosia.compiler.codegen.blocks import Block, Emitted
@@ -273,13 +274,12 @@ class _Pipeline:
         start: int | None = None
         for op, later in pairs:
             values, then = op.varying, later.varying
-            if op.mnemonic == "load":
+            if isinstance(op.command, Load):
                 values, then = values[:ARENA_OPERAND], then[:ARENA_OPERAND]
-            elif op.mnemonic == "store":
+            elif isinstance(op.command, Store):
                 start = values[ARENA_OPERAND] if start is None else start
                 values, then = ((row, at - start) for row, at in (values, then))
-            out += (op.mnemonic, op.fields, op.operands[len(op.varying):], tuple(values),
-                    tuple(then))
+            out += (op.command, tuple(values), tuple(then))
         return tuple(out)
 
     def _order(self, played: list[list[Op]], touches: list[list[Moving]], turns: int) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.commands import ROW_MASK
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.words import ceil_div
@@ -153,8 +154,8 @@ class Places:
         out = []
         for op in ops:
             values = list(op.varying)
-            for space, operand, bits, _, _ in self._costs(op).touches:
-                if space in (Mem.UB, Mem.ACC) and values[operand] & bits in work.private[space]:
+            for operand, space, _, _, _ in self._costs(op).touches:
+                if space in (Mem.UB, Mem.ACC) and values[operand] & ROW_MASK in work.private[space]:
                     values[operand] += shifts[space] * BANKS
             out.append(op.with_varying(tuple(values)))
         return out

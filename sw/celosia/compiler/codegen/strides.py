@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from celosia.arch.commands import Command, Stride
 from celosia.arch.isa import NUM_STRIDES
-from celosia.compiler.codegen.nodes import Loop, Node, Op, Strides, stride
-from celosia.compiler.codegen.spans import normal, streams
+from celosia.arch.streams import Strides
+from celosia.compiler.codegen.nodes import Loop, Node, Op, stride
 
 __all__ = ["StrideRegisters"]
 
 _CONSECUTIVE = 0
 
 
-def _wanted(op: Op) -> dict[str, Strides | None]:
-    """Triple of each field of an operation that names one; None where rows are consecutive."""
-    named = {name: value for name, value in op.fields if isinstance(value, tuple)}
-    if not named:
-        return {}
-    counts = streams(op)
-    return {name: normal(value, counts[name]) for name, value in named.items()}
-
-
 class StrideRegisters:
     """What each stride register holds at one place of a program.
 
-    Fields of operations that are triples become registers; where none holds a triple yet, one is
+    Streams whose rows are not consecutive get registers; where none holds a triple yet, one is
     set just before, or before the loop where all that the loop uses fits. The one that was used
     least recently is set anew.
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple, dict[str, Strides | None]] = {}
+        self._known: dict[Command | Stride, list[Strides | None]] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -39,14 +31,14 @@ class StrideRegisters:
         #: Register of each triple, used least recently first.
         self._held: dict[Strides, int] = {}
 
-    def _triples(self, op: Op) -> dict[str, Strides | None]:
-        if op.mnemonic not in ("matmul", "vector"):
-            return {}
-        count = 3 if op.mnemonic == "matmul" else 4
-        key = (op.mnemonic, op.fields, op.operands[count:])
-        if key not in self._known:
-            self._known[key] = _wanted(op)
-        return self._known[key]
+    def _triples(self, op: Op) -> list[Strides | None]:
+        """Triples of the streams of an operation; none where all are consecutive."""
+        found = self._known.get(op.command)
+        if found is None:
+            found = [stream.triple for stream in op.command.streams.values()]
+            found = found if any(found) else []
+            self._known[op.command] = found
+        return found
 
     def _of(self, nodes: tuple[Node, ...]) -> dict[Strides, str]:
         """Triples that nodes use, and a source of each."""
@@ -55,7 +47,7 @@ class StrideRegisters:
             if isinstance(node, Loop):
                 out = self._of(node.body) | out
             else:
-                out = {triple: node.source for triple in self._triples(node).values()
+                out = {triple: node.source for triple in self._triples(node)
                        if triple is not None} | out
         return out
 
@@ -83,12 +75,9 @@ class StrideRegisters:
             if isinstance(node, Loop):
                 out += self._loop(node)
             elif triples := self._triples(node):
-                needed = {triple: node.source for triple in triples.values() if triple is not None}
+                needed = {triple: node.source for triple in triples if triple is not None}
                 out += self._hold(needed)
-                fields = tuple((name, value if name not in triples else self._register(
-                    triples[name])) for name, value in node.fields)
-                out.append(Op(node.mnemonic, fields, node.operands, node.source, node.base,
-                              node.reach))
+                out.append(replace(node, registers=tuple(map(self._register, triples))))
             else:
                 out.append(node)
         return out

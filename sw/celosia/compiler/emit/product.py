@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from celosia.arch.commands import Command, Stride
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op, Strides
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.acts import Area, Patch, Stream
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import operands
@@ -86,7 +87,7 @@ class _Emitter:
         #: Of each raw place, the rows beyond the depth that are zero and stay so.
         self.cleared: dict[int, tuple[int, int]] = {}
         self.stages = 3 + given.acts.transposed
-        self._matmuls: dict[tuple, tuple[tuple, tuple[int, ...]]] = {}
+        self._matmuls: dict[tuple, Command | Stride] = {}
 
     def turns(self) -> Iterator[_Turn]:
         """Yield the blocks in order."""
@@ -232,19 +233,19 @@ class _Emitter:
                 more = (k - turn.depth[0]) * panel
                 for index, (outer, rows) in enumerate(taps):
                     w, wrows = weights.tile(part, tiles, outer, n, k)
-                    fields, words = self._matmul(rows, wrows, k > 0 or index > 0)
-                    out.append(Op("matmul", fields, (acc, rows.row + more, w, *words), source))
+                    command = self._matmul(rows, wrows, k > 0 or index > 0)
+                    out.append(Op(command, (acc, rows.row + more, w), source))
 
     def _matmul(self, rows: Stream, wrows: int,
-                accumulate: bool) -> tuple[tuple[tuple[str, int | Strides], ...], tuple[int, ...]]:
-        """Return fields and last operands of a matmul."""
+                accumulate: bool) -> Command | Stride:
+        """Return the command of a matmul."""
         key = rows.counts, rows.steps, wrows, accumulate
         found = self._matmuls.get(key)
         if found is None:
-            op = nodes.matmul(self.given.fmt, 0, 0, 0, rows.counts[0], wrows, accumulate,
+            found = nodes.matmul(self.given.fmt, 0, 0, 0, rows.counts[0], wrows, accumulate,
                               not self.given.weights.natural, n1=rows.counts[1],
-                              n2=rows.counts[2], **_strides(rows))
-            self._matmuls[key] = found = op.fields, op.operands[3:]
+                              n2=rows.counts[2], **_strides(rows)).command
+            self._matmuls[key] = found
         return found
 
 

@@ -125,7 +125,7 @@ def test_bases_that_count_on(depth, step):
         for i, by in enumerate((step, 16)):
             done += naive([Emitted([], [
                 Block([[op if op.base is None else op.with_varying(
-                    (op.operands[0], op.operands[1] + firsts[i] + turn * by)) for op in stage]
+                    (op.words[0], op.words[1] + firsts[i] + turn * by)) for op in stage]
                        for stage in block.stages]) for block in works[i].blocks], [])])
     done = [replace(op, base=None, reach=None) for op in done]
     for _ in range(depth):

@@ -29,7 +29,7 @@ def external(works):
 
 
 def firsts(works):
-    return [placed.before[0].operands[0] for placed in Places(CHIP).place(works)]
+    return [placed.before[0].words[0] for placed in Places(CHIP).place(works)]
 
 
 def test_works_take_turns_in_their_rows():
@@ -37,13 +37,13 @@ def test_works_take_turns_in_their_rows():
     assert found[:8] == [0, 24, 48, 72, 96, 120, 144, 168]
     assert found[8] == 0, "the rows that were used the longest ago"
     placed = Places(CHIP).place([work(0), work(1)])[1].before
-    assert placed[0].operands[0] == 24
-    assert placed[2].operands[2] == placed[1].operands[0] | 1 << 24
+    assert placed[0].words[0] == 24
+    assert placed[2].words[2] == placed[1].words[0] | 1 << 24
 
 
 def test_rows_of_others_stay_where_they_are():
     private = (range(0), range(0, 20))
-    one, other = (placed.before[1].operands[0] for placed in Places(CHIP).place(
+    one, other = (placed.before[1].words[0] for placed in Places(CHIP).place(
         [work(0, 4, private), work(1, 4, private)]))
     assert one == other == 24
 

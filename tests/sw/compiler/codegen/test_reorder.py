@@ -36,7 +36,7 @@ def random_ops(rng, count):
             ops.append(nodes.store(Mem.ACC, DmaFormat.W32, a, addr, rows, 4, 16))
         elif kind == 3:
             ops.append(nodes.matmul(MatmulFormat.BF16, a, b, c, 4, 4, bool(rng.integers(2)),
-                                    n1=2, xacts=(1, 8, 0) if b < 48 else 0))
+                                    n1=2, xacts=(1, 8, 0) if b < 48 else None))
         elif kind == 4:
             ops.append(nodes.vector(VectorOp.FADD, Dst.ACC, a, rows,
                                     ((Src.ACC, b), (Src.ACC_LANE_ROW, c | 2 << 24)),

@@ -48,7 +48,7 @@ def emitted(c, sums, limit, width, apart=False):
         loads, work = body.block(at, rows, part, result, shared)
         assert all(op.mnemonic == "load" for op in loads)
         if apart:
-            assert not any(result <= op.operands[0] < result + limit * width
+            assert not any(result <= op.words[0] < result + limit * width
                            for op in work if op.mnemonic == "vector")
         out.blocks.append(Block([[product], loads, work]))
     out.after = body.end()

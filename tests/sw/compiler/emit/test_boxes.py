@@ -22,8 +22,8 @@ def moved(ops, dim):
     """Return the byte and on-chip row and lane of each element, as the instructions say."""
     found = []
     for op in ops:
-        row, addr, count, pitch, step = op.operands
-        unit = DmaFormat(dict(op.fields)["fmt"]).nbytes
+        row, addr, count, pitch, step = op.words
+        unit = DmaFormat(op.command.fields["fmt"]).nbytes
         for i, column in itertools.product(range(count & 0xFFFF), range(count >> 16)):
             found.append((addr + i * pitch + column * unit, row + i * (step & 0xFFFF)
                           + column // dim * (step >> 16), column % dim))
@@ -50,17 +50,17 @@ def test_one_instruction_walks_the_longest_dimension_that_goes_forward():
     ops = box.transfers(nodes.store, Mem.ACC, 0, 1, 3, 0, 4, "test")
     assert len(ops) == 18
     assert {op.mnemonic for op in ops} == {"store"}
-    assert {op.operands[2:] for op in ops} == {(5 | 3 << 16, 400, 1)}
+    assert {op.words[2:] for op in ops} == {(5 | 3 << 16, 400, 1)}
     [op] = Box(DmaFormat.W32, 0, (3, 4, 5), (100, 25, 5)).transfers(
         nodes.load, Mem.ACC, 7, 2, 3, 0, 4, "test")
-    assert op.operands == (7, 0, 60 | 3 << 16, 20, 2)
+    assert op.words == (7, 0, 60 | 3 << 16, 20, 2)
 
 
 def test_rows_that_are_wider_than_an_instruction_are_cut():
     ops = Box(DmaFormat.I8, 0, (2,), (10**6,)).transfers(
         nodes.load, Mem.ACC, 0, 1, COUNT_MAX + 5, 50, 16, "test")
     most = COUNT_MAX // 16 * 16
-    assert [(op.operands[0], op.operands[1], op.operands[2] >> 16) for op in ops] == [
+    assert [(op.words[0], op.words[1], op.words[2] >> 16) for op in ops] == [
         (0, 0, most), (most // 16 * 50, most, COUNT_MAX + 5 - most)]
 
 

@@ -106,7 +106,7 @@ def test_dense_tensors_are_one_row(config, dtype, space):
     c.write(y, dtype=dtype)
     emitted = c.check()
     ops = [op for block in emitted.blocks for stage in block.stages for op in stage]
-    assert all(op.operands[2] & 0xFFFF == 1 for op in ops if op.mnemonic in ("load", "store"))
+    assert all(op.words[2] & 0xFFFF == 1 for op in ops if op.mnemonic in ("load", "store"))
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "i8"])
@@ -237,8 +237,8 @@ def test_work_on_columns_alone_is_not_done_again_for_other_lanes(steps, times):
     c.write(c.step(VectorOp.IADD, x, column))
     emitted = c.check(pipelined=False)
     loads = [op for block in emitted.blocks for op in block.stages[0]
-             if op.operands[2] >> 16 == 1]  # of one column
-    rows = sum(op.operands[2] & 0xFFFF for op in loads)
+             if op.words[2] >> 16 == 1]  # of one column
+    rows = sum(op.words[2] & 0xFFFF for op in loads)
     assert rows == times * 512
 
 
@@ -258,7 +258,7 @@ def test_blocks_take_turns_in_three_places():
     c = Coding(CORE, (9000,))
     c.write(c.step(VectorOp.FADD, c.read(FULL), 1.0))
     emitted = c.check()
-    rows = [block.stages[0][0].operands[0] for block in emitted.blocks]
+    rows = [block.stages[0][0].words[0] for block in emitted.blocks]
     assert len(set(rows)) == 3
     assert rows[3:] == rows[:-3]
 

@@ -147,7 +147,7 @@ def test_bases_go_into_all_operations():
     assert {(op.mnemonic, op.base, op.reach) for op in ops} == {
         ("load", base, (first, first + 159)), ("store", None, None)}
     # The base may be any number of bytes, so nothing is taken for words.
-    assert all(dict(op.fields)["fmt"] == a.format for op in ops)
+    assert all(op.command.fields["fmt"] == a.format for op in ops)
     emitted = emit_move(SMALL, Move(whole(b), src), everything(SMALL))
     assert [(op.mnemonic, op.base) for op in emitted.blocks[0].stages[-1]] == [("store", base)]
 

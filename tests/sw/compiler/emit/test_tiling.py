@@ -36,7 +36,7 @@ def test_what_fits_is_loaded_once():
     made = Multiplying(CORE).dot(1, 300, 128, 128)
     loads = [op for block in made.emitted.blocks for stage in block.stages for op in stage
              if op.mnemonic == "load"]
-    rows = sum((op.operands[2] & 0xFFFF) * -(-(op.operands[2] >> 16) // CORE.dim) for op in loads)
+    rows = sum((op.words[2] & 0xFFFF) * -(-(op.words[2] >> 16) // CORE.dim) for op in loads)
     assert rows == 300 * 8 + 128 * 8
 
 
