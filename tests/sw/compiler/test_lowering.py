@@ -383,3 +383,30 @@ def test_work_as_text():
     text = "\n".join(map(work_text, made.works))
     assert "loop, 7 times: while" in text
     assert "  dot over [1,4,24]" in text
+
+
+@pytest.mark.parametrize(("body", "places"), [
+    ("%2 = subtract(%0, %1) : f32[32,32]\n return %2", (0,)),
+    # What others want still; another type; a parameter itself; a result that is given twice.
+    ("%2 = subtract(%0, %1) : f32[32,32]\n %3 = add(%0, %1) : f32[32,32]\n return %2, %3",
+     (None, 1)),
+    ("%2 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[32,32]\n return %2", (None,)),
+    ("%2 = convert(%0) dtype=bf16 : bf16[32,32]\n return %2", (None,)),
+    ("%2 = negate(%0) : f32[32,32]\n return %0, %2", (0, 1)),
+    ("%2 = negate(%0) : f32[32,32]\n return %2, %0, %1", (None, 0, 1)),
+    ("%2 = subtract(%0, %1) : f32[32,32]\n return %2, %2", (0, 0)),
+])
+def test_results_take_the_places_of_donated_parameters(body, places):
+    text = f"graph g(%0: f32[32,32] donated, %1: f32[32,32] donated) {{ {body} }}"
+    arrays = [np.random.default_rng(seed).standard_normal((32, 32), np.float32)
+              for seed in range(2)]
+    found = []
+    for each in (text, text.replace(" donated", "")):
+        compiled = celosia.compile(parse(each), "core", strict=True, cache=False)
+        with celosia.open("model", "core") as device:
+            found.append([array.tobytes() for array in compiled.run(device, *arrays)])
+    assert found[0] == found[1]
+    made = lower(PRESETS["core"], canonical(parse(text)))
+    indexes = {tensor: i for i, tensor in enumerate(made.inputs)}
+    assert tuple(indexes.get(tensor) for tensor in made.outputs) == places
+    assert not count(made.works, Move)

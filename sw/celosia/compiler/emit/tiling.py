@@ -291,8 +291,9 @@ class _Search:
         again = (array + held) / 2 if blocks * groups > 2 else 0.0
 
         # Panels of what is changed in place lie between one another in memory: the scoreboard lets
-        # no load of the next ones pass a store.
-        waits = (reads + vector + writes + LATENCY if self.in_place and groups > 1 else 0.0)
+        # no load of the next ones pass a store. Other rows lie apart.
+        waits = (reads + vector + writes + LATENCY
+                 if self.in_place and groups > 1 and (rows_outer or blocks == 1) else 0.0)
 
         def cost(with_acts: bool, with_weights: bool) -> float:
             bus = reads + act_load * with_acts + weight_load * with_weights

@@ -271,6 +271,23 @@ class _Lowering:
         scope.works.append(Case(index, tuple(branches), source_text(node)))
 
 
+def _donated(graph: Graph, inputs: Sequence[Tensor],
+             outputs: Sequence[Tensor]) -> dict[Tensor, Tensor]:
+    """Return for results donated parameters of their types that they may be written over.
+
+    That is worth it where it needs no copy.
+    """
+    free = [(value.type, tensor) for value, tensor in zip(graph.params, inputs, strict=True)
+            if value.node.attrs["donated"] and tensor not in outputs]
+    given: dict[Tensor, Tensor] = {}
+    for value, tensor in zip(graph.outputs, outputs, strict=True):
+        found = next((each for each in free if each[0] == value.type), None)
+        if found is not None and tensor not in inputs and tensor not in given:
+            given[tensor] = found[1]
+            free.remove(found)
+    return given
+
+
 def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
           halves: Sequence[Halves] = ()) -> Lowered:
     """Return the work of a canonical graph; ``late`` and ``halves`` as of `fusion.fuse`.
@@ -298,18 +315,32 @@ def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
             tensor = scope.result(value, "result")
             scope.works.append(Move(access, whole(tensor), "result"))
         outputs.append(tensor)
-    fixed = {*inputs, *outputs, *lowering.tensors.constants}
-    passes: dict[str, Callable[[list[Work]], list[Work]]] = {
-        "lowering": lambda works: works,
-        "coalesce": lambda works: coalesce(works, fixed),
-        "forward": lambda works: forward(works, fixed),
-        "dead": lambda works: without_dead(works, fixed),
+    constants = lowering.tensors.constants
+
+    def passed(works: list[Work], results: Sequence[Tensor],
+               passes: Mapping[str, Callable[[list[Work]], list[Work]]]) -> list[Work]:
+        for name, step in passes.items():
+            works = step(works)
+            if enabled():
+                check_works(config, works, (*inputs, *constants), results, name)
+        return works
+
+    donated = _donated(graph, inputs, outputs)
+    while True:
+        results = [donated.get(tensor, tensor) for tensor in outputs]
+        fixed = {*inputs, *results, *constants}
+        works = passed([*scope.works, *(Move(whole(tensor), whole(to), "result")
+                                        for tensor, to in donated.items())], results, {
+            "lowering": lambda works: works,
+            "coalesce": lambda works, fixed=fixed: coalesce(works, fixed),
+            "forward": lambda works, fixed=fixed: forward(works, fixed),
+            "dead": lambda works, fixed=fixed: without_dead(works, fixed)})
+        left = {work.dst.tensor for work in works if isinstance(work, Move)}
+        if left.isdisjoint(donated.values()):
+            break
+        donated = {tensor: to for tensor, to in donated.items() if to not in left}
+    works = passed(works, results, {
         "turned": lambda works: turned(config, works, lowering.tensors),
-        "order": lambda works: longest_last(config, works)}
-    works = scope.works
-    for name, step in passes.items():
-        works = step(works)
-        if enabled():
-            check_works(config, works, (*inputs, *lowering.tensors.constants), outputs, name)
-    return Lowered(works, lowering.tensors.made, lowering.tensors.constants, tuple(inputs),
-                   tuple(outputs), tuple(lowering.apart))
+        "order": lambda works: longest_last(config, works)})
+    return Lowered(works, lowering.tensors.made, constants, tuple(inputs), tuple(results),
+                   tuple(lowering.apart))
