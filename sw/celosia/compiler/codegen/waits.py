@@ -13,8 +13,6 @@ __all__ = ["ends", "followers", "starts"]
 
 #: Pieces of a memory that an operation touches on average, at most; else pieces are joined.
 _PIECES = 32
-#: Operations among which the most urgent comes first.
-_AMONG = 512
 #: Cycles from one operation to the next in the checker, at least.
 _CHECK = 11
 
@@ -122,17 +120,17 @@ def _behind(costs: Sequence[Cost], waiting: list[list[int]]) -> list[int]:
     return out
 
 
-def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: bool = False) -> list[int]:
+def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: int = 0) -> list[int]:
     """Return the cycle in which each operation starts where units take the first that is ready.
 
     ``waiting``: for each operation those that wait for it. ``urgent``: units take the one that most
-    depends on, among a few hundred.
+    depends on, among so many.
     """
     count = len(costs)
     place = [*range(count)]
     if urgent:
         behind = _behind(costs, waiting)
-        for rank, i in enumerate(sorted(place, key=lambda i: (i // _AMONG, -behind[i], i))):
+        for rank, i in enumerate(sorted(place, key=lambda i: (i // urgent, -behind[i], i))):
             place[i] = rank
     waits, ready_at, out = [0] * count, [0] * count, [0] * count
     for after in waiting:
