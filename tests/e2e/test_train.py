@@ -29,8 +29,8 @@ def test_array_is_busy_in_a_step_of_784_512_10(capsys):
     assert main(["bench", "train", "--preset", "core", "--batch", "128", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["bit_exact"] is True
-    assert result["mxu_busy"] >= 0.9
-    assert sum(result["mxu_rows"].values()) == 128 * (2 * 49 * 32 + 2 * 32) + 10 * 8 * 32
+    assert result["counters"]["mxu_busy"] == 128 * (2 * 49 * 32 + 2 * 32) + 10 * 8 * 32
+    assert result["cycles"] <= 424_207, "what the step took that was scheduled by hand"
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
-"""Training on the chip: a step of a dense classifier as one program."""
+"""Training on the chip: a step of a dense classifier, compiled to one program."""
 
 from celosia.train.host import HostTrainer, accuracy, batches, initial_parameters
-from celosia.train.places import Adam, Classifier
+from celosia.train.network import Adam, Classifier
 from celosia.train.step import training_step
 from celosia.train.trainer import Trainer
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.train.places import Adam, Classifier
+from celosia.train.network import Adam, Classifier
 
 __all__ = ["HostTrainer", "accuracy", "batches", "initial_parameters"]
 

@@ -1,24 +1,105 @@
-"""A training step as a program."""
+"""A training step as a graph, and compiled."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from celosia.arch.config import TpuConfig
-from celosia.compiler.codegen.assemble import assemble
-from celosia.compiler.codegen.reorder import reorder
-from celosia.compiler.codegen.strides import StrideRegisters
-from celosia.program import Program
-from celosia.train.backward import backward
-from celosia.train.emitter import Emitter
-from celosia.train.forward import forward, loss, prepare
-from celosia.train.places import Adam, Classifier, Places
+from celosia.compiled import Compiled
+from celosia.compiler.api import compile
+from celosia.compiler.builder import Builder
+from celosia.graph import DType, Graph, Source, TensorType, Value, parameter
+from celosia.train.network import Adam, Classifier
 
-__all__ = ["training_step"]
+__all__ = ["step_graph", "training_step"]
 
 
-def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) -> Program:
-    """Return the program of one step of training, all data and state in external memory.
+def _dot(make: Builder, a: Value, b: Value, *contract: int) -> Value:
+    """Return the product over a dimension of each, of operands in bf16."""
+    a, b = (make.convert(value, DType.BF16) for value in (a, b))
+    return make("dot", a, b, dtype=DType.F32, contract=[contract])
 
-    Forward, softmax cross-entropy, backward and Adam: operands of the array are bf16, sums, loss
+
+def _join(make: Builder, x: Value, reducer: str, dim: int) -> Value:
+    return make("reduce", x, make.neutral(reducer, x.dtype), dims=[dim], reducer=reducer)
+
+
+def _layer(make: Builder, x: Value, weights: Value, bias: Value) -> Value:
+    sums = _dot(make, x, weights, 1, 1)
+    return make("add", sums, make.broadcast(bias, sums.shape, (1,)))
+
+
+def _loss(make: Builder, scores: Value, labels: Value) -> tuple[Value, Value]:
+    """Return the mean softmax cross entropy, and its gradient by the scores."""
+    def column(value: Value) -> Value:
+        return make.broadcast(value, scores.shape, (0,))
+
+    batch = scores.shape[0]
+    shifted = make("subtract", scores, column(_join(make, scores, "maximum", 1)))
+    power = make("exp", shifted)
+    total = _join(make, power, "add", 1)
+    hot = make.compare("eq", make.iota(scores.shape, 1), column(labels))
+    zero, mean = (make.full(value, scores.type) for value in (0, 1 / batch))
+    chosen = _join(make, make("select", hot, shifted, zero), "add", 1)
+    loss = make("subtract", *(_join(make, each, "add", 0) for each in (
+        make("log", total), chosen)))
+    share = make("divide", power, column(make("multiply", total, batch)))
+    return (make("multiply", loss, 1 / batch),
+            make("subtract", share, make("select", hot, mean, zero)))
+
+
+def step_graph(net: Classifier, adam: Adam) -> Graph:
+    """Return a step as a graph; parameters and results as of `training_step`."""
+    def given(name: str, dtype: DType, *shape: int, donated: bool = False) -> Value:
+        return parameter(TensorType(dtype, shape), name, donated=donated)
+
+    x = given("x", DType.BF16, net.batch, net.inputs)
+    labels = given("labels", DType.I32, net.batch)
+    rate = given("rate", DType.F32)
+    old = {name: given(name, DType.F32, *shape, donated=True) for name, shape in net.state.items()}
+
+    make = Builder(Source(name="forward"))
+    sums = _layer(make, x, old["w1"], old["b1"])
+    hidden = make.convert(make("maximum", sums, 0), DType.BF16)
+    scores = _layer(make, hidden, old["w2"], old["b2"])
+    loss, error = _loss(Builder(Source(name="loss")), scores, labels)
+
+    make = Builder(Source(name="backward"))
+    back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
+                make.full(0, sums.type))
+    slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
+              "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
+
+    make = Builder(Source(name="optimiser"))
+    betas = np.array([adam.beta1, adam.beta2])
+    # 1 - beta**t of both, from those of the step before.
+    correction = make("add", make("multiply", old["correction"], make.constant(betas, DType.F32)),
+                      make.constant(1 - betas, DType.F32))
+    first, second = (make.reshape(make.part(correction, 0, i, i + 1)) for i in range(2))
+    root = make("sqrt", second)
+    scale = make("divide", make("multiply", rate, root), first)
+    epsilon = make("multiply", root, adam.epsilon)
+    new: dict[str, Value] = {}
+    for name, slope in slopes.items():
+        def moment(which: str, value: Value, beta: float, name: str = name) -> Value:
+            kept = make("multiply", old[f"{name}.{which}"], beta)
+            found = new[f"{name}.{which}"] = make("add", kept, make("multiply", value, 1 - beta))
+            return found
+
+        mean = moment("mean", slope, adam.beta1)
+        square = moment("square", make("multiply", slope, slope), adam.beta2)
+        down = make("add", make("sqrt", square), make.like(epsilon, square.type))
+        change = make("divide", make("multiply", make.like(scale, mean.type), mean), down)
+        new[name] = make("subtract", old[name], change)
+    new["correction"] = correction
+    return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),
+                 (loss, *(new[name] for name in old)))
+
+
+def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) -> Compiled:
+    """Return one step of training, compiled.
+
+    Forward, softmax cross entropy, backward and Adam: operands of the array are bf16, sums, loss
     and optimiser fp32; weights are fp32 in memory and rounded to bf16 where they are loaded for
     the array. The gradients of one step are computed from its bf16 operands.
 
@@ -27,33 +108,22 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) 
     config
         The chip; it must have bf16.
     net
-        The sizes. ``batch`` must be a multiple of the chip's D, ``classes`` at most D.
+        The sizes.
     adam
         Its constants; None: those of the paper.
 
     Returns
     -------
-    Program
-        Inputs: ``x`` (batch, inputs) in bfloat16, ``labels`` (batch,) in int32, each from 0 to
-        classes - 1, ``rate`` (1,) in float32, and the parameters ``w1`` (hidden, inputs),
-        ``b1``, ``w2`` (classes, hidden), ``b2`` in float32, which each run updates. Output:
-        ``loss`` (1,), the mean over the batch before the update. State too, zero at first:
-        ``NAME.mean`` and ``NAME.square`` of each parameter (the moments of
-        `celosia.kernels.optimisers.adam`), and ``correction``.
+    Compiled
+        It takes ``x`` (batch, inputs) in bfloat16, ``labels`` (batch,) in int32, each from 0 to
+        classes - 1, ``rate``, a float32, and the state (`Classifier.state`) in float32: the
+        parameters, their moments, ``NAME.mean`` and ``NAME.square``, and ``correction``, all of
+        these zero at first. It gives the mean loss of the batch before the update and the new
+        state, which takes the place of the old one.
 
     Raises
     ------
-    ValueError
-        If a size does not suit the chip, or the step does not fit its memories.
+    CompileError
+        If the chip lacks bf16, or the step does not fit its memories.
     """
-    places = Places(config, net, Adam() if adam is None else adam)
-    emitter = Emitter(places)
-    prepare(emitter)
-    forward(emitter)
-    loss(emitter)
-    backward(emitter)
-    code = assemble(StrideRegisters().give([*reorder(config, emitter.out)]))
-    arena = places.arena
-    return Program(config.fingerprint, tuple(code.insns), f"training step {net} batch {net.batch}",
-                   tuple(code.sources), arena.size, tuple(arena.buffers), arena.constants,
-                   tuple(code.relocations))
+    return compile(step_graph(net, Adam() if adam is None else adam), config, strict=True)

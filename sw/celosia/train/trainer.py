@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.driver import Device, RunResult
+from celosia.driver import Device
 from celosia.driver.agree import same_state
-from celosia.train.places import Adam, Classifier
+from celosia.train.network import Adam, Classifier
 from celosia.train.step import training_step
 
 __all__ = ["Trainer"]
@@ -32,8 +33,10 @@ class Trainer:
 
     Attributes
     ----------
-    result
-        The run of the last step, with its counters; None before the first.
+    compiled
+        The step.
+    counters
+        Performance counters of the last step; empty before the first.
 
     Raises
     ------
@@ -46,14 +49,25 @@ class Trainer:
     def __init__(self, device: Device, net: Classifier, parameters: Mapping[str, ArrayLike],
                  adam: Adam | None = None):
         self.device, self.net = device, net
-        self.result: RunResult | None = None
         if set(parameters) != set(net.shapes):
             raise ValueError(f"parameters must be {', '.join(net.shapes)}, not "
                              f"{', '.join(parameters) or '(none)'}")
-        self.program = training_step(device.config, net, adam)
-        self._loaded = device.load(self.program)
+        self._loss = np.full((), np.nan, np.float32)
+        self._state: dict[str, Any] = {
+            name: np.zeros(shape, np.float32) for name, shape in net.state.items()}
         for name, value in parameters.items():
-            device.put(np.asarray(value, np.float32), into=self._loaded.array(name))
+            given = np.array(value, np.float32)
+            if given.shape != net.shapes[name]:
+                raise ValueError(f"{name} must be float32{list(net.shapes[name])}, not "
+                                 f"float32{list(given.shape)}")
+            self._state[name] = given
+        self.compiled = training_step(device.config, net, adam)
+        self._loaded = self.compiled.load(device)
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """As the class says."""
+        return self._loaded.counters
 
     def step(self, x: NDArray, labels: NDArray[np.integer], rate: float) -> float:
         """Update the parameters by a batch; return its mean loss before that.
@@ -81,19 +95,21 @@ class Trainer:
             wrong = classes[(classes < 0) | (classes >= self.net.classes)]
             raise ValueError(f"labels must be from 0 to {self.net.classes - 1}, "
                              f"not {wrong.flat[0]}")
-        self.result = self.device.run(self._loaded, {
-            "x": np.asarray(x).astype(ml_dtypes.bfloat16),
-            "labels": classes.astype(np.int32), "rate": np.array([rate], np.float32)})
-        return float(self.result["loss"][0])
+        loss, *state = self._loaded.run(
+            np.asarray(x).astype(ml_dtypes.bfloat16), classes.astype(np.int32), np.float32(rate),
+            *self._state.values())
+        self._loss = np.asarray(loss)
+        self._state = dict(zip(self._state, state, strict=True))
+        return float(self._loss)
 
     def parameters(self) -> dict[str, NDArray[np.float32]]:
         """Return the parameters as they are now."""
-        return {name: self.device.get(self._loaded.array(name)) for name in self.net.shapes}
+        return {name: np.array(self._state[name]) for name in self.net.shapes}
 
-    def state(self) -> dict[str, NDArray]:
-        """Return everything that a step leaves in external memory, by name of its buffer."""
-        names = [buffer.name for buffer in self.program.buffers if buffer.kind != "constant"]
-        return {name: self.device.get(self._loaded.array(name)) for name in names}
+    def state(self) -> dict[str, NDArray[np.float32]]:
+        """Return the loss of the last step, and everything that goes on to the next one."""
+        return {"loss": self._loss,
+                **{name: np.array(value) for name, value in self._state.items()}}
 
     def equals(self, other: Trainer) -> bool:
         """Whether loss, parameters, state and the on-chip memories are the same, bit for bit.

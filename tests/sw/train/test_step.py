@@ -1,6 +1,5 @@
 """The training step on the golden model, against NumPy that rounds where the chip does."""
 
-import re
 
 import ml_dtypes
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from celosia import driver, train
 from celosia.arch.config import TpuConfig, preset
-from celosia.train.places import Places
 
 SMALL = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=2048, acc_rows=512, bus_bytes=16)
 
@@ -40,11 +38,11 @@ class Reference:
         back = (error @ rounded(values["w2"])) * (hidden > 0)
         slopes = {"w1": rounded(back).T @ rounded(x), "b1": back.sum(axis=0),
                   "w2": error.T @ hidden, "b2": share.sum(axis=0)}
-        for name, slope in slopes.items():  # moments are scaled: the newest has the factor 1
-            self.means[name] = adam.beta1 * self.means[name] + slope
-            self.squares[name] = adam.beta2 * self.squares[name] + slope**2
-            mean = self.means[name] * (1 - adam.beta1) / (1 - adam.beta1**self.steps)
-            square = self.squares[name] * (1 - adam.beta2) / (1 - adam.beta2**self.steps)
+        for name, slope in slopes.items():
+            self.means[name] += (1 - adam.beta1) * (slope - self.means[name])
+            self.squares[name] += (1 - adam.beta2) * (slope**2 - self.squares[name])
+            mean = self.means[name] / (1 - adam.beta1**self.steps)
+            square = self.squares[name] / (1 - adam.beta2**self.steps)
             values[name] -= rate * mean / (np.sqrt(square) + adam.epsilon)
         return loss
 
@@ -68,11 +66,11 @@ def garbage(device):
     machine.acc[::3] = 0x7FC00000
 
 
-# Whole tiles; ragged everywhere; fewer than a tile; as many classes as lanes; as many rows as fit.
+# Whole tiles; ragged everywhere; fewer than a tile; as many classes as lanes; many rows; one class.
 @pytest.mark.parametrize(("config", "sizes"), [
     (SMALL, (12, 24, 4, 8)), (SMALL, (13, 21, 3, 16)), (SMALL, (3, 2, 2, 4)),
     (preset("core"), (70, 50, 10, 48)), (preset("core"), (33, 300, 16, 16)),
-    (preset("core"), (17, 130, 10, 256))])
+    (preset("core"), (17, 130, 10, 256)), (preset("core"), (9, 20, 1, 5))])
 def test_steps_equal_numpy_with_bf16_operands(config, sizes):
     net, adam = train.Classifier(*sizes), train.Adam(0.8, 0.97, 1e-4)
     first = parameters_of(net)
@@ -147,25 +145,14 @@ def test_step_keeps_the_array_busy():
     with driver.open("model", config=preset("core")) as device:
         trainer = train.Trainer(device, net, train.initial_parameters(net))
         trainer.step(*data(net, np.random.default_rng(0)), 1e-3)
-        assert trainer.result is not None
-        counters = trainer.result.counters
+        counters = trainer.counters
     assert counters["mxu_busy"] > 0.75 * counters["cycles"]
 
 
-@pytest.mark.parametrize(("config", "sizes", "message"), [
-    ("nano", (8, 8, 4, 8), "chip must have bf16 to train, nano has int8 only"),
-    ("core", (8, 8, 4, 24),
-     "batch must be a multiple of 16, the side of the array of core, not 24"),
-    ("core", (8, 8, 17, 16), "classes must be from 2 to 16, the lanes of core, not 17"),
-    ("core", (8, 8, 1, 16), "classes must be from 2 to 16, the lanes of core, not 1"),
-    ("core", (784, 4096, 10, 128), ("training 784-4096-10 with batch 128 must fit the unified "
-                                    "buffer of 16384 rows, not take 74624")),
-    ("core", (8, 8, 4, 512), ("training 8-8-4 with batch 512 must fit the accumulators of 2048 "
-                              "rows, not take 3599")),
-])
-def test_what_does_not_suit_the_chip_is_refused(config, sizes, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        train.training_step(preset(config), train.Classifier(*sizes))
+def test_a_chip_without_bf16_is_refused():
+    with pytest.raises(ValueError, match=(
+            r"^training 8-8-4 batch 8 needs formats that nano does not have \(it has int8\):")):
+        train.training_step(preset("nano"), train.Classifier(8, 8, 4, 8))
 
 
 def test_sizes_are_positive_integers():
@@ -175,12 +162,9 @@ def test_sizes_are_positive_integers():
         train.Classifier(2.5, 8, 2, 4)  # type: ignore[arg-type]
 
 
-def test_places_do_not_overlap():
-    p = Places(preset("core"), train.Classifier(784, 512, 10, 128), train.Adam())
-    rows = p.block_rows
-    blocks = sorted([p.gradients[i] for i in range(3)] + [
-        p.parameters[i] + j * rows for i in range(4) for j in range(3)])
-    assert all(b - a >= rows for a, b in zip(blocks, blocks[1:], strict=False))
-    assert blocks[0] > p.loss_row
-    assert blocks[-1] + rows <= 2048
-    assert p.panels[p.panels.count - 1] + p.panels.step <= 16384
+def test_what_the_hand_scheduled_step_took():
+    """That was 424,087 cycles, by the same model, state changed in place."""
+    compiled = train.training_step(preset("core"), train.Classifier(784, 512, 10, 128))
+    assert compiled.prediction.cycles < 424_087
+    places = {each.name for each in compiled.program.inputs}
+    assert [each.name for each in compiled.outputs if each.name not in places] == ["result0"]

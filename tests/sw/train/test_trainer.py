@@ -87,7 +87,8 @@ def test_wrong_shapes_are_refused(device):
         train.Trainer(device, NET, train.initial_parameters(NET) | {"w1": np.zeros((5, 6))})
     trainer = train.Trainer(device, NET, train.initial_parameters(NET))
     x, labels = batch()
-    with pytest.raises(ValueError, match=re.escape("x must be bfloat16[16, 5], not bfloat16[15")):
+    with pytest.raises(ValueError, match=re.escape(
+            "x, must be bfloat16[16, 5], not bfloat16[15, 5]")):
         trainer.step(x[:15], labels, 0.01)
 
 

@@ -84,10 +84,9 @@ def _train(model: Trainer, chip: Trainer | None, chip_steps: int, host: HostTrai
             loss, ran = chip.step(x, labels, RATE), chip
             curves.same.append(chip.equals(model))
         curves.chip.append(loss)
-        assert ran.result is not None
         if chip is None or ran is chip:
-            curves.cycles.append(ran.result.cycles)
-            curves.busy.append(ran.result.counters["mxu_busy"])
+            curves.cycles.append(ran.counters["cycles"])
+            curves.busy.append(ran.counters["mxu_busy"])
         show(step, curves)
     return curves
 
@@ -135,7 +134,7 @@ def train_on_chip(args: argparse.Namespace, data: Digits) -> int:
             chip = Trainer(device, net, parameters)
         print(f"training {net} on {len(data.train_x):,} of {data.name}, batch {net.batch}, Adam: "
               f"bf16 operands, fp32 sums and state")
-        print(f"one step is one program of {len(model.program.insns):,} instructions for "
+        print(f"one step is one program of {len(model.compiled.program.insns):,} instructions for "
               f"{config.name} ({config.dim}x{config.dim} array)")
         begin = time.perf_counter()
         curves = _train(model, chip, chip_steps, host, data, steps, show)

@@ -43,7 +43,7 @@ def test_agrees_with_the_model():
 
 
 def test_sources_share_the_cycles():
-    made = training_step(CORE, Classifier(inputs=100, hidden=48, classes=7, batch=16))
+    made = training_step(CORE, Classifier(inputs=100, hidden=48, classes=7, batch=16)).program
     found = predict(made, CORE)
     assert sum(found.by_source.values()) == found.cycles
     assert set(found.by_source) <= set(made.sources)
