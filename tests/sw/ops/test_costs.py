@@ -18,7 +18,7 @@ PLAIN, TURNED = {}, {"transpose_a": True, "bias": True, "relu": True}
     (TIGHT, (30, 5, 21, "bf16"), PLAIN, (76, 76, 1411, 930, 2520)),
     (TIGHT, (30, 5, 21, "bf16"), TURNED, (164, 164, 3029, 1224, 2520)),
     (preset("core"), (100, 300, 70, "bf16"), PLAIN, (70, 382, 11081, 102000, 28000)),
-    (preset("core"), (100, 300, 70, "bf16"), TURNED, (342, 342, 10773, 102280, 28000)),
+    (preset("core"), (100, 300, 70, "bf16"), TURNED, (315, 445, 10375, 102280, 28000)),
     (preset("edge"), (40, 130, 30, "int8"), PLAIN, (121, 157, 4022, 9100, 4800)),
     (preset("edge"), (40, 130, 30, "int8"), {"transpose_b": True, "output": "int8"},
      (105, 160, 3689, 9220, 1200)),

@@ -31,8 +31,9 @@ __all__ = ["pipeline"]
 #: Longest period of blocks, and fewest turns of a loop.
 PERIODS = range(1, 17)
 MIN_TURNS = 3
-#: Runs of up to so many operations are plain code: in a loop, none could overlap what comes before.
-_PLAIN = 1024
+#: Runs of up to so many operations are plain code: in a loop, none could overlap what comes before;
+#: unless fetching them takes a larger part than this of their cycles.
+_PLAIN, _FETCHED = 1024, 0.08
 #: Turns that are played to find the order of one of them, and operations of all of these.
 _PLAYED = 6
 _PLAYED_OPS = 4096
@@ -163,7 +164,7 @@ class _Pipeline:
         while at < len(blocks):
             period, count = finder.find(at)
             run = self._run(blocks[at:at + count], period)
-            if run is not None:
+            if run is not None and not self._is_plain(run):
                 self._loop(run)
                 at += count
             else:
@@ -183,12 +184,25 @@ class _Pipeline:
             stages = max(len(block.stages) for block in blocks)
             blocks = [Block(block.stages + [[]] * (stages - len(block.stages))) for block in blocks]
             run = _Run(blocks, period, stages)
-            if run.turns < MIN_TURNS or run.size <= _PLAIN:
+            if run.turns < MIN_TURNS:
                 return None
             if self._overlaps(run):
                 return run
             blocks = [Block([block.stages[0] + block.stages[1], *block.stages[2:]])
                       for block in blocks]
+
+    def _is_plain(self, run: _Run) -> bool:
+        """Whether the instructions of a run may stand one after another, without a loop."""
+        if run.size > _PLAIN:
+            return False
+        busy = [0] * len(Unit)
+        for block in run.blocks:
+            for stage in block.stages:
+                for op in stage:
+                    cost = self._costs(op)
+                    busy[cost.unit] += cost.occupied
+        fetched = run.size * INSTRUCTION_BYTES // self._config.bus_bytes
+        return fetched <= _FETCHED * max(busy)
 
     def _overlaps(self, run: _Run) -> bool:
         """Whether stages of one block may run beside earlier ones of later blocks."""

@@ -85,6 +85,9 @@ def test_short_runs_are_plain_code(monkeypatch):
     """What a loop would keep apart overlaps: the end of one run and the beginning of the next."""
     short, long = [chains(12, 2), chains(12, 2)], [chains(14, 2)]
     monkeypatch.setattr(pipelining, "_PLAIN", 12 * 14)
+    # Two beats of an instruction for some 14 cycles of work are fetched once, in a loop.
+    assert any(isinstance(node, Loop) for node in pipeline(CHIP, short))
+    monkeypatch.setattr(pipelining, "_FETCHED", 1)
     assert not any(isinstance(node, Loop) for node in pipeline(CHIP, short))
     assert any(isinstance(node, Loop) for node in pipeline(CHIP, long))
     assert legal(CHIP, naive(short), unrolled(pipeline(CHIP, short)))
