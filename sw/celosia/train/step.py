@@ -123,7 +123,10 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) 
 
     Raises
     ------
-    CompileError
-        If the chip lacks bf16, or the step does not fit its memories.
+    ValueError
+        If the chip lacks bf16, or the step does not fit its memories (a CompileError).
     """
+    if not config.bf16:
+        raise ValueError(f"chip must have bf16 to train, {config.name} has "
+                         f"{' and '.join(config.formats)} only")
     return compile(step_graph(net, Adam() if adam is None else adam), config, strict=True)
