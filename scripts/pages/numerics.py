@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from celosia.kernels import evaluate, normal, optimisers, random
-from celosia.kernels.trace import Kernel
 from pages import accuracy
 from pages.accuracy.kernels import HARDWARE, LIBRARY, POINTS, Case, measure
 from pages.page import write_page
@@ -166,52 +161,6 @@ _PROGRAM_HEAD = ("function", "max ULP", "stated", "at", "where, and why", "fast:
 _HEAD = ("function", "domain", "max ULP", "stated", "at", "instructions", "measured over")
 
 
-def _rows_of(x: NDArray[np.float32], made: Kernel, *rows: NDArray[np.float32]) -> NDArray:
-    return evaluate(made, x, *rows, dim=16)[0].view(np.float32).astype(np.float64)
-
-
-def _whole_rows() -> Iterator[Sequence[object]]:
-    """Functions of whole rows on the preset core, errors in units of 2**-23."""
-    columns, unit = 64, 2.0**-23
-    rng = np.random.default_rng(0)
-    x = (4 * rng.standard_normal((1 << 14, columns))).astype(np.float32)
-    exact = x.astype(np.float64)
-    centred = exact - exact.max(1, keepdims=True)
-    powers = np.exp(centred)
-    total = powers.sum(1, keepdims=True)
-
-    def cost(make: Callable[[int, int], Kernel]) -> str:
-        return ", ".join(str(make(width, 16).cost) for width in (16, 32, 24))
-
-    found = _rows_of(x, normal.softmax(columns, 16))
-    absolute, relative = np.abs(found - powers / total), np.abs(found * total / powers - 1)
-    yield ("`softmax`", cost(normal.softmax),
-           f"{_up(absolute.max() / unit)} absolute, {_up(relative.max() / unit)} relative")
-    found = _rows_of(x, normal.log_softmax(columns, 16))
-    wanted = centred - np.log(total)
-    yield ("`log_softmax`", cost(normal.log_softmax),
-           f"{_up(np.abs(found - wanted).max() / unit)} absolute")
-    gamma = rng.standard_normal(columns).astype(np.float32)
-    beta = np.zeros(columns, np.float32)
-    found = _rows_of(x, normal.layer_norm(columns, 16), gamma, beta)
-    wanted = (exact - exact.mean(1, keepdims=True)) / np.sqrt(exact.var(1, keepdims=True) + 1e-5)
-    yield ("`layer_norm`", cost(normal.layer_norm),
-           f"{_up(np.abs(found - wanted * gamma).max() / unit)} absolute")
-    yield "`argmax`", cost(normal.argmax), "exact"
-
-
-def _others() -> Iterator[Sequence[object]]:
-    for made, what in (
-            (random.bits(16), "threefry-2x32; equals `jax.random.bits` bit for bit"),
-            (random.uniform(16), "equals `jax.random.uniform` bit for bit"),
-            (random.normal(16), "`jax.random.normal` but for a few ULP"),
-            (random.dropout(16, 0.5), "drops what `jax.random.bernoulli` does"),
-            (optimisers.sgd(), "w, g"), (optimisers.momentum(), "w, g, v"),
-            (optimisers.adam(), "w, g, m, v; one rounding of each multiply-add"),
-            (optimisers.adamw(), "w, g, m, v; likewise")):
-        yield f"`{made.name}`", made.cost, what
-
-
 def _lines() -> Iterator[str]:
     yield _INTRO
     yield "## Functions of the hardware"
@@ -231,18 +180,6 @@ def _lines() -> Iterator[str]:
     yield from _PROGRAMS.format(elements=_ELEMENTS).splitlines()
     yield ""
     yield from _table(_PROGRAM_HEAD, map(_program, accuracy.CASES))
-    yield "## Functions of rows"
-    yield ""
-    yield ("`celosia.kernels.normal`. Errors in units of 2\\*\\*-23, over 16,384 rows of 64 "
-           "normally distributed numbers times 4, seed 0, against float64. Instructions for rows "
-           "of D, of 2 D and of 1.5 D columns (the last masks lanes).")
-    yield ""
-    yield from _table(("function", "instructions", "max error"), _whole_rows())
-    yield "## Random numbers and optimisers"
-    yield ""
-    yield "`celosia.kernels.random`, `celosia.kernels.optimisers`."
-    yield ""
-    yield from _table(("kernel", "instructions", "notes"), _others())
 
 
 def _digest(page: str) -> str:

@@ -1,8 +1,7 @@
-"""Mathematical functions, normalisation, random numbers and optimisers as vector code.
+"""Mathematical functions as vector code.
 
 A function is written once, on terms (`celosia.kernels.terms`); from that come its value on NumPy
-arrays (`evaluate`), what the compiler selects (`celosia.compiler.selection`), instructions with
-places on chip (`celosia.ops.emit`), and a run on a device (`celosia.ops.kernels`).
+arrays (`evaluate`) and what the compiler selects (`celosia.compiler.selection`).
 """
 
 from celosia.kernels.evaluate import evaluate

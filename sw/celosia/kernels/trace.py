@@ -1,7 +1,7 @@
 """Kernels: functions on terms, traced to straight-line code before it has rows.
 
 A kernel is written once, as a function on terms; calling it records each vector instruction.
-`celosia.kernels.evaluate` runs them on NumPy arrays, `celosia.ops.emit` gives them rows.
+`celosia.kernels.evaluate` runs them on NumPy arrays.
 """
 
 from __future__ import annotations
