@@ -1,4 +1,4 @@
 """Instructions before they are a program: operations, their order, loops, registers.
 
-Whatever makes code for the chip (the compiler, `celosia.ops`, `celosia.train`) makes it of these.
+The compiler makes code for the chip of these.
 """
