@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SOURCES", "Import", "cycles",
-           "edges", "entries", "imports", "inside", "long_functions", "misplaced", "modules",
-           "problems", "resolved", "room_of", "rooms"]
+__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SHARED", "SOURCES", "Import",
+           "cycles", "edges", "entries", "imports", "inside", "long_functions", "meanings",
+           "misplaced", "modules", "problems", "resolved", "room_of", "rooms", "shared_names"]
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Import packages and their source roots.
@@ -33,6 +33,14 @@ LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
 MOST_LINES = 100
 #: Files and folders of the package celosia; 18 when `kernels` is a part of the compiler.
 MOST_ENTRIES = 19
+
+#: Public classes that still share a name, and how many there are: only ever fewer.
+SHARED: dict[str, int] = {
+    "Access": 2, "Activity": 2, "Control": 2, "Cost": 2, "Fetch": 2, "Field": 2, "Group": 2,
+    "Kind": 2, "Move": 2, "Mxu": 2, "Operand": 2, "Options": 2,
+    "Part": 2, "Place": 2, "Rule": 2, "Run": 2, "RunResult": 2, "Source": 2,
+    "Status": 3, "Stream": 2,
+}
 
 
 class Import(NamedTuple):
@@ -178,6 +186,27 @@ def long_functions() -> list[str]:
             and (lines := (node.end_lineno or 0) - node.lineno + 1) > MOST_LINES]
 
 
+def meanings() -> dict[str, list[str]]:
+    """Return the modules that define a public class of each name, where there are several."""
+    found: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        for node in _tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    return {name: where for name, where in sorted(found.items()) if len(where) > 1}
+
+
+def shared_names() -> list[str]:
+    """Say which public class shares its name with others, but for those of `SHARED`; and which of
+    these are fewer than it says.
+    """
+    found = meanings()
+    return [f"one public class must be called {name}, not {len(where)}: {', '.join(where)}"
+            for name, where in found.items() if len(where) > SHARED.get(name, 1)] + [
+        f"SHARED must say of {name} what is left, {len(found.get(name, ['']))}, not {count}"
+        for name, count in SHARED.items() if len(found.get(name, [""])) < count]
+
+
 def entries() -> list[str]:
     """Return the files and folders of the package celosia that have a name of their own."""
     return sorted(path.name for path in (SOURCES["celosia"] / "celosia").iterdir()
@@ -195,6 +224,7 @@ def problems() -> list[str]:
     found += [f"cycle of files: {', '.join(group)}" for group in cycles(files)]
     found += [f"cycle of rooms: {', '.join(group)}" for group in cycles(rooms())]
     found += long_functions()
+    found += shared_names()
     if len(entries()) > MOST_ENTRIES:
         found.append(f"celosia must have {MOST_ENTRIES} entries at most, not {len(entries())}")
     return found

@@ -11,7 +11,7 @@ import tty
 from collections.abc import Callable
 from typing import Protocol
 
-__all__ = ["SLICE", "BoardPort", "Line", "add_line_arguments", "serve"]
+__all__ = ["SLICE", "BoardPort", "SerialLine", "add_line_arguments", "serve"]
 
 #: Clock cycles between two looks at the pseudo-terminal.
 SLICE = 4096
@@ -23,7 +23,7 @@ _WAIT_SECONDS = 0.02
 _MOST_UNREAD = 1 << 16
 
 
-class Line(Protocol):
+class SerialLine(Protocol):
     """The board's end of a serial line.
 
     Attributes
@@ -58,7 +58,7 @@ class BoardPort:
         Of the pseudo-terminal, for `celosia.open("serial", port=...)`.
     """
 
-    def __init__(self, line: Line):
+    def __init__(self, line: SerialLine):
         self._line = line
         self._quiet, self._unread, self._closed = 0, b"", False
         self._ours, self._theirs = os.openpty()

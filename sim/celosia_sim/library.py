@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.arch.words import WORD_MASK
 from celosia_sim.build import ABI
 
-__all__ = ["ChipLibrary", "ProtocolError", "Stop"]
+__all__ = ["ChipLibrary", "ProtocolError", "RunEnd"]
 
 _u8p = ctypes.c_void_p
 _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
@@ -45,7 +45,7 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
 MEMORY_BYTES = 1 << 32
 
 
-class Stop(enum.IntEnum):
+class RunEnd(enum.IntEnum):
     """Why `ChipLibrary.run` came back."""
 
     CYCLES = 0
@@ -119,7 +119,7 @@ class ChipLibrary:
         """Answer OKAY everywhere again."""
         self._call("clear_errors")
 
-    def run(self, limit: int, *, until_interrupt: bool = True) -> tuple[Stop, int]:
+    def run(self, limit: int, *, until_interrupt: bool = True) -> tuple[RunEnd, int]:
         """Run ``limit`` cycles at most; return why it stopped and the cycles that it ran.
 
         Raises
@@ -128,8 +128,8 @@ class ChipLibrary:
             If the chip broke a rule of AXI.
         """
         cycles = ctypes.c_uint64()
-        stop = Stop(self._call("run", limit, until_interrupt, ctypes.byref(cycles)))
-        if stop is Stop.VIOLATION:
+        stop = RunEnd(self._call("run", limit, until_interrupt, ctypes.byref(cycles)))
+        if stop is RunEnd.VIOLATION:
             self._raise_violation()
         return stop, cycles.value
 

@@ -14,7 +14,7 @@ from celosia.arch.isa import Mem
 from celosia.arch.words import WORD_MASK
 from celosia.model import Memory, PlainMachine, RunResult
 
-__all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Builder", "Counts", "Label",
+__all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "ProgramBuilder", "Counts", "Label",
            "RandomProgram", "Region"]
 
 #: Where the program and its data lie; the data at times where memory ends.
@@ -95,7 +95,7 @@ class Label:
 Value = int | Reg | Label
 
 
-class Builder:
+class ProgramBuilder:
     """Emits instructions and keeps account of what registers and strides hold.
 
     Parameters

@@ -27,7 +27,7 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.arch.vector import VectorOp as Op
-from celosia_sim.randbuild import Builder, Counts, Region
+from celosia_sim.randbuild import Counts, ProgramBuilder, Region
 
 __all__ = ["SPECIAL_WORDS", "VectorBuilder"]
 
@@ -44,7 +44,7 @@ SPECIAL_WORDS = (
 Fields = dict[str, int | Reg]
 
 
-class VectorBuilder(Builder):
+class VectorBuilder(ProgramBuilder):
     """Emits legal vector instructions."""
 
     def vector(self) -> None:

@@ -14,7 +14,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.errors import BusError
 from celosia_sim.build import TRACES, build_library
-from celosia_sim.library import MEMORY_BYTES, ChipLibrary, Stop
+from celosia_sim.library import MEMORY_BYTES, ChipLibrary, RunEnd
 from celosia_sim.verilog import chip_verilog
 
 __all__ = ["ErrorRange", "RtlTransport", "SimOptions"]
@@ -202,7 +202,7 @@ class RtlTransport:
                 stop, cycles = self.chip.run(limit)
                 seconds = time.perf_counter() - begin
                 waited += cycles
-                if stop is Stop.INTERRUPT:
+                if stop is RunEnd.INTERRUPT:
                     return True
                 if timeout_cycles is not None and waited >= timeout_cycles:
                     return False

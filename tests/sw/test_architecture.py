@@ -112,6 +112,21 @@ def test_functions_are_short():
     assert not house.long_functions(), "\n".join(house.long_functions())
 
 
+def test_one_public_class_has_one_name(monkeypatch):
+    assert house.shared_names() == []
+    name, *_ = house.SHARED
+    where = house.meanings()[name]
+    monkeypatch.setitem(house.SHARED, name, len(where) - 1)
+    assert house.shared_names() == [
+        f"one public class must be called {name}, not {len(where)}: {', '.join(where)}"]
+    monkeypatch.setitem(house.SHARED, name, len(where) + 1)
+    assert house.shared_names() == [
+        f"SHARED must say of {name} what is left, {len(where)}, not {len(where) + 1}"]
+    monkeypatch.setitem(house.SHARED, name, len(where))
+    monkeypatch.setitem(house.SHARED, "TpuConfig", 2)  # a name that has one meaning again
+    assert house.shared_names() == ["SHARED must say of TpuConfig what is left, 1, not 2"]
+
+
 def test_the_command_has_nothing_to_say():
     assert house.problems() == []
 

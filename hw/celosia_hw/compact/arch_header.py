@@ -44,7 +44,7 @@ from celosia_hw.compact.memory_map import (
     REGION_BITS,
     DeviceRegister,
     EngineRegister,
-    Region,
+    Zone,
 )
 
 __all__ = ["HEADERS", "arch_header", "tables_header"]
@@ -273,7 +273,7 @@ def _memory_map() -> list[str]:
     def words(prefix: str, registers: type[IntEnum], base: int) -> list[str]:
         return [_define(f"{prefix}_{member.name}", base + 4 * member) for member in registers]
 
-    bases = {region.name: region << REGION_BITS for region in Region}
+    bases = {region.name: region << REGION_BITS for region in Zone}
     return ["// The sequencer's addresses.",
             *(_define(f"{name}_BASE", base) for name, base in bases.items()),
             *words("DEVICE", DeviceRegister, bases["DEVICES"]),

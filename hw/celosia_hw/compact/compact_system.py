@@ -22,7 +22,7 @@ from celosia_hw.compact.firmware import variant
 from celosia_hw.compact.line_buffer import LineBuffer
 from celosia_hw.compact.matrix_engine import MatrixEngine
 from celosia_hw.compact.memories import BlockMemory, SpramMemory
-from celosia_hw.compact.memory_map import ENGINE_BASE, REGION_BITS, Region
+from celosia_hw.compact.memory_map import ENGINE_BASE, REGION_BITS, Zone
 from celosia_hw.compact.row_memories import (
     SPRAM_HALF,
     Accumulators,
@@ -122,8 +122,8 @@ class CompactSystem(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config, link = self._config, self._link
-        reset_address = Region.BOOT.value << REGION_BITS if self._spram else 0
-        m.submodules.sequencer = sequencer = Sequencer(reset_address, Region.FIRMWARE)
+        reset_address = Zone.BOOT.value << REGION_BITS if self._spram else 0
+        m.submodules.sequencer = sequencer = Sequencer(reset_address, Zone.FIRMWARE)
         # Its DSP blocks have no model here.
         mac16 = self._spram and isinstance(platform, Emission)
         m.submodules.engine = engine = MatrixEngine(config, mac16=mac16)
@@ -133,7 +133,7 @@ class CompactSystem(wiring.Component):
             m.d.comb += inside.eq(outside) if name in ("rx", "flash_miso") else outside.eq(inside)
 
         bus = sequencer.bus
-        region = Signal(Region)
+        region = Signal(Zone)
         of_engine = bus.addr[exact_log2(ENGINE_BASE) - 2]  # of the devices
         # A cycle late: between two accesses to data the sequencer executes an instruction.
         working = Signal()
@@ -141,11 +141,11 @@ class CompactSystem(wiring.Component):
         # What memories but that of the firmware are asked for goes into a register first.
         asked = Signal()
         m.d.sync += asked.eq(bus.read & ~(working | asked))
-        ready: dict[Region, Any] = dict.fromkeys(Region, ~working & (asked | ~bus.read))
-        ready[Region.FIRMWARE], ready[Region.DEVICES] = Const(1), ~(working & of_engine)
+        ready: dict[Zone, Any] = dict.fromkeys(Zone, ~working & (asked | ~bus.read))
+        ready[Zone.FIRMWARE], ready[Zone.DEVICES] = Const(1), ~(working & of_engine)
         m.d.comb += region.eq(bus.addr[REGION_BITS - 2:REGION_BITS + 1])
 
-        def strobes(item: Region):
+        def strobes(item: Zone):
             """Bytes of a word that are written, if it is there."""
             return bus.strobes & (ready[item] & (region == item)).replicate(4)
 
@@ -156,25 +156,25 @@ class CompactSystem(wiring.Component):
 
         # Words, two cycles after that with `ready`.
         found = {
-            Region.FIRMWARE: self._firmware_memory(m, sequencer, region == Region.FIRMWARE),
-            Region.DEVICES: kept("devices", devices.found),
-            Region.ACCUMULATORS: self._accumulators(m, bus, engine, strobes(Region.ACCUMULATORS)),
+            Zone.FIRMWARE: self._firmware_memory(m, sequencer, region == Zone.FIRMWARE),
+            Zone.DEVICES: kept("devices", devices.found),
+            Zone.ACCUMULATORS: self._accumulators(m, bus, engine, strobes(Zone.ACCUMULATORS)),
         }
-        changes = strobes(Region.UNIFIED_BUFFER)
+        changes = strobes(Zone.UNIFIED_BUFFER)
         if self._spram:
             m.submodules.buffer = buffer = SharedMemory(config, link.memory_bytes)
-            m.d.comb += buffer.external.eq(region == Region.EXTERNAL)
-            changes |= strobes(Region.EXTERNAL)
-            found[Region.EXTERNAL] = buffer.found
+            m.d.comb += buffer.external.eq(region == Zone.EXTERNAL)
+            changes |= strobes(Zone.EXTERNAL)
+            found[Zone.EXTERNAL] = buffer.found
         else:
             m.submodules.buffer = buffer = UnifiedBuffer(config)
             if self._sdram:
-                line = self._line(m, bus, self._sdram, (region == Region.EXTERNAL) & ~working)
-                ready[Region.EXTERNAL], word = line.ready, line.found
+                line = self._line(m, bus, self._sdram, (region == Zone.EXTERNAL) & ~working)
+                ready[Zone.EXTERNAL], word = line.ready, line.found
             else:
-                word = self._block_memory(m, bus, strobes(Region.EXTERNAL))
-            found[Region.EXTERNAL] = kept("external", word)
-        found[Region.UNIFIED_BUFFER] = self._buffer(m, bus, engine, buffer, changes)
+                word = self._block_memory(m, bus, strobes(Zone.EXTERNAL))
+            found[Zone.EXTERNAL] = kept("external", word)
+        found[Zone.UNIFIED_BUFFER] = self._buffer(m, bus, engine, buffer, changes)
         answer: Any = 0
         for item, word in found.items():
             answers = Signal(2, name=f"answers_{item.name.lower()}")
@@ -184,17 +184,17 @@ class CompactSystem(wiring.Component):
                 m.d.comb += bus.ready.eq(ready[item])
         m.d.comb += bus.read_data.eq(answer)
 
-        here = region == Region.DEVICES
+        here = region == Zone.DEVICES
         m.d.comb += [
             devices.word.eq(bus.addr), devices.read.eq(bus.read & here & ~of_engine),
             devices.write.eq(bus.strobes.any() & here & ~of_engine),
             devices.data.eq(bus.write_data),
         ]
         m.d.sync += [
-            engine.write.eq(strobes(Region.DEVICES).any() & of_engine), engine.word.eq(bus.addr),
+            engine.write.eq(strobes(Zone.DEVICES).any() & of_engine), engine.word.eq(bus.addr),
             engine.data.eq(bus.write_data), self.fault.eq(devices.fault | sequencer.halted),
         ]
-        add_lights(m, link.clock_hz, engine.busy | (region == Region.EXTERNAL), self.heartbeat,
+        add_lights(m, link.clock_hz, engine.busy | (region == Zone.EXTERNAL), self.heartbeat,
                    self.busy)
         return m
 
@@ -219,7 +219,7 @@ class CompactSystem(wiring.Component):
             region = sequencer.fetch_addr[REGION_BITS - 2:REGION_BITS + 1]
             m.d.comb += [port.addr.eq(sequencer.fetch_addr),
                          sequencer.fetched.eq(Mux(boots[1], booting, fetched))]
-            m.d.sync += [boots.eq(Cat(region == Region.BOOT, boots)), booting.eq(port.data)]
+            m.d.sync += [boots.eq(Cat(region == Zone.BOOT, boots)), booting.eq(port.data)]
         return fetched
 
     def _accumulators(self, m: Module, bus, engine: MatrixEngine, strobes):

@@ -3,11 +3,11 @@
 from amaranth.hdl import Array, C, Cat, Module, Mux, Signal
 from amaranth.lib import enum
 
-__all__ = ["Kind", "Opcode", "immediate", "is_relative", "loaded", "relative", "stored",
+__all__ = ["RiscvKind", "RiscvOpcode", "immediate", "is_relative", "loaded", "relative", "stored",
            "strobes"]
 
 
-class Opcode(enum.IntEnum):
+class RiscvOpcode(enum.IntEnum):
     """Bits 2 to 6 of an instruction."""
 
     LOAD = 0b00000
@@ -23,7 +23,7 @@ class Opcode(enum.IntEnum):
     SYSTEM = 0b11100
 
 
-class Kind:
+class RiscvKind:
     """What an instruction is, as signals of one bit but for ``function``.
 
     Attributes
@@ -55,9 +55,9 @@ class Kind:
         opcode, funct3 = word[2:7], word[12:15]
         self.load, self.store, self.branch, self.jal, self.jalr, self.lui, self.auipc, self.op = (
             make(code.name.lower(), opcode == code) for code in (
-                Opcode.LOAD, Opcode.STORE, Opcode.BRANCH, Opcode.JAL, Opcode.JALR, Opcode.LUI,
-                Opcode.AUIPC, Opcode.OP))
-        immediate = make("op_imm", opcode == Opcode.OP_IMM)
+                RiscvOpcode.LOAD, RiscvOpcode.STORE, RiscvOpcode.BRANCH, RiscvOpcode.JAL,
+                RiscvOpcode.JALR, RiscvOpcode.LUI, RiscvOpcode.AUIPC, RiscvOpcode.OP))
+        immediate = make("op_imm", opcode == RiscvOpcode.OP_IMM)
         self.jump = make("jump", self.jal | self.jalr)
         self.halt = make("halt", word[4:7].all())
         self.multiply = make("multiply", self.op & word[25])
@@ -72,7 +72,7 @@ class Kind:
         self.writes = make("writes", plain | self.multiply | self.lui | self.auipc | self.jump)
 
 
-def immediate(kind: Kind, word):
+def immediate(kind: RiscvKind, word):
     """Immediate of the instruction ``word``; of one without, and of a branch or JAL, anything."""
     sign, upper = word[31], kind.lui | kind.auipc
     return Cat(

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from celosia_hw.fp.add import ADD_CYCLES, f32_add
 from celosia_hw.mxu.pe import bf16_product
 
-__all__ = ["PRODUCT_CYCLES", "SUM_CYCLES", "Adder", "Element"]
+__all__ = ["PRODUCT_CYCLES", "SUM_CYCLES", "Adder", "ElementUnit"]
 
 #: Cycles of an `Adder`.
 SUM_CYCLES = ADD_CYCLES + 1
@@ -65,7 +65,7 @@ def _late(m: Module, value):
     return held
 
 
-class Element(wiring.Component):
+class ElementUnit(wiring.Component):
     """Adds the product of an activation and its weight to a sum.
 
     An activation is in the sum that leaves ``PRODUCT_CYCLES + SUM_CYCLES`` later, which came

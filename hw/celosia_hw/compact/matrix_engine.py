@@ -12,7 +12,7 @@ from amaranth.utils import ceil_log2
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.words import ceil_div
 from celosia_hw.compact.dot_products import ProductPair
-from celosia_hw.compact.element import PRODUCT_CYCLES, SUM_CYCLES, Adder, Element
+from celosia_hw.compact.element import PRODUCT_CYCLES, SUM_CYCLES, Adder, ElementUnit
 from celosia_hw.compact.memory_map import ACCUMULATE_BIT, FORMAT_BIT, EngineRegister
 from celosia_hw.mxu.pe import sum_bits
 
@@ -183,7 +183,7 @@ class MatrixEngine(wiring.Component):
         total = Const(0, 32)
         for k in range(self._config.dim):
             floats = self._late(m, floats, f"floats_{k}_{column}")
-            element = Element(sum_bits(replace(self._config, bf16=False)))
+            element = ElementUnit(sum_bits(replace(self._config, bf16=False)))
             m.submodules[f"element_{k}_{column}"] = element
             weight, chosen = self._weight(column, k)
             m.d.comb += [

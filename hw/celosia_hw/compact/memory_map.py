@@ -3,7 +3,7 @@
 import enum
 
 __all__ = ["ACCUMULATE_BIT", "ENGINE_BASE", "FORMAT_BIT", "REGION_BITS", "DeviceRegister",
-           "EngineRegister", "Region"]
+           "EngineRegister", "Zone"]
 
 #: A region's number is what stands above so many bits of an address.
 REGION_BITS = 28
@@ -15,7 +15,7 @@ ACCUMULATE_BIT = 16
 FORMAT_BIT = 17
 
 
-class Region(enum.IntEnum):
+class Zone(enum.IntEnum):
     """What lies where."""
 
     FIRMWARE = 0

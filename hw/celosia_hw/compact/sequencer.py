@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia_hw.compact.decode import (
-    Kind,
+    RiscvKind,
     immediate,
     is_relative,
     loaded,
@@ -119,7 +119,7 @@ class Sequencer(wiring.Component):
         bus = self.bus
         word = Signal(32)  # the instruction
         funct3 = word[12:15]
-        kind = Kind(m, word)
+        kind = RiscvKind(m, word)
         # The same from the cycle after OPERANDS on.
         late = SimpleNamespace(**{name: Signal(name=f"late_{name}") for name in (
             "load", "branch", "jump", "jalr", "multiply", "writes")})

@@ -12,7 +12,7 @@ from celosia_hw.dma.jobs import rows_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
 from celosia_hw.queue import Queue
 
-__all__ = ["RowReader", "RowWalk"]
+__all__ = ["JobRowReader", "RowWalk"]
 
 #: Rows that may be under way or wait: a read's latency, and a cycle each to queue and to credit.
 _ROWS_AHEAD = 4
@@ -80,7 +80,7 @@ class RowWalk(wiring.Component):
         return m
 
 
-class RowReader(wiring.Component):
+class JobRowReader(wiring.Component):
     """Reads the on-chip rows of jobs into a queue. A row a cycle.
 
     Members

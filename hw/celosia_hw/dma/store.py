@@ -12,7 +12,7 @@ from celosia_hw.commands import Activity, UnitSignature, dma_layout
 from celosia_hw.dma.align import StoreAligner
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
 from celosia_hw.dma.pack import Packer
-from celosia_hw.dma.rows import RowReader
+from celosia_hw.dma.rows import JobRowReader
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.queue import Queue
@@ -80,7 +80,7 @@ class StoreEngine(wiring.Component):
         m.submodules.rows_jobs = rows_jobs = Queue(rows_layout(config), _COMMANDS_AHEAD)
         m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
         m.submodules.align_jobs = align_jobs = Queue(align_layout(config), _COMMANDS_AHEAD)
-        m.submodules.reader = reader = RowReader(config)
+        m.submodules.reader = reader = JobRowReader(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
         m.submodules.beats = beats = SkidBuffer(_beat_layout(config))

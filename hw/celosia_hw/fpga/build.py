@@ -14,11 +14,11 @@ from celosia_hw.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia_hw.fpga.netlist import KEEP_NAMES, Netlist
 from celosia_hw.fpga.netlist import read as read_netlist
 from celosia_hw.fpga.stamps import Stamps, digest, locked
-from celosia_hw.fpga.timing import Timing
+from celosia_hw.fpga.timing import TimingReport
 from celosia_hw.fpga.timing import read as read_timing
 from celosia_hw.fpga.tools import Tool, find, run
 
-__all__ = ["REPORT", "Built", "Routed", "build", "write_sources"]
+__all__ = ["REPORT", "BuildResult", "Routed", "build", "write_sources"]
 
 #: Maps logic in half the time, to about a tenth more LUTs: for checks.
 QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
@@ -35,12 +35,12 @@ class Routed:
     """What place and route with one seed gave."""
 
     seed: int
-    timing: Timing
+    timing: TimingReport
     seconds: float
 
 
 @dataclass
-class Built:
+class BuildResult:
     """What a build gave.
 
     Attributes
@@ -174,7 +174,7 @@ def _with_flash(packed: Path, behind: bytes) -> bytes:
 
 
 def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_only: bool = False,
-          quick: bool = False, say: Callable[[str], None] = lambda line: None) -> Built:
+          quick: bool = False, say: Callable[[str], None] = lambda line: None) -> BuildResult:
     """Make a bitstream; only a netlist where the device `lacks` something for more.
 
     Parameters
@@ -214,7 +214,7 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
         key = digest(made.verilog)
         seconds = {"synthesis": flow.synthesise(tools["yosys"], key, quick)}
         netlist = read_netlist(folder / _NETLIST, kind)
-        built = Built(made, folder, netlist, tools={name: str(tool)
+        built = BuildResult(made, folder, netlist, tools={name: str(tool)
                                                     for name, tool in tools.items()},
                       seconds=seconds)
         if synth_only or built.lacks:

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from celosia_hw.fpga.build import Built, Routed
+from celosia_hw.fpga.build import BuildResult, Routed
 from celosia_hw.fpga.errors import FpgaError
 from celosia_hw.fpga.families import RESOURCES, available
 from celosia_hw.fpga.netlist import UNITS
@@ -21,7 +21,7 @@ __all__ = ["as_data", "as_text", "load", "table"]
 FORMAT = 1
 
 
-def _seed(built: Built, routed: Routed) -> dict[str, Any]:
+def _seed(built: BuildResult, routed: Routed) -> dict[str, Any]:
     return {"seed": routed.seed, "fmax_mhz": built.fmax_mhz(routed), "met": routed.timing.met,
             "clocks": {name: {**dataclasses.asdict(clock), "met": clock.met}
                        for name, clock in routed.timing.clocks.items()},
@@ -32,7 +32,7 @@ def _percent(used: int, have: int) -> float:
     return round(100 * used / have, 1) if have else 0.0
 
 
-def as_data(built: Built, command: str) -> dict[str, Any]:
+def as_data(built: BuildResult, command: str) -> dict[str, Any]:
     """Return the report of a build, for JSON.
 
     Parameters
@@ -105,7 +105,7 @@ def _columns(rows: Iterable[tuple[str, ...]], indent: str = "") -> list[str]:
             for row in every]
 
 
-def as_text(built: Built) -> str:
+def as_text(built: BuildResult) -> str:
     """Return the report of a build, for a person."""
     made, best = built.sources, built.best
     lines = [(f"{made.config.name}, {made.chip}, on {made.board.title} ({made.board.device}), "

@@ -13,7 +13,7 @@ from celosia_hw.fpga.errors import FpgaError
 from celosia_hw.fpga.families import Family
 from celosia_hw.fpga.netlist import Cell, Netlist
 
-__all__ = ["Clock", "CriticalPath", "Timing", "read"]
+__all__ = ["Clock", "CriticalPath", "TimingReport", "read"]
 
 #: What nextpnr adds to the name of a clock's net: where it is buffered, the pad it comes from.
 _BUFFERED = re.compile(r"^\$glbnet\$|\$TRELLIS_IO_IN$|\$SB_IO_IN(_\$glb_clk)?$|_\$glb_clk$|"
@@ -67,7 +67,7 @@ class CriticalPath:
 
 
 @dataclass(frozen=True)
-class Timing:
+class TimingReport:
     """What nextpnr reports.
 
     Attributes
@@ -140,7 +140,7 @@ def _path(found: Mapping[str, Any], netlist: Netlist) -> CriticalPath:
         sum(hop["type"] == "logic" for hop in hops), tuple(through))
 
 
-def read(path: Path, netlist: Netlist, family: Family) -> Timing:
+def read(path: Path, netlist: Netlist, family: Family) -> TimingReport:
     """Read the report of nextpnr (``--report``).
 
     Raises
@@ -160,10 +160,10 @@ def read(path: Path, netlist: Netlist, family: Family) -> Timing:
                   if bel in bels]
         if counts:
             placed[resource] = -int(-sum(counts) // 1)
-    timing = Timing(clocks, None, placed)
+    timing = TimingReport(clocks, None, placed)
     inside = [found for found in report["critical_paths"]
               if found["path"] and "<async>" not in (found["from"], found["to"])]
     paths = [_path(found, netlist) for found in inside]
     same = [found for found in paths if found.clock == timing.slowest]
     slow = max(same or paths, key=lambda found: found.logic_ns + found.routing_ns, default=None)
-    return Timing(clocks, slow, placed)
+    return TimingReport(clocks, slow, placed)

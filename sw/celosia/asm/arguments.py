@@ -9,7 +9,7 @@ from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import Field, Instruction, Operand, OperandType, Part
 from celosia.arch.vector import LANE_BITS_LSB
 from celosia.asm.errors import Wrong, suggest
-from celosia.asm.expressions import Names, Parser, Value, f32
+from celosia.asm.expressions import AsmValue, Names, Parser, f32
 from celosia.asm.lexer import Token, split
 from celosia.asm.syntax import (
     FIXED_MEMORY,
@@ -253,10 +253,10 @@ class Arguments:
             self._relocated.add(operand.name)
         self._set(operand.name, number, column)
 
-    def _float(self, operand: Operand, value: Value, token: Token) -> Value:
+    def _float(self, operand: Operand, value: AsmValue, token: Token) -> AsmValue:
         if operand.name not in _FLOAT_OPERANDS or \
                 operand.type not in (OperandType.VALUE, OperandType.ROW):
             raise Wrong(token.column, f"{operand.name} must be an integer, not {value.number}")
-        return Value(f32(value.number))
+        return AsmValue(f32(value.number))
 
 

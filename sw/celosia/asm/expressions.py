@@ -12,7 +12,7 @@ import numpy as np
 from celosia.asm.errors import Wrong, suggest
 from celosia.asm.lexer import Token
 
-__all__ = ["Names", "Parser", "Value", "f32"]
+__all__ = ["Names", "Parser", "AsmValue", "f32"]
 
 #: Parentheses, signs and functions that may be inside of each other.
 _MOST_NESTED = 64
@@ -21,7 +21,7 @@ Number = int | float
 
 
 @dataclass(frozen=True)
-class Value:
+class AsmValue:
     """A number; ``relocated``: the address of the arena is added when the program is loaded."""
 
     number: Number
@@ -113,7 +113,7 @@ class Parser:
             raise Wrong(self.here.column, f"the end of the argument must come here, "
                                           f"not {self.here}")
 
-    def expression(self, level: int = 0) -> Value:
+    def expression(self, level: int = 0) -> AsmValue:
         """Read an expression."""
         if level == len(_OPERATORS):
             return self._unary()
@@ -133,21 +133,21 @@ class Parser:
                                 f"{'an address' if value.relocated else value.number!r}")
         return value.number
 
-    def _apply(self, token: Token, function: Callable[[Number, Number], Number], left: Value,
-               right: Value) -> Value:
+    def _apply(self, token: Token, function: Callable[[Number, Number], Number], left: AsmValue,
+               right: AsmValue) -> AsmValue:
         relocated = left.relocated or right.relocated
         if relocated and (token.text not in "+-" or right.relocated and (
                 left.relocated or token.text == "-")):
             raise Wrong(token.column, f"an address must be used with + or - and a number, "
                                       f"not with {token}")
         try:
-            return Value(function(left.number, right.number), relocated)
+            return AsmValue(function(left.number, right.number), relocated)
         except ZeroDivisionError:
             raise Wrong(token.column, "a divisor must not be 0") from None
         except (ArithmeticError, ValueError) as error:
             raise Wrong(token.column, str(error)) from None
 
-    def _unary(self) -> Value:
+    def _unary(self) -> AsmValue:
         if self._nested > _MOST_NESTED:
             raise Wrong(self.here.column, f"parentheses, signs and functions must be nested at "
                                           f"most {_MOST_NESTED} deep")
@@ -156,16 +156,16 @@ class Parser:
         self._nested -= 1
         return value
 
-    def _operand(self) -> Value:
+    def _operand(self) -> AsmValue:
         token = self.take()
         if token.kind in ("int", "float"):
             assert not isinstance(token.value, str)
-            return Value(token.value)
+            return AsmValue(token.value)
         if token.text == "-" and token.kind == "punctuation":
             value = self._unary()
             if value.relocated:
                 raise Wrong(token.column, "an address must not be negated")
-            return Value(-value.number)
+            return AsmValue(-value.number)
         if token.text == "(" and token.kind == "punctuation":
             value = self.expression()
             self.take(")")
@@ -176,7 +176,7 @@ class Parser:
             return self._name(token)
         raise Wrong(token.column, f"a number, a name or '(' must come here, not {token}")
 
-    def _address(self) -> Value:
+    def _address(self) -> AsmValue:
         token = self.here
         if token.kind in ("name", "string"):
             self.take()
@@ -185,25 +185,25 @@ class Parser:
                 known = ", ".join(self.names.buffers) or "(there are none)"
                 raise Wrong(token.column, f"buffer must be one of {known}, not {name!r}"
                                           f"{suggest(name, self.names.buffers)}")
-            return Value(self.names.buffers[name], True)
+            return AsmValue(self.names.buffers[name], True)
         value = self._unary()
         if value.relocated or not isinstance(value.number, int):
             raise Wrong(token.column, "a buffer or an offset must come after '@'")
-        return Value(value.number, True)
+        return AsmValue(value.number, True)
 
-    def _name(self, token: Token) -> Value:
+    def _name(self, token: Token) -> AsmValue:
         name = token.text
         if name in _FUNCTIONS and self.here.text == "(":
             return self._call(token)
         if name in self.names.constants:
-            return Value(self.names.constants[name])
+            return AsmValue(self.names.constants[name])
         if name in self.names.labels:
-            return Value(self.names.labels[name])
+            return AsmValue(self.names.labels[name])
         known = [*self.names.constants, *self.names.labels]
         raise Wrong(token.column, f"a name must be a label or a constant (.equ) from above, "
                                   f"not {name!r}{suggest(name, known)}")
 
-    def _call(self, token: Token) -> Value:
+    def _call(self, token: Token) -> AsmValue:
         count, function = _FUNCTIONS[token.text]
         self.take("(")
         arguments = [self.expression()]
@@ -215,6 +215,6 @@ class Parser:
             raise Wrong(token.column, f"{token.text}() must have {count} numbers, "
                                       f"not {len(arguments)} arguments")
         try:
-            return Value(function(*(value.number for value in arguments)))
+            return AsmValue(function(*(value.number for value in arguments)))
         except ArithmeticError as error:
             raise Wrong(token.column, str(error)) from None

@@ -20,7 +20,7 @@ from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node, interpret
 from celosia.model.timing.predict import Prediction
 
-__all__ = ["PROGRAMS", "CompiledMeasurement", "Source", "lines", "measure_compiled"]
+__all__ = ["PROGRAMS", "CompiledMeasurement", "BenchSource", "lines", "measure_compiled"]
 
 _FOLDER = Path(__file__).parent / "programs"
 _RESTS = {Activity.WAIT_DEPS: "waits for others", Activity.WAIT_MEMORY: "waits for banks",
@@ -29,7 +29,7 @@ _RESTS = {Activity.WAIT_DEPS: "waits for others", Activity.WAIT_MEMORY: "waits f
 
 
 @dataclass(frozen=True)
-class Source:
+class BenchSource:
     """A program of the bench; scripts/bench-programs writes its StableHLO.
 
     Attributes
@@ -56,15 +56,15 @@ class Source:
 
 
 _SOURCES = (
-    Source("mlp-adam", "784-512-10, Adam step, batch 128", 10, range(9, 13)),
-    Source("mlp-forward", "4 layers of 512, batch 256"),
-    Source("convolution", "3x3, 64 channels, 28x28, batch 4"),
-    Source("transformer-sgd", "d = 256, 4 heads, 64 tokens, SGD step, batch 8", 256),
-    Source("lstm-sgd", "scan of 16, width 128, SGD step, batch 32", 16),
-    Source("int8-forward", "3 layers of 512, batch 256"),
+    BenchSource("mlp-adam", "784-512-10, Adam step, batch 128", 10, range(9, 13)),
+    BenchSource("mlp-forward", "4 layers of 512, batch 256"),
+    BenchSource("convolution", "3x3, 64 channels, 28x28, batch 4"),
+    BenchSource("transformer-sgd", "d = 256, 4 heads, 64 tokens, SGD step, batch 8", 256),
+    BenchSource("lstm-sgd", "scan of 16, width 128, SGD step, batch 32", 16),
+    BenchSource("int8-forward", "3 layers of 512, batch 256"),
 )
 #: By name, in the order in which they are measured.
-PROGRAMS: dict[str, Source] = {source.name: source for source in _SOURCES}
+PROGRAMS: dict[str, BenchSource] = {source.name: source for source in _SOURCES}
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class CompiledMeasurement:
     counters: dict[str, int] = field(default_factory=dict)
 
 
-def _arguments(source: Source, graph: Graph, seed: int) -> list[NDArray]:
+def _arguments(source: BenchSource, graph: Graph, seed: int) -> list[NDArray]:
     rng = np.random.default_rng(seed)
     found = []
     for i, value in enumerate(graph.params):
@@ -169,7 +169,7 @@ def _equal(compiled: Compiled, config: TpuConfig, arguments: Sequence[NDArray],
     return all(a.tobytes() == b.tobytes() for a, b in zip(found, wanted, strict=True))
 
 
-def measure_compiled(config: TpuConfig, backend: str, source: Source, *, seed: int = 0,
+def measure_compiled(config: TpuConfig, backend: str, source: BenchSource, *, seed: int = 0,
                      check: bool = True, fast: bool = False) -> CompiledMeasurement:
     """Compile a program, ``fast`` as of `celosia.compile`, and run it on a fresh chip.
 

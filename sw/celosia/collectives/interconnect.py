@@ -14,7 +14,7 @@ import numpy as np
 from celosia.collectives.group import Array, Group
 from celosia.graph import Node
 
-__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "Peer"]
+__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "InterconnectPeer"]
 
 #: Seconds of sleep between looks at ``check``.
 _NAP = 0.05
@@ -71,7 +71,7 @@ class Interconnect(Protocol):
 
 
 @dataclass(frozen=True)
-class Peer:
+class InterconnectPeer:
     """A device of an interconnect: what `celosia.graph.interpret` and executables take."""
 
     interconnect: Interconnect
@@ -124,12 +124,12 @@ class HostInterconnect:
         self._cancelled: Cancelled | None = None
 
     @contextmanager
-    def device(self, number: int) -> Iterator[Peer]:
+    def device(self, number: int) -> Iterator[InterconnectPeer]:
         """Be a device as long as the context lasts; an exception in it cancels all others."""
         if not 0 <= number < self.count:
             raise ValueError(f"device must be 0 to {self.count - 1}, not {number!r}")
         try:
-            yield Peer(self, number)
+            yield InterconnectPeer(self, number)
         except BaseException as error:
             self.cancel(error, number)
             raise

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from celosia.collectives.interconnect import Cancelled, HostInterconnect, Peer
+from celosia.collectives.interconnect import Cancelled, HostInterconnect, InterconnectPeer
 from celosia.compiled.executable import Executable
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.graph import Graph, interpret
@@ -46,7 +46,7 @@ def run_spmd(executables: Sequence[Executable], arguments: Sequence[Sequence[Any
         raise ValueError(f"there must be arguments for each of {len(executables)} devices, not "
                          f"for {len(arguments)}")
 
-    def one(number: int, peer: Peer) -> tuple[Any, ...]:
+    def one(number: int, peer: InterconnectPeer) -> tuple[Any, ...]:
         return executables[number](*arguments[number], timeout=cycles, peer=peer)
 
     return on_all(HostInterconnect(len(executables), timeout), one)
@@ -70,7 +70,7 @@ def interpret_spmd(graph: Graph, arguments: Sequence[Sequence[Any]], *,
 
 
 def on_all(interconnect: HostInterconnect,
-           function: Callable[[int, Peer], Result]) -> list[Result]:
+           function: Callable[[int, InterconnectPeer], Result]) -> list[Result]:
     """Call a function for every device, each in a thread, and return what it returns.
 
     Raises

@@ -11,7 +11,7 @@ from celosia.compiler.pipeline import count
 from celosia.compiler.placement import Place, place
 from celosia.graph import Graph, Node, Trait, Value, having, parameter
 
-__all__ = ["Part", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
+__all__ = ["GraphPart", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
 
 #: What is made again by each part that needs it, if its operands are.
 _FREE = having(Trait.CHEAP)
@@ -22,7 +22,7 @@ _TURNS = ("link", "chip", "host")
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphPart:
     """A part of a graph that runs in one place.
 
     Attributes
@@ -77,7 +77,7 @@ def host_nodes(graph: Graph) -> Iterator[tuple[Node, str]]:
             yield node, found.reason
 
 
-def split(graph: Graph) -> tuple[tuple[Part, ...], tuple[int, ...]]:
+def split(graph: Graph) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
     """Cut a canonical graph into parts that run one after another.
 
     Returns
@@ -119,7 +119,7 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
 
 
 def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value, int],
-          stage: int) -> tuple[Part, list[Value]]:
+          stage: int) -> tuple[GraphPart, list[Value]]:
     """Return the part of some nodes, and the values that it gives."""
     values: dict[Value, Value] = {}
     takes: dict[Value, Value] = {}
@@ -146,7 +146,7 @@ def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value,
                if value in graph.outputs or _used(graph.users.get(value, ()), inside)]
     where = _TURNS[stage % len(_TURNS)]
     made = Graph(f"{graph.name}_{stage}", takes.values(), [values[value] for value in results])
-    return Part(where, made, tuple(numbers[value] for value in takes)), results
+    return GraphPart(where, made, tuple(numbers[value] for value in takes)), results
 
 
 def _used(users: Iterable[Node], inside: set[Node]) -> bool:

@@ -13,11 +13,11 @@ from celosia.compiled import Compiled, Resident
 from celosia.pjrt.events import Event
 from celosia.pjrt.structs import ElementType
 
-__all__ = ["Buffer", "Owner"]
+__all__ = ["PjrtBuffer", "BufferOwner"]
 
 
-class Owner(Protocol):
-    """The device whose an array is; see `celosia.pjrt.chips.Chip`."""
+class BufferOwner(Protocol):
+    """The device whose an array is; see `celosia.pjrt.chips.PjrtChip`."""
 
     handle: int
     memory_handle: int
@@ -27,7 +27,7 @@ class Owner(Protocol):
         ...
 
 
-class Buffer:
+class PjrtBuffer:
     """An array of one device.
 
     ``host`` and ``resident`` belong to the thread of its chip once work with it has been given to
@@ -58,7 +58,7 @@ class Buffer:
     __slots__ = ("__weakref__", "asked", "chip", "deleted", "dims", "donated", "dtype", "host",
                  "nbytes", "number", "ready", "resident", "shape")
 
-    def __init__(self, chip: Owner, shape: tuple[int, ...], dtype: np.dtype):
+    def __init__(self, chip: BufferOwner, shape: tuple[int, ...], dtype: np.dtype):
         self.chip, self.shape, self.dtype = chip, shape, dtype
         self.number = ElementType.NUMBERS[dtype.name]
         self.nbytes = math.prod(shape) * dtype.itemsize
@@ -69,7 +69,7 @@ class Buffer:
         self.dims: Any = None
 
     @classmethod
-    def of(cls, chip: Owner, array: NDArray[Any]) -> Buffer:
+    def of(cls, chip: BufferOwner, array: NDArray[Any]) -> PjrtBuffer:
         """Return a buffer with contents; the array must not change."""
         made = cls(chip, array.shape, array.dtype)
         made.host = array

@@ -10,12 +10,12 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.pjrt.buffers import Buffer
-from celosia.pjrt.chips import Chip
-from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.buffers import PjrtBuffer
+from celosia.pjrt.chips import PjrtChip
+from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, integers_at
-from celosia.pjrt.structs import ElementType, Layout
+from celosia.pjrt.structs import ElementType, MemoryLayout
 from celosia.pjrt.table import entry
 
 __all__: list[str] = []
@@ -48,18 +48,18 @@ def _dense(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 def _from_host(args: Any) -> None:
     dtype = _DTYPES.get(args.type)
     if dtype is None:
-        raise PjrtError(Code.UNIMPLEMENTED, f"elements must be of one of the types "
+        raise PjrtError(ErrorCode.UNIMPLEMENTED, f"elements must be of one of the types "
                                             f"{', '.join(ElementType.NUMBERS)}, not of PJRT's "
                                             f"type {args.type}")
     shape = tuple(integers_at(args.dims, args.num_dims))
     strides = (tuple(integers_at(args.byte_strides, args.num_byte_strides))
                if args.num_byte_strides else _dense(shape, dtype.itemsize))
-    chip: Chip = HANDLES[args.memory or args.device]
+    chip: PjrtChip = HANDLES[args.memory or args.device]
     array = np.array(_strided(args.data, shape, dtype, strides), order="C", copy=True)
     done = Event()
     done.set()
     args.done_with_host_buffer = HANDLES.add(done)
-    args.buffer = HANDLES.add(Buffer.of(chip, array))
+    args.buffer = HANDLES.add(PjrtBuffer.of(chip, array))
 
 
 @entry("Buffer_Delete")
@@ -79,7 +79,7 @@ def _element_type(args: Any) -> None:
 
 @entry("Buffer_Dimensions", "Buffer_UnpaddedDimensions")
 def _dimensions(args: Any) -> None:
-    buffer: Buffer = HANDLES[args.buffer]
+    buffer: PjrtBuffer = HANDLES[args.buffer]
     if buffer.dims is None:
         buffer.dims = (ctypes.c_int64 * max(len(buffer.shape), 1))(*buffer.shape)
     args.dims, args.num_dims = ctypes.addressof(buffer.dims), len(buffer.shape)
@@ -112,7 +112,7 @@ def _is_on_cpu(args: Any) -> None:
 
 @entry("Buffer_ReadyEvent")
 def _ready_event(args: Any) -> None:
-    buffer: Buffer = HANDLES[args.buffer]
+    buffer: PjrtBuffer = HANDLES[args.buffer]
     buffer.asked = True
     args.event = HANDLES.add(buffer.ready)
 
@@ -122,16 +122,16 @@ def _reference_count(args: Any) -> None:
     pass  # nobody is told the address of the contents
 
 
-def _order(buffer: Buffer, address: int) -> tuple[int, ...] | None:
+def _order(buffer: PjrtBuffer, address: int) -> tuple[int, ...] | None:
     """Return the order of dimensions that a layout wants, from the slowest; None: as they are."""
     if not address or len(buffer.shape) < 2:
         return None
-    layout = Layout.from_address(address)
-    if layout.type == Layout.STRIDES:
+    layout = MemoryLayout.from_address(address)
+    if layout.type == MemoryLayout.STRIDES:
         strides = tuple(integers_at(layout.strides.byte_strides, layout.strides.num_byte_strides))
         order = tuple(sorted(range(len(strides)), key=lambda i: (-strides[i], i)))
     elif layout.tiled.num_tiles:
-        raise PjrtError(Code.UNIMPLEMENTED, "the layout on the host must have no tiles")
+        raise PjrtError(ErrorCode.UNIMPLEMENTED, "the layout on the host must have no tiles")
     else:
         order = tuple(reversed(integers_at(layout.tiled.minor_to_major,
                                            layout.tiled.minor_to_major_size)))
@@ -140,7 +140,7 @@ def _order(buffer: Buffer, address: int) -> tuple[int, ...] | None:
 
 @entry("Buffer_ToHostBuffer")
 def _to_host(args: Any) -> None:
-    buffer: Buffer = HANDLES[args.buffer]
+    buffer: PjrtBuffer = HANDLES[args.buffer]
     if not args.dst:
         args.dst_size = buffer.nbytes
         return
@@ -155,7 +155,7 @@ def _to_host(args: Any) -> None:
 
 @entry("Buffer_CopyRawToHost")
 def _copy_raw(args: Any) -> None:
-    buffer: Buffer = HANDLES[args.buffer]
+    buffer: PjrtBuffer = HANDLES[args.buffer]
     _check(buffer)
     if args.offset < 0 or args.transfer_size < 0 or (
             args.offset + args.transfer_size > buffer.nbytes):
@@ -166,9 +166,9 @@ def _copy_raw(args: Any) -> None:
     args.event = HANDLES.add(event)
 
 
-def _check(buffer: Buffer) -> None:
+def _check(buffer: PjrtBuffer) -> None:
     if buffer.deleted:
-        raise PjrtError(Code.INVALID_ARGUMENT, "the array was deleted or donated")
+        raise PjrtError(ErrorCode.INVALID_ARGUMENT, "the array was deleted or donated")
 
 
 def _copy(address: int, order: tuple[int, ...] | None, offset: int, size: int,
@@ -179,7 +179,7 @@ def _copy(address: int, order: tuple[int, ...] | None, offset: int, size: int,
     ctypes.memmove(address, array.ctypes.data + offset, size)
 
 
-def _when_there(buffer: Buffer, event: Event, take: Any) -> None:
+def _when_there(buffer: PjrtBuffer, event: Event, take: Any) -> None:
     """Give the contents to a function when they are on the host, then let the event happen."""
     buffer.asked = True
 
@@ -209,9 +209,9 @@ def _copy_to_memory(args: Any) -> None:
     args.copy = _copied(HANDLES[args.buffer], HANDLES[args.memory])
 
 
-def _copied(buffer: Buffer, chip: Chip) -> int:
+def _copied(buffer: PjrtBuffer, chip: PjrtChip) -> int:
     _check(buffer)
-    copy = Buffer(chip, buffer.shape, buffer.dtype)
+    copy = PjrtBuffer(chip, buffer.shape, buffer.dtype)
 
     def take(array: NDArray[Any]) -> None:
         copy.host = array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from celosia.pjrt.chips import Chip
+from celosia.pjrt.chips import PjrtChip
 from celosia.pjrt.handles import HANDLES, Text
 from celosia.pjrt.table import entry
 
@@ -65,7 +65,7 @@ def _default_memory(args: Any) -> None:
 @entry("Device_MemoryStats")
 def _memory_stats(args: Any) -> None:
     HANDLES.sweep()  # what was destroyed is not to be counted
-    chip: Chip = HANDLES[args.device]
+    chip: PjrtChip = HANDLES[args.device]
     args.bytes_in_use = chip.bytes_in_use
     args.peak_bytes_in_use, args.peak_bytes_in_use_is_set = chip.peak_bytes, True
     args.bytes_limit, args.bytes_limit_is_set = chip.bytes_limit, chip.bytes_limit > 0

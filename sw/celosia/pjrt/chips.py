@@ -13,16 +13,16 @@ from time import monotonic
 from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
-from celosia.collectives.interconnect import Peer
+from celosia.collectives.interconnect import InterconnectPeer
 from celosia.compiled import Compiled, Executable, Loaded, Resident
 from celosia.driver import Device, open
-from celosia.pjrt.buffers import Buffer
-from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.buffers import PjrtBuffer
+from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.handles import HANDLES
-from celosia.pjrt.programs import Program
+from celosia.pjrt.programs import DeviceProgram
 from celosia.pjrt.settings import Settings
 
-__all__ = ["Chip", "Interrupted", "Job"]
+__all__ = ["PjrtChip", "Interrupted", "ChipRun"]
 
 #: Results of at most so many bytes go to the host at once: losses and the like.
 _SMALL = 4096
@@ -31,11 +31,11 @@ _PATIENCE = 5.0
 
 
 class Interrupted(Exception):
-    """A run was ended by `Chip.interrupt`."""
+    """A run was ended by `PjrtChip.interrupt`."""
 
 
 @dataclass(frozen=True)
-class Job:
+class ChipRun:
     """A run of a program on one chip.
 
     Attributes
@@ -58,23 +58,23 @@ class Job:
         What these exchange arrays by; None: it is alone.
     """
 
-    program: Program
+    program: DeviceProgram
     given: float
-    inputs: Sequence[Buffer]
-    outputs: Sequence[weakref.ref[Buffer]]
-    everywhere: Sequence[weakref.ref[Buffer]]
+    inputs: Sequence[PjrtBuffer]
+    outputs: Sequence[weakref.ref[PjrtBuffer]]
+    everywhere: Sequence[weakref.ref[PjrtBuffer]]
     taken: Sequence[int]
     device: int = 0
     interconnect: HostInterconnect | None = None
 
 
-def _wanted(results: Sequence[weakref.ref[Buffer]]) -> bool:
+def _wanted(results: Sequence[weakref.ref[PjrtBuffer]]) -> bool:
     """Whether somebody has one of the results of a run, or it has none."""
     HANDLES.sweep()
     return not results or any(result() for result in results)
 
 
-class Chip:
+class PjrtChip:
     """A device of JAX.
 
     Work is done in the order in which it is given, by a thread of its own; the chip is opened by
@@ -107,7 +107,7 @@ class Chip:
         self.memories: Any = None
         self._loaded = Loaded(self._open, leaving=self._leave)
         #: The buffers that the results of the last run of each program are.
-        self._results: dict[Executable, Sequence[weakref.ref[Buffer]]] = {}
+        self._results: dict[Executable, Sequence[weakref.ref[PjrtBuffer]]] = {}
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -142,7 +142,7 @@ class Chip:
         """
         self._doubted = monotonic()
 
-    def check(self, given: float, results: Sequence[weakref.ref[Buffer]]) -> None:
+    def check(self, given: float, results: Sequence[weakref.ref[PjrtBuffer]]) -> None:
         """Raise `Interrupted` if what was given at a time, for these results, is not to be done."""
         if given <= self._interrupted or (given <= self._doubted and not _wanted(results)):
             raise Interrupted
@@ -180,7 +180,7 @@ class Chip:
             work()
             del work  # and what it holds: the thread may wait here for long
 
-    def run(self, job: Job) -> PjrtError | None:
+    def run(self, job: ChipRun) -> PjrtError | None:
         """Run a program and fill the outputs, but do not say yet that they are ready."""
         link = job.interconnect
         try:
@@ -195,12 +195,12 @@ class Chip:
         except BaseException as error:
             first = error.first if isinstance(error, Cancelled) else error
             if isinstance(first, Interrupted):
-                return PjrtError(Code.CANCELLED, f"{job.program.name} was interrupted")
+                return PjrtError(ErrorCode.CANCELLED, f"{job.program.name} was interrupted")
             return as_error(first or error)
         self.runs += 1
         return None
 
-    def _run(self, job: Job, peer: Peer | None) -> Sequence[Any]:
+    def _run(self, job: ChipRun, peer: InterconnectPeer | None) -> Sequence[Any]:
         compiled = job.program.compiled
         executable = self._load(job.program)
         arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
@@ -216,7 +216,7 @@ class Chip:
         self._results[executable] = job.outputs
         return results
 
-    def _fill(self, job: Job, results: Sequence[Any]) -> None:
+    def _fill(self, job: ChipRun, results: Sequence[Any]) -> None:
         for output, result in zip(job.outputs, results, strict=True):
             if (buffer := output()) is None:
                 continue
@@ -230,7 +230,7 @@ class Chip:
     def _open(self) -> Device:
         return open(self.settings.backend, config=self.settings.config)
 
-    def _load(self, program: Program) -> Executable:
+    def _load(self, program: DeviceProgram) -> Executable:
         """Return a program in the chip's memory."""
         compiled = program.compiled
         known = compiled in self._loaded

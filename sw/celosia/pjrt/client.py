@@ -12,11 +12,11 @@ from typing import Any
 from weakref import ref
 
 from celosia.collectives import HostInterconnect
-from celosia.pjrt.buffers import Buffer
-from celosia.pjrt.chips import Chip, Job
-from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.buffers import PjrtBuffer
+from celosia.pjrt.chips import ChipRun, PjrtChip
+from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.events import Event, InFlight
-from celosia.pjrt.programs import Program, Programs
+from celosia.pjrt.programs import DeviceProgram, Programs
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.settings import Settings
 
@@ -48,19 +48,19 @@ class Client:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self.chips = tuple(Chip(number, settings) for number in range(settings.devices))
+        self.chips = tuple(PjrtChip(number, settings) for number in range(settings.devices))
         self.programs = Programs(settings)
         self.on_host: Counter[str] = Counter()
         self.host_runs = 0
         self._lock, self._order = threading.Lock(), threading.Lock()
         self._in_flight = InFlight(_MOST_IN_FLIGHT)
         #: Results of the runs that have not ended.
-        self._awaited: dict[Event, Sequence[ref[Buffer]]] = {}
+        self._awaited: dict[Event, Sequence[ref[PjrtBuffer]]] = {}
 
-    def chip(self, number: int) -> Chip:
+    def chip(self, number: int) -> PjrtChip:
         """Return a chip by its number; PjrtError if there is none."""
         if not 0 <= number < len(self.chips):
-            raise PjrtError(Code.INVALID_ARGUMENT, f"device must be one of "
+            raise PjrtError(ErrorCode.INVALID_ARGUMENT, f"device must be one of "
                                                    f"{len(self.chips)}, not number {number}")
         return self.chips[number]
 
@@ -72,9 +72,9 @@ class Client:
         chips = [[self.chip(number) for number in replicas] for replicas in devices]
         return LoadedExecutable(self, self.programs.get(module), chips)
 
-    def execute(self, executable: LoadedExecutable, inputs: Sequence[Sequence[Buffer]],
-                kept: Collection[int], chips: Sequence[Chip]
-                ) -> tuple[list[list[Buffer]], list[Event]]:
+    def execute(self, executable: LoadedExecutable, inputs: Sequence[Sequence[PjrtBuffer]],
+                kept: Collection[int], chips: Sequence[PjrtChip]
+                ) -> tuple[list[list[PjrtBuffer]], list[Event]]:
         """Give chips a program to run.
 
         Parameters
@@ -97,19 +97,19 @@ class Client:
         """
         program = executable.program
         if executable.deleted:
-            raise PjrtError(Code.INVALID_ARGUMENT, f"{program.name} must not be called after it "
-                                                   f"was deleted")
+            raise PjrtError(ErrorCode.INVALID_ARGUMENT,
+                            f"{program.name} must not be called after it was deleted")
         for row in inputs:
             for i, buffer in enumerate(row):
                 if buffer.deleted:
-                    raise PjrtError(Code.INVALID_ARGUMENT,
+                    raise PjrtError(ErrorCode.INVALID_ARGUMENT,
                                     f"argument {i} of {program.name} was deleted or donated")
         taken = [i for i in program.donated if i not in kept]
         self._in_flight.make_room()
         for row in inputs:
             for i in taken:
                 row[i].deleted = True
-        outputs = [[Buffer(chip, shape, dtype) for shape, dtype in program.results]
+        outputs = [[PjrtBuffer(chip, shape, dtype) for shape, dtype in program.results]
                    for chip in chips]
         events = [Event() for _ in chips]
         given = monotonic()
@@ -118,7 +118,7 @@ class Client:
         link = None
         if len(chips) > 1:
             link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere))
-        jobs = [Job(program, given, row, own, everywhere, taken, i, link)
+        jobs = [ChipRun(program, given, row, own, everywhere, taken, i, link)
                 for i, (row, own) in enumerate(zip(inputs, results, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:
@@ -133,7 +133,7 @@ class Client:
         self._in_flight.add(events)
         return outputs, events
 
-    def _run(self, chip: Chip, job: Job, done: Event) -> None:
+    def _run(self, chip: PjrtChip, job: ChipRun, done: Event) -> None:
         error = chip.run(job)
         if job.program.on_host and error is None:
             with self._lock:
@@ -188,17 +188,18 @@ class LoadedExecutable:
         What `celosia.pjrt.calls_executables` keeps of it.
     """
 
-    def __init__(self, client: Client, program: Program, devices: Sequence[Sequence[Chip]]):
+    def __init__(self, client: Client, program: DeviceProgram,
+                 devices: Sequence[Sequence[PjrtChip]]):
         self.client, self.program = client, program
         self.devices = tuple(map(tuple, devices))
         self.deleted = False
         self.facts: Any = None
         if len(self.chips) != program.spmd.devices:
-            raise PjrtError(Code.INVALID_ARGUMENT,
+            raise PjrtError(ErrorCode.INVALID_ARGUMENT,
                             f"{program.name} must be given {program.spmd.devices} devices, "
                             f"not {len(self.chips)}")
 
     @property
-    def chips(self) -> tuple[Chip, ...]:
+    def chips(self) -> tuple[PjrtChip, ...]:
         """All chips that run it."""
         return tuple(chip for replicas in self.devices for chip in replicas)

@@ -8,10 +8,10 @@ from celosia.compiler.errors import CompileError, MemoryTooSmall
 from celosia.driver import DeviceError, OutOfDeviceMemory
 from celosia.frontend import FrontendError
 
-__all__ = ["Code", "PjrtError", "as_error"]
+__all__ = ["ErrorCode", "PjrtError", "as_error"]
 
 
-class Code(IntEnum):
+class ErrorCode(IntEnum):
     """What kind of error it is, as abseil counts them."""
 
     CANCELLED = 1
@@ -26,7 +26,7 @@ class Code(IntEnum):
 class PjrtError(RuntimeError):
     """An error with a code; its text is what the user of JAX reads."""
 
-    def __init__(self, code: Code, message: str):
+    def __init__(self, code: ErrorCode, message: str):
         super().__init__(message)
         self.code, self.message = code, message
 
@@ -37,13 +37,13 @@ def as_error(error: BaseException) -> PjrtError:
         return error
     message = str(error) or type(error).__name__
     if isinstance(error, OutOfDeviceMemory | MemoryTooSmall | MemoryError):
-        return PjrtError(Code.RESOURCE_EXHAUSTED, message)
+        return PjrtError(ErrorCode.RESOURCE_EXHAUSTED, message)
     if isinstance(error, FrontendError | CompileError):
-        return PjrtError(Code.UNIMPLEMENTED, message)
+        return PjrtError(ErrorCode.UNIMPLEMENTED, message)
     if isinstance(error, KeyboardInterrupt):
-        return PjrtError(Code.CANCELLED, "interrupted")
+        return PjrtError(ErrorCode.CANCELLED, "interrupted")
     if isinstance(error, DeviceError):
-        return PjrtError(Code.INTERNAL, message)
+        return PjrtError(ErrorCode.INTERNAL, message)
     if isinstance(error, ValueError):
-        return PjrtError(Code.INVALID_ARGUMENT, message)
-    return PjrtError(Code.INTERNAL, f"{type(error).__name__}: {message}")
+        return PjrtError(ErrorCode.INVALID_ARGUMENT, message)
+    return PjrtError(ErrorCode.INTERNAL, f"{type(error).__name__}: {message}")

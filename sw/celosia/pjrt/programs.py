@@ -16,10 +16,10 @@ from celosia.frontend.stablehlo.reader import read_module
 from celosia.graph import DType, TensorType
 from celosia.pjrt.settings import Settings
 
-__all__ = ["Program", "Programs"]
+__all__ = ["DeviceProgram", "Programs"]
 
 
-class Program:
+class DeviceProgram:
     """A program that any of the chips can run.
 
     Attributes
@@ -95,10 +95,10 @@ class Programs:
     def __init__(self, settings: Settings):
         self.settings = settings
         self.compiled = 0
-        self._known: WeakValueDictionary[bytes, Program] = WeakValueDictionary()
+        self._known: WeakValueDictionary[bytes, DeviceProgram] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def get(self, module: bytes) -> Program:
+    def get(self, module: bytes) -> DeviceProgram:
         """Return the program of a StableHLO module; errors as of `celosia.compile`."""
         digest = hashlib.sha256(module).digest()
         with self._lock:
@@ -108,14 +108,14 @@ class Programs:
                 self.compiled += 1
         return program
 
-    def _compile(self, module: bytes, fingerprint: str) -> Program:
+    def _compile(self, module: bytes, fingerprint: str) -> DeviceProgram:
         read = read_module(module, "<jax>")
         name = read.operation.attributes["sym_name"].value
         spmd = import_spmd(read, filename=name)
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)
-        return Program(name, fingerprint, compiled, spmd)
+        return DeviceProgram(name, fingerprint, compiled, spmd)
 
 
 def _mlir_type(type: TensorType) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.driver.backends import SIMULATED
-from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.errors import ErrorCode, PjrtError
 
 __all__ = ["MOST_DEVICES", "PLATFORM", "Settings"]
 
@@ -70,5 +70,5 @@ class Settings:
         if not 1 <= devices <= MOST_DEVICES:
             bad("CELOSIA_DEVICES", f"a number from 1 to {MOST_DEVICES}")
         if problems or config is None:
-            raise PjrtError(Code.INVALID_ARGUMENT, "; ".join(problems))
+            raise PjrtError(ErrorCode.INVALID_ARGUMENT, "; ".join(problems))
         return cls(backend, config, bool(strict), bool(fast), devices)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
-__all__ = ["ENTRIES", "MAJOR", "MINOR", "Api", "ElementType", "Layout", "arguments", "structure"]
+__all__ = ["ENTRIES", "MAJOR", "MINOR", "Api", "ElementType", "MemoryLayout", "arguments",
+           "structure"]
 
 #: Version of the API. jaxlib asks plugins for what came later by the number that they state.
 MAJOR, MINOR = 0, 90
@@ -201,7 +202,7 @@ def structure(name: str) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": _fields(_STRUCTURES[name])})
 
 
-class Layout(ctypes.Structure):
+class MemoryLayout(ctypes.Structure):
     """How an array lies in memory; which member of the union holds depends on ``type``."""
 
     class _Union(ctypes.Union):

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from celosia.pjrt.errors import Code, PjrtError, as_error
+from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text
 from celosia.pjrt.interrupts import Calls
@@ -47,7 +47,7 @@ def entry(*names: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None
 
 def _missing(name: str) -> Callable[[Any], None]:
     def function(_: Any) -> None:
-        raise PjrtError(Code.UNIMPLEMENTED, f"PJRT_{name} is not implemented by celosia")
+        raise PjrtError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented by celosia")
     return function
 
 
@@ -83,7 +83,7 @@ def make_table() -> Api:
     for name in DESTROYING:
         setattr(table, name, native().destroy)
     names = [name for name in ENTRIES if name not in DESTROYING]
-    error = HANDLES.add_for_good(Failure(PjrtError(Code.CANCELLED, "interrupted")))
+    error = HANDLES.add_for_good(Failure(PjrtError(ErrorCode.CANCELLED, "interrupted")))
     places = native().functions([_call(name) for name in names], CALLS.adopt, error)
     for name, place in zip(names, places, strict=True):
         setattr(table, name, place)

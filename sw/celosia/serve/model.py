@@ -15,13 +15,13 @@ from celosia.graph import DType, TensorType
 from celosia.serve import tensors
 from celosia.serve.weights import bind, find
 
-__all__ = ["Model", "Tensor", "make_model"]
+__all__ = ["Model", "WireTensor", "make_model"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
-class Tensor:
+class WireTensor:
     """What a request brings, or an answer.
 
     Attributes
@@ -78,8 +78,8 @@ class Model:
     name: str
     compiled: Compiled
     weights: Mapping[int, NDArray[Any]]
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    inputs: tuple[WireTensor, ...]
+    outputs: tuple[WireTensor, ...]
     axis: int
     batch: int
 
@@ -125,7 +125,8 @@ def make_model(compiled: Compiled, weights: Mapping[Any, Any] | None = None, *,
         raise ValueError(f"name of the model must consist of letters, digits, '.', '_' and '-', "
                          f"not {name!r}")
     taken = _inputs(compiled, bound, inputs)
-    given = tuple(Tensor(label, number, argument.type) for number, (label, argument) in enumerate(
+    given = tuple(WireTensor(label, number, argument.type)
+                  for number, (label, argument) in enumerate(
         zip(_output_names(compiled, outputs), compiled.outputs, strict=True)))
     for what, names in (("inputs", [each.name for each in taken]),
                         ("outputs", [each.name for each in given])):
@@ -139,7 +140,7 @@ def _label(argument: Argument) -> str:
 
 
 def _inputs(compiled: Compiled, bound: Mapping[int, Any],
-            inputs: Sequence[str | int] | Mapping[str, str | int] | None) -> tuple[Tensor, ...]:
+            inputs: Sequence[str | int] | Mapping[str, str | int] | None) -> tuple[WireTensor, ...]:
     arguments = compiled.inputs
     if inputs is None:
         names = {number: _label(each) for number, each in enumerate(arguments)
@@ -159,7 +160,8 @@ def _inputs(compiled: Compiled, bound: Mapping[int, Any],
     if not names:
         raise ValueError(f"{compiled.name} must have an argument that requests bring: all "
                          f"{len(arguments)} are weights")
-    return tuple(Tensor(names[number], number, arguments[number].type) for number in sorted(names))
+    return tuple(WireTensor(names[number], number, arguments[number].type)
+                 for number in sorted(names))
 
 
 def _output_names(compiled: Compiled, outputs: Sequence[str] | None) -> Sequence[str]:
@@ -171,7 +173,7 @@ def _output_names(compiled: Compiled, outputs: Sequence[str] | None) -> Sequence
     return outputs
 
 
-def _batch(name: str, axis: int, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
+def _batch(name: str, axis: int, inputs: Sequence[WireTensor], outputs: Sequence[WireTensor],
            bound: Mapping[int, Any]) -> int:
     """Return the extent of the batch, which must be the same everywhere."""
     if isinstance(axis, bool) or not isinstance(axis, int) or axis < 0:

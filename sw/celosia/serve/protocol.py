@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from celosia.serve import tensors
 from celosia.serve.errors import Refusal
-from celosia.serve.model import Model, Tensor
+from celosia.serve.model import Model, WireTensor
 
-__all__ = ["BINARY_HEADER", "Request", "answer", "no_binary", "parse"]
+__all__ = ["BINARY_HEADER", "InferenceRequest", "answer", "no_binary", "parse"]
 
 #: Header of the binary data extension: bytes of JSON before the tensors.
 BINARY_HEADER = "inference-header-content-length"
@@ -28,7 +28,7 @@ _BINARY = ("binary_data_size", "binary_data", "binary_data_output")
 
 
 @dataclass(frozen=True)
-class Request:
+class InferenceRequest:
     """A request that a model can answer.
 
     Attributes
@@ -46,7 +46,7 @@ class Request:
     id: str | None
     rows: int
     inputs: tuple[NDArray[Any], ...]
-    outputs: tuple[Tensor, ...]
+    outputs: tuple[WireTensor, ...]
 
 
 def no_binary(what: str) -> Refusal:
@@ -75,7 +75,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def parse(body: bytes | bytearray, model: Model, most: int) -> Request:
+def parse(body: bytes | bytearray, model: Model, most: int) -> InferenceRequest:
     """Read a request.
 
     Parameters
@@ -126,7 +126,7 @@ def parse(body: bytes | bytearray, model: Model, most: int) -> Request:
     if message.get("outputs") is not None:
         named = {each.name: each for each in model.outputs}
         outputs = tuple(named[name] for name in _named(message["outputs"], "outputs", list(named)))
-    return Request(id, rows, tuple(arrays), outputs or model.outputs)
+    return InferenceRequest(id, rows, tuple(arrays), outputs or model.outputs)
 
 
 def _kind(value: Any) -> str:
@@ -171,7 +171,7 @@ def _named(found: Any, what: str, names: Sequence[str]) -> dict[str, tuple[str, 
     return given
 
 
-def _shape(model: Model, tensor: Tensor, where: str, fields: Mapping[str, Any],
+def _shape(model: Model, tensor: WireTensor, where: str, fields: Mapping[str, Any],
            rows: int | None) -> int:
     """Return the rows of an input, which must be ``rows`` unless that is None."""
     wanted: list[Any] = list(tensor.shape(model.axis, -1))
@@ -191,7 +191,7 @@ def _shape(model: Model, tensor: Tensor, where: str, fields: Mapping[str, Any],
     return rows
 
 
-def _datatype(tensor: Tensor, where: str, fields: Mapping[str, Any]) -> None:
+def _datatype(tensor: WireTensor, where: str, fields: Mapping[str, Any]) -> None:
     wanted = tensors.accepted(tensor.dtype)
     if fields.get("datatype") not in wanted:
         came = json.dumps(fields["datatype"]) if "datatype" in fields else "nothing"
@@ -199,7 +199,7 @@ def _datatype(tensor: Tensor, where: str, fields: Mapping[str, Any]) -> None:
                            f"not {came[:80]}")
 
 
-def answer(model: Model, request: Request, results: Sequence[NDArray[Any]]) -> bytes:
+def answer(model: Model, request: InferenceRequest, results: Sequence[NDArray[Any]]) -> bytes:
     """Return the body of an answer.
 
     Parameters

@@ -20,7 +20,7 @@ from celosia.serve.errors import Refusal
 from celosia.serve.limits import Limits
 from celosia.serve.metrics import Metrics
 from celosia.serve.model import Model
-from celosia.serve.protocol import Request, answer, parse
+from celosia.serve.protocol import InferenceRequest, answer, parse
 from celosia.serve.runner import Runner
 from celosia.serve.unfinished import Unfinished
 
@@ -167,7 +167,7 @@ class Service:
             return function()
         return await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
-    async def _run(self, request: Request,
+    async def _run(self, request: InferenceRequest,
                    gone: Callable[[], Awaitable[None]]) -> list[NDArray[Any]]:
         """Return the model's outputs, unless the client goes before."""
         if self._batcher is None:

@@ -34,7 +34,7 @@ func.func @main(%x: tensor<12x{size}xf32>, %w: tensor<{size}x7xf32>) -> tensor<1
   return %y : tensor<12x7xf32>
 }}
 """)
-        monkeypatch.setitem(PROGRAMS, name, compiled.Source(name, f"{name} product"))
+        monkeypatch.setitem(PROGRAMS, name, compiled.BenchSource(name, f"{name} product"))
     for name in list(PROGRAMS):
         if name not in ("one", "two"):
             monkeypatch.delitem(PROGRAMS, name)

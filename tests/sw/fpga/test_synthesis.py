@@ -8,7 +8,7 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia_hw.boards import board
 from celosia_hw.boards.sources import Sources, sources
-from celosia_hw.compact.element import Element
+from celosia_hw.compact.element import ElementUnit
 from celosia_hw.compact.matrix_engine import MatrixEngine
 from celosia_hw.compact.row_memories import Accumulators, UnifiedBuffer
 from celosia_hw.emit import verilog
@@ -42,7 +42,7 @@ def test_every_product_of_the_array_is_in_a_dsp_block(tmp_path, name, luts, flip
 
 def test_an_element_with_bf16_has_one_dsp_block(tmp_path):
     """All of `core4` takes minutes, and is in the slow tests: it has sixteen of these."""
-    total = synthesise(lambda config: Element(sum_bits(PRESETS["nano"])), "core4",
+    total = synthesise(lambda config: ElementUnit(sum_bits(PRESETS["nano"])), "core4",
                        tmp_path).netlist.total()
     assert total["multipliers"] == 1
     assert total["luts"] <= 830

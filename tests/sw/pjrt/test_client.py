@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from celosia.pjrt.buffers import Buffer
+from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import Client
 from celosia.pjrt.programs import Programs
 from celosia.pjrt.protobuf import CompileOptions
@@ -36,7 +36,7 @@ def module(number):
 
 def run(client, executable, array):
     (chip,) = client.chips
-    ((result,),), (event,) = client.execute(executable, [[Buffer.of(chip, array)]], (),
+    ((result,),), (event,) = client.execute(executable, [[PjrtBuffer.of(chip, array)]], (),
                                             client.chips)
     event.wait()
     assert event.error is None

@@ -6,8 +6,8 @@ import celosia
 from celosia.compiled import Loaded
 from celosia.compiler.build import Options
 from celosia.driver import OutOfDeviceMemory, open
-from celosia.pjrt.chips import Chip
-from celosia.pjrt.errors import Code, as_error
+from celosia.pjrt.chips import PjrtChip
+from celosia.pjrt.errors import ErrorCode, as_error
 from celosia.pjrt.settings import Settings
 
 LARGE = """module @large {
@@ -21,7 +21,7 @@ def test_a_program_that_memory_does_not_hold():
     with pytest.raises(celosia.CompileError) as caught:
         celosia.compile(LARGE, "core", cache=False)
     error = as_error(caught.value)
-    assert error.code is Code.RESOURCE_EXHAUSTED
+    assert error.code is ErrorCode.RESOURCE_EXHAUSTED
     assert error.message == (
         "the program must fit 4294963200 bytes of external memory, not need 5368709120: "
         "5368709120 for arguments, results and constants, 0 for what lies between; the largest "
@@ -29,15 +29,15 @@ def test_a_program_that_memory_does_not_hold():
 
 
 @pytest.mark.parametrize(("error", "code"), [
-    (celosia.CompileError("no"), Code.UNIMPLEMENTED), (OutOfDeviceMemory("no"), 8),
-    (MemoryError("no"), 8), (celosia.DeviceError("no"), Code.INTERNAL), (ValueError("no"), 3)])
+    (celosia.CompileError("no"), ErrorCode.UNIMPLEMENTED), (OutOfDeviceMemory("no"), 8),
+    (MemoryError("no"), 8), (celosia.DeviceError("no"), ErrorCode.INTERNAL), (ValueError("no"), 3)])
 def test_kinds(error, code):
     assert as_error(error).code == code
     assert as_error(error).message == "no"
 
 
 def test_the_limit_is_the_compilers():
-    chip = Chip(0, Settings.read({}))
+    chip = PjrtChip(0, Settings.read({}))
     assert (chip.bytes_limit, chip.bytes_in_use) == (0, 0)
     with open("model", config=chip.settings.config) as device:
         chip._loaded = Loaded(lambda: device)

@@ -1,6 +1,6 @@
 import threading
 
-from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.events import Event, InFlight
 
 
@@ -16,7 +16,7 @@ def test_callbacks_come_when_it_happens_and_at_once_after():
 
 
 def test_the_first_end_counts():
-    event, error = Event(), PjrtError(Code.INTERNAL, "it broke")
+    event, error = Event(), PjrtError(ErrorCode.INTERNAL, "it broke")
     event.set(error)
     event.set()
     assert event.error is error

@@ -1,7 +1,7 @@
 import pytest
 
 from celosia.arch.config import preset
-from celosia.pjrt.errors import Code, PjrtError
+from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.settings import Settings
 
 
@@ -31,7 +31,7 @@ def test_bad_values(name, value, message):
     with pytest.raises(PjrtError) as error:
         Settings.read({name: value})
     assert str(error.value) == message
-    assert error.value.code == Code.INVALID_ARGUMENT
+    assert error.value.code == ErrorCode.INVALID_ARGUMENT
 
 
 def test_all_bad_values_are_named():

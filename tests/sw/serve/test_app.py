@@ -180,7 +180,7 @@ def test_a_bad_request(model, message, error):
 def test_a_large_answer_is_written_in_pieces(model):
     rows = np.arange(8192 + 3)[:, None] % 100 + np.arange(16)
     shape = (*rows.shape[:1], 8)
-    request = protocol.Request("a", len(rows), (rows,), model.outputs)
+    request = protocol.InferenceRequest("a", len(rows), (rows,), model.outputs)
     for results in (np.linspace(-1, 1, 8 * len(rows)).astype(np.float32).reshape(shape),
                     np.full(shape, np.inf, np.float32)):
         text = protocol.answer(model, request, [results]).decode()

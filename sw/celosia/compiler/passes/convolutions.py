@@ -25,7 +25,7 @@ from celosia.compiler.builder import Builder
 from celosia.compiler.passes.dots import canonical_dot
 from celosia.compiler.passes.products import is_native, products
 from celosia.graph import DType, Graph, Node, Value, rewrite
-from celosia.graph.operations.contract import Layout
+from celosia.graph.operations.contract import ConvolutionLayout
 
 __all__ = ["LAYOUT", "MOST_POSITIONS", "convolutions", "is_canonical_convolution"]
 
@@ -77,7 +77,7 @@ class _Convolution:
     def __init__(self, node: Node):
         self.node, self.attrs = node, node.attrs
         self.b = Builder(node.source)
-        self.layout: Layout = node.attrs["layout"]
+        self.layout: ConvolutionLayout = node.attrs["layout"]
         self.spatial = self.layout.spatial
         of = dict(zip(self.layout.result, node.types[0].shape, strict=True))
         self.out = [of[letter] for letter in self.spatial]

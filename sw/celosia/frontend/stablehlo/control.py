@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celosia.frontend.stablehlo.frames import Region
+from celosia.frontend.stablehlo.frames import RegionFrame
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, Graph, Value
 
@@ -64,7 +64,7 @@ def _if(here: Here) -> Sequence[Value]:
     return here.node("case", index, *captured, regions=branches)
 
 
-def _closed(regions: Sequence[Region]) -> tuple[list[Graph], list[Value]]:
+def _closed(regions: Sequence[RegionFrame]) -> tuple[list[Graph], list[Value]]:
     """Return regions that all take what any of them captures, and those values."""
     captured = list(dict.fromkeys(value for region in regions for value in region.captured))
     return [region.close(captured) for region in regions], captured

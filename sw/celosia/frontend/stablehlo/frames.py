@@ -9,13 +9,13 @@ from celosia.frontend.stablehlo.constants import Constants
 from celosia.graph import Graph, Node, Source, Trait, Value, having, parameter
 from celosia.graph.sharding import Sharding
 
-__all__ = ["Frame", "Region"]
+__all__ = ["ValueFrame", "RegionFrame"]
 
 #: Operations that are written anew inside a region rather than brought in from around it.
 _CHEAP = having(Trait.CHEAP)
 
 
-class Region:
+class RegionFrame:
     """A region under construction: its parameters, and what it uses from around it."""
 
     def __init__(self, name: str, constants: Constants):
@@ -45,7 +45,7 @@ class Region:
         return Graph(self.name, (*self.params, *map(self.capture, captured)), self.outputs)
 
 
-class Frame:
+class ValueFrame:
     """Values of MLIR by what stands for them, in one region or one call of a function.
 
     Attributes
@@ -65,7 +65,7 @@ class Frame:
         What the block has returned, as values of MLIR.
     """
 
-    def __init__(self, region: Region, parent: Frame | None = None,
+    def __init__(self, region: RegionFrame, parent: ValueFrame | None = None,
                  source: Source = Source.UNKNOWN, manual: bool = True):
         self.region, self.parent = region, parent
         self.manual = parent.manual if parent is not None else manual

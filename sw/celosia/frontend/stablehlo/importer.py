@@ -20,7 +20,7 @@ from celosia.frontend.stablehlo import (
 )
 from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.constants import Constants
-from celosia.frontend.stablehlo.frames import Frame, Region
+from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.partition import Partitioner
 from celosia.frontend.stablehlo.reader import (
@@ -153,8 +153,8 @@ class Importer:
     def run(self) -> Spmd:
         """Return the program; `FrontendError` if anything has no counterpart."""
         main = self._main()
-        region = Region(main.attributes["sym_name"].value, self.constants)
-        frame = Frame(region, manual=self.partitioner is None)
+        region = RegionFrame(main.attributes["sym_name"].value, self.constants)
+        frame = ValueFrame(region, manual=self.partitioner is None)
         block = main.regions[0].blocks[0]
         donations = self._donations(main, len(block.arguments))
         for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
@@ -232,13 +232,13 @@ class Importer:
         """Return the results of a function for the operands at hand."""
         return self.function(name, here)[0]
 
-    def function(self, name: str, here: Here) -> tuple[Sequence[Value], Frame]:
+    def function(self, name: str, here: Here) -> tuple[Sequence[Value], ValueFrame]:
         """Return the results of a function for the operands at hand, and its frame."""
         if name in self._stack:
             raise Unsupported(f"function must not call itself: {name}")
         self._stack.append(name)
         try:
-            frame = Frame(here.frame.region, source=here.source, manual=here.frame.manual)
+            frame = ValueFrame(here.frame.region, source=here.source, manual=here.frame.manual)
             block = self.functions[name].regions[0].blocks[0]
             frame.values.update(zip(block.arguments, here.operands, strict=True))
             for argument, operand in zip(block.arguments, here.op.operands, strict=True):
@@ -251,15 +251,15 @@ class Importer:
 
     def block(self, block: Any, here: Here, *, manual: bool = False) -> Sequence[Value]:
         """Return the results of a block that runs once, in place; ``manual``: on each device."""
-        frame = Frame(here.frame.region, here.frame)
+        frame = ValueFrame(here.frame.region, here.frame)
         frame.manual = frame.manual or manual
         frame.values.update(zip(block.arguments, here.operands, strict=True))
         return self._results(self._walk(block, frame))
 
-    def region(self, name: str, region: Any, here: Here) -> Region:
+    def region(self, name: str, region: Any, here: Here) -> RegionFrame:
         """Return a region of the operation at hand."""
-        made = Region(name, self.constants)
-        frame = Frame(made, here.frame)
+        made = RegionFrame(name, self.constants)
+        frame = ValueFrame(made, here.frame)
         [block] = region.blocks
         for argument in block.arguments:
             type = tensor_type(argument.type)
@@ -301,7 +301,7 @@ class Importer:
 
     # The walk
 
-    def _walk(self, block: Any, frame: Frame) -> Sequence[Value | None]:
+    def _walk(self, block: Any, frame: ValueFrame) -> Sequence[Value | None]:
         for operation in block.operations:
             op = operation.operation
             if op.name in control.RETURNS:
@@ -315,7 +315,7 @@ class Importer:
             frame.values.update(zip(op.results, results, strict=True))
         return ()
 
-    def _translate(self, op: Any, frame: Frame) -> Sequence[Value | None]:
+    def _translate(self, op: Any, frame: ValueFrame) -> Sequence[Value | None]:
         source = source_of(op.location, self.filename)
         if not source.line and frame.source.line:
             source = replace(frame.source, name=source.name)

@@ -17,9 +17,9 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.control import callee_of
 from celosia.frontend.stablehlo.elementwise import ELEMENTWISE
-from celosia.frontend.stablehlo.frames import Frame
+from celosia.frontend.stablehlo.frames import ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
-from celosia.frontend.stablehlo.propagation import RULES, Plan
+from celosia.frontend.stablehlo.propagation import RULES, ShardingPlan
 from celosia.frontend.stablehlo.reader import source_of
 from celosia.frontend.stablehlo.translation import Here, Import
 from celosia.graph import Node, Source, TensorType, Value, constant
@@ -91,7 +91,7 @@ class Partitioner:
         return None
 
     def argument(self, argument: Any, type: TensorType, attributes: Any,
-                 frame: Frame) -> TensorType:
+                 frame: ValueFrame) -> TensorType:
         """Return the type of a device's part of an argument of the program."""
         cut = self.of_attributes(attributes, type.rank) or self.entered(argument, type.rank)
         if cut is None or cut.is_replicated:
@@ -109,7 +109,7 @@ class Partitioner:
     # Values
 
     def gathered(self, op: Any, values: Sequence[Value | None],
-                 frame: Frame) -> Sequence[Value | None]:
+                 frame: ValueFrame) -> Sequence[Value | None]:
         """Return what a region gives as whole arrays, as its operation does outside of it."""
         source = source_of(op.location, self.importer.filename)
         cuts = [frame.sharding(one) for one in op.operands]
@@ -205,7 +205,7 @@ class Partitioner:
         results = self.importer.results_of(here.with_(operands, here.types))
         return results, [self.whole(value.type.rank) for value in results]
 
-    def returned(self, frame: Frame, values: Sequence[Value]) -> list[Sharding]:
+    def returned(self, frame: ValueFrame, values: Sequence[Value]) -> list[Sharding]:
         """Return how what a block has returned is cut."""
         return [frame.sharding(one) or self.whole(value.type.rank)
                 for one, value in zip(frame.returned, values, strict=True)]
@@ -232,7 +232,7 @@ class Partitioner:
         return self.importer.results_of(here.with_(operands, types)), [to]
 
     def _cut(self, here: Here, shardings: Sequence[Sharding],
-             plan: Plan) -> tuple[Sequence[Value], Sequence[Sharding]]:
+             plan: ShardingPlan) -> tuple[Sequence[Value], Sequence[Sharding]]:
         operands = [self.reshard(x, was, to, here.source) for x, was, to in zip(
             here.operands, shardings, plan.operands, strict=True)]
         type = TensorType(here.type.dtype, plan.result.tile(here.type.shape))

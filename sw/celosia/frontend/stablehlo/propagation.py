@@ -20,13 +20,13 @@ from celosia.graph import Trait, Value, having
 from celosia.graph.operations.elementwise import neutral
 from celosia.graph.sharding import Sharding, UnevenSharding
 
-__all__ = ["RULES", "Plan"]
+__all__ = ["RULES", "ShardingPlan"]
 
 Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShardingPlan:
     """How an operation is done on tiles.
 
     Attributes
@@ -54,19 +54,19 @@ def _cuts(sharding: Sharding) -> list[int]:
     return [dim for dim, count in enumerate(sharding.parts) if count > 1]
 
 
-def _broadcast(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _broadcast(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     [x] = shardings
     dims = here.ints("broadcast_dimensions")
-    return Plan((x,), x.select([dims.index(dim) if dim in dims else None
+    return ShardingPlan((x,), x.select([dims.index(dim) if dim in dims else None
                                 for dim in range(here.type.rank)]))
 
 
-def _transpose(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _transpose(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     [x] = shardings
-    return Plan((x,), x.select(here.ints("permutation")))
+    return ShardingPlan((x,), x.select(here.ints("permutation")))
 
 
-def _reshape(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _reshape(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     """Keep tiles that are whole rows of what follows the same leading dimensions."""
     [x], [value] = shardings, here.operands
     [cut, *more] = _cuts(x)
@@ -75,12 +75,12 @@ def _reshape(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
     before = math.prod(x.whole(value.shape)[:cut])
     for dim, extent in enumerate(here.type.shape):
         if math.prod(here.type.shape[:dim]) == before and extent % x.parts[cut] == 0:
-            return Plan((x,), x.select([cut if i == dim else None
+            return ShardingPlan((x,), x.select([cut if i == dim else None
                                         for i in range(here.type.rank)]))
     return None
 
 
-def _reduce(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _reduce(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     if len(shardings) != 2:
         return None
     x, initial = shardings
@@ -88,7 +88,8 @@ def _reduce(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
     groups = tuple(x.groups(dim) for dim in _cuts(x) if dim in dims)
     if groups and not _may_repeat(here, reducer, here.operands[1]):
         return None
-    return Plan((x, initial), x.select([dim for dim in range(len(x.parts)) if dim not in dims]),
+    kept = [dim for dim in range(len(x.parts)) if dim not in dims]
+    return ShardingPlan((x, initial), x.select(kept),
                 groups, reducer)
 
 
@@ -103,7 +104,8 @@ def _may_repeat(here: Here, reducer: str, initial: Value) -> bool:
 
 
 def _contracted(a: Sharding, b: Sharding, shared: Sequence[tuple[int, int]], count: int,
-                place_a: Sequence[int | None], place_b: Sequence[int | None]) -> Plan | None:
+                place_a: Sequence[int | None],
+                place_b: Sequence[int | None]) -> ShardingPlan | None:
     """Plan sums of products.
 
     Parameters
@@ -139,10 +141,11 @@ def _contracted(a: Sharding, b: Sharding, shared: Sequence[tuple[int, int]], cou
     dims = iter(range(kept))
     result = found.select([None if pair == (None, None) else next(dims)
                            for pair in zip(place_a, place_b, strict=True)])
-    return Plan((a, b), result, tuple(found.groups(dim) for dim in _cuts(found) if dim >= kept))
+    return ShardingPlan((a, b), result,
+                        tuple(found.groups(dim) for dim in _cuts(found) if dim >= kept))
 
 
-def _dot(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _dot(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     from jaxlib.mlir.dialects import stablehlo
     dims = stablehlo.DotDimensionNumbers(here["dot_dimension_numbers"])
     batch = list(zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True))
@@ -158,7 +161,7 @@ def _dot(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
                        [*[None] * (len(heads) + len(free_a)), *free_b])
 
 
-def _convolution(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _convolution(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     from jaxlib.mlir.dialects import stablehlo
     dims = stablehlo.ConvDimensionNumbers(here["dimension_numbers"])
     x, w = shardings
@@ -175,25 +178,25 @@ def _convolution(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
                        1, place_x, place_w)
 
 
-def _pad(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _pad(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     x, value = shardings
     sizes = [here.ints(f"edge_padding_{side}") for side in ("low", "high")]
     if any(size[dim] for size in (*sizes, here.ints("interior_padding")) for dim in _cuts(x)):
         return None
-    return Plan((x, value), x)
+    return ShardingPlan((x, value), x)
 
 
-def _slice(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _slice(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     [x], [value] = shardings, here.operands
     limits = list(here.ints("limit_indices"))
     for dim in _cuts(x):
         if here.type.shape[dim] != x.whole(value.shape)[dim]:
             return None
         limits[dim] = value.shape[dim]
-    return Plan((x,), x, changes={"limit_indices": tuple(limits)})
+    return ShardingPlan((x,), x, changes={"limit_indices": tuple(limits)})
 
 
-def _windows(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+def _windows(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
     """Keep what is cut where windows are of one element."""
     if len(shardings) != 2 + (here.op.name == "stablehlo.select_and_scatter"):
         return None
@@ -208,10 +211,10 @@ def _windows(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
         if cut and (any(step[dim] != 1 for step in steps) or any(padding[dim])):
             return None
     cuts = next(each for each in shardings if not each.is_replicated)
-    return Plan((*[cuts] * (len(shardings) - 1), shardings[-1]), cuts)
+    return ShardingPlan((*[cuts] * (len(shardings) - 1), shardings[-1]), cuts)
 
 
-Rule = Callable[[Here, Sequence[Sharding]], Plan | None]
+Rule = Callable[[Here, Sequence[Sharding]], ShardingPlan | None]
 _RULES: dict[str, Rule] = {
     "stablehlo.broadcast_in_dim": _broadcast, "stablehlo.transpose": _transpose,
     "stablehlo.reshape": _reshape, "stablehlo.reduce": _reduce, "stablehlo.dot_general": _dot,
@@ -221,7 +224,7 @@ _RULES: dict[str, Rule] = {
 
 
 def _checked(rule: Rule) -> Rule:
-    def plan(here: Here, shardings: Sequence[Sharding]) -> Plan | None:
+    def plan(here: Here, shardings: Sequence[Sharding]) -> ShardingPlan | None:
         if all(each.is_replicated for each in shardings):
             return None
         try:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import ints_of
 from celosia.frontend.stablehlo.constants import Constants
-from celosia.frontend.stablehlo.frames import Frame, Region
+from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.graph import Graph, Node, Source, TensorType, Value
 
@@ -48,7 +48,7 @@ class Import(Protocol):
         """Return the results of a function for the operands at hand."""
         ...
 
-    def function(self, name: str, here: Here) -> tuple[Sequence[Value], Frame]:
+    def function(self, name: str, here: Here) -> tuple[Sequence[Value], ValueFrame]:
         """Return the results of a function for the operands at hand, and its frame."""
         ...
 
@@ -56,7 +56,7 @@ class Import(Protocol):
         """Return the results of a block that runs once, in place; ``manual``: on each device."""
         ...
 
-    def region(self, name: str, region: Any, here: Here) -> Region:
+    def region(self, name: str, region: Any, here: Here) -> RegionFrame:
         """Return a region of the operation at hand."""
         ...
 
@@ -86,7 +86,7 @@ class Here:
         Lists of integers that stand for attributes of the operation.
     """
 
-    def __init__(self, importer: Import, frame: Frame, op: Any, operands: Sequence[Value],
+    def __init__(self, importer: Import, frame: ValueFrame, op: Any, operands: Sequence[Value],
                  types: Sequence[TensorType], source: Source,
                  changes: Mapping[str, tuple[int, ...]] | None = None):
         self.changes = changes or {}

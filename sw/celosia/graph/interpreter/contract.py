@@ -7,7 +7,7 @@ import numpy as np
 
 from celosia.graph.interpreter.kernels import Run, Tensor, kernel
 from celosia.graph.interpreter.shape import pad
-from celosia.graph.operations.contract import Layout
+from celosia.graph.operations.contract import ConvolutionLayout
 from celosia.graph.types import DType
 
 __all__ = []
@@ -48,7 +48,7 @@ def _dot(run: Run, a: Tensor, b: Tensor) -> Tensor:
 
 @kernel("convolution")
 def _convolution(run: Run, x: Tensor, w: Tensor) -> Tensor:
-    layout: Layout = run["layout"]
+    layout: ConvolutionLayout = run["layout"]
     spatial = layout.spatial
     # Batch, features, spatial; outputs, inputs, spatial.
     x = _operand(run, x).transpose([layout.x.index(each) for each in "bf" + spatial])
@@ -69,7 +69,7 @@ def _plain(run: Run, x: Tensor, w: Tensor) -> Tensor:
     low, high = zip(*run["padding"], strict=True) if run["padding"] else ((), ())
     x = pad(x, np.zeros((), x.dtype), (0, 0, *low), (0, 0, *high),
             (0, 0, *(dilation - 1 for dilation in run["x_dilation"])))
-    layout: Layout = run["layout"]
+    layout: ConvolutionLayout = run["layout"]
     extents = [run.node.types[0].shape[layout.result.index(each)] for each in layout.spatial]
     sums = np.zeros((x.shape[0], w.shape[0], *extents), np.result_type(x, w))
     for place in np.ndindex(*w.shape[2:]):

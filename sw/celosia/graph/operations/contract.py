@@ -9,14 +9,14 @@ from celosia.graph.operations.shape import require_dims, require_rank
 from celosia.graph.spec import Call, Trait, define, require
 from celosia.graph.types import DType, TensorType
 
-__all__ = ["LAYOUT", "PRECISION", "Layout", "window_extent"]
+__all__ = ["LAYOUT", "PRECISION", "ConvolutionLayout", "window_extent"]
 
 #: How float operands enter the products: "default" rounds them to bf16, "high" keeps at least 16
 #: bits of significand, "highest" keeps them. Sums are fp32 (int32) in any order.
 PRECISION = enum("default", "high", "highest")
 
 
-class Layout(NamedTuple):
+class ConvolutionLayout(NamedTuple):
     """Which dimension is what in a convolution; prints as ``b01f_01io->b01f``.
 
     Attributes
@@ -39,7 +39,7 @@ class Layout(NamedTuple):
         return "".join(sorted(letter for letter in self.x if letter.isdigit()))
 
     @classmethod
-    def of(cls, value: Any) -> Layout:
+    def of(cls, value: Any) -> ConvolutionLayout:
         """Return the layout that prints as ``value``; `ValueError` if there is none."""
         operands, _, result = str(value).partition("->")
         x, _, w = operands.partition("_")
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         return layout
 
 
-LAYOUT = Kind("a layout like b01f_01io->b01f", "string", Layout.of,
+LAYOUT = Kind("a layout like b01f_01io->b01f", "string", ConvolutionLayout.of,
               lambda layout: f'"{layout}"')
 
 
@@ -111,7 +111,7 @@ def _convolution(call: Call) -> TensorType:
     """
     x, w = call.operands
     dtype = _result_dtype(call)
-    layout: Layout = call["layout"]
+    layout: ConvolutionLayout = call["layout"]
     for name, operand in (("x", x), ("w", w)):
         require(operand.rank == len(layout.x),
                 f"{name} must have rank {len(layout.x)} for {layout}, not {operand}")
