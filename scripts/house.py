@@ -25,8 +25,8 @@ SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROO
 #: The rooms in their order: each imports only what stands before it.
 LAYERS = (
     "arch", "storage", "program", "asm", "model", "kernels", "graph", "frontend", "driver",
-    "compiled", "compiler", "collectives", "ops", "train", "jitted", "pjrt", "serve", "celosia",
-    "bench", "cli", "__main__", "celosia_hw", "celosia_sim")
+    "compiled", "compiler", "collectives", "ops", "train", "jitted", "pjrt", "tensorflow", "serve",
+    "celosia", "bench", "cli", "__main__", "celosia_hw", "celosia_sim")
 #: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
 #: Lines of a function of sw and sim.

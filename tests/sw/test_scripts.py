@@ -16,8 +16,6 @@ from celosia_sim.lockstep import save_program
 from celosia_sim.randprog import random_bus_errors
 
 ROOT = Path(__file__).parents[2]
-#: Marked, but without an environment: it wants an older h5py than constraints.txt has.
-LATER = {"tensorflow"}
 
 
 @pytest.fixture
@@ -60,7 +58,8 @@ def test_extras_without_a_name_are_all(script):
     ("smok", "a tier must be {tiers}, or a path of tests, not 'smok'; did you mean 'smoke'?"),
     ("tests/nowhere", "a tier must be {tiers}, or a path of tests, not 'tests/nowhere'"),
     ("extras toch",
-     "an extra must be jax, keras, flax, torch, fpga, not 'toch'; did you mean 'torch'?"),
+     ("an extra must be jax, keras, flax, torch, tensorflow, fpga, not 'toch'; did you mean "
+      "'torch'?")),
     ("extras torch rtl", "beside extras there must be slow or no tier, not 'rtl'"),
 ])
 def test_wrong_words_are_named(script, words, message):
@@ -88,7 +87,7 @@ def test_every_extra_of_a_test_has_an_environment_and_the_other_way_round(script
     table = re.search(r'mark\.extra\(name=name\) for name in \(\s*([^)]*)\)', text)
     assert table is not None
     named |= set(re.findall(r'"(\w+)"', table.group(1)))
-    assert named - LATER == set(test.bootstrap.SEPARATE)
+    assert named == set(test.bootstrap.SEPARATE)
     assert all(test.files_of(name) for name in test.bootstrap.SEPARATE)
     assert Path("tests/sw/fpga/test_synthesis.py") not in test.files_of("fpga")
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.compiled import Compiled, Resident
+from celosia.pjrt.errors import as_error
 from celosia.pjrt.events import Event
 from celosia.pjrt.structs import ElementType
 
@@ -93,6 +94,37 @@ class PjrtBuffer:
             assert self.resident is not None, "a buffer that is ready has contents"
             self.host = self.resident.numpy()
         return self.host
+
+    def deliver(self, event: Event, take: Callable[[NDArray[Any]], object]) -> None:
+        """Give the contents to a function when they are on the host, then let the event happen.
+
+        In any thread: now, or in that of the chip.
+        """
+        self.asked = True
+
+        def work() -> None:
+            self.ready.wait()
+            error = self.ready.error
+            if error is None:
+                try:
+                    take(self.fetch())
+                except BaseException as failure:
+                    error = as_error(failure)
+            event.set(error)
+
+        if self.ready.done and (self.host is not None or self.ready.error):
+            work()
+        else:
+            self.chip.submit(work)
+
+    def read(self) -> NDArray[Any]:
+        """Return the contents, never to be changed; wait for them, and raise what went wrong."""
+        event, found = Event(), []
+        self.deliver(event, found.append)
+        event.wait()
+        if event.error is not None:
+            raise event.error
+        return found[0]
 
     def leave(self) -> None:
         """Be on the host only: the place on the chip is about to be used for something else."""

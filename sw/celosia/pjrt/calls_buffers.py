@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.chips import PjrtChip
-from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
+from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, integers_at
 from celosia.pjrt.structs import ElementType, MemoryLayout
@@ -149,7 +149,7 @@ def _to_host(args: Any) -> None:
         raise ValueError(f"dst must have {buffer.nbytes} bytes, not {args.dst_size}")
     event = Event()
     order = _order(buffer, args.host_layout)
-    _when_there(buffer, event, partial(_copy, args.dst, order, 0, buffer.nbytes))
+    buffer.deliver(event, partial(_copy, args.dst, order, 0, buffer.nbytes))
     args.event = HANDLES.add(event)
 
 
@@ -162,7 +162,7 @@ def _copy_raw(args: Any) -> None:
         raise ValueError(f"offset and size must be inside {buffer.nbytes} bytes, not "
                          f"{args.offset} and {args.transfer_size}")
     event = Event()
-    _when_there(buffer, event, partial(_copy, args.dst, None, args.offset, args.transfer_size))
+    buffer.deliver(event, partial(_copy, args.dst, None, args.offset, args.transfer_size))
     args.event = HANDLES.add(event)
 
 
@@ -177,26 +177,6 @@ def _copy(address: int, order: tuple[int, ...] | None, offset: int, size: int,
         array = array.transpose(order)
     array = np.ascontiguousarray(array)
     ctypes.memmove(address, array.ctypes.data + offset, size)
-
-
-def _when_there(buffer: PjrtBuffer, event: Event, take: Any) -> None:
-    """Give the contents to a function when they are on the host, then let the event happen."""
-    buffer.asked = True
-
-    def work() -> None:
-        buffer.ready.wait()
-        error = buffer.ready.error
-        if error is None:
-            try:
-                take(buffer.fetch())
-            except BaseException as failure:
-                error = as_error(failure)
-        event.set(error)
-
-    if buffer.ready.done and (buffer.host is not None or buffer.ready.error):
-        work()
-    else:
-        buffer.chip.submit(work)
 
 
 @entry("Buffer_CopyToDevice")
@@ -216,5 +196,5 @@ def _copied(buffer: PjrtBuffer, chip: PjrtChip) -> int:
     def take(array: NDArray[Any]) -> None:
         copy.host = array
 
-    _when_there(buffer, copy.ready, take)
+    buffer.deliver(copy.ready, take)
     return HANDLES.add(copy)

@@ -73,7 +73,8 @@ class Client:
         return LoadedExecutable(self, self.programs.get(module), chips)
 
     def execute(self, executable: LoadedExecutable, inputs: Sequence[Sequence[PjrtBuffer]],
-                kept: Collection[int], chips: Sequence[PjrtChip]
+                kept: Collection[int], chips: Sequence[PjrtChip],
+                others: Sequence[DeviceProgram] = ()
                 ) -> tuple[list[list[PjrtBuffer]], list[Event]]:
         """Give chips a program to run.
 
@@ -87,6 +88,8 @@ class Client:
             Numbers of arguments that must not be taken away, though the program may.
         chips
             Where.
+        others
+            For each chip what it runs in place of the program: the same for other shapes.
 
         Returns
         -------
@@ -109,8 +112,9 @@ class Client:
         for row in inputs:
             for i in taken:
                 row[i].deleted = True
-        outputs = [[PjrtBuffer(chip, shape, dtype) for shape, dtype in program.results]
-                   for chip in chips]
+        programs = others or (program,) * len(chips)
+        outputs = [[PjrtBuffer(chip, shape, dtype) for shape, dtype in own.results]
+                   for chip, own in zip(chips, programs, strict=True)]
         events = [Event() for _ in chips]
         given = monotonic()
         results = [[ref(buffer) for buffer in row] for row in outputs]
@@ -118,8 +122,8 @@ class Client:
         link = None
         if len(chips) > 1:
             link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere))
-        jobs = [ChipRun(program, given, row, own, everywhere, taken, i, link)
-                for i, (row, own) in enumerate(zip(inputs, results, strict=True))]
+        jobs = [ChipRun(each, given, row, own, everywhere, taken, i, link)
+                for i, (each, row, own) in enumerate(zip(programs, inputs, results, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:
             try:

@@ -12,7 +12,7 @@ from celosia.compiled import Compiled
 from celosia.compiled.steps import ChipStep
 from celosia.compiler import api
 from celosia.frontend.stablehlo.importer import Spmd, import_spmd
-from celosia.frontend.stablehlo.reader import read_module
+from celosia.frontend.stablehlo.reader import read_module, set_replicas
 from celosia.graph import DType, TensorType
 from celosia.pjrt.settings import Settings
 
@@ -98,20 +98,34 @@ class Programs:
         self._known: WeakValueDictionary[bytes, DeviceProgram] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def get(self, module: bytes) -> DeviceProgram:
-        """Return the program of a StableHLO module; errors as of `celosia.compile`."""
-        digest = hashlib.sha256(module).digest()
+    def get(self, module: bytes, *, replicas: int = 1, narrows: bool = False) -> DeviceProgram:
+        """Return the program of a StableHLO module; errors as of `celosia.compile`.
+
+        Parameters
+        ----------
+        module
+            Its bytecode.
+        replicas
+            Devices that run it, where it does not say so itself.
+        narrows
+            As of `celosia.frontend.import_spmd`.
+        """
+        digest = hashlib.sha256(b"%d %d " % (replicas, narrows) + module).digest()
         with self._lock:
             program = self._known.get(digest)
             if program is None:
-                program = self._known[digest] = self._compile(module, digest.hex())
+                program = self._known[digest] = self._compile(
+                    module, digest.hex(), replicas, narrows)
                 self.compiled += 1
         return program
 
-    def _compile(self, module: bytes, fingerprint: str) -> DeviceProgram:
+    def _compile(self, module: bytes, fingerprint: str, replicas: int,
+                 narrows: bool) -> DeviceProgram:
         read = read_module(module, "<jax>")
+        if replicas > 1:
+            set_replicas(read, replicas)
         name = read.operation.attributes["sym_name"].value
-        spmd = import_spmd(read, filename=name)
+        spmd = import_spmd(read, filename=name, narrows=narrows)
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)

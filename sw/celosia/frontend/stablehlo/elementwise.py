@@ -130,6 +130,11 @@ def _totally_ordered(here: Here, x: Value) -> Value:
     return here.emit("xor", bits, here.emit("and", sign, here.splat(0x7FFFFFFF, bits.type)))
 
 
+@translates("mhlo.copy")
+def _copy(here: Here) -> Value:
+    return here.operands[0]
+
+
 @translates("stablehlo.convert")
 def _convert(here: Here) -> Value:
     [x] = here.operands

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.frontend.errors import FrontendError, Unsupported
+from celosia.frontend.narrow import narrow
 from celosia.frontend.stablehlo import (
     collective,
     contract,
@@ -24,6 +25,7 @@ from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.partition import Partitioner
 from celosia.frontend.stablehlo.reader import (
+    aliases_of,
     legalise_chlo,
     operations_of,
     read_module,
@@ -76,7 +78,7 @@ def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None
     return import_spmd(program, filename=filename).graph
 
 
-def import_spmd(program: Any, *, filename: str | None = None) -> Spmd:
+def import_spmd(program: Any, *, filename: str | None = None, narrows: bool = False) -> Spmd:
     """Return a StableHLO program that is for several devices, or for one.
 
     What ``jax.jit`` makes of `jax.shard_map` and `jax.pmap`: manual computations of Shardy are
@@ -89,6 +91,9 @@ def import_spmd(program: Any, *, filename: str | None = None) -> Spmd:
         As of `import_stablehlo`, or a module of jaxlib's, which is changed.
     filename
         As of `import_stablehlo`.
+    narrows
+        Take 64-bit integers, which become narrow, also in what the program takes and gives: see
+        `celosia.frontend.narrow`. Else they must be constant.
 
     Raises
     ------
@@ -104,7 +109,7 @@ def import_spmd(program: Any, *, filename: str | None = None) -> Spmd:
     names = {op.name for op in operations_of(module.operation)}
     if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
         legalise_chlo(module, elementwise.CLIENT_FUNCTIONS)
-    return Importer(module, filename).run()
+    return Importer(module, filename, narrows).run()
 
 
 class Importer:
@@ -116,8 +121,9 @@ class Importer:
         What has no counterpart so far, in order.
     """
 
-    def __init__(self, module: Any, filename: str):
-        self.filename = filename
+    def __init__(self, module: Any, filename: str, narrows: bool = False):
+        self.filename, self.narrows = filename, narrows
+        self._aliased = aliases_of(module)
         self.constants = Constants()
         self.problems: dict[str, None] = {}
         self.functions: dict[str, Any] = {}
@@ -160,7 +166,7 @@ class Importer:
         for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
             source = source_of(argument.location, self.filename)
             type = self.type_of(argument.type, source)
-            if type is not None and type.dtype.is_wide:
+            if type is not None and type.dtype.is_wide and not self.narrows:
                 self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
                 type = None
             frame.values[argument] = None
@@ -189,13 +195,15 @@ class Importer:
             elif value is not None:
                 cuts.append(Sharding.replicated(value.type.rank, self.devices))
         for value in results:
-            if value is not None and value.dtype.is_wide:
+            if value is not None and value.dtype.is_wide and not self.narrows:
                 self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
                                                 f"{value.type}")
         if self.problems:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 list(self.problems))
         graph = Graph(region.name, region.params, [value for value in results if value])
+        if self.narrows:
+            graph = narrow(graph)
         try:
             check(graph, SOURCED)
         except GraphError as error:
@@ -222,9 +230,9 @@ class Importer:
 
     def _donations(self, main: Any, count: int) -> list[bool]:
         if "arg_attrs" not in main.attributes:
-            return [False] * count
-        return ["tf.aliasing_output" in each or "jax.buffer_donor" in each
-                for each in main.attributes["arg_attrs"]]
+            return [i in self._aliased for i in range(count)]
+        return [i in self._aliased or "tf.aliasing_output" in each or "jax.buffer_donor" in each
+                for i, each in enumerate(main.attributes["arg_attrs"])]
 
     # What translators use
 
@@ -263,7 +271,7 @@ class Importer:
         [block] = region.blocks
         for argument in block.arguments:
             type = tensor_type(argument.type)
-            if type.dtype.is_wide:
+            if type.dtype.is_wide and not self.narrows:
                 raise Unsupported(f"elements must have at most 32 bits where they are not "
                                   f"constant, not {type}")
             made.params.append(parameter(type, source=here.source))
@@ -344,7 +352,8 @@ class Importer:
                 message = error.problems[0].removeprefix(f"{source}: ")
                 self.problem(source, f"{op.name}: {message}")
         # Stand-ins, so that what uses the results is looked at, too.
-        return [None if type is None or type.dtype.is_wide else parameter(type, source=source)
+        return [None if type is None or type.dtype.is_wide and not self.narrows
+                else parameter(type, source=source)
                 for type in types]
 
     def translated(self, here: Here) -> Sequence[Value]:

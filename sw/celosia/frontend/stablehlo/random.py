@@ -1,7 +1,7 @@
 """rng_bit_generator as arithmetic: Philox4x32-10 (Salmon et al., SC 2011), in XLA's layout.
 
-The state is four 32-bit words, key then counter. Block i of four words of bits has the counter
-(counter + i, key), of 128 bits with the low word first.
+The state is two words of key, then two of a counter, or four. Block i of four words of bits has
+the counter + i, of 128 bits with the low word first; one of two words has the key above them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from celosia.arch.words import ceil_div
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.narrow import product
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
@@ -20,6 +21,8 @@ from celosia.graph import DType, TensorType, Value
 __all__ = []
 
 _ROUNDS = 10
+#: Words of the state.
+_SHORT, _LONG = 4, 6
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
@@ -39,6 +42,14 @@ class _Words:
     def op(self, name: str, a: Value, b: Value | int) -> Value:
         return self.here.emit(name, a, self.splat(b) if isinstance(b, int) else b)
 
+    def sum(self, number: Sequence[Value], more: Value) -> list[Value]:
+        """Return the sum of a number of several words, low ones first, and one word."""
+        total = []
+        for word in number:
+            total.append(self.op("add", word, more))
+            more = self.carry(total[-1], word)
+        return total
+
     def carry(self, total: Value, part: Value) -> Value:
         """Return 1 where the sum ``total``, of ``part`` and another, went over 32 bits."""
         over = self.here.emit("compare", total, part, direction="lt")
@@ -46,14 +57,7 @@ class _Words:
 
     def product(self, a: int, x: Value) -> tuple[Value, Value]:
         """Return the high and the low word of a * x."""
-        low, high = self.op("and", x, 0xFFFF), self.op("shift_right", x, 16)
-        ll, lh = self.op("multiply", low, a & 0xFFFF), self.op("multiply", low, a >> 16)
-        hl, hh = self.op("multiply", high, a & 0xFFFF), self.op("multiply", high, a >> 16)
-        middle = self.op("add", self.op("shift_right", ll, 16),
-                         self.op("add", self.op("and", lh, 0xFFFF), self.op("and", hl, 0xFFFF)))
-        for part in (lh, hl, middle):
-            hh = self.op("add", hh, self.op("shift_right", part, 16))
-        return hh, self.op("multiply", x, a)
+        return product(self.here.emit, x, self.splat(a))
 
 
 def _philox(words: _Words, counter: Sequence[Value], key: Sequence[Value]) -> list[Value]:
@@ -79,39 +83,40 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     state = _words_of(here)
     blocks = ceil_div(bits_type.size, 4)
     words = _Words(here, TensorType(DType.U32, (blocks,)))
+    count = state.type.size
     scalars = [here.emit("slice", state, start=(i,), limit=(i + 1,), stride=(1,))
-               for i in range(4)]
-    k0, k1, c0, c1 = (here.emit("broadcast", here.emit("reshape", each, shape=()),
+               for i in range(count)]
+    k0, k1, *start = (here.emit("broadcast", here.emit("reshape", each, shape=()),
                                 shape=(blocks,)) for each in scalars)
-    counter = [words.op("add", c0, here.emit("iota", dtype=DType.U32, shape=(blocks,)))]
-    last = c0
-    for word in (c1, k0, k1):
-        counter.append(words.op("add", word, words.carry(counter[-1], last)))
-        last = word
+    if count == _SHORT:
+        start += [k0, k1]
+    counter = words.sum(start, here.emit("iota", dtype=DType.U32, shape=(blocks,)))
     found = _philox(words, counter, (k0, k1))
     columns = [here.emit("reshape", each, shape=(blocks, 1)) for each in found]
     line = here.emit("reshape", here.emit("concatenate", *columns, dim=1), shape=(4 * blocks,))
     line = here.emit("slice", line, start=(0,), limit=(math.prod(bits_type.shape),), stride=(1,))
 
     one = _Words(here, TensorType(DType.U32, (1,)))
-    low = one.op("add", scalars[2], blocks)
-    high = one.op("add", scalars[3], one.carry(low, scalars[2]))
-    after = here.emit("concatenate", scalars[0], scalars[1], low, high, dim=0)
+    after = here.emit("concatenate", *scalars[:2], *one.sum(scalars[2:], one.splat(blocks)), dim=0)
     if state_type.dtype.is_wide:
-        pairs = here.emit("reshape", after, shape=(2, 2))
+        pairs = here.emit("reshape", after, shape=(count // 2, 2))
         after = here.emit("bitcast", pairs, dtype=state_type.dtype)
     return after, here.emit("reshape", line, shape=bits_type.shape)
 
 
 def _words_of(here: Here) -> Value:
-    """Return the state as four words; where it is 64-bit, from before it became so."""
+    """Return the state as 32-bit words; where it is 64-bit, from before it became so."""
     [state] = here.operands
-    if state.type.size * state.dtype.numpy.itemsize != 16:
-        raise Unsupported(f"state must be of 16 bytes, not {state.type}")
+    count = state.type.size * state.dtype.numpy.itemsize // 4
+    if count not in (_SHORT, _LONG) or state.dtype.bits < 32:
+        raise Unsupported(f"state must be of 16 or 24 bytes, not {state.type}")
     if state.dtype.is_wide:
         if state.node in here.importer.constants:
             [array] = here.importer.constants.values(state.node)
             return here.constant(np.ascontiguousarray(array).view(np.uint32))
-        # Nothing but a bitcast makes 64-bit elements that are not constant.
-        [state] = state.node.operands
-    return here.emit("reshape", state, shape=(4,))
+        if here.importer.narrows:
+            state = here.emit("bitcast", state, dtype=DType.U32)
+        else:
+            # Nothing but a bitcast makes 64-bit elements that are not constant.
+            [state] = state.node.operands
+    return here.emit("reshape", state, shape=(count,))

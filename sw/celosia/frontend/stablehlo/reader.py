@@ -10,7 +10,8 @@ from typing import Any
 from celosia.frontend.errors import FrontendError
 from celosia.graph import Source
 
-__all__ = ["legalise_chlo", "operations_of", "read_module", "restore_chlo", "source_of"]
+__all__ = ["aliases_of", "legalise_chlo", "operations_of", "read_module", "restore_chlo",
+           "set_replicas", "source_of"]
 
 #: First bytes of MLIR bytecode, and the producer that follows them in a portable artifact.
 _BYTECODE, _PORTABLE = b"ML\xefR", b"StableHLO_v"
@@ -36,6 +37,8 @@ def _context() -> Any:
     context.load_all_available_dialects()
     for dialect in (stablehlo, chlo, sdy):
         dialect.register_dialect(context)
+    # What TensorFlow leaves of XLA's own dialect, `mhlo.copy`, has a translator all the same.
+    context.allow_unregistered_dialects = True
     return context
 
 
@@ -65,6 +68,29 @@ def read_module(program: str | bytes, filename: str) -> Any:
     except (ir.MLIRError, ValueError) as error:
         lines = str(error).replace('"-":', f"{filename}:").splitlines()
         raise FrontendError(f"{filename} must be StableHLO", lines) from None
+
+
+def aliases_of(module: Any) -> dict[int, int]:
+    """Return which results may take the place of which parameters, by the parameters' numbers.
+
+    As XLA says it of programs that write over their parameters, those of TensorFlow.
+    """
+    attributes = module.operation.attributes
+    if "mhlo.input_output_alias" not in attributes:
+        return {}
+    found = {}
+    for each in attributes["mhlo.input_output_alias"]:
+        output = list(each["output_index"])
+        found[int(each["alias"]["parameter_number"].value)] = int(output[0]) if output else 0
+    return found
+
+
+def set_replicas(module: Any, count: int) -> None:
+    """Have a module say how many devices run it."""
+    from jaxlib.mlir import ir
+    with module.context:
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+    module.operation.attributes["mhlo.num_replicas"] = number
 
 
 def operations_of(op: Any) -> Iterator[Any]:

@@ -126,6 +126,13 @@ def arg_reducer_of(region: Any) -> str:
             first = ("or", *sorted((wins, tie), key=repr))
             if trees == (("select", wins, value, other), ("select", first, index, other_index)):
                 return name
+        # As XLA's own helper writes it.
+        wins = ("compare", {"GT": "GE", "LT": "LE"}[direction], value, other)
+        place = ("select", ("compare", "EQ", value, other),
+                 ("minimum", *sorted((index, other_index), key=repr)),
+                 ("select", wins, index, other_index))
+        if trees == (("select", wins, value, other), place):
+            return name
     raise Unsupported(f"body of two values must be an argmax or argmin, not {_text(trees)}")
 
 

@@ -34,6 +34,8 @@ class Import(Protocol):
         Nodes that do not depend on a parameter.
     meshes
         Those of a program for several partitions.
+    narrows
+        Whether 64-bit elements are made narrow when all is imported; else they must be constant.
     """
 
     filename: str
@@ -43,6 +45,7 @@ class Import(Protocol):
     functions: dict[str, Any]
     constants: Constants
     meshes: Meshes | None
+    narrows: bool
 
     def inline(self, name: str, here: Here) -> Sequence[Value]:
         """Return the results of a function for the operands at hand."""
@@ -142,6 +145,8 @@ class Here:
         if wide is None or name == "constant":
             return node.results
         if node not in self.importer.constants:
+            if self.importer.narrows:
+                return node.results
             if name == "bitcast" and not operands[0].dtype.is_wide:
                 # May be on its way to an operation that takes it apart again.
                 return node.results

@@ -1,0 +1,14 @@
+"""TensorFlow's programs for TPUs on the chip: importing this puts it where they look for one.
+
+``CELOSIA_DEVICES=8 python -m celosia.tensorflow train.py`` runs a file as it is; ``import
+celosia.tensorflow`` at its top does the same. What chip, how many and on which backend the
+environment says, as for JAX: see docs/tensorflow.md.
+"""
+
+from celosia.tensorflow.names import install
+from celosia.tensorflow.resolver import TPUClusterResolver
+from celosia.tensorflow.strategy import TPUStrategy
+
+__all__ = ["TPUClusterResolver", "TPUStrategy"]
+
+install()

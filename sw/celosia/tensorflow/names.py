@@ -1,0 +1,60 @@
+"""Puts the chips where TensorFlow's programs look for TPUs."""
+
+# pyright: reportMissingImports=false, reportMissingModuleSource=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager.context import LogicalDevice
+
+from celosia.tensorflow.cores import settings
+from celosia.tensorflow.resolver import (
+    TPUClusterResolver,
+    connect_to_cluster,
+    initialize_tpu_system,
+)
+from celosia.tensorflow.strategy import TPUStrategy
+from celosia.tensorflow.variables import watch
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Take the place of what TensorFlow has for TPUs; once.
+
+    Raises
+    ------
+    RuntimeError
+        If TensorFlow has been used before: the replicas' devices on the host cannot be made then.
+    """
+    if tf.distribute.TPUStrategy is TPUStrategy:
+        return
+    count = settings().devices
+    try:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0],
+            [tf.config.LogicalDeviceConfiguration() for _ in range(count)])
+    except RuntimeError:
+        if len(tf.config.list_logical_devices("CPU")) < count:
+            raise RuntimeError("celosia.tensorflow must be imported before TensorFlow is used, "
+                               "or the file be run by python -m celosia.tensorflow") from None
+    watch()
+    tf.distribute.TPUStrategy = TPUStrategy
+    tf.distribute.experimental.TPUStrategy = TPUStrategy
+    tf.distribute.cluster_resolver.TPUClusterResolver = TPUClusterResolver
+    tf.config.experimental_connect_to_cluster = connect_to_cluster
+    tf.tpu.experimental.initialize_tpu_system = initialize_tpu_system
+    tf.tpu.experimental_initialize_tpu_system = initialize_tpu_system
+    logical = tf.config.list_logical_devices
+
+    def list_logical_devices(device_type: Any = None) -> Any:
+        """As of `tf.config.list_logical_devices`."""
+        found = logical(device_type) if device_type != "TPU" else []
+        if device_type in ("TPU", None):
+            found += [LogicalDevice(f"/device:TPU:{number}", "TPU") for number in range(count)]
+        return found
+
+    tf.config.list_logical_devices = list_logical_devices
+    tf.config.experimental.list_logical_devices = list_logical_devices

@@ -1,0 +1,231 @@
+"""Functions of TensorFlow as programs of the chip: traced, compiled for shapes, run."""
+
+# pyright: reportMissingImports=false, reportMissingModuleSource=false
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.framework import ops
+
+from celosia.frontend.stablehlo.reader import aliases_of, read_module
+from celosia.pjrt.buffers import PjrtBuffer
+from celosia.pjrt.client import LoadedExecutable
+from celosia.tensorflow.cores import client, run, upload
+from celosia.tensorflow.variables import VariableCell, cell_of
+
+__all__ = ["CallArguments", "Replicated"]
+
+#: XLA's bridge is asked for the operations of this platform: it has the most.
+_PLATFORM = "CPU"
+
+
+class CallArguments:
+    """Arguments of a call: tensors, and what else there is, which is part of the program.
+
+    Attributes
+    ----------
+    tensors
+        The tensors among the arguments, in order.
+    key
+        What is no tensor, and where the tensors are.
+    """
+
+    def __init__(self, args: Any, kwargs: Any):
+        self._whole = (args, kwargs)
+        flat = tf.nest.flatten(self._whole, expand_composites=True)
+        self._flat = [tf.convert_to_tensor(each) if _is_array(each) else each for each in flat]
+        self._places = [i for i, each in enumerate(self._flat) if tf.is_tensor(each)]
+        self.tensors = [self._flat[i] for i in self._places]
+
+    @property
+    def key(self) -> Any:
+        """What makes another program of the same function."""
+        rest = tuple(None if tf.is_tensor(each) else each for each in self._flat)
+        specs = tuple((each.dtype, tuple(each.shape)) if each.shape.rank is not None
+                      else (each.dtype, None) for each in self.tensors)
+        return repr(tf.nest.map_structure(lambda _: None, self._whole)), rest, specs
+
+    def filled(self, tensors: Sequence[Any]) -> Any:
+        """Return args and kwargs with other tensors."""
+        flat = list(self._flat)
+        for place, tensor in zip(self._places, tensors, strict=True):
+            flat[place] = tensor
+        return tf.nest.pack_sequence_as(self._whole, flat, expand_composites=True)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A function for one set of shapes, on the chips.
+
+    Attributes
+    ----------
+    executable
+        What the chips run.
+    aliases
+        Which parameter gets the value of which result.
+    """
+
+    executable: LoadedExecutable
+    aliases: Mapping[int, int]
+
+
+class Replicated:
+    """A function that replicas run, and its programs.
+
+    Parameters
+    ----------
+    function
+        Called with the number of the replica and the arguments.
+    name
+        What it is called.
+    replicas
+        How many run it.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, replicas: int):
+        self._function, self.name, self._replicas = function, name, replicas
+        self._traced: dict[Any, Any] = {}
+        self._programs: dict[Any, _Program] = {}
+        self._cells: dict[Any, list[list[VariableCell] | None]] = {}
+
+    def trace(self, call: CallArguments) -> Any:
+        """Return the function for arguments of one kind, in TensorFlow's terms."""
+        key = call.key
+        found = self._traced.get(key)
+        if found is None:
+            def traced(number: Any, *tensors: Any) -> Any:
+                args, kwargs = call.filled(tensors)
+                return self._function(number, *args, **kwargs)
+
+            specs = [tf.TensorSpec(each.shape, each.dtype) for each in call.tensors]
+            function = tf.function(traced, jit_compile=True, autograph=False)
+            found = function.get_concrete_function(tf.TensorSpec((), tf.int32), *specs)
+            if not tf.executing_eagerly() and any(
+                    not isinstance(each, ops.EagerTensor) for each in found.captured_inputs):
+                return found  # of this graph alone
+            self._traced[key] = found
+        return found
+
+    def handles(self, concrete: Any) -> list[Any]:
+        """Return the variables that a function uses, as the first replica has them."""
+        return [copies[0]._handle for copies in self._variables(concrete) if copies is not None]
+
+    def _variables(self, concrete: Any) -> list[list[Any] | None]:
+        """Return for each captured input the copies of that variable; None if it is none."""
+        known = {variable._handle._id: variable for variable in concrete.graph.variables}
+        found: list[list[Any] | None] = []
+        for each in concrete.captured_inputs:
+            if each.dtype is not tf.resource:
+                found.append(None)
+                continue
+            variable = known[each._id]
+            container = getattr(variable._handle, "_distributed_container", lambda: None)()
+            if container is None and self._replicas > 1:
+                raise ValueError(f"variable {variable.name} must be made in the scope of the "
+                                 f"strategy: {self.name} uses it on {self._replicas} replicas")
+            found.append([variable] if container is None else list(container._values))
+        return found
+
+    def run(self, concrete: Any, rows: Sequence[Sequence[Any]], outer: Sequence[Any] = ()
+            ) -> list[list[Any]]:
+        """Run on tensors.
+
+        Parameters
+        ----------
+        concrete
+            What `trace` gave.
+        rows
+            The tensors of each replica.
+        outer
+            Values of what the function has captured of one under construction.
+
+        Raises
+        ------
+        PjrtError, FrontendError, CompileError
+            As of the chips.
+        """
+        for number, row in enumerate(rows):
+            empty = next((each for each in row if 0 in each.shape), None)
+            if empty is not None:
+                raise tf.errors.InvalidArgumentError(
+                    None, None, f"{self.name} must be given some rows on each of "
+                    f"{self._replicas} replicas, not {tuple(empty.shape)} on number {number}: "
+                    f"a batch needs as many rows as there are replicas")
+        programs = [self._program(concrete, row, outer) for row in rows]
+        cells = self._cells_of(concrete)
+        arguments, chips = [], programs[0].executable.chips
+        for number, (chip, row) in enumerate(zip(chips, rows, strict=True)):
+            more = iter(outer)
+            arguments.append([
+                upload(chip, np.int32(number), "the number of a replica"),
+                *(upload(chip, each.numpy(), f"argument {i} of {self.name}")
+                  for i, each in enumerate(row)),
+                *(own[number].argument() if own is not None else upload(
+                    chip, (next(more) if not isinstance(each, ops.EagerTensor) else each).numpy(),
+                    "what is captured")
+                  for own, each in zip(cells, concrete.captured_inputs, strict=True))])
+        given = 1 + len(rows[0])
+        results = run([each.executable for each in programs], arguments)
+        found = []
+        for number, row in enumerate(results):
+            for parameter, result in programs[number].aliases.items():
+                own = cells[parameter - given]
+                assert own is not None, "only variables are written"
+                own[number].put(row[result])
+            found.append([_tensor(buffer, output)
+                          for buffer, output in zip(row, concrete.outputs, strict=False)])
+        return found
+
+    def _cells_of(self, concrete: Any) -> list[list[VariableCell] | None]:
+        found = self._cells.get(concrete)
+        if found is None:
+            chips = client().chips
+            found = self._cells[concrete] = [
+                None if copies is None else [cell_of(copy, chip) for copy, chip
+                                             in zip(copies, chips, strict=False)]
+                for copies in self._variables(concrete)]
+        return found
+
+    def _program(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any]) -> _Program:
+        key = (concrete, tuple(tuple(each.shape) for each in (*row, *outer)))
+        found = self._programs.get(key)
+        if found is None:
+            found = self._programs[key] = self._compile(concrete, row, outer)
+        return found
+
+    def _compile(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any]) -> _Program:
+        start = time.monotonic()
+        more = iter(outer)
+        captured = [each if isinstance(each, ops.EagerTensor) else next(more)
+                    for each in concrete.captured_inputs]
+        specs = [tf.TensorSpec((), tf.int32), *(tf.TensorSpec(each.shape, each.dtype)
+                                                for each in row)]
+        with tf.init_scope():
+            module = context.context().get_compiler_ir(
+                device_name=None, platform_name=_PLATFORM, function_name=concrete.name,
+                flat_args=specs, captured_inputs=captured, stage="stablehlo_serialized")
+        aliases = aliases_of(read_module(module, self.name))
+        chips = client()
+        program = chips.programs.get(module, replicas=self._replicas, narrows=True)
+        executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
+        shapes = ", ".join(str(tuple(each.shape)) for each in row)
+        print(f"celosia: {self.name} was compiled for {shapes} in "
+              f"{time.monotonic() - start:.1f} s", file=sys.stderr)
+        return _Program(executable, aliases)
+
+
+def _tensor(buffer: PjrtBuffer, output: Any) -> Any:
+    value = buffer.read()
+    return tf.constant(value.astype(output.dtype.as_numpy_dtype))

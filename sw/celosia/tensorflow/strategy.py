@@ -1,0 +1,183 @@
+"""TPUStrategy: what it runs becomes programs of the chips, one replica on each."""
+
+# pyright: reportMissingImports=false, reportMissingModuleSource=false
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.autograph.core import ag_ctx
+from tensorflow.python.autograph.impl import api as autograph
+from tensorflow.python.distribute import (
+    distribute_lib,
+    distribute_utils,
+    mirrored_strategy,
+    reduce_util,
+)
+
+from celosia.tensorflow.cores import errors, settings
+from celosia.tensorflow.programs import CallArguments, Replicated
+from celosia.tensorflow.variables import note_run, quietly, sync
+
+__all__ = ["TPUStrategy"]
+
+#: Functions whose programs a strategy keeps.
+_MOST_STEPS = 128
+
+
+class TPUStrategy(distribute_lib.Strategy):
+    """Replicas on the chips of this process, in TensorFlow's terms; see `tf.distribute.Strategy`.
+
+    Variables that are made in its scope have a copy for each replica, which stays on that
+    replica's chip from one `run` to the next. What `run` is given is compiled: by itself, or
+    within a `tf.function`.
+
+    Parameters
+    ----------
+    tpu_cluster_resolver, experimental_device_assignment, experimental_spmd_xla_partitioning
+        As of `tf.distribute.TPUStrategy`; the chips are those of the environment.
+    """
+
+    _collective_key_base = 0
+
+    def __init__(self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
+                 experimental_spmd_xla_partitioning: bool = False):
+        super().__init__(_Extended(self, tpu_cluster_resolver))
+
+    def run(self, fn: Callable[..., Any], args: Sequence[Any] = (),
+            kwargs: Mapping[str, Any] | None = None, options: Any = None) -> Any:
+        """Run a function on each replica, as `tf.distribute.Strategy.run`.
+
+        Raises
+        ------
+        tf.errors.OpError
+            ResourceExhaustedError, UnimplementedError ..: what the chip says.
+        """
+        with self.scope():
+            return self._extended._run(fn, tuple(args), dict(kwargs or {}))
+
+
+class _Replica(distribute_lib.ReplicaContext):
+    """The context in which the one program of all replicas is traced.
+
+    It is replica 0 for whoever chooses among copies of variables, and no replica in particular
+    for whoever computes with its number.
+    """
+
+    def __init__(self, strategy: TPUStrategy, number: Any):
+        super().__init__(strategy, 0)
+        self._number = number
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        return self._number
+
+
+class _Extended(mirrored_strategy.MirroredExtended):
+    """Variables, data sets and reductions are those of MirroredStrategy on as many host devices."""
+
+    def __init__(self, container: TPUStrategy, resolver: Any):
+        count = settings().devices
+        super().__init__(container, [f"/cpu:{number}" for number in range(count)])
+        self._resolver = resolver
+        self._steps: OrderedDict[Any, Replicated] = OrderedDict()
+
+    @property
+    def num_hosts(self) -> int:
+        """How many machines there are: the one of this process."""
+        return 1
+
+    @property
+    def num_replicas_per_host(self) -> int:
+        """All of them."""
+        return self._num_replicas_in_sync
+
+    def _use_merge_call(self) -> bool:
+        return False  # replicas are traced once and meet in collectives
+
+    def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        count = self._num_replicas_in_sync
+
+        def reduced(each: Any) -> Any:
+            if isinstance(each, tf.IndexedSlices):
+                each = tf.convert_to_tensor(each)
+            if count > 1:
+                each = tf.raw_ops.CollectiveReduceV2(
+                    input=each, group_size=count, group_key=1, instance_key=1, ordering_token=[],
+                    merge_op="Add", final_op="Id")
+            return each / count if reduce_op == reduce_util.ReduceOp.MEAN else each
+
+        return tf.nest.map_structure(reduced, value)
+
+    def _call_for_each_replica(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        return self._run(fn, args, kwargs)
+
+    def _run(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        strategy: Any = self._container_strategy()
+        calls = [CallArguments(*distribute_utils.select_replica(number, (args, kwargs)))
+                 for number in range(self._num_replicas_in_sync)]
+        step = self._step(fn, strategy)
+        with quietly():
+            concrete = step.trace(calls[0])
+        if tf.executing_eagerly():
+            with errors():
+                results = step.run(concrete, [each.tensors for each in calls])
+        else:
+            results = self._in_graph(step, concrete, calls)
+        return distribute_utils.regroup(tuple(
+            tf.nest.pack_sequence_as(concrete.structured_outputs, each, expand_composites=True)
+            for each in results))
+
+    def _step(self, fn: Any, strategy: TPUStrategy) -> Replicated:
+        """Return the programs of a function."""
+        plain = getattr(fn, "python_function", fn)
+        if plain is not fn:
+            converts = fn._autograph
+        else:
+            converts = ag_ctx.control_status_ctx().status == ag_ctx.Status.ENABLED
+        key = (plain, converts)
+        found = self._steps.get(key)
+        if found is None:
+            called = autograph.tf_convert(
+                plain, ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED)) if converts else plain
+
+            def replica(number: Any, *args: Any, **kwargs: Any) -> Any:
+                with _Replica(strategy, number):
+                    return called(*args, **kwargs)
+
+            found = self._steps[key] = Replicated(replica, getattr(plain, "__name__", "step"),
+                                            self._num_replicas_in_sync)
+        self._steps.move_to_end(key)
+        while len(self._steps) > _MOST_STEPS:
+            self._steps.popitem(last=False)
+        return found
+
+    def _in_graph(self, step: Replicated, concrete: Any, calls: Sequence[CallArguments]) -> Any:
+        """Return what a function under construction will get of the chips when it runs."""
+        count = len(calls)
+        outer = [tensor for tensor in concrete.captured_inputs
+                 if not isinstance(tensor, tf.__internal__.EagerTensor)]
+        # With the handles of the variables it is in order with whatever else uses them.
+        with quietly():
+            handles = step.handles(concrete)
+        looked_at = note_run()
+        given = [tensor for each in calls for tensor in each.tensors]
+        kinds = [each.dtype for each in concrete.outputs]
+
+        def work(*tensors: Any) -> Any:
+            rows = [tensors[i * each:(i + 1) * each] for i in range(count)]
+            results = step.run(concrete, rows, tensors[count * each:count * each + len(outer)])
+            sync(looked_at)
+            return [tensor for row in results for tensor in row]
+
+        each = len(calls[0].tensors)
+        with tf.device("/cpu:0"):
+            found = tf.py_function(work, [*given, *outer, *handles], kinds * count)
+        found = list(found) if kinds else []
+        for tensor, output in zip(found, concrete.outputs * count, strict=True):
+            tensor.set_shape(output.shape)
+        size = len(kinds)
+        return [found[i * size:(i + 1) * size] for i in range(count)]

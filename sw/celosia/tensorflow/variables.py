@@ -1,0 +1,206 @@
+"""Where the newest value of a variable is: on the host, on a chip, or on both.
+
+Programs leave what they make of a variable on the chip, and TensorFlow's own memory of it is old
+until somebody looks. Everybody looks through a handle: Python code through the property
+``handle``, functions that were traced before through what they have captured. Both are watched.
+"""
+
+# pyright: reportMissingImports=false, reportMissingModuleSource=false
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.eager.polymorphic_function import concrete_function
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_ops
+
+from celosia.pjrt.buffers import PjrtBuffer
+from celosia.pjrt.chips import PjrtChip
+from celosia.tensorflow.cores import errors, upload
+
+__all__ = ["VariableCell", "cell_of", "note_run", "quietly", "sync", "watch"]
+
+_CELL = "_celosia_cell"
+#: Of functions: the numbers of handles that they look at, and whether they run programs.
+_LOOKED_AT, _RUNS = "_celosia_looked_at", "_celosia_runs"
+
+
+class _State(threading.local):
+    quiet = False
+
+
+_STATE = _State()
+#: VariableCells by the number of the handle of their variable.
+_CELLS: weakref.WeakValueDictionary[int, VariableCell] = weakref.WeakValueDictionary()
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Look at handles without that anybody wants their values."""
+    was, _STATE.quiet = _STATE.quiet, True
+    try:
+        yield
+    finally:
+        _STATE.quiet = was
+
+
+class VariableCell:
+    """A variable of one replica, and its value on that replica's chip.
+
+    Attributes
+    ----------
+    copies
+        How often a value went to the host.
+    """
+
+    copies = 0
+
+    def __init__(self, variable: Any, chip: PjrtChip):
+        self._variable = weakref.ref(variable)
+        self._chip = chip
+        self._buffer: PjrtBuffer | None = None
+        self._behind = False  # the host
+        self._touched = True  # what the host has may have changed since `_seen`
+        self._seen: np.ndarray | None = None
+        self._lock = threading.RLock()
+
+    def argument(self) -> PjrtBuffer:
+        """Return the newest value, for a program."""
+        with self._lock:
+            if self._buffer is None or self._touched:
+                self._take()
+            assert self._buffer is not None
+            return self._buffer
+
+    def _take(self) -> None:
+        """Take over what the host has, if it is another value."""
+        variable = self._variable()
+        assert variable is not None, "a function that has a variable keeps it"
+        self.sync()
+        with tf.init_scope(), tf.device(variable._handle.device):
+            value = np.array(gen_resource_variable_ops.read_variable_op(
+                variable._handle, variable.dtype))
+        same = (self._seen is not None and self._seen.dtype == value.dtype
+                and self._seen.shape == value.shape and self._seen.tobytes() == value.tobytes())
+        if not same or self._buffer is None:
+            self._buffer, self._seen = upload(self._chip, value, variable.name), value
+        self._touched = False
+
+    def put(self, buffer: PjrtBuffer) -> None:
+        """Take over a value that a program has left on the chip."""
+        with self._lock:
+            self._buffer, self._behind, self._touched = buffer, True, False
+
+    def sync(self) -> None:
+        """Bring the host up to date."""
+        with self._lock:
+            variable = self._variable()
+            if not self._behind or variable is None:
+                return
+            assert self._buffer is not None
+            with errors():
+                value = self._buffer.read()
+            value = value.astype(variable.dtype.as_numpy_dtype)
+            with tf.init_scope(), tf.device(variable._handle.device):
+                gen_resource_variable_ops.assign_variable_op(variable._handle, tf.constant(value))
+            self._behind, self._seen = False, value
+            VariableCell.copies += 1
+
+    def looked_at(self) -> None:
+        """Be ready for somebody who reads the host's value or writes it."""
+        self.sync()
+        self._touched = True
+
+
+def cell_of(variable: Any, chip: PjrtChip) -> VariableCell:
+    """Return the cell of a variable of TensorFlow, not one of several replicas."""
+    found = getattr(variable, _CELL, None)
+    if found is None:
+        found = VariableCell(variable, chip)
+        setattr(variable, _CELL, found)
+        _CELLS[variable._handle._id] = found
+    return found
+
+
+def _graphs() -> Iterator[Any]:
+    """Yield the functions under construction, the innermost first."""
+    graph: Any = ops.get_default_graph()
+    while hasattr(graph, "capture"):
+        yield graph
+        graph = graph.outer_graph
+
+
+def _looked_at(graph: Any) -> set[int]:
+    if not hasattr(graph, _LOOKED_AT):
+        setattr(graph, _LOOKED_AT, set())
+    return getattr(graph, _LOOKED_AT)
+
+
+def note_run() -> set[int]:
+    """Note that the functions under construction run programs.
+
+    Returns
+    -------
+    set
+        Handles, by their numbers, that the outermost looks at besides: it grows while that is
+        traced. After each program their values must go to the host, for nobody asks for them.
+    """
+    looked_at: set[int] = set()
+    for graph in _graphs():
+        setattr(graph, _RUNS, True)
+        looked_at = _looked_at(graph)
+    return looked_at
+
+
+def sync(handles: Iterable[int]) -> None:
+    """Bring variables up to date on the host, by the numbers of their handles."""
+    for number in tuple(handles):
+        if cell := _CELLS.get(number):
+            cell.looked_at()
+
+
+def _handle(self: Any) -> Any:
+    if not _STATE.quiet:
+        if not context.executing_eagerly():
+            for graph in _graphs():
+                _looked_at(graph).add(self._handle._id)
+        if cell := self.__dict__.get(_CELL):
+            cell.looked_at()
+    return self._handle
+
+
+def _look(graph: Any, captured: Iterable[Any]) -> None:
+    """Take note that a function is called, with what it has captured."""
+    runs = getattr(graph, _RUNS, False)
+    if context.executing_eagerly():
+        sync(_looked_at(graph) if runs else
+             [handle._id for handle in captured
+              if handle.dtype is tf.resource and isinstance(handle, ops.EagerTensor)])
+    elif runs:
+        note_run()
+        for outer in _graphs():
+            _looked_at(outer).update(_looked_at(graph))
+
+
+def watch() -> None:
+    """Watch over whoever looks at variables; once."""
+    variable, function = resource_variable_ops.BaseResourceVariable, concrete_function
+    if variable.handle.fget is _handle:
+        return
+    variable.handle = property(_handle)
+    call = function.ConcreteFunction._call_flat
+
+    def _call_flat(self: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+        if _CELLS and not _STATE.quiet:
+            _look(self.graph, captured_inputs)
+        return call(self, tensor_inputs, captured_inputs)
+
+    function.ConcreteFunction._call_flat = _call_flat

@@ -1,0 +1,146 @@
+"""Files of TensorFlow for TPUs, as they are, against TensorFlow on the host."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.extra(name="tensorflow")
+
+ROOT = Path(__file__).parents[2]
+
+START = """
+import os
+import tensorflow as tf
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+    tpu='grpc://' + os.environ['COLAB_TPU_ADDR'])
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+print("All devices: ", len(tf.config.list_logical_devices('TPU')))
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+HOST = """
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * DEVICES)
+strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(DEVICES)])
+"""
+FIT = """
+import numpy as np
+from sklearn.datasets import load_digits
+digits = load_digits()
+x_train, y_train = (digits.images / 16).astype("float32"), digits.target
+def create_model():
+    return tf.keras.models.Sequential([
+        tf.keras.layers.Input((8, 8)), tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(128, activation='relu'), tf.keras.layers.Dropout(0.2),
+        tf.keras.layers.Dense(10, activation='softmax')])
+tf.keras.utils.set_random_seed(1)
+with strategy.scope():
+    model = create_model()
+    model.compile(optimizer='adam', loss='sparse_categorical_crossentropy',
+                  metrics=['accuracy'])
+model.fit(x_train[:1000], y_train[:1000], epochs=3, batch_size=128, verbose=2)
+print("evaluated", *model.evaluate(x_train[1000:], y_train[1000:], batch_size=128, verbose=0))
+print("predicted", *model.predict(x_train[:8], verbose=0).argmax(-1))
+print("steps", int(model.optimizer.iterations.numpy()))
+"""
+
+
+def run(tmp_path, text, devices=1, code=0, module="celosia.tensorflow"):
+    """Return what a file prints; ``module`` None: without a chip."""
+    path = tmp_path / "train.py"
+    path.write_text(text)
+    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
+           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+    words = ["-m", module, path] if module else [path]
+    done = subprocess.run([sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True,
+                          capture_output=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def losses(text):
+    return np.array([float(each) for each in re.findall(r"- loss: ([\d.]+)", text)])
+
+
+def test_fit_of_a_file_as_it_is(tmp_path):
+    text = run(tmp_path, START + FIT)
+    assert "celosia: 1 simulated chip (core, model) stands for TPU grpc://localhost:8470" in text
+    assert "All devices:  1\n" in text
+    assert "steps 24\n" in text
+    host = run(tmp_path, HOST.replace("DEVICES", "1") + FIT, module=None)
+    np.testing.assert_allclose(losses(text), losses(host), rtol=0.02)
+    assert len(losses(text)) == 3
+
+
+def test_replicas_share_a_batch_the_last_one_too(tmp_path):
+    text = run(tmp_path, START + FIT, devices=2)
+    assert "celosia: 2 simulated chips" in text
+    host = run(tmp_path, HOST.replace("DEVICES", "2") + FIT, module=None)
+    np.testing.assert_allclose(losses(text), losses(host), rtol=0.02)
+
+
+def test_own_loop_and_variables_that_stay_on_the_chip(tmp_path):
+    text = run(tmp_path, START + """
+from celosia.tensorflow.variables import VariableCell
+with strategy.scope():
+    w = tf.Variable(tf.zeros((4,)))
+    total = tf.keras.metrics.Mean()
+@tf.function
+def step(x):
+    def fn(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w - x) ** 2)
+        w.assign_sub(0.25 * tape.gradient(loss, w))
+        total.update_state(loss)
+        return loss
+    return strategy.run(fn, args=(x,))
+x = tf.constant([1., 2., 3., 4.])
+found = [float(step(x)) for _ in range(4)]
+assert found == [30.0, 7.5, 1.875, 0.46875], found
+assert VariableCell.copies == 0, VariableCell.copies
+assert w.numpy().tolist() == [0.9375, 1.875, 2.8125, 3.75], w
+assert VariableCell.copies == 1
+assert float(total.result()) == sum(found) / 4
+w.assign([1., 2., 3., 4.])
+assert float(step(x)) == 0.0
+print("done")
+""")
+    assert "\ndone\n" in text
+
+
+def test_a_number_that_needs_64_bits_is_named(tmp_path):
+    text = run(tmp_path, START + """
+try:
+    strategy.run(tf.function(lambda x: x + 1), args=(tf.constant([1, 2 ** 40], tf.int64),))
+except tf.errors.InvalidArgumentError as error:
+    print(error)
+""")
+    assert "must fit 32 bits on the chip, not 1099511627776" in text
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "celosia.tensorflow", str(tmp_path / "x.py")],
+                          capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 2
+    assert "there must be a file to run, not" in done.stderr
+
+
+def test_random_numbers_are_those_of_tensorflows_compiler(tmp_path):
+    text = run(tmp_path, START + """
+import numpy as np
+def draw():
+    return (tf.random.stateless_uniform((5, 7), (3, 4)),
+            tf.random.stateless_uniform((9,), (1, 2), 0, 2**31 - 1, tf.int32))
+wanted = tf.function(draw, jit_compile=True)()
+for ours, theirs in zip(strategy.run(tf.function(draw)), wanted):
+    assert (ours.numpy() == theirs.numpy()).all(), (ours, theirs)
+print("equal")
+""")
+    assert "\nequal\n" in text

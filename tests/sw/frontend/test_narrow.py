@@ -1,0 +1,108 @@
+"""Without 64-bit integers a graph means the same."""
+
+import numpy as np
+import pytest
+
+from celosia.frontend import FrontendError
+from celosia.frontend.narrow import narrow
+from celosia.graph import CORE, DType, Graph, TensorType, check, constant, interpret, op, parameter
+
+KEYS = np.array([0, 1, 0xFFFFFFFF, 0x100000000, 0x123456789ABCDEF0, 2**64 - 1], np.uint64)
+PAIRS = [(a, b) for a in KEYS for b in KEYS]
+A, B = (np.array(each, np.uint64) for each in zip(*PAIRS, strict=True))
+
+
+def words(numbers):
+    return np.ascontiguousarray(numbers).view(np.uint32).reshape(*numbers.shape, 2)
+
+
+def run(make, *numbers):
+    """Return what a function of U64 values gives, its arguments and U64 results as words."""
+    params = [parameter(TensorType(DType.U32, (len(each), 2)), f"x{i}")
+              for i, each in enumerate(numbers)]
+    result = make(*(op("bitcast", each, dtype=DType.U64) for each in params))
+    if result.dtype is DType.U64:
+        result = op("bitcast", result, dtype=DType.U32)
+    made = narrow(Graph("main", params, [result]))
+    check(made, CORE)
+    [found] = interpret(made, list(map(words, numbers)))
+    return found
+
+
+def full(number, like):
+    return op("broadcast", constant(np.uint64(number)), shape=like.shape)
+
+
+@pytest.mark.parametrize(("name", "meaning"), [
+    ("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply),
+    ("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)])
+def test_arithmetic_of_unsigned_numbers(name, meaning):
+    found = run(lambda a, b: op(name, a, b), A, B)
+    np.testing.assert_array_equal(found, words(meaning(A, B)))
+
+
+@pytest.mark.parametrize("amount", [0, 1, 31, 32, 33, 63, 64])
+@pytest.mark.parametrize("name", ["shift_left", "shift_right"])
+def test_shifts_by_a_constant(name, amount):
+    found = run(lambda a: op(name, a, full(amount, a)), KEYS)
+    shifted = [int(each) << amount if name == "shift_left" else int(each) >> amount
+               for each in KEYS]
+    np.testing.assert_array_equal(found, words(np.array([each % 2**64 for each in shifted],
+                                                        np.uint64)))
+
+
+@pytest.mark.parametrize("direction", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_comparisons(direction):
+    meaning = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+               "gt": np.greater, "ge": np.greater_equal}[direction]
+    found = run(lambda a, b: op("compare", a, b, direction=direction), A, B)
+    np.testing.assert_array_equal(found, meaning(A, B))
+
+
+@pytest.mark.parametrize("dtype", [DType.U32, DType.I32, DType.U8])
+def test_conversions_of_unsigned_numbers_keep_the_low_bits(dtype):
+    found = run(lambda a: op("convert", a, dtype=dtype), KEYS)
+    np.testing.assert_array_equal(found, KEYS.astype(np.uint32).astype(dtype.numpy))
+
+
+def test_signed_numbers_become_unsigned_with_their_sign():
+    x = parameter(TensorType(DType.I64, (4,)), "x")
+    for name in ("convert", "bitcast"):
+        wide = op(name, x, dtype=DType.U64)
+        made = narrow(Graph("main", [x], [op("bitcast", wide, dtype=DType.U32)]))
+        assert made.params[0].type == TensorType(DType.I32, (4,))
+        numbers = np.array([0, 5, -1, -2**31], np.int32)
+        [found] = interpret(made, [numbers])
+        np.testing.assert_array_equal(found, words(numbers.astype(np.int64).view(np.uint64)))
+
+
+def test_signed_numbers_have_32_bits_from_parameters_to_results():
+    x = parameter(TensorType(DType.I64, (3,)), "labels", donated=True)
+    least = op("broadcast", constant(np.iinfo(np.int64).min), shape=(3,))
+    one = op("broadcast", constant(np.int64(1)), shape=(3,))
+    made = narrow(Graph("main", [x], [op("add", op("maximum", x, least), one)]))
+    assert made.params[0].node.attrs["name"] == "labels"
+    assert made.params[0].node.attrs["donated"]
+    assert made.outputs[0].dtype is DType.I32
+    np.testing.assert_array_equal(interpret(made, [np.array([-7, 0, 9], np.int32)])[0], [-6, 1, 10])
+
+
+def test_a_graph_of_narrow_elements_is_the_same_one():
+    x = parameter(TensorType(DType.F32, (3,)), "x")
+    graph = Graph("main", [x], [op("exp", x)])
+    assert narrow(graph) is graph
+
+
+def test_everything_that_does_not_fit_is_said_at_once():
+    x = parameter(TensorType(DType.I64, ()), "x")
+    key = op("convert", x, dtype=DType.U64)
+    graph = Graph("main", [x], [
+        op("add", x, constant(np.int64(2**40))), op("convert", key, dtype=DType.F32),
+        op("shift_left", key, key), op("divide", key, key), key])
+    with pytest.raises(FrontendError) as error:
+        narrow(graph)
+    text = str(error.value)
+    for said in ("main needs elements of 64 bits:", "not 1099511627776", "must become integers",
+                 "must be shifted by a constant", "divide: elements must have at most 32 bits",
+                 "result: elements must have at most 32 bits, not u64[]"):
+        assert said in text
