@@ -24,14 +24,14 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROOT / "sim"}
 #: The rooms in their order: each imports only what stands before it.
 LAYERS = (
-    "arch", "storage", "program", "asm", "model", "kernels", "graph", "frontend", "driver",
+    "arch", "storage", "program", "asm", "model", "graph", "frontend", "driver",
     "compiled", "compiler", "collectives", "ops", "train", "jitted", "pjrt", "tensorflow", "serve",
     "celosia", "bench", "cli", "__main__", "celosia_hw", "celosia_sim")
 #: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
 #: Lines of a function of sw and sim.
 MOST_LINES = 100
-#: Files and folders of the package celosia; 18 when `kernels` is a part of the compiler.
+#: Files and folders of the package celosia.
 MOST_ENTRIES = 19
 
 #: Public classes that still share a name, and how many there are: only ever fewer.

@@ -61,8 +61,8 @@ Stated is the bound that the tests hold.
 """
 
 _LIBRARY = """\
-`celosia.kernels.functions`, `inverses` and `error_functions`. Zeros, infinities and NaN give what
-IEEE 754 and C say (and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is
+`celosia.compiler.kernels.functions`, `inverses` and `error_functions`. Zeros, infinities and NaN give
+what IEEE 754 and C say (and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is
 -inf, and division by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos`
 lose digits; beyond 1e7 they are some number from -1 to 1.
 """

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from celosia.arch.vector import Post, Reduce
 from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.groups import Group
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -24,7 +25,6 @@ from celosia.compiler.lowered import (
     While,
     Work,
 )
-from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["blocks_text", "code_text", "group_text", "names_of", "tensor_text", "work_text"]
 

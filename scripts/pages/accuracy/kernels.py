@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels import error_functions, functions, inverses
-from celosia.kernels.evaluate import evaluate
-from celosia.kernels.terms import step
-from celosia.kernels.trace import Kernel, kernel
+from celosia.compiler.kernels import error_functions, functions, inverses
+from celosia.compiler.kernels.evaluate import evaluate
+from celosia.compiler.kernels.terms import step
+from celosia.compiler.kernels.trace import Kernel, kernel
 
 __all__ = ["HARDWARE", "LIBRARY", "POINTS", "Case", "Worst", "errors", "measure"]
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.groups import CHEAP, Group, Roots, is_fused, product_space
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.spaces import Space
 from celosia.graph import Graph, Node, Value
-from celosia.kernels.terms import Extent
 
 __all__ = ["Fusion", "Halves", "NotFused", "fuse"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.spaces import Space
 from celosia.compiler.views import View
 from celosia.graph import DType, Graph, Node, Trait, Value, having
-from celosia.kernels.terms import Extent
 
 __all__ = ["CHEAP", "LEAVES", "PRODUCTS", "VIEWS", "Group", "Roots", "inside", "is_fused",
            "product_space"]

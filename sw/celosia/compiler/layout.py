@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, OnChip, Tensor, rows_of
 from celosia.compiler.views import View, merged
-from celosia.kernels.terms import Extent
 
 __all__ = ["Layout", "along_lanes", "has_one_stride", "operand_home"]
 

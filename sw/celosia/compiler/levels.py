@@ -1,7 +1,7 @@
 """The canonical level: what a graph consists of before code is made for the chip.
 
-`KERNELS` says which function of `celosia.kernels` an elementwise operation is, `INSTRUCTIONS` which
-instruction; all others are one or two of these.
+`KERNELS` says which function of `celosia.compiler.kernels` an elementwise operation is,
+`INSTRUCTIONS` which instruction; all others are one or two of these.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels import error_functions, functions, inverses  # noqa: F401 - fill FUNCTIONS
+from celosia.compiler.kernels.table import FUNCTIONS, Function
 from celosia.compiler.passes import elementwise, reductions
 from celosia.compiler.passes.bounds import within
 from celosia.compiler.passes.convolutions import is_canonical_convolution
@@ -18,12 +20,10 @@ from celosia.compiler.passes.products import is_native
 from celosia.compiler.passes.words import ARITHMETIC, CONVERSIONS, WORDS
 from celosia.graph import CORE, DType, Node, Rule, Trait, having
 from celosia.graph.operations.elementwise import SHIFTS
-from celosia.kernels import error_functions, functions, inverses  # noqa: F401 - fill FUNCTIONS
-from celosia.kernels.table import FUNCTIONS, Function
 
 __all__ = ["CANONICAL", "INSTRUCTIONS", "KERNELS"]
 
-#: Elementwise operation to function of `celosia.kernels`.
+#: Elementwise operation to function of `celosia.compiler.kernels`.
 KERNELS: Mapping[str, Function] = FUNCTIONS
 #: Elementwise operation to the vector operations of floats and of integers.
 INSTRUCTIONS: Mapping[str, tuple[Op, Op]] = {

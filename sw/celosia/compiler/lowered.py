@@ -17,9 +17,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Reduce
 from celosia.compiler.codegen.nodes import Base
+from celosia.compiler.kernels.terms import Extent, Term
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Value
-from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "External",
            "Fill", "GatherRows", "Move", "OnChip", "Read", "ReadWord", "Region",

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.compiler.accesses import accesses, inner
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import (
     Access,
@@ -31,7 +32,6 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.memory import Life, lives, numbered
 from celosia.graph import DType
-from celosia.kernels.terms import Extent
 
 __all__ = ["plan_on_chip", "regions"]
 

@@ -13,10 +13,10 @@ from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.instructions import JOINS
 from celosia.compiler.emit.map import emit_map
+from celosia.compiler.kernels.terms import Extent, Leaf, Term, extent_of, word
 from celosia.compiler.lowered import Access, Cluster, Code, External, OnChip, Read, Region, Write
 from celosia.compiler.views import View
 from celosia.graph import TensorType, parameter
-from celosia.kernels.terms import Extent, Leaf, Term, extent_of, word
 from celosia.model.lanes import PLAIN
 from celosia.program import Buffer, Program
 

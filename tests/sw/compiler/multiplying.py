@@ -12,10 +12,10 @@ from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.build import build
 from celosia.compiler.emit.product import emit_product
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import Access, Cluster, Code, Convolution, Dot, OnChip, Write
 from celosia.compiler.views import View
 from celosia.graph import DType, TensorType, parameter
-from celosia.kernels.terms import Extent, Leaf, Term
 from celosia.model.fast import chain
 from celosia.model.fast import numerics as fast
 from celosia.program import Buffer, Program

@@ -9,11 +9,11 @@ from moving import CORE
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.layout import Layout, along_lanes, has_one_stride, operand_home
 from celosia.compiler.lowered import Access, External, OnChip, Tensor, rows_of
 from celosia.compiler.views import View
 from celosia.graph import DType
-from celosia.kernels.terms import Extent
 
 FULL, COLUMN, ROW, SCALAR = Extent.FULL, Extent.ROWS, Extent.LANES, Extent.SCALAR
 

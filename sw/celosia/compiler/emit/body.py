@@ -14,8 +14,8 @@ from celosia.compiler.emit.plan import Plan, plan
 from celosia.compiler.emit.script import script
 from celosia.compiler.emit.slots import Slot, Slots
 from celosia.compiler.emit.walks import Immediate, Ref, issue
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import Cluster, Code, OnChip
-from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Body"]
 

@@ -17,10 +17,10 @@ from celosia.compiler.emit.script import Script
 from celosia.compiler.emit.slots import Slot
 from celosia.compiler.emit.walks import Immediate, Ref, Source
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import Access, Cluster, External, OnChip, rows_of
 from celosia.compiler.views import merged
-from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Frame", "Setting", "in_memory", "on_chip"]
 

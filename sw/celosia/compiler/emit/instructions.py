@@ -10,8 +10,8 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.frame import Frame
 from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import External
-from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["JOINS", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
 

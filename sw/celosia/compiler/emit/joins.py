@@ -12,8 +12,8 @@ from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.frame import Frame, Setting, in_memory, on_chip
 from celosia.compiler.emit.instructions import JOINS, sliced
 from celosia.compiler.emit.walks import Immediate, Ref, issue
+from celosia.compiler.kernels.terms import Extent, Term
 from celosia.compiler.lowered import External
-from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Accumulator"]
 

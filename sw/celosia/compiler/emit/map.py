@@ -14,9 +14,9 @@ from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
 from celosia.compiler.emit.pieces import cut, most_rows
 from celosia.compiler.errors import WorkTooLarge
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Code, Read, Region, Write
 from celosia.compiler.views import View
-from celosia.kernels.terms import Extent
 
 __all__ = ["emit_map"]
 

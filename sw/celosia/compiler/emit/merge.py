@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from celosia.compiler.kernels.terms import Extent, Leaf, Term, lane_index
 from celosia.compiler.lowered import Cluster, Code, External, Read, Write, rows_of
 from celosia.compiler.views import View, merged
-from celosia.kernels.terms import Extent, Leaf, Term, lane_index
 
 __all__ = ["flatten", "merge_rows", "some_lanes"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from celosia.arch.vector import Reduce
 from celosia.compiler.emit.slots import Slot, Slots
+from celosia.compiler.kernels.terms import Term
 from celosia.compiler.lowered import External
-from celosia.kernels.terms import Term
 
 __all__ = ["Plan", "plan"]
 

@@ -9,9 +9,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.arch.words import ceil_div
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.layout import has_one_stride
 from celosia.compiler.lowered import Cluster, Code, OnChip, Read, Write
-from celosia.kernels.terms import Extent, Leaf, Term
 
 __all__ = ["Script", "script"]
 

@@ -13,8 +13,8 @@ from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.pieces import cut
 from celosia.compiler.emit.weights import Part
 from celosia.compiler.errors import WorkTooLarge
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
-from celosia.kernels.terms import Extent
 
 __all__ = ["Tiling", "choose", "cuts"]
 

@@ -14,9 +14,9 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.fusion import fuse
 from celosia.compiler.groups import Group, Roots
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.passes.residuals import MOST_STEPS, ONE_STEP
 from celosia.graph import DType, Graph, Node, Value, rewrite
-from celosia.kernels.terms import Extent
 
 __all__ = ["again"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from celosia.arch.isa import MatmulFormat
 from celosia.compiler.errors import CompileError
 from celosia.compiler.groups import Group
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Cluster, Convolution, Dot, Read, Write
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.views import View
 from celosia.graph import DType, Node, Trait, Value, having
-from celosia.kernels.terms import Extent
 
 __all__ = ["cluster"]
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from celosia.compiler.accesses import accesses, inner, own
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -27,7 +28,6 @@ from celosia.compiler.lowered import (
     While,
     Work,
 )
-from celosia.kernels.terms import Extent
 
 __all__ = ["coalesce"]
 

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from celosia.compiler.accesses import accesses
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -24,7 +25,6 @@ from celosia.compiler.lowered import (
     Write,
 )
 from celosia.compiler.views import View
-from celosia.kernels.terms import Extent
 
 __all__ = ["forward"]
 

@@ -10,11 +10,11 @@ from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import CompileError
 from celosia.compiler.fusion import Halves, fuse
 from celosia.compiler.groups import Group, Roots
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Fill, Move, ReadWord, Tensor, Work
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.views import View
 from celosia.graph import DType, Graph, Node, Source, TensorType, Trait, Value, having
-from celosia.kernels.terms import Extent
 
 __all__ = ["Scope", "Unit", "source_text"]
 

@@ -12,7 +12,7 @@
 | `convert` from and to bool | `select` of 1 and 0, `compare` with 0 |
 
 All are exact but `erf_inv`, which is off by a few ULP. Which functions of
-`celosia.kernels` the operations that stay are is in `celosia.compiler.levels`.
+`celosia.compiler.kernels` the operations that stay are is in `celosia.compiler.levels`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import numpy as np
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Leaf, Term, step
 from celosia.compiler.selection.matching import Rule, Rules, merging, once
 from celosia.compiler.selection.notation import (
     both,
@@ -25,7 +26,6 @@ from celosia.compiler.selection.notation import (
 )
 from celosia.compiler.selection.pool import is_first
 from celosia.graph import DType
-from celosia.kernels.terms import Leaf, Term, step
 
 __all__ = ["ALWAYS", "is_mask"]
 

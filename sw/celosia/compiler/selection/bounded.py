@@ -1,7 +1,7 @@
 """Functions as they are selected by default: within the bounds of docs/numerics.md.
 
-Most are those of `celosia.kernels`, instruction for instruction. Here are those that have a
-shorter form which keeps the bound too, where something is known of their operands or of the use of
+Most are those of `celosia.compiler.kernels`, instruction for instruction. Here are those that have
+a shorter form which keeps the bound too, where something is known of their operands or of the use of
 what they make. What was known is a line of the compiler's report (`Bounded.proofs`).
 """
 
@@ -14,13 +14,13 @@ from fractions import Fraction
 import numpy as np
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Extent, Term, step
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.fast import is_normal, short_tanh, whole_power
 from celosia.compiler.selection.notation import div, recip, select, sqrt
 from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.uses import Uses, bare, constant_of
 from celosia.graph import Node
-from celosia.kernels.terms import Extent, Term, step
 
 __all__ = ["Bounded"]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from celosia.arch.vector import DIV_OPS, Post, Reduce
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import STREAMS, Extent, Leaf, Term
 from celosia.compiler.lowered import Code
 from celosia.compiler.selection.pool import NO_POST_OPS, Pool, is_first, streams, uses_of, walk
 from celosia.graph import Value
-from celosia.kernels.terms import STREAMS, Extent, Leaf, Term
 
 __all__ = ["cover"]
 

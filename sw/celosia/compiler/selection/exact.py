@@ -1,13 +1,13 @@
-"""Inlining of the functions of `celosia.kernels`, instruction for instruction."""
+"""Inlining of the functions of `celosia.compiler.kernels`, instruction for instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
+from celosia.compiler.kernels.terms import Term, recording
 from celosia.compiler.levels import KERNELS
 from celosia.compiler.selection.pool import Pool
-from celosia.kernels.terms import Term, recording
 
 __all__ = ["exact", "inline"]
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Extent, Term, clamp, step, word
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.notation import (
     both,
@@ -25,7 +26,6 @@ from celosia.compiler.selection.notation import (
 from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.translate import Rule
 from celosia.graph import Node
-from celosia.kernels.terms import Extent, Term, clamp, step, word
 
 __all__ = ["FUNCTIONS", "is_normal", "short_tanh", "to_bf16", "whole_power"]
 

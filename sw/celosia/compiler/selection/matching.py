@@ -1,8 +1,8 @@
 """Pattern matching: tables of rewrite rules for terms, each a name, a pattern and an equation.
 
 A pattern and its equation are functions of the same variables, written as those of
-`celosia.kernels`; the pattern says what is looked for, the equation what takes its place. What a
-variable stands for is told by its name: ``c``, ``d`` and ``e`` are numbers, ``s`` and ``t`` the
+`celosia.compiler.kernels`; the pattern says what is looked for, the equation what takes its place.
+What a variable stands for is told by its name: ``c``, ``d`` and ``e`` are numbers, ``s`` and ``t`` the
 same in all rows, ``m`` a mask, others anything; one that is there twice is the same term. Operands
 of commutative operations match in either order. Marks say more of a part of a pattern: `once`,
 `shared`, `free`, `made`, `merging`, `apart`.
@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from celosia.arch.vector import COMMUTATIVE_OPS, Post, Reduce, ReduceOp, VectorOp
+from celosia.compiler.kernels.terms import Extent, Leaf, Term, current, recording
 from celosia.compiler.selection.pool import Pool, Uses, is_made, merges, single
-from celosia.kernels.terms import Extent, Leaf, Term, current, recording
 
 __all__ = ["Check", "Rule", "Rules", "apart", "free", "is_merging", "is_shared", "is_single",
            "made", "marked", "merging", "once", "shared"]

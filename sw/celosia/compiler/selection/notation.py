@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.kernels.terms import Argument, Term, step
+from celosia.compiler.kernels.terms import Argument, Term, step
 
 __all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "exp2", "fma", "imax",
            "imin", "log2", "maximum", "minimum", "minus", "recip", "relu_f", "relu_i", "rsqrt",

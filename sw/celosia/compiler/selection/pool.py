@@ -14,7 +14,7 @@ import numpy as np
 
 from celosia.arch.vector import COMMUTATIVE_OPS, Post, Reduce, ReduceOp, VectorOp
 from celosia.arch.words import WORD_MASK
-from celosia.kernels.terms import Extent, Leaf, Term, extent_of
+from celosia.compiler.kernels.terms import Extent, Leaf, Term, extent_of
 from celosia.model.fast.lanes import FAST
 
 __all__ = ["NO_POST_OPS", "Pool", "Uses", "bits_of", "is_first", "is_made", "merges", "single",
@@ -163,7 +163,7 @@ class Pool:
 
     def step(self, op: VectorOp, args: tuple[Term, ...], post: Post, param: int, reduce: Reduce,
              reduce_op: ReduceOp) -> Term:
-        """Return an instruction of a function as halves; see `celosia.kernels.terms.recording`."""
+        """Return an instruction of a function as halves; see `kernels.terms.recording`."""
         assert reduce is not Reduce.ROWS
         args = tuple(self.word(arg.param) if arg.is_word else arg for arg in args)
         numerator = args[-1]

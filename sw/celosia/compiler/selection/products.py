@@ -11,10 +11,10 @@ import math
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Extent, Term, step
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.notation import fma, square
 from celosia.compiler.selection.pool import Pool, Uses, single
-from celosia.kernels.terms import Extent, Term, step
 
 __all__ = ["factors_of", "opposite", "product", "scaled_product", "taken_in"]
 

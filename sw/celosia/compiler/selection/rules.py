@@ -15,6 +15,7 @@ import numpy as np
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import STREAMS, Extent, Term, join_extents, step, word
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.matching import (
     Rule,
@@ -39,7 +40,6 @@ from celosia.compiler.selection.notation import (
 from celosia.compiler.selection.pool import Pool, Uses, is_first, is_made, single, streams
 from celosia.compiler.selection.products import opposite, product, scaled_product, taken_in
 from celosia.compiler.selection.sums import collected, common
-from celosia.kernels.terms import STREAMS, Extent, Term, join_extents, step, word
 
 __all__ = ["FAST", "FIXED", "FUSE", "MERGED", "is_fusable"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent, Term
 from celosia.compiler.lowered import Cluster, Code
 from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.bounded import Bounded
@@ -17,7 +18,6 @@ from celosia.compiler.selection.pool import Pool, Uses, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
-from celosia.kernels.terms import Extent, Term
 
 __all__ = ["Options", "select"]
 
@@ -36,7 +36,7 @@ class Options:
         Otherwise functions keep the bounds of docs/numerics.md.
     merge
         Merge operations; without it, and without ``fast``, functions are those of
-        `celosia.kernels` and operations stay as they are, bit for bit.
+        `celosia.compiler.kernels` and operations stay as they are, bit for bit.
     excess
         An fp32 that is of no other use than to be rounded to bf16 is used as it is in the same
         cluster (as XLA does by default): bf16 operations in a row round at the end only.

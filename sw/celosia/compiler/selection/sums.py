@@ -10,9 +10,9 @@ import functools
 import operator
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Extent, Term
 from celosia.compiler.selection.pool import Pool, Uses, single
 from celosia.compiler.selection.products import factors_of
-from celosia.kernels.terms import Extent, Term
 
 __all__ = ["collected", "common"]
 

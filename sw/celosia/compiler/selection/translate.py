@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import FLOAT_OPS, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent, Term, recording, step
 from celosia.compiler.levels import INSTRUCTIONS, KERNELS
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
@@ -26,7 +27,6 @@ from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.notation import both, select
 from celosia.compiler.selection.pool import Pool, is_first, is_made
 from celosia.graph import DType, Node, Trait, Value, having
-from celosia.kernels.terms import Extent, Term, recording, step
 
 __all__ = ["Translation", "rounded", "translate"]
 

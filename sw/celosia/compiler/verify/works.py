@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from celosia.arch.config import TpuConfig
 from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.codegen.nodes import Base
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -28,7 +29,6 @@ from celosia.compiler.lowered import (
 )
 from celosia.compiler.verify import refuse
 from celosia.graph import DType, Value
-from celosia.kernels.terms import Extent
 
 __all__ = ["check_works", "reach"]
 

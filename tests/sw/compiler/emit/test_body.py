@@ -13,7 +13,7 @@ from celosia.compiler.codegen.nodes import load
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.emit.pieces import cut
-from celosia.kernels.terms import lane_index, row_index
+from celosia.compiler.kernels.terms import lane_index, row_index
 
 
 def emitted(c, sums, limit, width, apart=False):

@@ -9,9 +9,9 @@ from celosia.arch.isa import Mem
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import lane_index, row_index
 from celosia.compiler.lowered import OnChip, Region
 from celosia.compiler.views import View
-from celosia.kernels.terms import lane_index, row_index
 
 SPACES = [(10,), (5, 10), (3, 4, 16), (70, 17), (40, 40), (2, 3, 5, 33), (200, 1), (1, 1)]
 

@@ -5,13 +5,13 @@ from run_code import evaluate, from_words
 
 from celosia.arch.config import preset
 from celosia.compiler import canonical
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Cluster, External, Read, Tensor, Write, storage
 from celosia.compiler.selection import Options, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View
 from celosia.graph import interpret
-from celosia.kernels.terms import Extent
 
 CORE = preset("core")
 #: Operations stay as they are; functions are short.

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from celosia.arch import numerics
 from celosia.arch.vector import NEUTRAL, Reduce, ReduceOp
+from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import Code
 from celosia.graph import DType, Value
-from celosia.kernels.terms import Extent, Leaf, Term
 from celosia.model.lanes import JOINS, PLAIN
 
 __all__ = ["evaluate", "from_words", "to_words"]

@@ -1,4 +1,4 @@
-"""Without `merge`, each operation is what the vector unit and `celosia.kernels` make of it."""
+"""Without `merge`, each operation is what the vector unit and the kernels make of it."""
 
 import ml_dtypes
 import numpy as np
@@ -122,8 +122,8 @@ def test_clamped_integers_need_no_wrapping():
 @pytest.mark.parametrize("name", sorted(
     name for name in KERNELS if len(OPS[name].operands) == 1))
 def test_functions_are_the_kernels(name):
-    from celosia.kernels.evaluate import evaluate
-    from celosia.kernels.trace import kernel
+    from celosia.compiler.kernels.evaluate import evaluate
+    from celosia.compiler.kernels.trace import kernel
     graph = unary(name)
     [x] = inputs_of(graph)
     _, [got], _ = run(graph, [x], SPACE, options=EXACT)

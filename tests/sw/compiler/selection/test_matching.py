@@ -1,5 +1,6 @@
 import pytest
 
+from celosia.compiler.kernels.terms import Extent, recording
 from celosia.compiler.selection.matching import (
     Rule,
     Rules,
@@ -12,7 +13,6 @@ from celosia.compiler.selection.matching import (
 )
 from celosia.compiler.selection.notation import fma, square
 from celosia.compiler.selection.pool import Pool, uses_of
-from celosia.kernels.terms import Extent, recording
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from celosia.arch.vector import VectorOp as Op
+from celosia.compiler.kernels.terms import Extent, Leaf, recording, step
 from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.matching import Rule, is_merging, is_shared, is_single
 from celosia.compiler.selection.notation import clamp_f, relu_f
 from celosia.compiler.selection.pool import Pool, uses_of, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED, is_fusable
 from celosia.graph import DType
-from celosia.kernels.terms import Extent, Leaf, recording, step
 from celosia.model.lanes import PLAIN
 
 TABLES = {"always": ALWAYS, "fixed": FIXED, "merged": MERGED, "fast": FAST, "fuse": FUSE}

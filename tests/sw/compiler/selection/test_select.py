@@ -12,10 +12,10 @@ from test_fast import Maker, logistic
 from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Write
 from celosia.compiler.selection import Options, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat
-from celosia.kernels.terms import Extent
 
 SPACE = (6, 40)
 FULL = TensorType(DType.F32, SPACE)

@@ -9,6 +9,7 @@ from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, MatmulFormat
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import IllFormed
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import (
     Access,
     Case,
@@ -30,7 +31,6 @@ from celosia.compiler.pipeline import prepared
 from celosia.compiler.verify.works import check_works
 from celosia.compiler.views import View
 from celosia.graph import DType, Graph, GraphError, TensorType, Value, op, parameter
-from celosia.kernels.terms import Extent
 
 CORE = PRESETS["core"]
 F32, I32, BF16, BOOL = DType.F32, DType.I32, DType.BF16, DType.BOOL

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.vector import Reduce
-from celosia.kernels.terms import Leaf, Term, word
-from celosia.kernels.trace import Kernel
+from celosia.compiler.kernels.terms import Leaf, Term, word
+from celosia.compiler.kernels.trace import Kernel
 from celosia.model.fast.lanes import FAST
 
 __all__ = ["evaluate"]

@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels.table import computes
-from celosia.kernels.terms import Term, clamp, step
+from celosia.compiler.kernels.table import computes
+from celosia.compiler.kernels.terms import Term, clamp, step
 
 __all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
            "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]

@@ -7,7 +7,7 @@ import pytest
 from pages.accuracy import kernels as sweeps
 
 from celosia import kernels
-from celosia.kernels import functions
+from celosia.compiler.kernels import functions
 
 CASES = (*sweeps.HARDWARE, *sweeps.LIBRARY)
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 3e38, -3e38, 2.0**-126,

@@ -1,12 +1,12 @@
-"""The complement of the error function, of fp32 tiles; see `celosia.kernels.functions`."""
+"""The complement of the error function, of fp32 tiles; see `celosia.compiler.kernels.functions`."""
 
 from __future__ import annotations
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.kernels.functions import choose, exp_of_sum, polynomial, small_erf
-from celosia.kernels.table import computes
-from celosia.kernels.terms import Term, clamp, step
+from celosia.compiler.kernels.functions import choose, exp_of_sum, polynomial, small_erf
+from celosia.compiler.kernels.table import computes
+from celosia.compiler.kernels.terms import Term, clamp, step
 
 __all__ = ["erfc"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.kernels.terms import (
+from celosia.compiler.kernels.terms import (
     Extent,
     Leaf,
     Term,

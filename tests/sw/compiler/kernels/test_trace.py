@@ -5,7 +5,7 @@ import pytest
 
 from celosia import kernels
 from celosia.arch.vector import Post, Reduce, VectorOp
-from celosia.kernels import Term, clamp, kernel, lane_index, row_index, scalar, step
+from celosia.compiler.kernels import Term, clamp, kernel, lane_index, row_index, scalar, step
 
 
 def test_operators_are_those_of_fp32():

@@ -1,7 +1,7 @@
 """Kernels: functions on terms, traced to straight-line code before it has rows.
 
 A kernel is written once, as a function on terms; calling it records each vector instruction.
-`celosia.kernels.evaluate` runs them on NumPy arrays.
+`celosia.compiler.kernels.evaluate` runs them on NumPy arrays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.arch.words import ceil_div
-from celosia.kernels.terms import STREAMS, Extent, Leaf, Term, extent_of, recording
+from celosia.compiler.kernels.terms import STREAMS, Extent, Leaf, Term, extent_of, recording
 
 __all__ = ["Input", "Kernel", "kernel"]
 

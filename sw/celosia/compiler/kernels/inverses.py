@@ -1,13 +1,13 @@
-"""Cube root and angle of fp32 tiles; what `celosia.kernels.functions` says holds for them, too."""
+"""Cube root and angle of fp32 tiles; what the file functions says holds for them, too."""
 
 from __future__ import annotations
 
 import math
 
 from celosia.arch.vector import Post, VectorOp
-from celosia.kernels.functions import polynomial
-from celosia.kernels.table import computes
-from celosia.kernels.terms import Term, clamp, step
+from celosia.compiler.kernels.functions import polynomial
+from celosia.compiler.kernels.table import computes
+from celosia.compiler.kernels.terms import Term, clamp, step
 
 __all__ = ["atan2", "cbrt"]
 

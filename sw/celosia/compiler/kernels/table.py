@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from celosia.kernels.terms import Term
+from celosia.compiler.kernels.terms import Term
 
 __all__ = ["FUNCTIONS", "Function", "computes"]
 
