@@ -17,10 +17,10 @@ _ROOT = Path(__file__).parents[2]
 #: What the numbers on the page depend on; of a folder all modules.
 _SOURCES = (
     "scripts/pages/accuracy", "scripts/pages/numerics.py", *(f"sw/celosia/{name}" for name in (
-        "arch/numerics.py", "arch/special.py", "arch/vector.py", "compiler/levels.py",
-        "compiler/passes/elementwise.py", "compiler/selection", "frontend/stablehlo/elementwise.py",
-        "kernels", "model/fast/lanes.py", "model/fast/numerics.py", "model/fast/special.py",
-        "model/lanes.py")))
+        "arch/numerics.py", "arch/special.py", "arch/vector.py", "compiler/kernels",
+        "compiler/levels.py", "compiler/passes/elementwise.py", "compiler/selection",
+        "frontend/stablehlo/elementwise.py", "model/fast/lanes.py", "model/fast/numerics.py",
+        "model/fast/special.py", "model/lanes.py")))
 #: Elements of each function of a program.
 _ELEMENTS = 1 << 16
 _DIGEST = "Digest of the sources and of this page: "
@@ -61,10 +61,10 @@ Stated is the bound that the tests hold.
 """
 
 _LIBRARY = """\
-`celosia.compiler.kernels.functions`, `inverses` and `error_functions`. Zeros, infinities and NaN give
-what IEEE 754 and C say (and NumPy does) for float32. Subnormal arguments are zeros (so `log` of one is
--inf, and division by one infinite), and subnormal results are zeros. Beyond 1e4, `sin` and `cos`
-lose digits; beyond 1e7 they are some number from -1 to 1.
+`celosia.compiler.kernels.functions`, `inverses` and `error_functions`. Zeros, infinities and NaN
+give what IEEE 754 and C say (and NumPy does) for float32. Subnormal arguments are zeros (so `log`
+of one is -inf, and division by one infinite), and subnormal results are zeros. Beyond 1e4, `sin`
+and `cos` lose digits; beyond 1e7 they are some number from -1 to 1.
 """
 
 _PROGRAMS = """\

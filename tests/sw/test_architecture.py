@@ -17,6 +17,8 @@ BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
 FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jitted": "jax", "celosia.pjrt": "jax",
               "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn"}
+#: Rooms that are for those who have a framework, and so import it; nobody imports them.
+FOR_USERS_OF = {"celosia.tensorflow": "tensorflow"}
 #: Modules that a function imports, and the libraries that they are built on.
 LATE = {"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",)}
 MOST_LINES = 500
@@ -65,7 +67,15 @@ def test_celosia_needs_only_its_dependencies():
              and not (found.lazy and (inside(found.module, *LAZY) or any(
                  inside(found.module, part) and inside(found.target, library)
                  for part, library in FRAMEWORKS.items())))
-             and not inside(found.target, *LATE.get(found.module, ()))]
+             and not inside(found.target, *LATE.get(found.module, ()))
+             and not any(inside(found.module, room) and inside(found.target, library)
+                         for room, library in FOR_USERS_OF.items())]
+    assert not wrong, offenders(*wrong)
+
+
+def test_nobody_imports_what_is_for_users_of_a_framework():
+    wrong = [found for found in IMPORTS
+             if inside(found.target, *FOR_USERS_OF) and not inside(found.module, *FOR_USERS_OF)]
     assert not wrong, offenders(*wrong)
 
 

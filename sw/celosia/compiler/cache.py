@@ -26,7 +26,7 @@ _memory: OrderedDict[str, Compiled] = OrderedDict()
 
 #: The package, and its rooms that have a say in what a program becomes.
 _PACKAGE = Path(__file__).parents[1]
-ROOMS = ("arch", "program", "model", "kernels", "graph", "frontend", "compiled", "compiler")
+ROOMS = ("arch", "program", "model", "graph", "frontend", "compiled", "compiler")
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,6 @@
 """Functions of TensorFlow as programs of the chip: traced, compiled for shapes, run."""
 
-# pyright: reportMissingImports=false, reportMissingModuleSource=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Replicated:
         for number, (chip, row) in enumerate(zip(chips, rows, strict=True)):
             more = iter(outer)
             arguments.append([
-                upload(chip, np.int32(number), "the number of a replica"),
+                upload(chip, np.array(number, np.int32), "the number of a replica"),
                 *(upload(chip, each.numpy(), f"argument {i} of {self.name}")
                   for i, each in enumerate(row)),
                 *(own[number].argument() if own is not None else upload(

@@ -1,6 +1,6 @@
 """TPUStrategy: what it runs becomes programs of the chips, one replica on each."""
 
-# pyright: reportMissingImports=false, reportMissingModuleSource=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

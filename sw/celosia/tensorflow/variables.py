@@ -5,7 +5,7 @@ until somebody looks. Everybody looks through a handle: Python code through the 
 ``handle``, functions that were traced before through what they have captured. Both are watched.
 """
 
-# pyright: reportMissingImports=false, reportMissingModuleSource=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

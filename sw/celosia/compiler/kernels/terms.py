@@ -1,7 +1,8 @@
 """The vector IR: a term is a value, and the vector instruction that makes it of other terms.
 
 The functions of `celosia.compiler.kernels` are written on terms, with operators and `step`;
-whoever calls one says in `recording` what its instructions become. The compiler selects, fuses and places terms.
+whoever calls one says in `recording` what its instructions become. The compiler selects, fuses
+and places terms.
 """
 
 from __future__ import annotations

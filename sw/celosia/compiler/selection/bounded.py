@@ -1,8 +1,8 @@
 """Functions as they are selected by default: within the bounds of docs/numerics.md.
 
-Most are those of `celosia.compiler.kernels`, instruction for instruction. Here are those that have
-a shorter form which keeps the bound too, where something is known of their operands or of the use of
-what they make. What was known is a line of the compiler's report (`Bounded.proofs`).
+Most are those of `celosia.compiler.kernels`, instruction for instruction. Here are those that
+have a shorter form which keeps the bound too, where something is known of their operands or of
+the use of what they make. What was known is a line of the compiler's report (`Bounded.proofs`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Pattern matching: tables of rewrite rules for terms, each a name, a pattern and an equation.
 
 A pattern and its equation are functions of the same variables, written as those of
-`celosia.compiler.kernels`; the pattern says what is looked for, the equation what takes its place.
-What a variable stands for is told by its name: ``c``, ``d`` and ``e`` are numbers, ``s`` and ``t`` the
-same in all rows, ``m`` a mask, others anything; one that is there twice is the same term. Operands
-of commutative operations match in either order. Marks say more of a part of a pattern: `once`,
-`shared`, `free`, `made`, `merging`, `apart`.
+`celosia.compiler.kernels`; the pattern says what is looked for, the equation what takes its
+place. What a variable stands for is told by its name: ``c``, ``d`` and ``e`` are numbers, ``s``
+and ``t`` the same in all rows, ``m`` a mask, others anything; one that is there twice is the same
+term. Operands of commutative operations match in either order. Marks say more of a part of a
+pattern: `once`, `shared`, `free`, `made`, `merging`, `apart`.
 """
 
 from __future__ import annotations
