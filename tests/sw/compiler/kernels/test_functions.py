@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pages.accuracy import kernels as sweeps
 
-from celosia import kernels
+from celosia.compiler import kernels
 from celosia.compiler.kernels import functions
 
 CASES = (*sweeps.HARDWARE, *sweeps.LIBRARY)

@@ -3,8 +3,8 @@ import re
 import numpy as np
 import pytest
 
-from celosia import kernels
 from celosia.arch.vector import Post, Reduce, VectorOp
+from celosia.compiler import kernels
 from celosia.compiler.kernels import Term, clamp, kernel, lane_index, row_index, scalar, step
 
 
