@@ -121,12 +121,12 @@ def get(plugin, buffer, like, layout=None):
 
 
 def compiled(plugin, client, code=MODULE, form=b"mlir", options=b""):
-    program = structure("Program")(
-        code=ctypes.cast(code, ctypes.c_void_p).value, code_size=len(code),
-        format=ctypes.cast(form, ctypes.c_void_p).value, format_size=len(form))
+    texts = [ctypes.create_string_buffer(each, len(each) + 1) for each in (code, form, options)]
+    addresses = [ctypes.addressof(each) for each in texts]
+    program = structure("Program")(code=addresses[0], code_size=len(code), format=addresses[1],
+                                   format_size=len(form))
     return plugin("Client_Compile", client=client, program=ctypes.addressof(program),
-                  compile_options=ctypes.cast(options, ctypes.c_void_p).value if options else 0,
-                  compile_options_size=len(options)).executable
+                  compile_options=addresses[2], compile_options_size=len(options)).executable
 
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
