@@ -5,9 +5,8 @@ import stat
 import sys
 from pathlib import Path
 
+from celosia.arch.board import Board, Capacity, Sources
 from celosia.arch.config import PRESETS
-from celosia_hw.boards.board import Board, Capacity
-from celosia_hw.boards.sources import Sources
 
 #: Tests may put another in its place.
 _PYTHON = sys.executable

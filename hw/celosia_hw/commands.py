@@ -1,4 +1,6 @@
-"""What the scalar unit tells the tensor units: instructions with resolved operands.
+"""Between the units: instructions with resolved operands, faults, windows of memory.
+
+What the scalar unit tells the tensor units is instructions with resolved operands.
 
 A unit takes its commands from a stream, in program order, checked: every field is legal and every
 row and byte lies inside its memory. The scoreboard offers a command only when no older instruction
@@ -7,15 +9,17 @@ of another unit conflicts with it. A unit may start a command before the one bef
 
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.utils import bits_for, ceil_log2
 
 from celosia.arch import isa, registers
 from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.faults import Fault
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["Activity", "UnitSignature", "dma_layout", "matmul_layout", "vector_layout"]
+__all__ = ["LAYOUTS", "Activity", "UnitSignature", "dma_layout", "fault_layout", "matmul_layout",
+           "vector_layout", "window_layout"]
 
 
 class Activity(enum.Enum, shape=3):
@@ -27,6 +31,16 @@ class Activity(enum.Enum, shape=3):
     WAIT_MEMORY = registers.Activity.WAIT_MEMORY
     WAIT_BUS = registers.Activity.WAIT_BUS
     WAIT_UNIT = registers.Activity.WAIT_UNIT
+
+
+def window_layout() -> data.StructLayout:
+    """First and last byte of a DMA window; closed where last < base."""
+    return data.StructLayout({"base": 32, "last": 32})
+
+
+def fault_layout() -> data.StructLayout:
+    """Values of FAULT_CAUSE, FAULT_PC and FAULT_ADDR."""
+    return data.StructLayout({"cause": bits_for(max(Fault)), "pc": 32, "addr": 32})
 
 
 def dma_layout(config: TpuConfig) -> data.StructLayout:

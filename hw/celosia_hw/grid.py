@@ -1,14 +1,20 @@
 """Grids and rows of equal elements."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from amaranth.hdl import Cat, EnableInserter, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia_hw.emit import Emission, ports
+__all__ = ["Grid", "ports"]
 
-__all__ = ["Grid"]
+
+def ports(component: wiring.Component) -> Iterator[tuple[str, str, Any]]:
+    """Yield direction (``i`` or ``o``), Verilog name and value of every port of ``component``."""
+    for path, member, value in component.signature.flatten(component):
+        letter = "i" if member.flow == wiring.In else "o"
+        yield letter, "__".join(map(str, path)), getattr(value, "as_value", lambda v=value: v)()
 
 
 class Grid(wiring.Component):
@@ -20,8 +26,8 @@ class Grid(wiring.Component):
     the bottom; the grid has ``x_i`` and ``x_o``, ``cols`` words each. A *shared* input goes to
     every element. Any other port is there for *each* element: ``rows * cols`` words, row after row.
 
-    In Amaranth's simulator the elements are submodules. In Verilog the element is written once; see
-    :func:`celosia_hw.emit.verilog`.
+    In Amaranth's simulator the elements are submodules. A platform with a method ``get_grid`` gives
+    what stands for the grid instead: the writer of Verilog writes the element once.
 
     Parameters
     ----------
@@ -71,10 +77,9 @@ class Grid(wiring.Component):
         return {name: getattr(self, name) for name in self.signature.members}
 
     def elaborate(self, platform):  # noqa: D102
+        if hasattr(platform, "get_grid"):
+            return platform.get_grid(self)
         m = Module()
-        if isinstance(platform, Emission):
-            platform.add_grid(m, self)
-            return m
         elements = [[self.element() for _ in range(self.cols)] for _ in range(self.rows)]
         inside = [[{name: value for _, name, value in ports(item)} for item in row]
                   for row in elements]

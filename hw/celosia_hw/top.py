@@ -14,7 +14,6 @@ from celosia_hw.bus.arbiter import ReadArbiter
 from celosia_hw.bus.guard import AxiGuard
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
-from celosia_hw.emit import verilog
 from celosia_hw.host.interface import HostInterface
 from celosia_hw.memory.banked import BankedMemory
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
@@ -22,7 +21,7 @@ from celosia_hw.mxu.unit import MatrixUnit
 from celosia_hw.scalar.unit import ScalarUnit
 from celosia_hw.vpu.unit import VectorUnit
 
-__all__ = ["MODULE_NAME", "Celosia", "chip_verilog"]
+__all__ = ["MODULE_NAME", "Celosia"]
 
 #: Verilog module of the chip.
 MODULE_NAME = "celosia"
@@ -204,11 +203,3 @@ class Celosia(wiring.Component):
             read.r.valid.eq(self._pin("m_axi_rvalid")),
             self._pin("m_axi_rready").eq(read.r.ready),
         ]
-
-
-def chip_verilog(config: TpuConfig, *, simulation: bool = False) -> str:
-    """Verilog of the chip, module ``MODULE_NAME``; the same text for the same arguments.
-
-    ``simulation`` chooses the form that simulates fast, see :func:`celosia_hw.emit.verilog`.
-    """
-    return verilog(Celosia(config), name=MODULE_NAME, simulation=simulation)

@@ -30,7 +30,7 @@ from celosia_sim.build import (
 from celosia_sim.verilog import writer_identity
 
 if TYPE_CHECKING:
-    from celosia_hw.boards.board import Board, ChipKind
+    from celosia.arch.board import Board, ChipKind
 
 __all__ = ["PAD_DELAYS", "BoardLibrary", "BuiltBoard", "build_board"]
 
@@ -102,8 +102,9 @@ def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
 
     def make(folder: Path) -> None:
         from celosia_hw.boards.sources import sources
+        from celosia_sim.loops.vectorise import loops
 
-        made = sources(board, config, chip=chip, baud=baud, simulation=True)
+        made = sources(board, config, chip=chip, baud=baud, write_grid=loops)
         (folder / "top.v").write_text(made.verilog)
         (folder / "flash.bin").write_bytes(made.flash)
 
@@ -202,7 +203,7 @@ class BoardLibrary:
         self._board: int | None = self._functions["new"](
             device, 1e12 / built.freq_hz, built.freq_hz / built.baud * (1 + skew), *pad_delays)
         if built.flash:
-            from celosia_hw.compact.boot import FLASH_OFFSET
+            from celosia_hw.soc.compact.boot import FLASH_OFFSET
 
             self._functions["flash"](self._board, FLASH_OFFSET, built.flash, len(built.flash))
         self._sdram_functions = declare_sdram(library) if built.has_sdram else None

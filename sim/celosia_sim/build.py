@@ -12,7 +12,7 @@ from pathlib import Path
 
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.storage import builds, compiler, run_tool
-from celosia_sim.localise import localise
+from celosia_sim.loops.localise import localise
 from celosia_sim.toolchain import cpu_identity, verilator
 
 __all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build_library",
@@ -106,7 +106,7 @@ def tool_identity() -> dict[str, object]:
     """What a key holds so that a build is not used where its tools would build another."""
     return {"verilator": verilator().version, "compiler": compiler().version,
             "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS),
-            "passes": (Path(__file__).parent / "localise.py").read_text()}
+            "passes": (Path(__file__).parent / "loops" / "localise.py").read_text()}
 
 
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:

@@ -16,7 +16,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.storage import builds, compiler
-from celosia_hw.compact.firmware import FOLDER, FirmwareError, Variant, config_words, variant
+from celosia_hw.soc.compact.firmware import FOLDER, FirmwareError, Variant, config_words, variant
 
 __all__ = ["CompactHost", "build_host"]
 

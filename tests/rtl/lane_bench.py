@@ -12,10 +12,11 @@ from amaranth.lib.wiring import In, Out
 from verilated import library
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.emit import verilog
 from celosia_hw.grid import Grid
+from celosia_hw.verilog.emit import verilog
 from celosia_hw.vpu.control import Source, control_layout, decode, lane_latency
 from celosia_hw.vpu.lane import Lane
+from celosia_sim.loops.vectorise import loops
 
 DIM = 16
 BOTH = TpuConfig("both", dim=DIM, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
@@ -97,7 +98,8 @@ class Instruction:
 @functools.cache
 def lanes(config: TpuConfig) -> ctypes.CDLL:
     """Return the lanes of ``config`` as a library."""
-    return library(verilog(Lanes(config), name="dut"), f"#define DIM {DIM}\n{_SHIM}")
+    text = verilog(Lanes(config), name="dut", write_grid=loops)
+    return library(text, f"#define DIM {DIM}\n{_SHIM}")
 
 
 def run(config: TpuConfig, instruction: Instruction, a, b, c) -> np.ndarray:

@@ -9,8 +9,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from verilated import library
 
-from celosia_hw.emit import verilog
 from celosia_hw.grid import Grid
+from celosia_hw.verilog.emit import verilog
+from celosia_sim.loops.vectorise import loops
 
 COLS, CYCLES = 5, 400
 WORDS = [(k * 37 + 11) & 0xFF for k in range(16)]
@@ -105,7 +106,7 @@ def test_loops_equal_a_model_of_the_element():
     shifts = np.arange(COLS) * 8
     packed = np.sum(each << shifts, axis=1).astype(np.uint64)
     result = np.zeros(CYCLES, np.uint64)
-    steps = library(verilog(Top(), name="dut"), SHIM).steps
+    steps = library(verilog(Top(), name="dut", write_grid=loops), SHIM).steps
     steps(CYCLES, *(x.ctypes.data_as(ctypes.c_void_p) for x in (enables, packed, result)))
     got = result.astype(np.int64)[:, np.newaxis] >> shifts & 255
     np.testing.assert_array_equal(got, expected(enables, each))

@@ -89,7 +89,7 @@ def test_every_extra_of_a_test_has_an_environment_and_the_other_way_round(script
     named |= set(re.findall(r'"(\w+)"', table.group(1)))
     assert named == set(test.bootstrap.SEPARATE)
     assert all(test.files_of(name) for name in test.bootstrap.SEPARATE)
-    assert Path("tests/sw/fpga/test_synthesis.py") not in test.files_of("fpga")
+    assert Path("tests/sw/cli/fpga/test_synthesis.py") not in test.files_of("fpga")
 
 
 def test_what_is_skipped_in_an_extra_has_failed(script, monkeypatch, capsys):

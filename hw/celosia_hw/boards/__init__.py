@@ -1,6 +1,6 @@
 """Boards: what is on them, and the chip put on each with a memory and the host link."""
 
-from celosia_hw.boards.board import Board, Capacity
+from celosia.arch.board import Board, Capacity
 
 __all__ = ["BOARDS", "Board", "Capacity", "board"]
 

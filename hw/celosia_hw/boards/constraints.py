@@ -1,6 +1,6 @@
 """Pin constraints in the formats of the tools."""
 
-from celosia_hw.boards.board import Board, Family
+from celosia.arch.board import Board, Family
 from celosia_hw.boards.platform_pins import PinGroup
 
 __all__ = ["CONSTRAINTS_FILES", "constraints", "vivado_script"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from celosia_hw.boards.board import Board
+from celosia.arch.board import Board
 
 __all__ = ["PinGroup", "board_pins"]
 

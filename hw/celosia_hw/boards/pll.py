@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celosia_hw.boards.board import Family
+from celosia.arch.board import Family
 
 __all__ = ["Pll", "PllLimits", "LIMITS", "pll"]
 

@@ -1,67 +1,28 @@
 """What the FPGA tools want for a chip on a board: Verilog, constraints, clocks."""
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from celosia.arch.board import Board, ChipKind, Sources
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
-from celosia_hw.boards.board import Board, ChipKind
 from celosia_hw.boards.constraints import CONSTRAINTS_FILES, constraints, vivado_script
 from celosia_hw.boards.platform_pins import board_pins
 from celosia_hw.boards.pll import pll
-from celosia_hw.boards.sdram_pads import pad_cycles
-from celosia_hw.boards.sdram_timing import SdramTiming
-from celosia_hw.boards.system import SystemConfig, system_verilog
 from celosia_hw.boards.tops import top_module
-from celosia_hw.compact.compact_system import compact_verilog
-from celosia_hw.compact.firmware import image, variant
+from celosia_hw.soc.compact.boot import FLASH_OFFSET
+from celosia_hw.soc.compact.firmware import image, variant
+from celosia_hw.soc.sdram_pads import pad_cycles
+from celosia_hw.soc.sdram_timing import SdramTiming
+from celosia_hw.soc.system import SystemConfig
+from celosia_hw.verilog.chip import compact_verilog, system_verilog
+from celosia_hw.verilog.emit import WriteGrid, instances
 
-__all__ = ["Sources", "sources"]
+__all__ = ["sources"]
 
 #: Requests that the receiver of a compact chip holds; its firmware is slower than any line.
 _COMPACT_BUFFER = 1024
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Inputs of the tools for one bitstream.
-
-    Parameters
-    ----------
-    board, config, chip
-        What it is of.
-    verilog
-        Everything; the module ``top``, whose ports are pins.
-    constraints, constraints_file
-        Text of the constraints, and the name of their file.
-    clocks
-        Frequencies in Hz by net of ``top``: the oscillator's and that of the system.
-    freq_hz
-        System clock, as near to the wish as the clock generator comes.
-    baud
-        Of the host link.
-    memory_bytes
-        External memory.
-    script
-        Tcl for Vivado (``xilinx7``), else empty.
-    flash
-        What the board's flash memory holds behind the bitstream, from
-        `celosia_hw.compact.boot.FLASH_OFFSET` on; empty where there is nothing.
-    """
-
-    board: Board
-    config: TpuConfig
-    chip: ChipKind
-    verilog: str
-    constraints: str
-    constraints_file: str
-    clocks: dict[str, int]
-    freq_hz: int
-    baud: int
-    memory_bytes: int
-    script: str = ""
-    flash: bytes = b""
 
 
 def _has_spram(board: Board) -> bool:
@@ -104,7 +65,7 @@ def _chip(board: Board, config: TpuConfig, wanted: ChipKind | None) -> ChipKind:
 
 def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
             chip: ChipKind | None = None, baud: int | None = None,
-            simulation: bool = False) -> Sources:
+            write_grid: WriteGrid = instances) -> Sources:
     """Return what the tools want for ``config`` on ``board``.
 
     Parameters
@@ -115,8 +76,8 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         One of ``board.chips``; the first of them that ``config`` can be if None.
     baud
         Of the host link; ``board.baud`` if None.
-    simulation
-        Write the Verilog in the form that simulates fast, not for synthesis.
+    write_grid
+        The form of grids, see `celosia_hw.verilog.emit.verilog`: that for synthesis if not given.
 
     Raises
     ------
@@ -146,10 +107,10 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         system = compact_verilog(config, link, words, spram=_has_spram(board), **sdram)
     else:
         system = system_verilog(config, SystemConfig(link, memory=board.memory, **sdram),
-                                simulation=simulation)
+                                write_grid=write_grid)
     verilog = "\n".join([system, top_module(board.family, board.series, setting, pins)])
     return Sources(
         board, config, chip, verilog, constraints(board.family, pins),
         CONSTRAINTS_FILES[board.family], {"clk": board.clock_hz, "clk_sys": actual}, actual,
         link.baud, board.memory_bytes,
-        vivado_script(board) if board.family == "xilinx7" else "", flash)
+        vivado_script(board) if board.family == "xilinx7" else "", flash, FLASH_OFFSET)

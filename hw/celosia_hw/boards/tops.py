@@ -2,7 +2,7 @@
 
 from celosia_hw.boards.platform_pins import PinGroup
 from celosia_hw.boards.pll import Pll
-from celosia_hw.boards.system import MODULE_NAME
+from celosia_hw.soc.system import MODULE_NAME
 
 __all__ = ["top_module"]
 

@@ -12,11 +12,12 @@ from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Access, Control
 from celosia_hw.bus.axi import AxiLiteSignature
+from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.host.axil import READ_CYCLES, AxiLiteResponder
 from celosia_hw.host.counters import READ_LATENCY, PerfCounters, events_layout
-from celosia_hw.host.run import RunControl, fault_layout
+from celosia_hw.host.run import RunControl
 
-__all__ = ["HostInterface", "constants", "window_layout"]
+__all__ = ["HostInterface", "constants"]
 
 #: Registers that may not change while a program runs.
 FIXED_IN_A_RUN = ("PROGRAM", "LENGTH", "WATCHDOG",
@@ -27,11 +28,6 @@ FIXED_IN_A_RUN = ("PROGRAM", "LENGTH", "WATCHDOG",
 def _slot(word: Any) -> Any:
     """Where a register of FIXED_IN_A_RUN is kept for reading, by the number of its word."""
     return word & 7 | (word >> 5 & 1) << 3
-
-
-def window_layout() -> data.StructLayout:
-    """First and last byte of a DMA window; closed where last < base."""
-    return data.StructLayout({"base": 32, "last": 32})
 
 
 def constants(config: TpuConfig) -> dict[str, int]:

@@ -3,12 +3,12 @@
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for
 
 from celosia.arch import registers
 from celosia.arch.faults import Fault
+from celosia_hw.commands import fault_layout
 
-__all__ = ["RunControl", "Status", "fault_layout"]
+__all__ = ["RunControl", "Status"]
 
 #: Cycles of ``unit_reset``.
 RESET_CYCLES = 2
@@ -24,11 +24,6 @@ class Status(enum.Enum, shape=3):
     DONE = registers.Status.DONE
     FAULTED = registers.Status.FAULTED
     RESETTING = registers.Status.RESETTING
-
-
-def fault_layout() -> data.StructLayout:
-    """Values of FAULT_CAUSE, FAULT_PC and FAULT_ADDR."""
-    return data.StructLayout({"cause": bits_for(max(Fault)), "pc": 32, "addr": 32})
 
 
 class RunControl(wiring.Component):

@@ -13,7 +13,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem, Opcode
 from celosia.arch.registers import NUM_WINDOWS
 from celosia.arch.vector import LANE_BITS_LSB
-from celosia_hw.host.interface import window_layout
+from celosia_hw.commands import window_layout
 from celosia_hw.scalar.dispatch import part_layout
 from celosia_hw.scalar.encoding import PC_BITS, header_layout, packed_layout, reaches, word_layout
 from celosia_hw.scalar.scoreboard import span_layout, ticket_layout

@@ -13,9 +13,13 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS
 from celosia_hw.bus.axi import AxiReadSignature
-from celosia_hw.commands import LAYOUTS, Activity, UnitSignature
-from celosia_hw.host.interface import window_layout
-from celosia_hw.host.run import fault_layout
+from celosia_hw.commands import (
+    LAYOUTS,
+    Activity,
+    UnitSignature,
+    fault_layout,
+    window_layout,
+)
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.check import Checker

@@ -1,7 +1,7 @@
 """The host link as data: what goes over the wire between a host and a board.
 
-Both sides, `celosia.driver.link` and `celosia_hw.link`, derive from the tables of this page. How
-they fit together is in docs/link.md.
+Both sides, `celosia.driver.link` and `celosia_hw.soc.link`, derive from the tables of this page.
+How they fit together is in docs/link.md.
 
 A frame is ``FLAG, stuffed bytes, FLAG``. The stuffed bytes are a body and its CRC-32 (least
 significant byte first) in which ESCAPE, byte ^ ESCAPE_XOR stands for every FLAG and every ESCAPE.

@@ -52,17 +52,21 @@ def _run(args: argparse.Namespace) -> int:
         for folder in (args.folder, args.folder / "rtl"):
             check_folder("--folder", folder)
     try:
-        from celosia_hw.top import chip_verilog
+        from celosia_hw.verilog.chip import chip_verilog
+        from celosia_hw.verilog.emit import instances
     except ModuleNotFoundError as error:
         raise needs("verilog", error, "hw") from error
     if args.folder:
-        from celosia_hw.package import write_folder
+        from celosia_hw.verilog.package import write_folder
         command = (f"celosia verilog --preset {args.preset} --folder {args.folder}"
                    f"{' --one-file' if args.one_file else ''}")
         files = write_folder(preset(args.preset), args.folder, command, one_file=args.one_file)
         print(f"{args.folder}: {len(files)} files; {args.folder / 'README.md'} explains them")
         return 0
-    text = chip_verilog(preset(args.preset), simulation=args.simulation)
+    form = instances
+    if args.simulation:
+        from celosia_sim.loops.vectorise import loops as form
+    text = chip_verilog(preset(args.preset), write_grid=form)
     if args.output:
         Path(args.output).write_text(text, encoding="utf-8")
         print(f"{args.output}: {text.count(chr(10))} lines")

@@ -3,7 +3,7 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.link import LinkConfig
 from celosia_hw.boards import BOARDS, board
-from celosia_hw.boards.sdram_timing import SdramTiming
+from celosia_hw.soc.sdram_timing import SdramTiming
 
 
 @pytest.mark.parametrize("name", list(BOARDS))

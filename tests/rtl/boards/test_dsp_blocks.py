@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from verilated import library
 
-from celosia_hw.compact.dot_products import ProductPair
-from celosia_hw.emit import verilog
+from celosia_hw.soc.compact.dot_products import ProductPair
+from celosia_hw.verilog.emit import verilog
 from celosia_sim.boards.cells import cells_verilog
 
 KINDS = ("inferred", "ours", "theirs")

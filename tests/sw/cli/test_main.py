@@ -236,9 +236,9 @@ def test_results_are_looked_at_before_the_work(capsys, add, monkeypatch, tmp_pat
     def early(*_, **__):
         pytest.fail("too early")
 
-    top = types.ModuleType("celosia_hw.top")
-    top.chip_verilog = early
-    monkeypatch.setitem(sys.modules, "celosia_hw.top", top)
+    writer = types.ModuleType("celosia_hw.verilog.chip")
+    writer.chip_verilog = early
+    monkeypatch.setitem(sys.modules, "celosia_hw.verilog.chip", writer)
     monkeypatch.setattr(files, "read_program", early)
     monkeypatch.setattr("celosia.cli.compile.compile_file", early)
     monkeypatch.setattr(importlib.import_module("celosia.bench.main"), "rows", early)
@@ -295,19 +295,20 @@ def test_save_writes_the_file_that_was_named(capsys, add, tmp_path):
 
 
 def test_verilog(capsys, monkeypatch, tmp_path):
-    top = types.ModuleType("celosia_hw.top")
-    top.chip_verilog = lambda config, simulation: (
-        f"module celosia; // {config.name} {simulation}\nendmodule\n")
-    monkeypatch.setitem(sys.modules, "celosia_hw.top", top)
+    writer = types.ModuleType("celosia_hw.verilog.chip")
+    writer.chip_verilog = lambda config, write_grid: (
+        f"module celosia; // {config.name} {write_grid.__name__}\nendmodule\n")
+    monkeypatch.setitem(sys.modules, "celosia_hw.verilog.chip", writer)
     assert main(["verilog", "--preset", "nano"]) == 0
-    assert capsys.readouterr().out == "module celosia; // nano False\nendmodule\n"
+    assert capsys.readouterr().out == "module celosia; // nano instances\nendmodule\n"
     path = tmp_path / "x.v"
     assert main(["verilog", "--simulation", "-o", str(path)]) == 0
     assert capsys.readouterr().out == f"{path}: 2 lines\n"
-    assert path.read_text() == "module celosia; // core True\nendmodule\n"
-    monkeypatch.setitem(sys.modules, "celosia_hw.top", None)
+    assert path.read_text() == "module celosia; // core loops\nendmodule\n"
+    monkeypatch.setitem(sys.modules, "celosia_hw.verilog.chip", None)
     assert fails(capsys, "verilog") == (
-        "celosia: error: verilog needs the package celosia_hw.top: pip install 'celosia[hw]'\n")
+        "celosia: error: verilog needs the package celosia_hw.verilog.chip: "
+        "pip install 'celosia[hw]'\n")
 
 
 @pytest.mark.parametrize(("name", "where"), [("demo", "celosia.cli.demo"),

@@ -43,7 +43,7 @@ def hello(session: int = SESSION) -> bytes:
 
 
 class _Deframer(FrameDecoder):
-    """Takes the stuffing out as `celosia_hw.link.deframer` does, also where it makes no sense."""
+    """Takes out the stuffing as `celosia_hw.soc.link.deframer`, also where it makes no sense."""
 
     def __init__(self, buffer_bytes: int):
         super().__init__()

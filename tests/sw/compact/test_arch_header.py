@@ -7,12 +7,12 @@ import pytest
 from celosia.arch import isa, link, registers
 from celosia.arch.faults import Fault
 from celosia.arch.vector import FLOAT_OPS, VECTOR_OPERANDS, VectorOp
-from celosia_hw.compact.arch_header import HEADERS, arch_header
+from celosia_hw.soc.compact.arch_header import HEADERS, arch_header
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
 def test_header_is_up_to_date(path):
-    assert path.read_text() == HEADERS[path](), "python -m celosia_hw.compact.arch_header"
+    assert path.read_text() == HEADERS[path](), "python -m celosia_hw.soc.compact.arch_header"
 
 
 def defined() -> dict[str, str]:

@@ -16,8 +16,8 @@ from celosia.driver.errors import RunTimeout
 from celosia.driver.link import LinkTransport
 from celosia.driver.model import ModelTransport
 from celosia.ops.gemm import matmul
-from celosia_hw.compact import firmware
-from celosia_hw.compact.firmware import (
+from celosia_hw.soc.compact import firmware
+from celosia_hw.soc.compact.firmware import (
     BF16,
     CONFIG_BYTE,
     INT8,
@@ -44,7 +44,7 @@ def exactly(text: str) -> str:
 def test_committed_image_is_what_the_sources_give(tmp_path, made):
     built = firmware.build(made, tmp_path)
     assert built == made.image.read_bytes(), \
-        "run python -m celosia_hw.compact.firmware, and commit what it makes"
+        "run python -m celosia_hw.soc.compact.firmware, and commit what it makes"
     parts = firmware.sections((tmp_path / "firmware.elf").read_bytes())
     assert [part.name for part in parts] == [".text", ".rodata", ".bss"]
     assert parts[0].address == 0

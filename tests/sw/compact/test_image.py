@@ -1,6 +1,7 @@
 """The image itself, executed by a Python model of the sequencer."""
 
 import numpy as np
+from hw.compact.rv32 import Reference
 
 from celosia.arch.config import preset
 from celosia.arch.link import Kind, LinkConfig
@@ -9,9 +10,8 @@ from celosia.driver import Device
 from celosia.driver.link import LinkTransport
 from celosia.driver.link.frames import FrameDecoder
 from celosia.ops.gemm import matmul
-from celosia_hw.compact.firmware import INT8, image
-from celosia_hw.compact.memory_map import EngineRegister
-from hw.compact.rv32 import Reference
+from celosia_hw.soc.compact.firmware import INT8, image
+from celosia_hw.soc.compact.memory_map import EngineRegister
 from sw.compact.link_bench import HardwareBoard, frame, hello
 from sw.driver.link.faulty import FaultyWire
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import house
-from pages.architecture import picture, reduced, table
+from pages.architecture import merged, picture, reduced, table
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,6 +25,11 @@ flowchart TB
     graph_ --> arch_
 ```
 """
+
+
+def test_rooms_of_a_package_are_one():
+    rooms = {"arch": set(), "chip.fp": {"arch"}, "chip.top": {"chip.fp"}, "sim": {"chip.top"}}
+    assert merged(rooms, "chip") == {"arch": set(), "chip": {"arch"}, "sim": {"chip"}}
 
 
 def test_the_table_has_every_room_and_import_in_order():

@@ -1,4 +1,4 @@
-"""A board's side of the link in Python: what `celosia_hw.link` does, frame by frame."""
+"""A board's side of the link in Python: what `celosia_hw.soc.link` does, frame by frame."""
 
 from collections.abc import Callable
 

@@ -1,0 +1,1 @@
+"""Verilog of the chip and of systems, and the folder that is delivered with it."""

@@ -1,0 +1,53 @@
+"""Verilog of the chip, of a chip on a board, and of the host link alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.link import LinkConfig
+from celosia_hw import top
+from celosia_hw.soc import system
+from celosia_hw.soc.compact.compact_system import CompactSystem
+from celosia_hw.soc.link import host_link
+from celosia_hw.soc.system import System, SystemConfig
+from celosia_hw.top import Celosia
+from celosia_hw.verilog.emit import WriteGrid, instances, verilog
+
+__all__ = ["chip_verilog", "compact_verilog", "link_verilog", "system_verilog"]
+
+
+def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances) -> str:
+    """Verilog of the chip, module `celosia_hw.top.MODULE_NAME`; the same for the same arguments.
+
+    Parameters
+    ----------
+    write_grid
+        The form of grids, see `celosia_hw.verilog.emit.verilog`: that for synthesis if not given.
+    """
+    return verilog(Celosia(config), name=top.MODULE_NAME, write_grid=write_grid)
+
+
+def system_verilog(config: TpuConfig, around: SystemConfig, *,
+                   write_grid: WriteGrid = instances) -> str:
+    """Verilog of the chip with memory and link, module `celosia_hw.soc.system.MODULE_NAME`.
+
+    Parameters
+    ----------
+    write_grid
+        As of `chip_verilog`.
+    """
+    return verilog(System(config, around), name=system.MODULE_NAME, write_grid=write_grid)
+
+
+def compact_verilog(config: TpuConfig, link: LinkConfig, firmware: Sequence[int] = (),
+                    **how: Any) -> str:
+    """Verilog of the compact system for synthesis, module `celosia_hw.soc.system.MODULE_NAME`.
+
+    Parameters are those of `CompactSystem`.
+    """
+    return verilog(CompactSystem(config, link, firmware, **how), name=system.MODULE_NAME)
+
+
+def link_verilog(config: TpuConfig, link: LinkConfig) -> str:
+    """Verilog of the link, module `celosia_hw.soc.link.host_link.MODULE_NAME`."""
+    return verilog(host_link.HostLink(config, link), name=host_link.MODULE_NAME)

@@ -1,0 +1,246 @@
+"""Verilog of a grid of equal elements, as loops over arrays.
+
+A simulator that compiles Verilog to C++ turns an instance for each element into straight code, as
+much as there are elements. Written as a loop over arrays of words, the same registers and the same
+logic become a loop that a C++ compiler turns into vector instructions: the 16 x 16 array of bf16
+elements simulates ten times faster, and builds in a fifth of the time.
+
+Assignments are put in order, names of registers become elements of arrays, nets become variables of
+the loop. Registers whose enable is the same for all elements have a loop of their own, which is
+skipped without it: what a pipeline does not use costs nothing.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from celosia_hw.grid import Grid
+from celosia_sim.loops.netlist import FUNCTION_NAME, KEYWORDS, TOKEN, UPDATE, Element, Update, names
+
+__all__ = ["loops"]
+
+#: Elements that one loop goes over at most: what it reads and writes should fit into a cache.
+_BLOCK = 1024
+
+
+def _word(width: int) -> int:
+    """Bits of the array element that holds ``width`` bits: all of one size vectorise best."""
+    return 32 if width <= 32 else max(width, 64)
+
+
+def _bits(width: int) -> str:
+    return f"[{width - 1}:0]"
+
+
+def _loop(count: int, lines: Iterable[str]) -> list[str]:
+    lines = list(lines)
+    if not lines:
+        return []
+    # Unrolled by Verilator, it would not vectorise.
+    return ["/* verilator unroll_disable */",
+            f"for (at = 0; at < {count}; at = at + 1) begin", *lines, "end"]
+
+
+def loops(grid: Grid, element: str) -> str:
+    """Verilog of a grid, as the module ``<module>_grid``, from that of its element.
+
+    Raises
+    ------
+    ValueError
+        If the element is not as `Grid` wants it, or has what `Element` does not know.
+    """
+    netlist = Element.parse(element, grid.module)
+    writer = _Writer(netlist, grid)
+    ports, unpack, pack = writer.ports()
+    gather, blocks, active = writer.gather(), writer.blocks, grid.active_port
+    groups = netlist.groups({"rst", *grid.shared})
+    # Verilator may cut a long function in pieces; what is in one loop stays together, and the
+    # variables of the inner tasks stay local to them.
+    updates = [line for k, group in enumerate(groups) for line in writer.update(k, *group)]
+    return "\n".join([
+        "/* verilator lint_off UNUSEDSIGNAL */",  # bits and nets that simplification left behind
+        f"module {grid.module}_grid({', '.join(['clk', 'rst', *ports])});",
+        "input clk;", "input rst;", *writer.declarations, *netlist.functions,
+        "logic [31:0] at_block;",
+        "task automatic gather_task;", "logic [31:0] at;", *gather, "endtask", *updates,
+        "task automatic step_task;", *unpack,
+        f"for (at_block = {blocks - 1}; at_block < {blocks}; at_block = at_block - 1)",
+        "begin", "gather_task();", *(f"update_task_{k}();" for k in range(len(groups))), "end",
+        "endtask",
+        f"always @(posedge clk) {f'if ({active}) ' if active else ''}begin", "step_task();", *pack,
+        "end", "endmodule",
+        "/* verilator lint_on UNUSEDSIGNAL */", ""])
+
+
+class _Writer:
+    """Writes the parts of the module; ``declarations`` grow with them.
+
+    Registers are arrays ``[at_block][at]``: blocks of some rows of the grid, one element after the
+    other.
+    """
+
+    def __init__(self, element: Element, grid: Grid):
+        rows, cols = grid.rows, grid.cols
+        self.element, self.rows, self.cols = element, rows, cols
+        self.right, self.down, self.shared = grid.right, grid.down, grid.shared
+        self.passed = [f"{name}_i" for name in (*grid.right, *grid.down)]
+        self.each = [name for name in element.inputs
+                     if name not in (*self.passed, *grid.shared)]
+        self.block = min(rows, max(1, _BLOCK // cols))  # rows of a block
+        self.blocks, self.size = rows // self.block, self.block * cols
+        if rows % self.block:
+            raise ValueError(f"rows of a grid must be a multiple of {self.block}, not {rows!r}")
+        self._functions = {found[1] for text in element.functions
+                           if (found := FUNCTION_NAME.search(text))}
+        self._known: dict[str, str] = {}
+        self._addresses = 0
+        width = element.width
+        self.declarations = [
+            *(f"logic {_bits(_word(width[name]))} {self._array(name)} "
+              f"[0:{self.blocks - 1}][0:{self.size - 1}];" for name in element.registers),
+            *(f"logic {_bits(width[name])} {self._name(name)} [0:{depth - 1}];"
+              for name, depth in element.depth.items())]
+        if element.contents:
+            self.declarations += ["initial begin", *map(self._rename, element.contents), "end"]
+
+    def _name(self, name: str) -> str:
+        """Verilog name of a net, an input, a memory or the value that a register has."""
+        if name in ("rst", *self.shared):
+            return name
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", name)
+        return self._known.setdefault(name, f"x{len(self._known)}_{plain}")
+
+    def _array(self, register: str) -> str:
+        return f"{self._name(register)}_q"
+
+    def _rename(self, text: str, others: Mapping[str, str] | None = None) -> str:
+        def token(match: re.Match[str]) -> str:
+            name = match["name"]
+            if name is None or name in KEYWORDS or name.strip() in self._functions:
+                return match[0]
+            name = name.strip()
+            return others[name] if others else self._name(name)
+        return TOKEN.sub(token, text)
+
+    def ports(self) -> tuple[list[str], list[str], list[str]]:
+        """Names of the ports, and what goes from them into arrays and from arrays into them."""
+        element, width = self.element, self.element.width
+        names, unpack, pack = [], [], []
+
+        def port(direction: str, name: str, count: int) -> list[str]:
+            w = width[name]
+            names.append(name)
+            self.declarations.append(f"{direction} {_bits(count * w)} {name};")
+            return [f"{name}[{k * w + w - 1}:{k * w}]" for k in range(count)]
+
+        def array(name: str, suffix: str) -> None:
+            self.declarations.append(f"logic {_bits(_word(width[name]))} {name}{suffix};")
+
+        for name in self.shared:
+            port("input", name, 1)
+        for base, count in (*((base, self.rows) for base in self.right),
+                            *((base, self.cols) for base in self.down)):
+            name = f"{base}_i"
+            array(name, f"_edge [0:{count - 1}]")
+            unpack += [f"{name}_edge[{k}] = {part};"
+                       for k, part in enumerate(port("input", name, count))]
+        for name in self.each:
+            array(name, f"_all [0:{self.blocks - 1}][0:{self.size - 1}]")
+            unpack += [f"{name}_all[{k // self.size}][{k % self.size}] = {part};"
+                       for k, part in enumerate(port("input", name, self.rows * self.cols))]
+        for name in self.passed:
+            array(name, f"_in [0:{self.size - 1}]")
+        for name in element.outputs:
+            base = name.removesuffix("_o")
+            if base in self.right:
+                continue
+            first = (self.rows - 1) * self.cols if base in self.down else 0
+            count = self.rows * self.cols - first
+            pack += [f"{part} <= {self._array(element.alias[name])}[{k // self.size}]"
+                     f"[{k % self.size}]{_bits(width[name])};"
+                     for k, part in enumerate(port("output reg", name, count), first)]
+        return names, unpack, pack
+
+    def gather(self) -> list[str]:
+        """Lines that bring what is passed to the elements of a block.
+
+        Blocks go from the last to the first: a block reads what the one above it held.
+        """
+        cols, size = self.cols, self.size
+        sources = {name: self._array(self.element.alias[f"{name}_o"])
+                   for name in (*self.right, *self.down)}
+        right = [(f"{name}_i", sources[name]) for name in self.right]
+        down = [(f"{name}_i", sources[name]) for name in self.down]
+        return [
+            *_loop(size - 1, (f"{name}_in[at + 1] = {source}[at_block][at];"
+                              for name, source in right)),
+            *_loop(self.block, (f"{name}_in[at * {cols}] = {name}_edge[at_block * {self.block} + "
+                                "at];" for name, _ in right)),
+            *_loop(size - cols, (f"{name}_in[at + {cols}] = {source}[at_block][at];"
+                                 for name, source in down)),
+            "if (at_block == 0) begin",
+            *_loop(cols, (f"{name}_in[at] = {name}_edge[at];" for name, _ in down)),
+            "end else begin",
+            *_loop(cols, (f"{name}_in[at] = {source}[at_block - 1][at + {size - cols}];"
+                          for name, source in down)),
+            "end",
+        ]
+
+    def update(self, number: int, guard: str, updates: list[Update]) -> list[str]:
+        """Task that makes the updates of a group in a block."""
+        element, width, rename = self.element, self.element.width, self._rename
+        # Words of memories are looked up in a loop of their own: it is no vector code.
+        looked_up = [update for update in updates if guard and update.memory]
+        direct = [update for update in updates if not (guard and update.memory)]
+        targets = list(dict.fromkeys(name for update in direct for name in update.registers))
+        future = {name: f"next_{self._name(name)}" for name in targets}
+        addresses = {update.address: "" for update in looked_up}
+        for address in addresses:
+            addresses[address] = f"address_array_{self._addresses}"
+            self.declarations.append(f"logic [31:0] {addresses[address]} [0:{self.size - 1}];")
+            self._addresses += 1
+
+        texts = [*addresses, *(line for update in direct
+                               for line in ([update.value] if guard else update.lines))]
+        logic, decision = element.cone(texts), element.cone([guard])
+        used = {*(name for text in texts for name in names(text)),
+                *(name for pair in logic for text in pair for name in names(text))}
+        if not guard:  # what is not updated keeps its value
+            used |= set(targets)
+        deciding = {name for pair in decision for text in pair for name in names(text)}
+
+        def assigned(pairs: Iterable[tuple[str, str]]) -> list[str]:
+            return [f"{rename(left)} = {rename(right)};" for left, right in pairs]
+
+        def changed(line: str) -> str:
+            if not (match := UPDATE.fullmatch(line)):
+                return rename(line)
+            return (f"{rename(match['condition'])}{rename(match['target'], future)} = "
+                    f"{rename(match['value'])};")
+
+        main = [
+            *(f"{self._name(name)} = {name}_in[at]{_bits(width[name])};"
+              for name in self.passed if name in used),
+            *(f"{self._name(name)} = {name}_all[at_block][at]{_bits(width[name])};"
+              for name in self.each if name in used),
+            *(f"{self._name(name)} = {self._array(name)}[at_block][at]{_bits(width[name])};"
+              for name in element.registers if name in used),
+            *assigned(logic),
+            *(f"{future[name]} = {self._name(name)};" for name in targets if not guard),
+            *((f"{future[update.registers[0]]} = {rename(update.value)};" for update in direct)
+              if guard else (changed(line) for update in direct for line in update.lines)),
+            *(f"{self._array(name)}[at_block][at] = {future[name]};" for name in targets),
+            *(f"{array}[at] = {rename(address)};" for address, array in addresses.items()),
+        ]
+        lookups = [f"{self._array(update.registers[0])}[at_block][at] = "
+                   f"{self._name(update.memory)}[{addresses[update.address]}[at]];"
+                   for update in looked_up]
+        local = sorted(name for name in used | deciding if name in width
+                       and name not in (*element.depth, *self.shared, "rst"))
+        return [
+            f"task automatic update_task_{number};", "logic [31:0] at;",
+            *(f"logic {_bits(width[name])} {self._name(name)};" for name in local),
+            *(f"logic {_bits(width[name])} {future[name]};" for name in targets),
+            *assigned(decision), *([f"if ({rename(guard)}) begin"] if guard else []),
+            *_loop(self.size, main), *_loop(self.size, lookups), *(["end"] if guard else []),
+            "endtask",
+        ]

@@ -1,0 +1,137 @@
+"""What a board is to the tools: its device, its clock, its memory; and what they are given."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from celosia.arch.config import TpuConfig
+
+__all__ = ["Board", "Capacity", "ChipKind", "Family", "MemoryKind", "Sources"]
+
+Family = Literal["ecp5", "ice40", "gowin", "xilinx7"]
+MemoryKind = Literal["sdram", "on-chip"]
+#: The chip of `celosia_hw.soc.compact`, or that of `celosia_hw.top`.
+ChipKind = Literal["compact", "pipelined"]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a device has, from its data sheet.
+
+    Parameters
+    ----------
+    luts
+        Look-up tables of 4 inputs (``xilinx7``: of 6).
+    flip_flops
+    multipliers
+        Of 18 x 18 bits (``ice40``: 16 x 16, ``xilinx7``: 25 x 18).
+    block_rams, block_ram_bits
+        Block RAMs, and bits of one.
+    source
+        Device and page.
+    """
+
+    luts: int
+    flip_flops: int
+    multipliers: int
+    block_rams: int
+    block_ram_bits: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board.
+
+    Parameters
+    ----------
+    name, title
+        For commands, for people.
+    family
+        Chooses primitives and tools.
+    device, package, speed
+        As place and route wants them: ``nextpnr-ecp5 --85k --package --speed``, ``nextpnr-ice40
+        --up5k --package``, ``nextpnr-himbaechel --device`` (which holds package and speed); for
+        Vivado the part is device + package + speed.
+    preset
+        Name of the chip that is built where none is asked for.
+    clock_hz
+        The oscillator.
+    freq_hz
+        System clock where none is asked for.
+    baud
+        Of the host link where none is asked for; the board's USB bridge reaches it.
+    memory, memory_bytes
+        External memory of the chip: an SDRAM, or RAM of the FPGA.
+    loader
+        Name of the board for ``openFPGALoader -b``.
+    capacity
+        What the device has.
+    series
+        Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
+    build_only
+        The board's bitstream is built and nothing more is claimed of it.
+    chips
+        What can be built for it; the first one that a preset can be is, where none is asked for.
+    """
+
+    name: str
+    title: str
+    _: KW_ONLY
+    family: Family
+    device: str
+    package: str
+    speed: str
+    preset: str
+    clock_hz: int
+    freq_hz: int
+    baud: int
+    memory: MemoryKind
+    memory_bytes: int
+    loader: str
+    capacity: Capacity
+    series: str = ""
+    build_only: bool = False
+    chips: tuple[ChipKind, ...] = ("compact",)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Inputs of the tools for one bitstream.
+
+    Parameters
+    ----------
+    board, config, chip
+        What it is of.
+    verilog
+        Everything; the module ``top``, whose ports are pins.
+    constraints, constraints_file
+        Text of the constraints, and the name of their file.
+    clocks
+        Frequencies in Hz by net of ``top``: the oscillator's and that of the system.
+    freq_hz
+        System clock, as near to the wish as the clock generator comes.
+    baud
+        Of the host link.
+    memory_bytes
+        External memory.
+    script
+        Tcl for Vivado (``xilinx7``), else empty.
+    flash
+        What the board's flash memory holds behind the bitstream; empty where there is nothing.
+    flash_offset
+        Its first byte.
+    """
+
+    board: Board
+    config: TpuConfig
+    chip: ChipKind
+    verilog: str
+    constraints: str
+    constraints_file: str
+    clocks: dict[str, int]
+    freq_hz: int
+    baud: int
+    memory_bytes: int
+    script: str = ""
+    flash: bytes = b""
+    flash_offset: int = 0

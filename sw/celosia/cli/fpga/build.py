@@ -1,0 +1,239 @@
+"""Verilog to bitstream: synthesis, place and route, packing; a report of each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from celosia.arch.board import Sources
+from celosia.cli.fpga.errors import FpgaError
+from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
+from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
+from celosia.cli.fpga.netlist import read as read_netlist
+from celosia.cli.fpga.stamps import Stamps, digest, locked
+from celosia.cli.fpga.timing import TimingReport
+from celosia.cli.fpga.timing import read as read_timing
+from celosia.cli.fpga.tools import Tool, find, run
+
+__all__ = ["REPORT", "BuildResult", "Routed", "build", "write_sources"]
+
+#: Maps logic in half the time, to about a tenth more LUTs: for checks.
+QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
+
+#: The report's file in the output folder.
+REPORT = "report.json"
+_NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
+#: What the flash memory holds behind the bitstream.
+_FIRMWARE = "firmware.bin"
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What place and route with one seed gave."""
+
+    seed: int
+    timing: TimingReport
+    seconds: float
+
+
+@dataclass
+class BuildResult:
+    """What a build gave.
+
+    Attributes
+    ----------
+    netlist
+        After synthesis.
+    routed
+        A result for each seed; empty after synthesis only.
+    bitstream
+        Of the best of them.
+    tools
+        Versions, by program.
+    seconds
+        Of each step; a step that was done by an earlier build has the seconds of then.
+    """
+
+    sources: Sources
+    folder: Path
+    netlist: Netlist
+    routed: list[Routed] = field(default_factory=list)
+    bitstream: Path | None = None
+    tools: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> Routed | None:
+        """The result with the fastest system clock."""
+        return max(self.routed, key=self.fmax_mhz, default=None)
+
+    def fmax_mhz(self, routed: Routed) -> float:
+        """The fastest that the system's clock may be, in MHz."""
+        clocks = routed.timing.clocks
+        # The last of the board's clocks is the system's, unless the two are one.
+        for name in reversed(self.sources.clocks):
+            if name in clocks:
+                return clocks[name].fmax_mhz
+        return clocks[routed.timing.slowest].fmax_mhz
+
+    @property
+    def lacks(self) -> list[str]:
+        """What the device has too little of, in words; empty where the design fits."""
+        have, need = available(self.sources.board.capacity), self.netlist.total()
+        return [f"{need[resource]:,} {what} of {have[resource]:,}"
+                for resource, what in RESOURCES.items() if need[resource] > have[resource]]
+
+    def used(self) -> dict[str, int]:
+        """What the design takes, by resource: as placed, or else as synthesised."""
+        placed = self.best.timing.placed if self.best else {}
+        return {**self.netlist.total(), **placed}
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_sources(made: Sources, folder: Path) -> list[Path]:
+    """Write what the tools want; return the files."""
+    files = {_VERILOG: made.verilog, made.constraints_file: made.constraints}
+    if made.script:
+        files[_SCRIPT] = made.script
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        _write(folder / name, text)
+    written = [folder / name for name in files]
+    if made.flash:
+        written.append(folder / _FIRMWARE)
+        written[-1].write_bytes(made.flash)
+    return written
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """A build that goes on."""
+
+    made: Sources
+    family: Family
+    folder: Path
+    stamps: Stamps
+    say: Callable[[str], None]
+    #: What a step that is done anew makes wrong: it must not be taken for that of this build.
+    stale: tuple[str, ...]
+
+    def step(self, what: str, tool: Tool, arguments: list[str], key: str, log: str,
+             *outputs: str, own_log: bool = False) -> float:
+        """Run a tool, unless its outputs are there already; return its seconds."""
+        key = digest(key, str(tool), arguments)
+        if self.stamps.fresh(key, *outputs):
+            seconds = self.stamps.seconds(outputs[0])
+            self.say(f"{what:16} as before")
+            return seconds
+        self.stamps.forget(*outputs, *self.stale)
+        self.say(f"{what:16} {tool} ...")
+        seconds = run(tool, arguments, self.folder, log, own_log=own_log)
+        for name in outputs:
+            if not (self.folder / name).is_file():
+                raise FpgaError(f"{tool.name} must write {self.folder / name}, but has not; see "
+                                f"{self.folder / log}")
+        self.stamps.keep(key, seconds, *outputs)
+        self.say(f"{'':16} {seconds:.0f} s")
+        return seconds
+
+    def synthesise(self, tool: Tool, key: str, quick: bool) -> float:
+        """Make the netlist."""
+        script = "; ".join((
+            f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
+            *([QUICK] if quick else []), self.family.synth(self.made.board),
+            f"write_json {_NETLIST}"))
+        return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script], key,
+                         "synthesis.log", _NETLIST, own_log=True)
+
+    def route(self, tool: Tool, netlist: Netlist, key: str, seed: int) -> Routed:
+        """Place and route."""
+        report, routed = f"timing-{seed}.json", f"routed-{seed}.{self.family.routed}"
+        arguments = [
+            "--json", _NETLIST, "--top", TOP, "--seed", str(seed),
+            "--freq", f"{self.made.freq_hz / 1e6:.6f}", "--timing-allow-fail",
+            "--report", report, *self.family.arguments(
+                self.made.board, self.made.constraints_file, routed)]
+        seconds = self.step(f"seed {seed}", tool, arguments, key, f"route-{seed}.log",
+                            report, routed)
+        return Routed(seed, read_timing(self.folder / report, netlist, self.family), seconds)
+
+
+def _with_flash(packed: Path, made: Sources) -> bytes:
+    """The contents of a flash memory: a bitstream, and what comes behind it."""
+    data, offset = packed.read_bytes(), made.flash_offset
+    if len(data) > offset:
+        raise FpgaError(f"{packed} must have at most {offset} bytes, for the firmware comes "
+                        f"behind it, not {len(data)}")
+    return data.ljust(offset, b"\xff") + made.flash
+
+
+def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_only: bool = False,
+          quick: bool = False, say: Callable[[str], None] = lambda line: None) -> BuildResult:
+    """Make a bitstream; only a netlist where the device `lacks` something for more.
+
+    Parameters
+    ----------
+    made
+        What is built, of `celosia_hw.boards.sources.sources`.
+    folder
+        Where every file goes. What is there already, and made of the same, is not made again.
+    seeds
+        Of place and route: one run each, the bitstream is of the best.
+    synth_only
+        Make the netlist only.
+    quick
+        Map logic in less time, to more LUTs; for ``synth_only``.
+    say
+        Is given a line for each step.
+
+    Raises
+    ------
+    ToolMissing, ToolFailed
+        If a program is not there, or fails.
+    FpgaError
+        If the folder cannot be used, the family's place and route is not done here, or a program
+        gives another result than it should.
+    """
+    kind = family(made.board)
+    if not (synth_only or kind.place):
+        raise FpgaError(f"board {made.board.name} must be built by Vivado: --sources writes what "
+                        f"it reads, --synth-only counts cells")
+    # All are looked for first: it would be late to miss one after an hour.
+    names = ["yosys", *([] if synth_only else [kind.place, kind.pack])]
+    tools = {name: find(name) for name in names}
+    with locked(folder):
+        write_sources(made, folder)
+        bitstream = f"celosia-{made.board.name}-{made.config.name}.{kind.bitstream}"
+        flow = _Flow(made, kind, folder, Stamps(folder), say, (bitstream, REPORT))
+        key = digest(made.verilog)
+        seconds = {"synthesis": flow.synthesise(tools["yosys"], key, quick)}
+        netlist = read_netlist(folder / _NETLIST, kind)
+        built = BuildResult(made, folder, netlist, tools={name: str(tool)
+                                                    for name, tool in tools.items()},
+                      seconds=seconds)
+        if synth_only or built.lacks:
+            return built
+        content = hashlib.sha256((folder / _NETLIST).read_bytes()).hexdigest()
+        key = digest(content, made.constraints)
+        for seed in dict.fromkeys(seeds):
+            built.routed.append(flow.route(tools[kind.place], netlist, key, seed))
+            seconds[f"seed {seed}"] = built.routed[-1].seconds
+            say(f"{'':16} {built.fmax_mhz(built.routed[-1]):.2f} MHz")
+        best = built.best
+        if best is None:
+            raise FpgaError("--seeds must have one seed at least")
+        routed = f"routed-{best.seed}.{kind.routed}"
+        key = hashlib.sha256((folder / routed).read_bytes()).hexdigest()
+        packed = f"packed.{kind.bitstream}" if made.flash else bitstream
+        seconds["packing"] = flow.step(
+            "packing", tools[kind.pack], kind.packing(made.board, routed, packed), key,
+            "packing.log", packed)
+        if made.flash:
+            (folder / bitstream).write_bytes(_with_flash(folder / packed, made))
+        built.bitstream = folder / bitstream
+        return built

@@ -1,0 +1,173 @@
+"""FPGA families, as data: which tools make a bitstream, and what a cell of a netlist takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from celosia.arch.board import Board, Capacity
+from celosia.cli.fpga.errors import FpgaError
+
+__all__ = ["FAMILIES", "RESOURCES", "TOP", "Family", "available", "family"]
+
+#: Module that the netlists of boards have at the top.
+TOP = "top"
+#: What is counted, and what it is called.
+RESOURCES = {"luts": "LUTs", "flip_flops": "flip-flops", "multipliers": "DSP blocks",
+             "block_rams": "block RAMs"}
+
+
+def _cells(**of: Mapping[str, float]) -> Mapping[str, Mapping[str, float]]:
+    """Turn resource -> cell -> amount into cell -> resource -> amount."""
+    turned: dict[str, dict[str, float]] = {}
+    for resource, amounts in of.items():
+        for cell, amount in amounts.items():
+            turned.setdefault(cell, {})[resource] = amount
+    return MappingProxyType(turned)
+
+
+@dataclass(frozen=True)
+class Family:
+    """How designs for a family are made.
+
+    Parameters
+    ----------
+    synth
+        Command of Yosys that synthesises; its result is what place and route reads.
+    cells
+        What a cell takes, by cell and resource. Resources are the fields of
+        `celosia.arch.board.Capacity`.
+    prefixes
+        The same for cells that begin so.
+    packs
+        Whether a LUT and a flip-flop that it drives share a cell whose number is the limit, and a
+        flip-flop alone takes one.
+    place
+        Program that places and routes, "" where nothing here does.
+    arguments
+        Its arguments for a board, a constraints file and the output's name.
+    routed
+        Ending of what it writes.
+    pack
+        Program that makes the bitstream.
+    packing
+        Its arguments for a board, the routed design and the bitstream.
+    bitstream
+        Ending of the bitstream.
+    placed
+        What place and route counts, by resource and its own name, each with what one is worth.
+    """
+
+    name: str
+    synth: Callable[[Board], str]
+    cells: Mapping[str, Mapping[str, float]]
+    prefixes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    packs: bool = False
+    place: str = ""
+    arguments: Callable[[Board, str, str], list[str]] = lambda board, pins, routed: []
+    routed: str = ""
+    pack: str = ""
+    packing: Callable[[Board, str, str], list[str]] = lambda board, routed, bitstream: []
+    bitstream: str = ""
+    placed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def takes(self, cell: str) -> Mapping[str, float]:
+        """What a cell takes, by resource."""
+        if cell in self.cells:
+            return self.cells[cell]
+        return next((amounts for prefix, amounts in self.prefixes.items()
+                     if cell.startswith(prefix)), {})
+
+
+_ECP5 = Family(
+    "ecp5",
+    # -nowidelut: a mux of four is two LUTs, not the four below a PFUMX tree. With a delay target
+    # (ps) abc9 saves area on paths that have time.
+    synth=lambda board: f"scratchpad -set abc9.D 3500; synth_ecp5 -nowidelut -top {TOP}",
+    # A carry cell takes a slice of two LUTs, a 16x4 RAM four and the write port of its block.
+    cells=_cells(luts={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4},
+                 flip_flops={"TRELLIS_FF": 1},
+                 multipliers={"MULT18X18D": 1},
+                 block_rams={"DP16KD": 1, "PDPW16KD": 1}),
+    place="nextpnr-ecp5",
+    # router1 gave 170 MHz where router2 gave 118.
+    arguments=lambda board, pins, routed: [
+        f"--{board.device}", "--package", board.package, "--speed", board.speed,
+        "--lpf", pins, "--textcfg", routed, "--router", "router1"],
+    routed="config", pack="ecppack",
+    packing=lambda board, routed, bitstream: ["--compress", routed, bitstream],
+    bitstream="bit",
+    placed={"luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1},
+            "multipliers": {"MULT18X18D": 1}, "block_rams": {"DP16KD": 1}})
+
+_ICE40 = Family(
+    "ice40",
+    # The device only chooses the delays that logic is mapped for.
+    synth=lambda board: (f"synth_ice40 -dsp -spram -device {'u' if 'up' in board.device else 'hx'} "
+                         f"-top {TOP}"),
+    cells=_cells(luts={"SB_LUT4": 1}, multipliers={"SB_MAC16": 1},
+                 block_rams={"SB_RAM40_4K": 1, "SB_RAM40_4KNR": 1, "SB_RAM40_4KNW": 1,
+                             "SB_RAM40_4KNRNW": 1}),
+    prefixes=_cells(flip_flops={"SB_DFF": 1}),
+    packs=True,
+    place="nextpnr-ice40",
+    arguments=lambda board, pins, routed: [
+        f"--{board.device}", "--package", board.package, "--pcf", pins, "--asc", routed],
+    routed="asc", pack="icepack",
+    packing=lambda board, routed, bitstream: [routed, bitstream],
+    bitstream="bin",
+    placed={"luts": {"ICESTORM_LC": 1}, "multipliers": {"ICESTORM_DSP": 1},
+            "block_rams": {"ICESTORM_RAM": 1}})
+
+_GOWIN = Family(
+    "gowin",
+    synth=lambda board: f"synth_gowin -family {board.series[:4].lower()} -top {TOP}",
+    # An adder's bit takes the place of a LUT; a 16x4 RAM those of a slice and its write port.
+    cells=_cells(luts={"LUT1": 1, "LUT2": 1, "LUT3": 1, "LUT4": 1, "INV": 1, "ALU": 1},
+                 multipliers={"MULT9X9": 0.5, "MULT18X18": 1, "MULT36X36": 4, "MULTALU18X18": 1,
+                              "MULTALU36X18": 2, "MULTADDALU18X18": 2},
+                 block_rams=dict.fromkeys(("SP", "SPX9", "SDP", "SDPB", "SDPX9", "SDPX9B", "DP",
+                                           "DPB", "DPX9", "DPX9B", "pROM", "pROMX9"), 1)),
+    prefixes=_cells(luts={"RAM16S": 4}, flip_flops={"DFF": 1}),
+    place="nextpnr-himbaechel",
+    arguments=lambda board, pins, routed: [
+        "--device", board.device, "--vopt", f"family={board.series}", "--vopt", f"cst={pins}",
+        "--write", routed],
+    routed="json", pack="gowin_pack",
+    packing=lambda board, routed, bitstream: ["-d", board.series, "-o", bitstream, routed],
+    bitstream="fs")
+
+_XILINX7 = Family(
+    "xilinx7",
+    synth=lambda board: f"synth_xilinx -family xc7 -flatten -top {TOP}",
+    # A 64x3 RAM takes four LUTs, one of 32x6 likewise.
+    cells=_cells(luts={**{f"LUT{inputs}": 1 for inputs in range(1, 7)}, "INV": 1, "RAM32M": 4,
+                       "RAM64M": 4, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "SRL16E": 1,
+                       "SRLC32E": 1},
+                 flip_flops={"FDRE": 1, "FDSE": 1, "FDCE": 1, "FDPE": 1},
+                 multipliers={"DSP48E1": 1},
+                 block_rams={"RAMB36E1": 1, "RAMB18E1": 0.5}))
+
+#: Every family by its name.
+FAMILIES = {each.name: each for each in (_ECP5, _ICE40, _GOWIN, _XILINX7)}
+
+
+def family(board: Board) -> Family:
+    """Return the family of a board.
+
+    Raises
+    ------
+    FpgaError
+        If nothing is known of it.
+    """
+    try:
+        return FAMILIES[board.family]
+    except KeyError:
+        raise FpgaError(f"family of board {board.name} must be one of {', '.join(FAMILIES)}, "
+                        f"not {board.family!r}") from None
+
+
+def available(capacity: Capacity) -> dict[str, int]:
+    """What a device has, by resource."""
+    return {resource: getattr(capacity, resource) for resource in RESOURCES}

@@ -1,0 +1,114 @@
+"""Area of chips, by synthesis with Yosys: what must be in DSP blocks and block RAM is, and what was
+won is not lost. Mapped in half the usual time, to about a tenth more LUTs: the figures of README.md
+are smaller.
+"""
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.cli.fpga.build import build
+from celosia.cli.fpga.families import TOP
+from celosia_hw.boards import board
+from celosia_hw.boards.sources import Sources, sources
+from celosia_hw.mxu.pe import sum_bits
+from celosia_hw.mxu.unit import MatrixUnit
+from celosia_hw.soc.compact.element import ElementUnit
+from celosia_hw.soc.compact.matrix_engine import MatrixEngine
+from celosia_hw.soc.compact.row_memories import Accumulators, UnifiedBuffer
+from celosia_hw.top import Celosia
+from celosia_hw.verilog.emit import verilog
+
+#: Most LUTs and flip-flops of a chip without link and memory on an ECP5.
+LIMITS = {"pico": (30_000, 13_000), "nano": (50_000, 18_000), "edge": (72_000, 34_000)}
+
+
+def synthesise(component, name, folder):
+    """Synthesise a component for the ULX3S; return the build."""
+    ulx3s = board("ulx3s")
+    text = verilog(component(PRESETS[name]), name=TOP)
+    made = Sources(ulx3s, PRESETS[name], "pipelined", text, "", "top.lpf", {"clk": ulx3s.freq_hz},
+                   ulx3s.freq_hz, ulx3s.baud, ulx3s.memory_bytes)
+    return build(made, folder, synth_only=True, quick=True)
+
+
+@pytest.mark.parametrize(("name", "luts", "flip_flops"), [
+    ("pico", 920, 830), pytest.param("nano", 1_400, 2_000, marks=pytest.mark.slow)])
+def test_every_product_of_the_array_is_in_a_dsp_block(tmp_path, name, luts, flip_flops):
+    total = synthesise(MatrixUnit, name, tmp_path).netlist.total()
+    assert total["multipliers"] == PRESETS[name].pes
+    assert total["luts"] <= luts
+    assert total["flip_flops"] <= flip_flops
+
+
+def test_an_element_with_bf16_has_one_dsp_block(tmp_path):
+    """All of `core4` takes minutes, and is in the slow tests: it has sixteen of these."""
+    total = synthesise(lambda config: ElementUnit(sum_bits(PRESETS["nano"])), "core4",
+                       tmp_path).netlist.total()
+    assert total["multipliers"] == 1
+    assert total["luts"] <= 830
+    assert total["flip_flops"] <= 830
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIMITS)
+def test_area_of_a_chip(tmp_path, name):
+    config = PRESETS[name]
+    built = synthesise(Celosia, name, tmp_path)
+    total, units = built.netlist.total(), built.netlist.kinds()
+    assert total["luts"] <= LIMITS[name][0]
+    assert total["flip_flops"] <= LIMITS[name][1]
+    assert total["multipliers"] >= config.pes
+    # Every row of the on-chip memories is in block RAM, 16 Kibit a piece.
+    assert total["block_rams"] * (1 << 14) >= 8 * (config.ub_bytes + config.acc_bytes)
+    assert units["DP16KD"] == total["block_rams"]
+    assert not any(kind.startswith("$") for kind in units)
+
+
+#: Of parts of the compact `nano` chip on an ECP5: most LUTs and flip-flops, how many multipliers,
+#: and bits in block RAM.
+PARTS = {MatrixEngine: (680, 1_150, 16, 0),
+         Accumulators: (340, 240, 0, 8 * PRESETS["nano"].acc_bytes),
+         UnifiedBuffer: (20, 100, 0, 8 * PRESETS["nano"].ub_bytes)}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_of_a_compact_chip(tmp_path, part):
+    """What an ECP5 infers blocks for; the whole chip on one is in the slow tests."""
+    netlist = synthesise(part, "nano", tmp_path).netlist
+    total = netlist.total()
+    luts, flip_flops, multipliers, bits = PARTS[part]
+    assert total["luts"] <= luts
+    assert total["flip_flops"] <= flip_flops
+    assert total["multipliers"] == multipliers
+    assert total["block_rams"] * (1 << 14) == bits
+    assert not any(kind.startswith("$") for kind in netlist.kinds())
+
+
+#: Of the compact chip with its link: most LUTs and flip-flops, and how many multipliers.
+COMPACT = {("icebreaker", "nano"): (3_300, 1_800, 8), ("icebreaker", "pico"): (2_700, 1_400, 2),
+           ("ulx3s", "edge"): (5_800, 5_600, 64), ("ulx3s", "core4"): (18_500, 18_500, 16),
+           ("tangnano9k", "nano"): (3_200, 2_200, 8),
+           ("tangprimer20k", "nano"): (3_200, 2_200, 8)}
+
+
+@pytest.mark.parametrize(("name", "chip"), [
+    key if key == ("icebreaker", "nano") else pytest.param(*key, marks=pytest.mark.slow)
+    for key in COMPACT])
+def test_area_of_a_compact_chip(tmp_path, name, chip):
+    item = board(name)
+    made = sources(item, PRESETS[chip])
+    built = build(made, tmp_path, synth_only=True)
+    total, units = built.netlist.total(), built.netlist.by_unit()
+    luts, flip_flops, multipliers = COMPACT[name, chip]
+    assert made.chip == "compact"
+    assert not built.lacks
+    assert total["luts"] <= luts
+    assert total["flip_flops"] <= flip_flops
+    # Two products of int8 share a block, but in the ECP5.
+    assert total["multipliers"] == units["mxu"]["multipliers"] == multipliers
+    bits = item.capacity.block_ram_bits
+    assert units["acc"]["block_rams"] * bits >= 8 * made.config.acc_bytes
+    if item.family != "ice40":
+        assert units["ub"]["block_rams"] * bits >= 8 * made.config.ub_bytes
+    assert units["sequencer"]["luts"] < 1_900
+    assert not any(kind.startswith("$") for kind in built.netlist.kinds())
