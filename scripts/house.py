@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SHARED", "SOURCES", "Import",
+__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SOURCES", "Import",
            "cycles", "edges", "entries", "imports", "inside", "long_functions", "meanings",
            "misplaced", "modules", "problems", "resolved", "room_of", "rooms", "shared_names"]
 
@@ -50,14 +50,6 @@ LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
 MOST_LINES = 100
 #: Files and folders of the package celosia.
 MOST_ENTRIES = 19
-
-#: Public classes that still share a name, and how many there are: only ever fewer.
-SHARED: dict[str, int] = {
-    "Access": 2, "Activity": 2, "Control": 2, "Cost": 2, "Fetch": 2, "Field": 2, "Group": 2,
-    "Kind": 2, "Move": 2, "Mxu": 2, "Operand": 2, "Options": 2,
-    "Part": 2, "Place": 2, "Rule": 2, "Run": 2, "RunResult": 2, "Source": 2,
-    "Status": 3, "Stream": 2,
-}
 
 
 class Import(NamedTuple):
@@ -215,14 +207,9 @@ def meanings() -> dict[str, list[str]]:
 
 
 def shared_names() -> list[str]:
-    """Say which public class shares its name with others, but for those of `SHARED`; and which of
-    these are fewer than it says.
-    """
-    found = meanings()
+    """Say which public class shares its name with others."""
     return [f"one public class must be called {name}, not {len(where)}: {', '.join(where)}"
-            for name, where in found.items() if len(where) > SHARED.get(name, 1)] + [
-        f"SHARED must say of {name} what is left, {len(found.get(name, ['']))}, not {count}"
-        for name, count in SHARED.items() if len(found.get(name, [""])) < count]
+            for name, where in meanings().items()]
 
 
 def entries() -> list[str]:

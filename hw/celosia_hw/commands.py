@@ -7,30 +7,20 @@ row and byte lies inside its memory. The scoreboard offers a command only when n
 of another unit conflicts with it. A unit may start a command before the one before it has finished.
 """
 
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, ceil_log2
 
-from celosia.arch import isa, registers
+from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.faults import Fault
+from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["LAYOUTS", "Activity", "UnitSignature", "dma_layout", "fault_layout", "matmul_layout",
+__all__ = ["LAYOUTS", "UnitSignature", "dma_layout", "fault_layout", "matmul_layout",
            "vector_layout", "window_layout"]
-
-
-class Activity(enum.Enum, shape=3):
-    """What a unit does in this cycle; counted by the performance counters."""
-
-    IDLE = registers.Activity.IDLE
-    BUSY = registers.Activity.BUSY
-    WAIT_DEPS = registers.Activity.WAIT_DEPS
-    WAIT_MEMORY = registers.Activity.WAIT_MEMORY
-    WAIT_BUS = registers.Activity.WAIT_BUS
-    WAIT_UNIT = registers.Activity.WAIT_UNIT
 
 
 def window_layout() -> data.StructLayout:

@@ -12,9 +12,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.arch.isa import Mem
 from celosia.arch.words import WORD_MASK
-from celosia.model import Memory, PlainMachine, RunResult
+from celosia.model import Memory, ModelResult, PlainMachine
 
-__all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "ProgramBuilder", "Counts", "Label",
+__all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Counts", "Label", "ProgramBuilder",
            "RandomProgram", "Region"]
 
 #: Where the program and its data lie; the data at times where memory ends.
@@ -55,7 +55,7 @@ class RandomProgram:
     windows: tuple[tuple[int, int], ...]
     program_addr: int = PROGRAM_ADDR
     data_addr: int = DATA_ADDR
-    expected: RunResult | None = None
+    expected: ModelResult | None = None
     errors: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -68,7 +68,7 @@ class RandomProgram:
         memory.write(self.program_addr, self.code)
         memory.write(self.data_addr, self.image)
 
-    def run(self, machine: PlainMachine, max_instructions: int = 10_000) -> RunResult:
+    def run(self, machine: PlainMachine, max_instructions: int = 10_000) -> ModelResult:
         """Load the program into the memory of a model and run it there."""
         self.load(machine.memory)
         with self.failing(machine.memory):

@@ -9,6 +9,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import Activity
 from celosia_hw.memory.banked import BankedMemory
 from celosia_hw.memory.ports import READ_LATENCY, row_bits
 from celosia_hw.vpu.unit import VectorUnit
@@ -110,7 +111,7 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         result.cycles = result.done[-1] - begin
         over = True
         await ctx.tick().repeat(2)
-        assert ctx.get(unit.port.activity).value == 0
+        assert ctx.get(unit.port.activity) == Activity.IDLE
         for memory, rows, bits in ((bench.ub, result.ub, config.lane_bits),
                                    (bench.acc, result.acc, 32)):
             port = memory.read[0]
@@ -128,7 +129,7 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         async for _, reset, done, error, detail, activity in ctx.tick().sample(
                 unit.port.done, unit.port.error, unit.port.detail, unit.port.activity):
             assert not reset
-            result.activities.append(activity.value)
+            result.activities.append(activity)
             if done:
                 result.done.append(cycle)
                 result.errors.append(detail if error else None)

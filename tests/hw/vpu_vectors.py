@@ -129,7 +129,7 @@ class Vector:
                 stream = Stream(operand.base, (1, 1, 1), (1, 1, 1))
             if operand.kind in LANE_SRCS | LANE_ROW_SRCS:
                 lane = operand.lane
-            sources.append(commands.Operand(Src(operand.kind), operand.base, stream, lane))
+            sources.append(commands.VectorOperand(Src(operand.kind), operand.base, stream, lane))
         return commands.Vector(
             VectorOp(self.op), Post(self.post), Dst(self.dst.kind),
             self.dst.stream(groups if self.reduce in _GROUPED else self.counts), tuple(sources),

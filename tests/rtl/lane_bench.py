@@ -14,7 +14,7 @@ from verilated import library
 from celosia.arch.config import TpuConfig
 from celosia_hw.grid import Grid
 from celosia_hw.verilog.emit import verilog
-from celosia_hw.vpu.control import Source, control_layout, decode, lane_latency
+from celosia_hw.vpu.control import LaneSource, control_layout, decode, lane_latency
 from celosia_hw.vpu.lane import Lane
 from celosia_sim.loops.vectorise import loops
 
@@ -76,7 +76,7 @@ class Lanes(wiring.Component):
             ports["active"].eq(1), ports["p"].eq(inputs["a"]), ports["q"].eq(inputs["b"]),
             ports["indexes__2"].eq(inputs["c"]), inputs["result"].eq(ports["result"]),
             *(ports[f"select__{k}"].eq(Const(source.value, 3))
-              for k, source in enumerate((Source.P, Source.Q, Source.INDEX))),
+              for k, source in enumerate((LaneSource.P, LaneSource.Q, LaneSource.INDEX))),
             *(ports[f"control__{k}"].eq(control) for k, control in enumerate(controls)),
         ]
         return m

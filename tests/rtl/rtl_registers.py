@@ -10,7 +10,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 from cocotbext.axi.constants import AxiResp
 
 from celosia.arch.config import preset
-from celosia.arch.registers import BY_NAME, MAGIC, REGISTERS, Access
+from celosia.arch.registers import BY_NAME, MAGIC, REGISTERS, AccessMode
 from celosia_sim.cocotb_agents import MemoryAgent
 
 CONFIG = preset("nano")
@@ -41,10 +41,10 @@ async def check_every_register(port: AxiLiteMaster) -> None:
     for register in REGISTERS:
         answer = await port.read(register.offset, 4)
         assert answer.resp == AxiResp.OKAY, register.name
-        if register.access is Access.RW:
+        if register.access is AccessMode.RW:
             assert int.from_bytes(answer.data, "little") == register.init, register.name
     for register in REGISTERS:
-        if register.access is Access.RO:
+        if register.access is AccessMode.RO:
             answer = await port.write(register.offset, bytes(4))
             assert answer.resp == AxiResp.SLVERR, register.name
     free = sorted(set(range(0, 0x1000, 4)) - {register.offset for register in REGISTERS})

@@ -121,19 +121,16 @@ def test_functions_are_short():
     assert not house.long_functions(), "\n".join(house.long_functions())
 
 
-def test_one_public_class_has_one_name(monkeypatch):
+def test_one_public_class_has_one_name():
     assert house.shared_names() == []
-    name, *_ = house.SHARED
-    where = house.meanings()[name]
-    monkeypatch.setitem(house.SHARED, name, len(where) - 1)
-    assert house.shared_names() == [
-        f"one public class must be called {name}, not {len(where)}: {', '.join(where)}"]
-    monkeypatch.setitem(house.SHARED, name, len(where) + 1)
-    assert house.shared_names() == [
-        f"SHARED must say of {name} what is left, {len(where)}, not {len(where) + 1}"]
-    monkeypatch.setitem(house.SHARED, name, len(where))
-    monkeypatch.setitem(house.SHARED, "TpuConfig", 2)  # a name that has one meaning again
-    assert house.shared_names() == ["SHARED must say of TpuConfig what is left, 1, not 2"]
+
+
+def test_names_that_classes_share_are_found(monkeypatch, tmp_path):
+    paths = [tmp_path / name for name in ("a.py", "b.py")]
+    for path in paths:
+        path.write_text("class Shape: ...\nclass _Own: ...\n", encoding="utf-8")
+    monkeypatch.setattr(house, "modules", lambda: {path.stem: path for path in paths})
+    assert house.shared_names() == ["one public class must be called Shape, not 2: a, b"]
 
 
 def test_the_command_has_nothing_to_say():

@@ -7,8 +7,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
-from celosia_hw.commands import Activity, UnitSignature, dma_layout
+from celosia_hw.commands import UnitSignature, dma_layout
 from celosia_hw.dma.align import LoadAligner, unit_layout
 from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker

@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
-from celosia_hw.commands import Activity
+from celosia.arch.registers import Activity
 from celosia_hw.memory.ram import Ram
 
 __all__ = ["PAUSE", "READ_LATENCY", "PerfCounters", "events_layout"]

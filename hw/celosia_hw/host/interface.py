@@ -10,7 +10,7 @@ from amaranth.utils import exact_log2
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
-from celosia.arch.registers import Access, Control
+from celosia.arch.registers import AccessMode, Control
 from celosia_hw.bus.axi import AxiLiteSignature
 from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.host.axil import READ_CYCLES, AxiLiteResponder
@@ -143,7 +143,7 @@ class HostInterface(wiring.Component):
 
         selected = self._elaborate_writes(m, responder, control, stored, irq_enable, irq_status)
         variable: dict[str, Value] = {
-            "STATUS": control.status.as_value(),
+            "STATUS": control.status,
             "IRQ_ENABLE": irq_enable, "IRQ_STATUS": irq_status,
             "FAULT_CAUSE": control.last_fault.cause, "FAULT_PC": control.last_fault.pc,
             "FAULT_ADDR": control.last_fault.addr, "PC": self.pc,
@@ -164,7 +164,7 @@ class HostInterface(wiring.Component):
         reset = value[exact_log2(Control.RESET)]
         here = {}  # in the cycle of ``write``: the register is at ``write_word``
         for register in registers.REGISTERS:
-            if register.access is not Access.RO:
+            if register.access is not AccessMode.RO:
                 here[register.name] = Signal(name=f"at_{register.name.lower()}", reset_less=True)
                 m.d.sync += here[register.name].eq(
                     responder.write_word == register.offset >> 2)

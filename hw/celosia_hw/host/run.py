@@ -1,29 +1,19 @@
 """The life of a run: started, ended, faulted, reset."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, enum, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch import registers
 from celosia.arch.faults import Fault
+from celosia.arch.registers import Status
 from celosia_hw.commands import fault_layout
 
-__all__ = ["RunControl", "Status"]
+__all__ = ["RunControl"]
 
 #: Cycles of ``unit_reset``.
 RESET_CYCLES = 2
 #: Cycles after ``abort`` rises in which ``drained`` is not looked at: it may be a register.
 SETTLE_CYCLES = 2
-
-
-class Status(enum.Enum, shape=3):
-    """Value of the STATUS register."""
-
-    IDLE = registers.Status.IDLE
-    RUNNING = registers.Status.RUNNING
-    DONE = registers.Status.DONE
-    FAULTED = registers.Status.FAULTED
-    RESETTING = registers.Status.RESETTING
 
 
 class RunControl(wiring.Component):
@@ -85,7 +75,7 @@ class RunControl(wiring.Component):
     running: Signal
     abort: Signal
     unit_reset: Signal
-    status: enum.EnumView
+    status: Signal
     last_fault: data.View
 
     def __init__(self):

@@ -7,7 +7,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.commands import Activity, UnitSignature, matmul_layout
+from celosia.arch.registers import Activity
+from celosia_hw.commands import UnitSignature, matmul_layout
 from celosia_hw.memory.ports import (
     READ_LATENCY,
     ReadPortSignature,

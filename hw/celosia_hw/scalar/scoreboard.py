@@ -9,7 +9,8 @@ from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
-from celosia_hw.commands import LAYOUTS, Activity, UnitSignature
+from celosia.arch.registers import Activity
+from celosia_hw.commands import LAYOUTS, UnitSignature
 from celosia_hw.memory.ports import row_bits
 from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import PC_BITS, word_layout

@@ -11,15 +11,9 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
-from celosia.arch.registers import NUM_WINDOWS
+from celosia.arch.registers import NUM_WINDOWS, Activity
 from celosia_hw.bus.axi import AxiReadSignature
-from celosia_hw.commands import (
-    LAYOUTS,
-    Activity,
-    UnitSignature,
-    fault_layout,
-    window_layout,
-)
+from celosia_hw.commands import LAYOUTS, UnitSignature, fault_layout, window_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.check import Checker

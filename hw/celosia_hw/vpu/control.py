@@ -9,7 +9,7 @@ from celosia.arch.vector import Post, VectorOp
 from celosia_hw.fp.compare import ordered
 from celosia_hw.fp.convert import f32_flush
 
-__all__ = ["FMA_OPS", "SPECIAL_POSTS", "Source", "control_layout", "decode", "lane_latency"]
+__all__ = ["FMA_OPS", "SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency"]
 
 #: Operations that are a fused multiply-add with some operands fixed.
 FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
@@ -20,7 +20,7 @@ SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT, Post
 _F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
 
 
-class Source(enum.Enum, shape=3):
+class LaneSource(enum.Enum, shape=3):
     """Where a lane takes a word from.
 
     As the source of an operand, ``SELF`` is the word that the lane holds for it; as the source of

@@ -9,7 +9,7 @@ from celosia.arch.vector import Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.reader import RowKind, read_layout
 from celosia_hw.vpu.indexer import table_layout
-from celosia_hw.vpu.moves import Move, tag_layout
+from celosia_hw.vpu.moves import MoveTarget, tag_layout
 
 __all__ = ["OperandFetch", "is_indexed", "is_lane", "is_row", "is_stream", "two"]
 
@@ -112,10 +112,10 @@ class OperandFetch(wiring.Component):
                    single=~streams | all_rows)
         self._walk(m, self.q.payload, command, {"b": flags[0] & flags[1]}, "q", single=~streams)
         with m.If(indexed):
-            m.d.comb += [self.q.payload.tag.move.eq(Move.INDEX), self.q.payload.ones[0].eq(1)]
+            m.d.comb += [self.q.payload.tag.move.eq(MoveTarget.INDEX), self.q.payload.ones[0].eq(1)]
         with m.Switch(command.op):
             with m.Case(VectorOp.TRANSPOSE):
-                m.d.comb += self.p.payload.tag.move.eq(Move.TRANSPOSE)
+                m.d.comb += self.p.payload.tag.move.eq(MoveTarget.TRANSPOSE)
             with m.Case(VectorOp.ROTATE):
                 m.d.comb += self.p.payload.tag.lane.eq(command.b_value)
         table = self.table.payload

@@ -10,7 +10,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst, Reduce, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.vpu.control import Source, control_layout, decode
+from celosia_hw.vpu.control import LaneSource, control_layout, decode
 from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream, two
 from celosia_hw.vpu.indexer import place_layout
 from celosia_hw.vpu.targets import target_layout
@@ -72,7 +72,7 @@ class Issue(wiring.Component):
             "p_valid": In(1), "p_bad": In(1), "q_valid": In(1), "p_ready": Out(1),
             "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
             "indexes": Out(32).array(3),
-            "hold": Out(Source).array(3), "select": Out(Source).array(3),
+            "hold": Out(LaneSource).array(3), "select": Out(LaneSource).array(3),
             "control": Out(control_layout(config)), "target": Out(target_layout(config)),
             "busy": Out(1),
         })
@@ -87,9 +87,9 @@ class Issue(wiring.Component):
             "scatter": 1, "grouped": 1,  # a line of rows becomes one row
             "tree": 1, "p": 1, "q": 1,  # uses the tree, and rows of P and Q
         }), reset_less=True)
-        hold = [Signal(Source, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
-        select = [Signal(Source, name=f"select_{name}") for name in "abc"]
-        first_q, third = Signal(), Signal(Source)  # single rows that are still to come
+        hold = [Signal(LaneSource, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
+        select = [Signal(LaneSource, name=f"select_{name}") for name in "abc"]
+        first_q, third = Signal(), Signal(LaneSource)  # single rows that are still to come
         loading = Signal()
         first, lane = Signal(), Signal(len(self.target.lane))  # of the row in its group
         bad, was_bad = Signal(), Signal()
@@ -126,8 +126,9 @@ class Issue(wiring.Component):
 
         with m.If(load):
             m.d.comb += [port.eq(source) for port, source in zip(self.hold, hold, strict=True)]
-            m.d.sync += [*(source.eq(Source.SELF) for source in hold[:2]), hold[2].eq(third),
-                         first_q.eq(0), third.eq(Source.SELF), loading.eq(third != Source.SELF)]
+            m.d.sync += [*(source.eq(LaneSource.SELF) for source in hold[:2]), hold[2].eq(third),
+                         first_q.eq(0), third.eq(LaneSource.SELF),
+                         loading.eq(third != LaneSource.SELF)]
         with m.If(issue & now.tree):
             m.d.sync += draining.eq(tree_latency(config))
         with m.Elif(draining != 0):
@@ -172,24 +173,25 @@ class Issue(wiring.Component):
             self.busy.eq(1), loading.eq(rows[0] | rows[1] | rows[2]),
             first_q.eq(two(rows)),
             # A third row comes through P, after the first.
-            third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), Source.P_LANE, Source.P), Source.SELF)),
+            third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), LaneSource.P_LANE, LaneSource.P),
+                         LaneSource.SELF)),
             hold[0].eq(row_ports[0]), hold[1].eq(row_ports[1]),
-            hold[2].eq(Mux(all_rows, Source.SELF, row_ports[2])),
+            hold[2].eq(Mux(all_rows, LaneSource.SELF, row_ports[2])),
             *(index.eq(command[f"{name}_value"])
               for index, name in zip(self.indexes, "abc", strict=True)),
         ]
         for kind, port, source, flow in zip(kinds, self.hold, select, flow_ports, strict=True):
             with m.If(kind == Src.SCALAR):
-                m.d.comb += port.eq(Source.SCALAR)
+                m.d.comb += port.eq(LaneSource.SCALAR)
             with m.Elif(kind == Src.LANE_INDEX):
-                m.d.comb += port.eq(Source.INDEX)
-            m.d.sync += source.eq(Mux(kind == Src.ROW_INDEX, Source.INDEX, flow))
+                m.d.comb += port.eq(LaneSource.INDEX)
+            m.d.sync += source.eq(Mux(kind == Src.ROW_INDEX, LaneSource.INDEX, flow))
 
 
 def _ports(flags: list[Value], kinds: list[Value]) -> list[Value]:
     """Where each flagged operand comes from: P for the first, Q for the second (or third)."""
     a, b, c = flags
     seconds = [0, a, a | b]
-    return [Mux(flag, Mux(second, Mux(is_lane(kind), Source.Q_LANE, Source.Q),
-                          Mux(is_lane(kind), Source.P_LANE, Source.P)), Source.SELF)
+    return [Mux(flag, Mux(second, Mux(is_lane(kind), LaneSource.Q_LANE, LaneSource.Q),
+                          Mux(is_lane(kind), LaneSource.P_LANE, LaneSource.P)), LaneSource.SELF)
             for flag, second, kind in zip((a, b, c), seconds, kinds, strict=True)]

@@ -13,7 +13,7 @@ from celosia.arch.vector import Post
 from celosia_hw.fp import convert, fma
 from celosia_hw.fp.wire import choose, wire
 from celosia_hw.vpu import operands, product, requant, special, stages, steps
-from celosia_hw.vpu.control import Source, control_layout, lane_latency
+from celosia_hw.vpu.control import LaneSource, control_layout, lane_latency
 from celosia_hw.vpu.joins import join
 
 __all__ = ["Lane"]
@@ -84,7 +84,7 @@ class Lane(wiring.Component):
         super().__init__({
             "active": In(1), "number": In(8), "p": In(32), "q": In(32), "p_lane": In(32),
             "q_lane": In(32), "indexes": In(32).array(3),
-            "hold": In(Source).array(3), "select": In(Source).array(3),
+            "hold": In(LaneSource).array(3), "select": In(LaneSource).array(3),
             "control": In(control_layout(config)).array(lane_latency(config)),
             "result": Out(32),
         })

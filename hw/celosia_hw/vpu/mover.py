@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.reader import row_layout, words_layout
-from celosia_hw.vpu.moves import Move, rotate, tag_layout
+from celosia_hw.vpu.moves import MoveTarget, rotate, tag_layout
 from celosia_hw.vpu.transpose import Transposer
 
 __all__ = ["Mover", "moved_layout"]
@@ -45,7 +45,7 @@ class Mover(wiring.Component):
         m = Module()
         m.submodules.transposer = tiles = Transposer(self._config)
         row, tag = self.i.payload, self.i.payload.tag
-        tiled = tag.move == Move.TRANSPOSE
+        tiled = tag.move == MoveTarget.TRANSPOSE
         # One rotator for the rows that are to be turned and for those that go into a tile.
         amount = Mux(tiled, tiles.i_turn, tag.lane)
         turned = rotate(m, row.words.as_value(), amount, "turned")

@@ -7,12 +7,12 @@ from amaranth.utils import ceil_log2
 from celosia.arch.config import TpuConfig
 from celosia_hw.fp.wire import wire
 
-__all__ = ["Move", "pick", "rotate", "tag_layout"]
+__all__ = ["MoveTarget", "pick", "rotate", "tag_layout"]
 
 _WORD = 32
 
 
-class Move(enum.Enum, shape=2):
+class MoveTarget(enum.Enum, shape=2):
     """Where the rows of a walk go: turned to the lanes, through the transposer, or (a gather's or a
     scatter's indexes) to the indexer.
     """
@@ -29,7 +29,7 @@ def tag_layout(config: TpuConfig) -> data.StructLayout:
     the place of lane 0; 0 for rows that are used as they are. ``bad``: it stands for a row that was
     to be gathered by an index out of range.
     """
-    return data.StructLayout({"move": Move, "bad": 1, "lane": ceil_log2(config.dim)})
+    return data.StructLayout({"move": MoveTarget, "bad": 1, "lane": ceil_log2(config.dim)})
 
 
 def rotate(m: Module, words: Value, amount: Value, name: str) -> Value:

@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.fp.wire import wire
-from celosia_hw.vpu.control import Source
+from celosia_hw.vpu.control import LaneSource
 
 __all__ = ["load"]
 
@@ -21,26 +21,26 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> list[Signal]:
     """
     bits = exact_log2(config.dim)
 
-    def used(source: Source) -> Value:
+    def used(source: LaneSource) -> Value:
         return (Cat(hold == source for hold in lane.hold).any()
                 | (valid & Cat(select == source for select in lane.select).any()))
 
-    p = wire(m, Mux(used(Source.P_LANE), lane.p_lane, lane.p), "word_p")
-    q = wire(m, Mux(used(Source.Q_LANE), lane.q_lane, lane.q), "word_q")
+    p = wire(m, Mux(used(LaneSource.P_LANE), lane.p_lane, lane.p), "word_p")
+    q = wire(m, Mux(used(LaneSource.Q_LANE), lane.q_lane, lane.q), "word_q")
     operands = []
     for name, hold, select, value in zip("abc", lane.hold, lane.select, lane.indexes, strict=True):
         # A value comes with the instruction's first row.
         waits, numbered = Signal(name=f"waits_{name}"), Signal(name=f"numbered_{name}")
-        is_value = (hold == Source.SCALAR) | (hold == Source.INDEX)
+        is_value = (hold == LaneSource.SCALAR) | (hold == LaneSource.INDEX)
         with m.If(valid | is_value):
-            m.d.sync += [waits.eq(is_value), numbered.eq(hold == Source.INDEX)]
+            m.d.sync += [waits.eq(is_value), numbered.eq(hold == LaneSource.INDEX)]
         # Lanes share all of their sums with their numbers but the lowest bits.
         low = wire(m, value[:bits] + Mux(waits & numbered, lane.number[:bits], 0), f"{name}_low")
         takes = [wire(m, Cat((hold == source) | (valid & (select == source))
                              for source in sources).any(), f"{name}_from_{port}")
-                 for port, sources in (("p", (Source.P, Source.P_LANE)),
-                                       ("q", (Source.Q, Source.Q_LANE)))]
-        indexed = wire(m, valid & (waits | (select == Source.INDEX)), f"{name}_from_index")
+                 for port, sources in (("p", (LaneSource.P, LaneSource.P_LANE)),
+                                       ("q", (LaneSource.Q, LaneSource.Q_LANE)))]
+        indexed = wire(m, valid & (waits | (select == LaneSource.INDEX)), f"{name}_from_index")
         words = [p, q, Cat(low[:bits], value[bits:]),
                  Cat(low[:bits], (value[bits:] + 1)[:32 - bits])]
         enables = [*takes, indexed & ~low[bits], indexed & low[bits]]

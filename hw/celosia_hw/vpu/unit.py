@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.commands import Activity, UnitSignature, vector_layout
+from celosia.arch.registers import Activity
+from celosia_hw.commands import UnitSignature, vector_layout
 from celosia_hw.grid import Grid
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, WritePortSignature
 from celosia_hw.memory.ports import row_bits as address_bits
@@ -20,7 +21,7 @@ from celosia_hw.vpu.indexer import Indexer
 from celosia_hw.vpu.issue import Issue
 from celosia_hw.vpu.lane import Lane
 from celosia_hw.vpu.mover import Mover
-from celosia_hw.vpu.moves import Move, pick, tag_layout
+from celosia_hw.vpu.moves import MoveTarget, pick, tag_layout
 from celosia_hw.vpu.targets import target_layout
 from celosia_hw.vpu.tree import LaneTree, tree_latency
 
@@ -111,7 +112,7 @@ class VectorUnit(wiring.Component):
         # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
         m.d.comb += p.i.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
                                        fetch.p.payload.as_value()))
-        indexes = q.o.payload.tag.move == Move.INDEX
+        indexes = q.o.payload.tag.move == MoveTarget.INDEX
         q_lane = Mux(indexes, indexer.lane, q.o.payload.tag.lane)
         q_word = pick(m, q.o.payload.words.as_value(), q_lane, "q_lane")
         m.d.comb += [

@@ -33,8 +33,8 @@ from celosia.arch.vector import (
 )
 from celosia.arch.words import ceil_div
 
-__all__ = ["DST_MEM", "EXTERNAL", "ROW_MASK", "PLACES", "SRC_MEM", "Command", "Dma", "Load",
-           "Matmul", "Operand", "Store", "Stride", "Touch", "Vector", "unpack"]
+__all__ = ["DST_MEM", "EXTERNAL", "PLACES", "ROW_MASK", "SRC_MEM", "Command", "Dma", "Load",
+           "Matmul", "Store", "Stride", "Touch", "Vector", "VectorOperand", "unpack"]
 
 #: Memory of a vector source or destination.
 SRC_MEM = {src: Mem.ACC if src.name.startswith("ACC") else Mem.UB for src in MEMORY_SRCS}
@@ -224,7 +224,7 @@ class Matmul(_Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class VectorOperand:
     """A source of a vector instruction.
 
     ``stream``: the rows that it reads: one for each row of the walk, one row (a stream of length
@@ -237,14 +237,14 @@ class Operand:
     stream: Stream | None
     lane: int | None = None
 
-    def at(self, word: int) -> Operand:
+    def at(self, word: int) -> VectorOperand:
         """Return the same operand with another word."""
         if self.stream is None:
-            return Operand(self.kind, word, None)
+            return VectorOperand(self.kind, word, None)
         if self.lane is None:
-            return Operand(self.kind, word, self.stream.at(word))
+            return VectorOperand(self.kind, word, self.stream.at(word))
         row = word & ROW_MASK
-        return Operand(self.kind, row, self.stream.at(row), word >> LANE_BITS_LSB)
+        return VectorOperand(self.kind, row, self.stream.at(row), word >> LANE_BITS_LSB)
 
     @property
     def word(self) -> int:
@@ -260,7 +260,7 @@ class Vector(_Command):
     post: Post
     kind: Dst
     dst: Stream
-    sources: tuple[Operand, ...]
+    sources: tuple[VectorOperand, ...]
     param: int
     counts: tuple[int, int, int]
     reduce: Reduce = Reduce.NONE
@@ -289,7 +289,7 @@ class Vector(_Command):
             if src == Src.NONE:
                 continue
             if src not in MEMORY_SRCS:
-                sources.append(Operand(src, word, None))
+                sources.append(VectorOperand(src, word, None))
                 continue
             lane = None
             if src in LANE_SRCS or src in LANE_ROW_SRCS:
@@ -301,7 +301,7 @@ class Vector(_Command):
                 stream = _stream(word, groups if indexes else counts, strides[i])
             else:
                 stream = Stream(word, (1,), (1,))
-            sources.append(Operand(src, word, stream, lane))
+            sources.append(VectorOperand(src, word, stream, lane))
         return Vector(op, post, kind, dst, tuple(sources), param, counts, reduce, reduce_op)
 
     @property

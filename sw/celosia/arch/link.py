@@ -14,7 +14,8 @@ from dataclasses import dataclass
 __all__ = [
     "CRC_BYTES", "ESCAPE", "ESCAPE_XOR", "FLAG", "IDENTITY", "LINK_MAGIC", "MAX_PAYLOAD",
     "PAGE_BYTES", "PROTOCOL_VERSION", "REPLY", "REPLY_HEADER", "REQUEST_HEADER",
-    "SEQUENCE_BITS", "WINDOW", "WORD_BYTES", "Field", "Kind", "LinkConfig", "Status", "size",
+    "SEQUENCE_BITS", "WINDOW", "WORD_BYTES", "FrameField", "LinkConfig", "ReplyStatus",
+    "RequestKind", "size",
 ]
 
 PROTOCOL_VERSION = 1
@@ -38,7 +39,7 @@ PAGE_BYTES = 4096
 REPLY = 0x80
 
 
-class Kind(enum.IntEnum):
+class RequestKind(enum.IntEnum):
     """What a request asks for; a reply carries the same with `REPLY` set."""
 
     #: Open a session, whose number is `address`; the payload of the reply is IDENTITY.
@@ -58,7 +59,7 @@ class Kind(enum.IntEnum):
     AGAIN = 7
 
 
-class Status(enum.IntFlag):
+class ReplyStatus(enum.IntFlag):
     """Last byte of a reply."""
 
     #: Bits 0 and 1: the worst AXI response (0 OKAY, 2 SLVERR, 3 DECERR).
@@ -72,7 +73,7 @@ class Status(enum.IntFlag):
 
 
 @dataclass(frozen=True)
-class Field:
+class FrameField:
     """An unsigned number of ``bytes`` bytes, least significant first."""
 
     name: str
@@ -82,29 +83,29 @@ class Field:
 
 #: Begins the body of a request; the payload follows.
 REQUEST_HEADER = (
-    Field("sequence", 1, "one more than that of the request before, mod 256; 0 after HELLO"),
-    Field("kind", 1, "`Kind`"),
-    Field("count", 2, "bytes of the payload of the request or the reply"),
-    Field("address", 4, "byte address, register offset, or number of the session"),
+    FrameField("sequence", 1, "one more than that of the request before, mod 256; 0 after HELLO"),
+    FrameField("kind", 1, "`RequestKind`"),
+    FrameField("count", 2, "bytes of the payload of the request or the reply"),
+    FrameField("address", 4, "byte address, register offset, or number of the session"),
 )
-#: Begins the body of a reply; the payload and a byte of `Status` follow.
+#: Begins the body of a reply; the payload and a byte of `ReplyStatus` follow.
 REPLY_HEADER = (
-    Field("sequence", 1, "that of the request; of AGAIN: that which the board waits for"),
-    Field("kind", 1, "`Kind` | REPLY"),
+    FrameField("sequence", 1, "that of the request; of AGAIN: that which the board waits for"),
+    FrameField("kind", 1, "`RequestKind` | REPLY"),
 )
 #: Payload of the reply to HELLO.
 IDENTITY = (
-    Field("magic", 4, "LINK_MAGIC"),
-    Field("version", 2, "PROTOCOL_VERSION"),
-    Field("bus_bytes", 2, "bytes a beat of the board's memory bus"),
-    Field("buffer_bytes", 4, "bytes of requests that the board holds"),
-    Field("memory_pages", 4, "external memory, in units of PAGE_BYTES"),
-    Field("fingerprint", 4, "that of the chip's configuration"),
-    Field("session", 4, "number of the session that is open"),
+    FrameField("magic", 4, "LINK_MAGIC"),
+    FrameField("version", 2, "PROTOCOL_VERSION"),
+    FrameField("bus_bytes", 2, "bytes a beat of the board's memory bus"),
+    FrameField("buffer_bytes", 4, "bytes of requests that the board holds"),
+    FrameField("memory_pages", 4, "external memory, in units of PAGE_BYTES"),
+    FrameField("fingerprint", 4, "that of the chip's configuration"),
+    FrameField("session", 4, "number of the session that is open"),
 )
 
 
-def size(fields: tuple[Field, ...]) -> int:
+def size(fields: tuple[FrameField, ...]) -> int:
     """Bytes of a group of fields."""
     return sum(field.bytes for field in fields)
 

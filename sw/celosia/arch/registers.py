@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 __all__ = [
     "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "MOST_MEMORY",
-    "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "Access", "Activity", "Control",
-    "Register", "Status", "UNIT_NAMES",
-    "counter_names",
+    "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "UNIT_NAMES", "AccessMode", "Activity",
+    "Control", "Register", "Status", "counter_names",
 ]
 
 #: Value of MAGIC: "CLSA" in ASCII, first letter in the lowest byte.
@@ -24,7 +23,7 @@ PROGRAM_ALIGN = 128
 COUNTER_BITS = 48
 
 
-class Access(enum.Enum):
+class AccessMode(enum.Enum):
     """How the host may use a register."""
 
     RO = "read only"
@@ -95,7 +94,7 @@ class Register:
 
     name: str
     offset: int
-    access: Access
+    access: AccessMode
     doc: str
     init: int = 0
 
@@ -103,10 +102,10 @@ class Register:
 def _registers() -> tuple[Register, ...]:
     rows: list[Register] = []
 
-    def add(name: str, offset: int, access: Access, doc: str, init: int = 0) -> None:
+    def add(name: str, offset: int, access: AccessMode, doc: str, init: int = 0) -> None:
         rows.append(Register(name, offset, access, doc, init))
 
-    ro, rw = Access.RO, Access.RW
+    ro, rw = AccessMode.RO, AccessMode.RW
     add("MAGIC", 0x000, ro, 'the letters "CLSA"')
     add("VERSION", 0x004, ro, "version of the ISA")
     add("FINGERPRINT", 0x008, ro, "hash of the configuration; a program carries the same")
@@ -117,10 +116,10 @@ def _registers() -> tuple[Register, ...]:
     add("BUS_BYTES", 0x01C, ro, "bytes a beat of the memory port")
     add("WINDOW", 0x020, ro, "instructions that the scoreboard holds")
     add("IBUF", 0x024, ro, "instructions that the instruction buffer holds")
-    add("CONTROL", 0x040, Access.W1S, "bit 0 START: run the program; bit 1 RESET: soft reset")
+    add("CONTROL", 0x040, AccessMode.W1S, "bit 0 START: run the program; bit 1 RESET: soft reset")
     add("STATUS", 0x044, ro, "0 idle, 1 running, 2 done, 3 faulted, 4 resetting")
     add("IRQ_ENABLE", 0x048, rw, "bit 0: raise the interrupt when a run ends")
-    add("IRQ_STATUS", 0x04C, Access.W1C, "bit 0: a run has ended")
+    add("IRQ_STATUS", 0x04C, AccessMode.W1C, "bit 0: a run has ended")
     add("PROGRAM", 0x050, rw, "byte address of the first instruction, a multiple of 128")
     add("LENGTH", 0x054, rw, "instructions of the program")
     add("WATCHDOG", 0x058, rw, "cycles that a run may take; 0: no limit")

@@ -91,14 +91,14 @@ def clock_hz(device: Device, clock: Callable[[], float] = time.monotonic) -> flo
 
     Within about a percent: that is how long replies take to come.
     """
-    from celosia.arch.link import Kind
+    from celosia.arch.link import RequestKind
     from celosia.driver.link.host import Request
     link = getattr(device.transport, "link", None)
     if link is None:
         return None
 
     def look() -> tuple[int, float]:
-        reply = link.transact((Request(Kind.POLL),))[0]
+        reply = link.transact((Request(RequestKind.POLL),))[0]
         return int.from_bytes(reply.payload, "little"), clock()
 
     look()  # wakes the adapter

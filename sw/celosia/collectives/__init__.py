@@ -13,10 +13,10 @@ once)::
     whole = [sharding.join(each) for sharding, each in zip(spmd.results, zip(*results))]
 """
 
-from celosia.collectives.group import Group
+from celosia.collectives.group import ReplicaGroup
 from celosia.collectives.interconnect import Cancelled, HostInterconnect, Interconnect
 from celosia.collectives.run import interpret_spmd, run_spmd
 from celosia.graph.sharding import Sharding
 
-__all__ = ["Cancelled", "Group", "HostInterconnect", "Interconnect", "Sharding",
+__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "ReplicaGroup", "Sharding",
            "interpret_spmd", "run_spmd"]

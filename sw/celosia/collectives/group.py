@@ -14,13 +14,13 @@ from celosia.graph import Node
 from celosia.graph.interpreter.elementwise import BINARY
 from celosia.graph.interpreter.kernels import in_f32
 
-__all__ = ["Group"]
+__all__ = ["ReplicaGroup"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Group:
+class ReplicaGroup:
     """Devices that take part in a collective operation together.
 
     The methods take the array of each device, in the order of ``devices``, and return the result

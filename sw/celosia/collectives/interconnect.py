@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from celosia.collectives.group import Array, Group
+from celosia.collectives.group import Array, ReplicaGroup
 from celosia.graph import Node
 
 __all__ = ["Cancelled", "HostInterconnect", "Interconnect", "InterconnectPeer"]
@@ -169,7 +169,7 @@ class HostInterconnect:
             if len(meeting.arrays) == len(devices):
                 del self._open[devices]
                 arrays = [meeting.arrays[each] for each in devices]
-                made = Group(devices).run(node, arrays)
+                made = ReplicaGroup(devices).run(node, arrays)
                 meeting.results.update(zip(devices, made, strict=True))
                 self.meetings += 1
                 self._changed.notify_all()

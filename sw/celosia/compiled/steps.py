@@ -88,7 +88,7 @@ class HostStep:
 
     @property
     def where(self) -> str:
-        """Where it runs: "host" or "link" (see `celosia.compiler.placement.Place`)."""
+        """Where it runs: "host" or "link" (see `celosia.compiler.placement.Placement`)."""
         return "link" if self.works and all(
             work.where == "link" for work in self.works) else "host"
 

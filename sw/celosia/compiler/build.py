@@ -16,7 +16,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiled.parts import Apart, Argument, WorkInfo
 from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
+from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar, Repeat
 from celosia.compiler.codegen.build import build as generate
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.emit.fill import emit_fill
@@ -51,8 +51,7 @@ from celosia.compiler.lowering.scope import source_text
 from celosia.compiler.memory import Life, plan_arena
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
-from celosia.compiler.selection import Options as Selection
-from celosia.compiler.selection import select
+from celosia.compiler.selection import SelectionOptions, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.verify import enabled
@@ -75,7 +74,7 @@ class Options:
     ----------
     fast
         Whether functions may be less exact where that is shorter
-        (`celosia.compiler.selection.Options`).
+        (`celosia.compiler.selection.SelectionOptions`).
     merge
         Whether operations may be merged that then round less often; without it, and without
         ``fast``, each operation gives the bits of docs/isa.md and docs/numerics.md.
@@ -143,7 +142,7 @@ class _Emitter:
             case ReadWord():
                 self.note(work)
                 row, items = self.word(work.access, work.source)
-                return [*items, Fetch(work.base, row, work.source)]
+                return [*items, ReadScalar(work.base, row, work.source)]
             case While():
                 self.note(work)
                 cond: list[Item] = []
@@ -175,7 +174,7 @@ class _Emitter:
         """Return the operations of work without control flow."""
         config = self.config
         if isinstance(work, Cluster):
-            code = select(config, work, Selection(self.options.fast, self.options.merge),
+            code = select(config, work, SelectionOptions(self.options.fast, self.options.merge),
                           self.bounded)
             self.note(work, len(code.steps))
             emit = emit_map if work.product is None else emit_product

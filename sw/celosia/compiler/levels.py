@@ -18,7 +18,7 @@ from celosia.compiler.passes.dots import is_canonical_dot
 from celosia.compiler.passes.indexed import is_row_gather, is_row_scatter
 from celosia.compiler.passes.products import is_native
 from celosia.compiler.passes.words import ARITHMETIC, CONVERSIONS, WORDS
-from celosia.graph import CORE, DType, Node, Rule, Trait, having
+from celosia.graph import CORE, DType, GrammarRule, Node, Trait, having
 from celosia.graph.operations.elementwise import SHIFTS
 
 __all__ = ["CANONICAL", "INSTRUCTIONS", "KERNELS"]
@@ -93,16 +93,16 @@ CANONICAL = CORE.refine(
     "canonical",
     without=(*elementwise.REPLACED, *reductions.REPLACED),
     rules=(
-        Rule("canonical dot", _dot, frozenset({"dot"})),
-        Rule("canonical convolution", _convolution, frozenset({"convolution"})),
-        Rule("arithmetic on words", _word, ARITHMETIC),
-        Rule("canonical conversion", _convert, frozenset({"convert"})),
-        Rule("bitcast moves nothing", _bitcast, frozenset({"bitcast"})),
-        Rule("canonical reduction", _reduce, frozenset({"reduce"})),
-        Rule("canonical broadcast", _broadcast, frozenset({"broadcast"})),
-        Rule("canonical pad", _pad, frozenset({"pad"})),
-        Rule("gather of rows", lambda node: None if is_row_gather(node) else
-             "gather must be of rows", frozenset({"gather"})),
-        Rule("scatter of rows", lambda node: None if is_row_scatter(node) else
-             "scatter must be of rows", frozenset({"scatter"})),
+        GrammarRule("canonical dot", _dot, frozenset({"dot"})),
+        GrammarRule("canonical convolution", _convolution, frozenset({"convolution"})),
+        GrammarRule("arithmetic on words", _word, ARITHMETIC),
+        GrammarRule("canonical conversion", _convert, frozenset({"convert"})),
+        GrammarRule("bitcast moves nothing", _bitcast, frozenset({"bitcast"})),
+        GrammarRule("canonical reduction", _reduce, frozenset({"reduce"})),
+        GrammarRule("canonical broadcast", _broadcast, frozenset({"broadcast"})),
+        GrammarRule("canonical pad", _pad, frozenset({"pad"})),
+        GrammarRule("gather of rows", lambda node: None if is_row_gather(node) else
+                    "gather must be of rows", frozenset({"gather"})),
+        GrammarRule("scatter of rows", lambda node: None if is_row_scatter(node) else
+                    "scatter must be of rows", frozenset({"scatter"})),
     ))

@@ -10,10 +10,10 @@ from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
 from celosia.graph import DType, Node, Trait, having
 from celosia.graph.operations.collective import COLLECTIVES
 
-__all__ = ["PLACES", "Place", "place"]
+__all__ = ["PLACES", "Placement", "place"]
 
 
-class Place(NamedTuple):
+class Placement(NamedTuple):
     """Where an operation runs.
 
     Attributes
@@ -29,57 +29,57 @@ class Place(NamedTuple):
     reason: str
 
 
-def _group(reason: str, names: Iterable[str]) -> dict[str, Place]:
-    return {name: Place("chip", reason) for name in names}
+def _group(reason: str, names: Iterable[str]) -> dict[str, Placement]:
+    return {name: Placement("chip", reason) for name in names}
 
 
 #: Operation of the canonical level to its place, but for what `place` says of single nodes. What
 #: holds for a kind of operations comes before what holds for one of them.
-PLACES: dict[str, Place] = {
+PLACES: dict[str, Placement] = {
     **_group("memory that the driver fills", having(Trait.STORED)),
     **_group("a view, or addresses of a stream", having(Trait.VIEW)),
     **_group("copies of streams", having(Trait.MOVEMENT)),
     **_group("vector instructions", [*INSTRUCTIONS, "compare", "convert", "rsqrt", "floor",
                                      "round", "requantise"]),
-    **{name: Place("chip", f"{kernel.__module__}.{kernel.__name__}")
+    **{name: Placement("chip", f"{kernel.__module__}.{kernel.__name__}")
        for name, kernel in KERNELS.items()},
     **_group("the array", having(Trait.PRODUCT)),
     **_group("reductions of the vector unit", having(Trait.REDUCTION) - REPLACED.keys()),
     **_group("branches and loops of the scalar unit", having(Trait.CONTROL)),
-    **{name: Place("link", "devices exchange it by way of the host") for name in COLLECTIVES},
-    "iota": Place("chip", "the vector unit counts rows and lanes"),
-    "transpose": Place("chip", "the tile transposer, or addresses of a stream"),
-    "bitcast": Place("chip", "the same bits"),
-    "barrier": Place("chip", "nothing to do"),
+    **{name: Placement("link", "devices exchange it by way of the host") for name in COLLECTIVES},
+    "iota": Placement("chip", "the vector unit counts rows and lanes"),
+    "transpose": Placement("chip", "the tile transposer, or addresses of a stream"),
+    "bitcast": Placement("chip", "the same bits"),
+    "barrier": Placement("chip", "nothing to do"),
     **_group("rows that an index names, in the vector unit", ["gather", "scatter"]),
     **_group("addresses from registers of the scalar unit",
              ["dynamic_slice", "dynamic_update_slice"]),
-    "remainder": Place("host", "a remainder of fp32 needs a division of up to 277 bits"),
-    "select_and_scatter": Place("host", "its window has too many elements to be written out"),
-    "sort": Place("host", "the chip compares, but has no network that sorts"),
-    "top_k": Place("host", f"its k is above {MOST_MAXIMA}, for which the chip had to sort"),
+    "remainder": Placement("host", "a remainder of fp32 needs a division of up to 277 bits"),
+    "select_and_scatter": Placement("host", "its window has too many elements to be written out"),
+    "sort": Placement("host", "the chip compares, but has no network that sorts"),
+    "top_k": Placement("host", f"its k is above {MOST_MAXIMA}, for which the chip had to sort"),
 }
 assert PLACES.keys() == CANONICAL.ops, PLACES.keys() ^ CANONICAL.ops
 
 
-def _product(node: Node) -> Place | None:
+def _product(node: Node) -> Placement | None:
     if node.operands[0].dtype is DType.I32:
-        return Place("host", "the array multiplies bf16 and int8, not 32-bit integers")
+        return Placement("host", "the array multiplies bf16 and int8, not 32-bit integers")
     return None
 
 
-def _scatter(node: Node) -> Place | None:
+def _scatter(node: Node) -> Placement | None:
     if node.attrs["reducer"] != "set":
-        return Place("host", f"rows of one index are joined by {node.attrs['reducer']}, one after "
-                     "another")
+        return Placement("host", f"rows of one index are joined by {node.attrs['reducer']}, one "
+                         "after another")
     return None
 
 
-_SINGLE: dict[str, Callable[[Node], Place | None]] = {
+_SINGLE: dict[str, Callable[[Node], Placement | None]] = {
     **dict.fromkeys(having(Trait.PRODUCT), _product), "scatter": _scatter}
 
 
-def place(node: Node) -> Place:
+def place(node: Node) -> Placement:
     """Return where a node of the canonical level runs, and why.
 
     Raises

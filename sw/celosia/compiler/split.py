@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from celosia.compiler.builder import replace_nodes
 from celosia.compiler.passes.loops import trips, turn
 from celosia.compiler.pipeline import count
-from celosia.compiler.placement import Place, place
+from celosia.compiler.placement import Placement, place
 from celosia.graph import Graph, Node, Trait, Value, having, parameter
 
 __all__ = ["GraphPart", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
@@ -28,7 +28,7 @@ class GraphPart:
     Attributes
     ----------
     where
-        "chip", "host" or "link" (see `celosia.compiler.placement.Place`).
+        "chip", "host" or "link" (see `celosia.compiler.placement.Placement`).
     graph
         What it computes.
     takes
@@ -41,7 +41,7 @@ class GraphPart:
     takes: tuple[int, ...]
 
 
-def place_whole(node: Node) -> Place:
+def place_whole(node: Node) -> Placement:
     """Return where a node of the canonical level runs with its regions, and why.
 
     A loop or a branch is in one place: on the host if anything in it is not on the chip.
@@ -50,7 +50,7 @@ def place_whole(node: Node) -> Place:
         for inner in region.nodes:
             found = place_whole(inner)
             if found.where != "chip":
-                return Place("host", f"{inner.op} in it: {found.reason}")
+                return Placement("host", f"{inner.op} in it: {found.reason}")
     return place(node)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
-from celosia.arch.registers import Access, Control, Status
+from celosia.arch.registers import AccessMode, Control, Status
 from celosia.arch.words import WORD_MASK
 from celosia.driver.errors import BusError
 from celosia.model import Machine, Memory, Timing
@@ -74,7 +74,7 @@ class ModelTransport:
         """Write a register; BusError where there is none, or it cannot be written now."""
         self._finish()
         register = _BY_OFFSET.get(offset)
-        if register is None or register.access is Access.RO:
+        if register is None or register.access is AccessMode.RO:
             raise BusError(f"write of register {offset:#05x} must be to one that can be written")
         if not 0 <= value <= WORD_MASK:
             raise ValueError(f"value must be 32 bits unsigned, not {value!r}")

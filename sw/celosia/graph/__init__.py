@@ -2,7 +2,7 @@
 
 from celosia.graph.build import constant, op, ops, parameter, splat
 from celosia.graph.errors import GraphError
-from celosia.graph.grammar import CORE, SOURCED, Level, Rule, check
+from celosia.graph.grammar import CORE, SOURCED, GrammarRule, Level, check
 from celosia.graph.interpreter import interpret
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.parser import parse
@@ -12,7 +12,7 @@ from celosia.graph.source import Source
 from celosia.graph.spec import OPS, OpSpec, Trait, having
 from celosia.graph.types import Array, DType, TensorType
 
-__all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "Graph", "GraphError", "Level", "Node",
-           "OpSpec", "Rule", "Source", "TensorType", "Trait", "Value", "check", "constant",
+__all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "GrammarRule", "Graph", "GraphError",
+           "Level", "Node", "OpSpec", "Source", "TensorType", "Trait", "Value", "check", "constant",
            "fingerprint", "having", "interpret", "op", "ops", "parameter", "parse", "rewrite",
            "splat", "to_text"]

@@ -11,14 +11,14 @@ from typing import Any
 from celosia.graph.types import Array, DType
 
 __all__ = ["ARRAY", "BOOL", "DTYPE", "INT", "INTS", "PAIRS", "REQUIRED", "STRING", "Attribute",
-           "Kind", "enum"]
+           "AttributeKind", "enum"]
 
 #: Stands for "no default".
 REQUIRED: Any = object()
 
 
 @dataclass(frozen=True)
-class Kind:
+class AttributeKind:
     """A kind of attribute.
 
     Attributes
@@ -46,7 +46,7 @@ class Kind:
 class Attribute:
     """An attribute that an operation has: its kind, and its value where it is left out."""
 
-    kind: Kind
+    kind: AttributeKind
     default: Any = REQUIRED
 
 
@@ -89,22 +89,22 @@ def _array(value: Any) -> Array:
     return value if isinstance(value, Array) else Array(value)
 
 
-INT = Kind("an integer", "int", _int, str)
-BOOL = Kind("a bool", "bool", _bool, lambda value: "true" if value else "false")
-INTS = Kind("a list of integers", "ints", _ints, _brackets)
-PAIRS = Kind("a list of pairs of integers", "pairs", _pairs,
-             lambda value: _brackets(map(_brackets, value)))
-DTYPE = Kind("an element type", "dtype", _dtype, str)
-STRING = Kind("a string", "string", _string, json.dumps)
+INT = AttributeKind("an integer", "int", _int, str)
+BOOL = AttributeKind("a bool", "bool", _bool, lambda value: "true" if value else "false")
+INTS = AttributeKind("a list of integers", "ints", _ints, _brackets)
+PAIRS = AttributeKind("a list of pairs of integers", "pairs", _pairs,
+                      lambda value: _brackets(map(_brackets, value)))
+DTYPE = AttributeKind("an element type", "dtype", _dtype, str)
+STRING = AttributeKind("a string", "string", _string, json.dumps)
 #: Printed by `celosia.graph.printer`, which decides how much of it to show.
-ARRAY = Kind("an array", "array", _array, repr)
+ARRAY = AttributeKind("an array", "array", _array, repr)
 
 
-def enum(*choices: str) -> Kind:
+def enum(*choices: str) -> AttributeKind:
     """Return the kind of the words ``choices``."""
     def normal(value: Any) -> str:
         if value not in choices:
             raise ValueError
         return str(value)
 
-    return Kind("one of " + ", ".join(choices), "word", normal, str, choices)
+    return AttributeKind("one of " + ", ".join(choices), "word", normal, str, choices)

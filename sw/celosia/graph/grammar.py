@@ -18,11 +18,11 @@ from celosia.graph.errors import GraphError
 from celosia.graph.node import Graph, Node
 from celosia.graph.spec import OPS
 
-__all__ = ["CORE", "SOURCED", "Level", "Rule", "check"]
+__all__ = ["CORE", "SOURCED", "GrammarRule", "Level", "check"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class GrammarRule:
     """Something that holds for every node, or for every one of the named operations.
 
     Attributes
@@ -46,10 +46,10 @@ class Level:
 
     name: str
     ops: frozenset[str]
-    rules: tuple[Rule, ...]
+    rules: tuple[GrammarRule, ...]
 
     def refine(self, name: str, *, without: Iterable[str] = (),
-               rules: Iterable[Rule] = ()) -> Level:
+               rules: Iterable[GrammarRule] = ()) -> Level:
         """Return a level with fewer operations and more rules."""
         without = frozenset(without)
         unknown = without - self.ops
@@ -78,11 +78,11 @@ def _known(node: Node) -> str | None:
 
 
 CORE = Level("core", frozenset(OPS), (
-    Rule("types follow from operands", _inferred),
-    Rule("no 64-bit elements", _narrow),
+    GrammarRule("types follow from operands", _inferred),
+    GrammarRule("no 64-bit elements", _narrow),
 ))
 #: Every node says where it came from; holds after import, and passes keep it.
-SOURCED = CORE.refine("sourced", rules=(Rule("sources are known", _known),))
+SOURCED = CORE.refine("sourced", rules=(GrammarRule("sources are known", _known),))
 
 
 def check(graph: Graph, level: Level = CORE) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from celosia.graph.attributes import Kind
+from celosia.graph.attributes import AttributeKind
 from celosia.graph.errors import GraphError, suggest
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.source import Source
@@ -165,7 +165,7 @@ class _Parser:
         except (ValueError, KeyError, OverflowError):
             self.fail(f"an element of {dtype}", token)
 
-    def attribute(self, kind: Kind) -> Any:
+    def attribute(self, kind: AttributeKind) -> Any:
         match kind.form:
             case "int":
                 return self.int()

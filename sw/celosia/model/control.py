@@ -13,7 +13,7 @@ from celosia.model.checks import Stop
 from celosia.model.decode import Decoded
 from celosia.model.timing import Estimator, Timing
 
-__all__ = ["Control"]
+__all__ = ["ScalarInterpreter"]
 
 
 
@@ -44,7 +44,7 @@ _BRANCH: dict[Opcode, Callable[[int, int], bool]] = {
 }
 
 
-class Control:
+class ScalarInterpreter:
     """The scalar unit of one run.
 
     Subclasses say where instructions come from (:meth:`fetch`), what a tensor instruction does

@@ -12,11 +12,11 @@ from celosia.arch.isa import Mem, Opcode, Unit
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
 from celosia.model import dma, vpu
 from celosia.model.checks import Stop, check
-from celosia.model.control import Control
+from celosia.model.control import ScalarInterpreter
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.memory import Memory
 from celosia.model.mxu import Mxu
-from celosia.model.state import RunResult, State
+from celosia.model.state import ModelResult, State
 from celosia.model.timing import Timing
 
 __all__ = ["PlainMachine", "Run"]
@@ -51,7 +51,7 @@ class PlainMachine(State):
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None,
-            progress: Callable[[int], None] | None = None) -> RunResult:
+            progress: Callable[[int], None] | None = None) -> ModelResult:
         """Run a program until it halts or faults.
 
         Parameters
@@ -81,7 +81,7 @@ class PlainMachine(State):
         return run.go(max_instructions, progress)
 
 
-class Run(Control):
+class Run(ScalarInterpreter):
     """A run, which executes commands as they come; its state is not left behind."""
 
     def __init__(self, machine: PlainMachine, program: int, length: int,
@@ -96,7 +96,7 @@ class Run(Control):
         self.has_tile = False
         self.executed = self.bytes_read = self.bytes_written = 0
 
-    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> RunResult:
+    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> ModelResult:
         """Execute until the halt or a fault; the parameters are those of `PlainMachine.run`."""
         while True:
             try:
@@ -112,7 +112,7 @@ class Run(Control):
                 raise TimeoutError(f"the program must halt within {limit} instructions, "
                                    f"it is at instruction {self.pc}")
 
-    def result(self, stop: Stop | None = None) -> RunResult:
+    def result(self, stop: Stop | None = None) -> ModelResult:
         """Return how the run ends here, with a fault or with its halt."""
         cycles = self.clock.now if stop is None else self.clock.halted
         counters = {"cycles": cycles, "instructions": self.executed,
@@ -121,7 +121,7 @@ class Run(Control):
                      for name, busy in zip(UNIT_NAMES, self.clock.busy, strict=True)}
         status, cause, addr = ((Status.DONE, Fault.NONE, 0) if stop is None
                                else (Status.FAULTED, stop.fault, stop.addr))
-        return RunResult(status, cause, self.pc, addr, self.executed, cycles, counters)
+        return ModelResult(status, cause, self.pc, addr, self.executed, cycles, counters)
 
     def fetch(self) -> Decoded:
         """Return the instruction at ``pc``, as memory has it now."""

@@ -12,7 +12,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
 from celosia.model.memory import Memory
 
-__all__ = ["RunResult", "State"]
+__all__ = ["ModelResult", "State"]
 
 
 class State:
@@ -43,7 +43,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class RunResult:
+class ModelResult:
     """How a run ended.
 
     Attributes

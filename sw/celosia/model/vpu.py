@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
-from celosia.arch.commands import DST_MEM, SRC_MEM, Operand, Vector
+from celosia.arch.commands import DST_MEM, SRC_MEM, Vector, VectorOperand
 from celosia.arch.isa import Mem
 from celosia.arch.vector import INDEXED_OPS, Dst, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
@@ -64,7 +64,7 @@ def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int
     return bad
 
 
-def values(source: Operand, length: int, dim: int) -> U32:
+def values(source: VectorOperand, length: int, dim: int) -> U32:
     """Return what an operand without rows is in a walk of ``length`` rows: (rows, D), or 1."""
     words = np.full((1, 1), source.value, np.uint32)
     if source.kind == Src.LANE_INDEX:
@@ -74,7 +74,7 @@ def values(source: Operand, length: int, dim: int) -> U32:
     return words
 
 
-def _read(source: Operand, length: int, ub: NDArray, acc: U32) -> U32:
+def _read(source: VectorOperand, length: int, ub: NDArray, acc: U32) -> U32:
     """Return the operand as 32-bit words: shape (rows, D), or 1 where an axis does not matter."""
     if source.stream is None:
         return values(source, length, acc.shape[1])
@@ -83,11 +83,11 @@ def _read(source: Operand, length: int, ub: NDArray, acc: U32) -> U32:
     return rows if source.lane is None else rows[:, source.lane, np.newaxis]
 
 
-def _words(source: Operand, ub: NDArray, acc: U32) -> NDArray:
+def _words(source: VectorOperand, ub: NDArray, acc: U32) -> NDArray:
     return acc if SRC_MEM[source.kind] == Mem.ACC else ub
 
 
-def _widened(source: Operand, rows: NDArray) -> U32:
+def _widened(source: VectorOperand, rows: NDArray) -> U32:
     if SRC_MEM[source.kind] == Mem.ACC:
         return rows
     if source.kind in INT8_SRCS:

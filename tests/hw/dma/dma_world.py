@@ -8,7 +8,7 @@ import numpy as np
 from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
-from celosia_hw.commands import Activity
+from celosia.arch.registers import Activity
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.memory.ports import READ_LATENCY

@@ -3,7 +3,7 @@ import pytest
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
-from celosia_hw.commands import Activity
+from celosia.arch.registers import Activity
 from hw.dma.dma_world import Command, World, random_commands
 
 
@@ -118,4 +118,4 @@ def test_activity(kind):
     refused = World(chip, kind, refuse=0.8)
     refused.run([command])
     assert refused.activity.count(Activity.WAIT_MEMORY) >= 20
-    assert refused.activity[0] is Activity.IDLE
+    assert refused.activity[0] == Activity.IDLE

@@ -49,7 +49,7 @@ class Reference:
             if rng.random() < 0.02 or not hasattr(self, unit):
                 setattr(self, unit, rng.randrange(STATES))
             state = registers.Activity(getattr(self, unit))
-            ctx.set(events.activity[unit].as_value(), state)
+            ctx.set(events.activity[unit], state)
             counted.append(f"{unit}_{state.name.lower()}")
         for port in registers.PORTS:
             flag = rng.random() < 0.9

@@ -6,7 +6,7 @@ import pytest
 from celosia.arch import registers
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.faults import Fault
-from celosia.arch.registers import BY_NAME, Access, Control, Status
+from celosia.arch.registers import BY_NAME, AccessMode, Control, Status
 from celosia_hw.bus.axi import OKAY, SLVERR
 from celosia_hw.host.interface import HostInterface, constants
 from hw.host.open_ram import OpenRam
@@ -152,7 +152,7 @@ def test_every_address_answers_as_the_map_says():
             assert response == (OKAY if address in access else SLVERR), hex(address)
             assert response == OKAY or value == 0
             _, response = await host.access(address, 0)
-            writable = access.get(address, Access.RO) is not Access.RO
+            writable = access.get(address, AccessMode.RO) is not AccessMode.RO
             assert response == (OKAY if writable else SLVERR), hex(address)
 
     simulate(testbench)
@@ -361,7 +361,7 @@ def test_counters_count_the_cycles_of_the_run_and_restart():
         for cycles in (60, 7):
             ctx.set(dut.events.retired, 1)
             ctx.set(dut.events.read_beat, 1)
-            ctx.set(dut.events.activity.mxu.as_value(), registers.Activity.BUSY)
+            ctx.set(dut.events.activity.mxu, registers.Activity.BUSY)
             ctx.set(dut.events.conflicts.acc_write_vpu, 1)
             await host.write("PROGRAM", PROGRAM)
 

@@ -3,7 +3,8 @@ import functools
 import pytest
 
 from celosia.arch.faults import Fault
-from celosia_hw.host.run import RESET_CYCLES, RunControl, Status
+from celosia.arch.registers import Status
+from celosia_hw.host.run import RESET_CYCLES, RunControl
 from hw.simulation import World
 
 FAULT = {"cause": Fault.UB_RANGE, "pc": 17, "addr": 4096}
@@ -47,7 +48,7 @@ async def reset(ctx, dut):
 
 def test_runs_and_halts():
     async def testbench(ctx, dut):
-        assert ctx.get(dut.status) is Status.IDLE
+        assert ctx.get(dut.status) == Status.IDLE
         for _ in range(2):
             ctx.set(dut.start, 1)
             assert ctx.get(dut.started)
@@ -57,14 +58,14 @@ def test_runs_and_halts():
             assert not ctx.get(dut.started)  # although start is still high
             ctx.set(dut.start, 0)
             for _ in range(5):
-                assert ctx.get(dut.status) is Status.RUNNING
+                assert ctx.get(dut.status) == Status.RUNNING
                 assert not ctx.get(dut.ended)
                 await ctx.tick()
             ctx.set(dut.halted, 1)
             assert ctx.get(dut.ended)
             await ctx.tick()
             ctx.set(dut.halted, 0)
-            assert ctx.get(dut.status) is Status.DONE
+            assert ctx.get(dut.status) == Status.DONE
             assert not ctx.get(dut.abort)
             assert last_fault(ctx, dut) == NO_FAULT
 
@@ -80,7 +81,7 @@ def test_fault_holds_abort_until_reset_and_is_cleared_by_it():
         await pulse(ctx, dut.fault_valid)  # after the end: no effect
         await pulse(ctx, dut.halted)
         for _ in range(5):
-            assert ctx.get(dut.status) is Status.FAULTED
+            assert ctx.get(dut.status) == Status.FAULTED
             assert ctx.get(dut.abort)
             assert last_fault(ctx, dut) == FAULT
             ctx.set(dut.start, 1)
@@ -109,7 +110,7 @@ def test_watchdog_expires_after_that_many_cycles(limit):
             assert ctx.get(dut.ended) == (cycles == limit)
             await ctx.tick()
         assert cycles == limit
-        assert ctx.get(dut.status) is Status.FAULTED
+        assert ctx.get(dut.status) == Status.FAULTED
         assert ctx.get(dut.abort)
         assert last_fault(ctx, dut) == {"cause": Fault.WATCHDOG, "pc": 100 + limit, "addr": 0}
 
@@ -132,7 +133,7 @@ def test_watchdog_starts_anew_with_each_run():
             await pulse(ctx, dut.start)
             await ctx.tick().repeat(8)
             await pulse(ctx, dut.halted)
-            assert ctx.get(dut.status) is Status.DONE
+            assert ctx.get(dut.status) == Status.DONE
 
     simulate(testbench)
 
@@ -150,10 +151,10 @@ def test_end_in_the_last_cycle_of_the_watchdog_wins(delay, ends, status, cause):
         await pulse(ctx, dut.start)
         await ctx.tick().repeat(delay)
         await pulse(ctx, *(getattr(dut, name) for name in ends))
-        assert ctx.get(dut.status) is status
+        assert ctx.get(dut.status) == status
         assert last_fault(ctx, dut)["cause"] == cause
         await ctx.tick().repeat(20)
-        assert ctx.get(dut.status) is status
+        assert ctx.get(dut.status) == status
 
     simulate(testbench)
 
@@ -171,7 +172,7 @@ def test_reset_wins_over_the_end_of_a_run(together):
         await ctx.tick()
         for name in (*together, "reset"):
             ctx.set(getattr(dut, name), 0)
-        assert ctx.get(dut.status) is Status.RESETTING
+        assert ctx.get(dut.status) == Status.RESETTING
         assert last_fault(ctx, dut) == NO_FAULT
 
     simulate(testbench)
@@ -194,19 +195,19 @@ def test_reset_waits_for_the_bus(before, drain):
         await ctx.tick()
         ctx.set(dut.drained, 0)
         for _ in range(drain):
-            assert ctx.get(dut.status) is Status.RESETTING
+            assert ctx.get(dut.status) == Status.RESETTING
             assert ctx.get(dut.abort)
             assert not ctx.get(dut.unit_reset)
             await pulse(ctx, dut.halted, dut.fault_valid, dut.start)
         ctx.set(dut.drained, 1)
         resets = 0
-        while ctx.get(dut.status) is Status.RESETTING:
+        while ctx.get(dut.status) == Status.RESETTING:
             assert ctx.get(dut.abort)
             assert last_fault(ctx, dut) == NO_FAULT
             resets += ctx.get(dut.unit_reset)
             await ctx.tick()
         assert resets == RESET_CYCLES
-        assert ctx.get(dut.status) is Status.IDLE
+        assert ctx.get(dut.status) == Status.IDLE
         assert not ctx.get(dut.abort)
         assert not ctx.get(dut.unit_reset)
         await pulse(ctx, dut.start)
@@ -221,6 +222,6 @@ def test_reset_in_the_cycle_of_start_wins():
         ctx.set(dut.reset, 1)
         assert not ctx.get(dut.started)
         await ctx.tick()
-        assert ctx.get(dut.status) is Status.RESETTING
+        assert ctx.get(dut.status) == Status.RESETTING
 
     simulate(testbench)

@@ -10,7 +10,8 @@ from amaranth.lib import wiring
 
 from celosia.arch import numerics
 from celosia.arch.config import TpuConfig
-from celosia_hw.commands import Activity, matmul_layout
+from celosia.arch.registers import Activity
+from celosia_hw.commands import matmul_layout
 from celosia_hw.memory.ports import READ_LATENCY
 from celosia_hw.mxu.unit import MatrixUnit
 from hw.simulation import World
@@ -169,7 +170,7 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 acc[ctx.get(dut.acc_write.addr)] = unpack(
                     ctx.get(dut.acc_write.data), 32, dim, np.uint32)
                 trace.written.append(cycle)
-            trace.activity.append(ctx.get(dut.port.activity))
+            trace.activity.append(Activity(ctx.get(dut.port.activity)))
             if ctx.get(dut.port.done):
                 trace.done.append(cycle)
                 if len(trace.done) == len(commands):

@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from celosia_hw.commands import Activity
+from celosia.arch.registers import Activity
 from celosia_hw.memory.ports import READ_LATENCY
 from hw.mxu.mxu_bench import Reference, config, linear, matmul, simulate
 

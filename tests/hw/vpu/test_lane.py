@@ -5,13 +5,13 @@ import random
 from amaranth.sim import Simulator
 
 from celosia.arch.vector import Dst, VectorOp
-from celosia_hw.vpu.control import Source, lane_latency
+from celosia_hw.vpu.control import LaneSource, lane_latency
 from celosia_hw.vpu.lane import Lane
 from hw.vpu_bench import INT8
 
 CYCLES = 300
 NUMBER = 1
-VALUES = (Source.SCALAR, Source.INDEX)
+VALUES = (LaneSource.SCALAR, LaneSource.INDEX)
 
 
 def test_every_source_of_every_operand():
@@ -21,7 +21,7 @@ def test_every_source_of_every_operand():
 
     async def bench(ctx):
         words = [0, 0, 0]
-        kinds = [Source.SELF] * 3  # values that the next row brings
+        kinds = [LaneSource.SELF] * 3  # values that the next row brings
         ctx.set(dut.active, 1)
         ctx.set(dut.number, NUMBER)
         for cycle in range(CYCLES + latency):
@@ -30,31 +30,31 @@ def test_every_source_of_every_operand():
                 ctx.set(getattr(dut, name), value)
             # In one cycle, P is a row or a lane for all operands, and so is Q.
             p, q = rng.choice(["p", "p_lane"]), rng.choice(["q", "q_lane"])
-            rows = {Source[p.upper()]: ports[p], Source[q.upper()]: ports[q]}
+            rows = {LaneSource[p.upper()]: ports[p], LaneSource[q.upper()]: ports[q]}
             valid = rng.random() < 0.7
             for k in range(3):
                 flows = [source for source in rows if k or source.name.startswith("P")]
                 index = rng.choice([0, rng.getrandbits(32), 0xFFFFFFFF])
-                hold = rng.choice([*VALUES, *[Source.SELF] * 4] if valid else
-                                  [*VALUES, *flows, *[Source.SELF] * 4])
-                select = rng.choice([Source.SELF, Source.INDEX, *flows])
-                if kinds[k] != Source.SELF:
-                    select = Source.SELF
+                hold = rng.choice([*VALUES, *[LaneSource.SELF] * 4] if valid else
+                                  [*VALUES, *flows, *[LaneSource.SELF] * 4])
+                select = rng.choice([LaneSource.SELF, LaneSource.INDEX, *flows])
+                if kinds[k] != LaneSource.SELF:
+                    select = LaneSource.SELF
                     if not valid and hold in flows:
-                        hold = Source.SELF
+                        hold = LaneSource.SELF
                 for port, value in ((dut.indexes, index), (dut.hold, hold), (dut.select, select)):
                     ctx.set(port[k], value)
                 if valid:
-                    number = NUMBER if kinds[k] == Source.INDEX else 0
+                    number = NUMBER if kinds[k] == LaneSource.INDEX else 0
                     index = (index + number) % (1 << 32)
-                    source = Source.INDEX if kinds[k] != Source.SELF else select
-                    words[k] = {Source.SELF: words[k], Source.INDEX: index, **rows}[source]
+                    source = LaneSource.INDEX if kinds[k] != LaneSource.SELF else select
+                    words[k] = {LaneSource.SELF: words[k], LaneSource.INDEX: index, **rows}[source]
                 elif hold in rows:
                     words[k] = rows[hold]
                 if hold in VALUES:
                     kinds[k] = hold
                 elif valid:
-                    kinds[k] = Source.SELF
+                    kinds[k] = LaneSource.SELF
             # In most rows only one operand shows.
             op = rng.choice([VectorOp.MOV, VectorOp.XOR, VectorOp.SELECT])
             a, b, c = words

@@ -7,11 +7,11 @@ import pytest
 from amaranth.sim import Simulator
 
 from celosia_hw.vpu.mover import Mover
-from celosia_hw.vpu.moves import Move
+from celosia_hw.vpu.moves import MoveTarget
 from hw.vpu_bench import WIDE_INT8
 
 DIM = WIDE_INT8.dim
-TILE, TURN, PLAIN = Move.TRANSPOSE, Move.TURN, "plain"
+TILE, TURN, PLAIN = MoveTarget.TRANSPOSE, MoveTarget.TURN, "plain"
 
 
 def rows_of(moves):

@@ -4,12 +4,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from celosia.collectives import Group
+from celosia.collectives import ReplicaGroup
 from celosia.graph import DType, GraphError, TensorType, parameter, parse, to_text
 from celosia.graph.build import op
 
 RNG = np.random.default_rng(1)
-GROUP = Group((0, 1, 2, 3))
+GROUP = ReplicaGroup((0, 1, 2, 3))
 FLOATS = [RNG.standard_normal((4, 6)).astype(np.float32) for _ in range(4)]
 WORDS = [RNG.integers(-2**31, 2**31, (4, 6), np.int64).astype(np.int32) for _ in range(4)]
 X = parameter(TensorType(DType.F32, (4, 6)), "x")
@@ -67,7 +67,7 @@ def test_all_to_all():
 
 
 def test_permute():
-    group = Group((1, 3, 4))
+    group = ReplicaGroup((1, 3, 4))
     a, b, c = FLOATS[:3]
     equal(group.permute([a, b, c], [(1, 4), (4, 3)]), [np.zeros_like(a), c, a])
 

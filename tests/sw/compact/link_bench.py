@@ -12,9 +12,9 @@ from celosia.arch.link import (
     FLAG,
     REPLY,
     REQUEST_HEADER,
-    Kind,
     LinkConfig,
-    Status,
+    ReplyStatus,
+    RequestKind,
     size,
 )
 from celosia.driver.link.frames import FrameDecoder, encode, pack
@@ -39,7 +39,7 @@ def frame(sequence: int, kind: int, address: int = 0, count: int = 0,
 
 
 def hello(session: int = SESSION) -> bytes:
-    return frame(0, Kind.HELLO, session)
+    return frame(0, RequestKind.HELLO, session)
 
 
 class _Deframer(FrameDecoder):
@@ -91,19 +91,20 @@ class HardwareBoard(Board):
         feed = super().feed
         return b"".join(feed(bytes([byte])) for byte in data)
 
-    def _do(self, kind: Kind, address: int, count: int, payload: bytes) -> tuple[bytes, Status]:
-        if kind not in (Kind.READ_MEMORY, Kind.WRITE_MEMORY):
+    def _do(self, kind: RequestKind, address: int, count: int,
+            payload: bytes) -> tuple[bytes, ReplyStatus]:
+        if kind not in (RequestKind.READ_MEMORY, RequestKind.WRITE_MEMORY):
             return super()._do(kind, address, count, payload)
-        answer, status = bytearray(count), Status(0)
+        answer, status = bytearray(count), ReplyStatus(0)
         for i in range(count):
             at = (address + i) % _SPACE
             if at >= self.chip.memory_bytes:
-                status, self.beyond = Status(_DECERR), True
-            elif kind == Kind.WRITE_MEMORY:
+                status, self.beyond = ReplyStatus(_DECERR), True
+            elif kind == RequestKind.WRITE_MEMORY:
                 self.chip.write_memory(at, payload[i:i + 1])
             else:
                 answer[i] = self.chip.read_memory(at, 1)[0]
-        return (b"" if kind == Kind.WRITE_MEMORY else bytes(answer)), status
+        return (b"" if kind == RequestKind.WRITE_MEMORY else bytes(answer)), status
 
 
 class FirmwareBoard:
@@ -153,6 +154,6 @@ class Pair:
 
 def _timeless(body: bytes) -> bytes:
     """Return a reply without the board's clock."""
-    if body[1] == Kind.POLL | REPLY and len(body) > 3:
+    if body[1] == RequestKind.POLL | REPLY and len(body) > 3:
         return body[:2] + bytes(len(body) - 3) + body[-1:]
     return body

@@ -27,7 +27,7 @@ def test_names_have_the_values_of_the_architecture():
     assert int(found["REGISTER_WINDOW3_LAST"]) == registers.BY_NAME["WINDOW3_LAST"].offset
     assert int(found["STATUS_FAULTED"]) == registers.Status.FAULTED
     assert int(found["LINK_MAGIC"], 16) == link.LINK_MAGIC
-    assert int(found["KIND_AGAIN"]) == link.Kind.AGAIN
+    assert int(found["KIND_AGAIN"]) == link.RequestKind.AGAIN
 
 
 def words(name: str) -> list[int]:

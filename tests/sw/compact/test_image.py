@@ -4,7 +4,7 @@ import numpy as np
 from hw.compact.rv32 import Reference
 
 from celosia.arch.config import preset
-from celosia.arch.link import Kind, LinkConfig
+from celosia.arch.link import LinkConfig, RequestKind
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.driver import Device
 from celosia.driver.link import LinkTransport
@@ -115,23 +115,23 @@ def same(machine: Machine, board: HardwareBoard, data: bytes) -> None:
 def test_requests_are_answered_as_by_the_python_board():
     machine, board = Machine(), HardwareBoard(NANO, LINK)
     rng = np.random.default_rng(1)
-    same(machine, board, frame(0, Kind.READ_REGISTER, 0, 4))
+    same(machine, board, frame(0, RequestKind.READ_REGISTER, 0, 4))
     same(machine, board, hello())
     names = [register for register in BY_NAME.values() if register.name != "CONTROL"]
     for sequence in range(150):
-        kind = Kind(int(rng.integers(Kind.READ_REGISTER, Kind.AGAIN)))
-        if kind in (Kind.READ_REGISTER, Kind.WRITE_REGISTER):
+        kind = RequestKind(int(rng.integers(RequestKind.READ_REGISTER, RequestKind.AGAIN)))
+        if kind in (RequestKind.READ_REGISTER, RequestKind.WRITE_REGISTER):
             offset = int(rng.choice([register.offset for register in names]))
             if rng.random() < 0.1:
                 offset = int(rng.integers(1 << 12))
             if offset == BY_NAME["CONTROL"].offset:
                 offset = 0
-            payload = rng.bytes(4) if kind == Kind.WRITE_REGISTER else b""
+            payload = rng.bytes(4) if kind == RequestKind.WRITE_REGISTER else b""
             request = frame(sequence, kind, offset, 4, payload)
         else:
             count = int(rng.integers(1, 513 if sequence % 50 == 0 else 30))
             address = int(rng.integers(-count, LINK.memory_bytes)) % (1 << 32)
-            payload = rng.bytes(count) if kind == Kind.WRITE_MEMORY else b""
+            payload = rng.bytes(count) if kind == RequestKind.WRITE_MEMORY else b""
             request = frame(sequence, kind, address, count, payload)
         if sequence % 20 == 0:  # a frame that is garbled, and again
             same(machine, board, request[:4] + b"\x55" + request[4:])
@@ -149,8 +149,8 @@ def test_instructions_a_byte():
     machine.feed(hello())
     counts = []
     for sequence, (kind, count, payload) in enumerate((
-            (Kind.POLL, 0, b""), (Kind.WRITE_MEMORY, len(data), data),
-            (Kind.READ_MEMORY, len(data), b""))):
+            (RequestKind.POLL, 0, b""), (RequestKind.WRITE_MEMORY, len(data), data),
+            (RequestKind.READ_MEMORY, len(data), b""))):
         before = machine.steps
         reply = machine.feed(frame(sequence, kind, 0, count, payload))
         counts.append(machine.steps - before)
@@ -183,16 +183,16 @@ def test_reset_of_the_sequencer_begins_anew():
     machine.pace = 20
     machine.feed(hello())
     lengths = BY_NAME["LENGTH"].offset
-    machine.feed(frame(0, Kind.WRITE_REGISTER, lengths, 4, b"abcd"))
-    machine.feed(frame(1, Kind.WRITE_REGISTER, BY_NAME["IRQ_ENABLE"].offset, 4, b"\1\0\0\0"))
-    machine.feed(frame(2, Kind.WRITE_REGISTER, BY_NAME["PROGRAM"].offset, 4, b"\0\1\0\0"))
+    machine.feed(frame(0, RequestKind.WRITE_REGISTER, lengths, 4, b"abcd"))
+    machine.feed(frame(1, RequestKind.WRITE_REGISTER, BY_NAME["IRQ_ENABLE"].offset, 4, b"\1\0\0\0"))
+    machine.feed(frame(2, RequestKind.WRITE_REGISTER, BY_NAME["PROGRAM"].offset, 4, b"\0\1\0\0"))
     control = BY_NAME["CONTROL"].offset
-    machine.feed(frame(3, Kind.WRITE_REGISTER, control, 4, bytes([Control.START, 0, 0, 0])))
-    reply = machine.feed(frame(4, Kind.READ_REGISTER, BY_NAME["STATUS"].offset, 4))
+    machine.feed(frame(3, RequestKind.WRITE_REGISTER, control, 4, bytes([Control.START, 0, 0, 0])))
+    reply = machine.feed(frame(4, RequestKind.READ_REGISTER, BY_NAME["STATUS"].offset, 4))
     assert FrameDecoder().feed(reply)[0][2] == Status.FAULTED
     machine.core.pc = 0
     board = HardwareBoard(NANO, LINK)
-    same(machine, board, frame(5, Kind.READ_REGISTER, lengths, 4))
+    same(machine, board, frame(5, RequestKind.READ_REGISTER, lengths, 4))
     same(machine, board, hello())
     for sequence, register in enumerate(BY_NAME.values()):
-        same(machine, board, frame(sequence, Kind.READ_REGISTER, register.offset, 4))
+        same(machine, board, frame(sequence, RequestKind.READ_REGISTER, register.offset, 4))

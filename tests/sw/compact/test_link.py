@@ -5,7 +5,7 @@ import pytest
 
 from celosia.arch.encoding import encode as encode_instruction
 from celosia.arch.encoding import insn
-from celosia.arch.link import FLAG, REPLY, WINDOW, Kind, Status
+from celosia.arch.link import FLAG, REPLY, WINDOW, ReplyStatus, RequestKind
 from celosia.arch.registers import BY_NAME, Control
 from celosia.driver.link import LinkTransport
 from celosia.driver.link.frames import FrameDecoder, encode
@@ -50,15 +50,15 @@ def random_payload(rng: np.random.Generator, count: int) -> bytes:
 
 
 def random_request(rng: np.random.Generator, sequence: int) -> bytes:
-    kind = Kind(int(rng.integers(Kind.POLL, Kind.WRITE_MEMORY + 1)))
-    if kind == Kind.POLL:
+    kind = RequestKind(int(rng.integers(RequestKind.POLL, RequestKind.WRITE_MEMORY + 1)))
+    if kind == RequestKind.POLL:
         return frame(sequence, kind)
-    if kind in (Kind.READ_REGISTER, Kind.WRITE_REGISTER):
+    if kind in (RequestKind.READ_REGISTER, RequestKind.WRITE_REGISTER):
         # Of 12 bits; those of runs would show how long they take.
         offset = 4 * int(rng.integers(1 << 10)) if rng.random() < 0.5 else 4 * int(rng.integers(64))
         offset |= int(rng.integers(1, 4)) if rng.random() < 0.05 else 0
         offset |= int(rng.integers(1 << 20)) << 12 if rng.random() < 0.05 else 0
-        if kind == Kind.READ_REGISTER:
+        if kind == RequestKind.READ_REGISTER:
             return frame(sequence, kind, offset, 4)
         word = int(rng.integers(1 << 32))
         if offset % 4096 == CONTROL:
@@ -69,7 +69,7 @@ def random_request(rng: np.random.Generator, sequence: int) -> bytes:
     if rng.random() < 0.1:  # at the edges, and beyond
         edge = (0, SIZE, SIZE + int(rng.integers(1 << 28)))[rng.integers(3)]
         address = (edge - int(rng.integers(count + 1))) % (1 << 32)
-    payload = random_payload(rng, count) if kind == Kind.WRITE_MEMORY else b""
+    payload = random_payload(rng, count) if kind == RequestKind.WRITE_MEMORY else b""
     return frame(sequence, kind, address, count, payload)
 
 
@@ -79,7 +79,7 @@ def random_refused(rng: np.random.Generator, sequence: int) -> bytes:
     count = int(rng.choice([0, 1, 3, 4, 5, 512, 513, 520, 0x1004, 0xFFFF]))
     length = int(rng.choice([0, 1, 3, 4, 5, 512, 513, 600]))
     payload = rng.bytes(length)
-    if kind == Kind.WRITE_REGISTER and length == count == 4:
+    if kind == RequestKind.WRITE_REGISTER and length == count == 4:
         payload = bytes(4)
     return frame(sequence, kind, int(rng.integers(1 << 16)), count, payload)
 
@@ -138,8 +138,8 @@ def test_random_streams_are_answered_as_by_the_python_board(pair, seed):
         for reply in pair.both(part):
             kinds.add(reply[1])
             statuses.add(reply[-1])
-    assert kinds >= {kind | REPLY for kind in Kind}
-    assert statuses >= {0, 2, 3, Status.REFUSED}
+    assert kinds >= {kind | REPLY for kind in RequestKind}
+    assert statuses >= {0, 2, 3, ReplyStatus.REFUSED}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -164,8 +164,8 @@ def test_windows_of_a_sane_host_are_answered_as_by_the_board_of_the_other_tests(
 
     def both(data: bytes) -> int:
         replies, wanted = (FrameDecoder().feed(one.feed(data)) for one in (firmware, board))
-        assert [reply for reply in replies if reply[1] != Kind.POLL | REPLY] \
-            == [reply for reply in wanted if reply[1] != Kind.POLL | REPLY]
+        assert [reply for reply in replies if reply[1] != RequestKind.POLL | REPLY] \
+            == [reply for reply in wanted if reply[1] != RequestKind.POLL | REPLY]
         return len(replies)
 
     assert both(hello()) == 1
@@ -175,8 +175,8 @@ def test_windows_of_a_sane_host_are_answered_as_by_the_board_of_the_other_tests(
         for i in range(count):
             size = int(rng.integers(1, 513))
             address = int(rng.integers(SIZE - size))
-            kind = (Kind.READ_MEMORY, Kind.WRITE_MEMORY)[rng.integers(2)]
-            payload = random_payload(rng, size) if kind == Kind.WRITE_MEMORY else b""
+            kind = (RequestKind.READ_MEMORY, RequestKind.WRITE_MEMORY)[rng.integers(2)]
+            payload = random_payload(rng, size) if kind == RequestKind.WRITE_MEMORY else b""
             window.append(frame(sequence + i, kind, address, size, payload))
         assert both(b"".join(window)) == count
         if rng.random() < 0.2:
@@ -186,28 +186,31 @@ def test_windows_of_a_sane_host_are_answered_as_by_the_board_of_the_other_tests(
 
 def test_what_is_missing_is_asked_for_once(pair):
     assert len(pair.both(hello())) == 1
-    window = [frame(i, Kind.WRITE_REGISTER, SCRATCH, 4, bytes([i] * 4)) for i in range(8)]
+    window = [frame(i, RequestKind.WRITE_REGISTER, SCRATCH, 4, bytes([i] * 4)) for i in range(8)]
     replies = pair.both(window[0] + b"".join(window[2:]))
     assert [reply[:2] for reply in replies] == [
-        bytes([0, Kind.WRITE_REGISTER | REPLY]), bytes([1, Kind.AGAIN | REPLY])]
+        bytes([0, RequestKind.WRITE_REGISTER | REPLY]), bytes([1, RequestKind.AGAIN | REPLY])]
     assert pair.both(window[5]) == []
     assert len(pair.both(b"".join(window[1:]))) == 7
-    garbled = bytearray(frame(8, Kind.POLL))
+    garbled = bytearray(frame(8, RequestKind.POLL))
     garbled[4] ^= 1
-    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [bytes([8, Kind.AGAIN | REPLY])]
+    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [
+        bytes([8, RequestKind.AGAIN | REPLY])]
     assert pair.both(bytes(garbled)) == []
-    assert len(pair.both(frame(8, Kind.POLL))) == 1
-    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [bytes([9, Kind.AGAIN | REPLY])]
+    assert len(pair.both(frame(8, RequestKind.POLL))) == 1
+    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [
+        bytes([9, RequestKind.AGAIN | REPLY])]
     pair.both(hello(5))
-    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [bytes([0, Kind.AGAIN | REPLY])]
+    assert [reply[:2] for reply in pair.both(bytes(garbled))] == [
+        bytes([0, RequestKind.AGAIN | REPLY])]
 
 
 def test_nothing_is_served_without_a_session(pair):
     for _ in range(2):
-        (reply,) = pair.both(frame(0, Kind.WRITE_REGISTER, SCRATCH, 4, b"abcd"))
-        assert reply[2] == Status.NO_SESSION
+        (reply,) = pair.both(frame(0, RequestKind.WRITE_REGISTER, SCRATCH, 4, b"abcd"))
+        assert reply[2] == ReplyStatus.NO_SESSION
     assert len(pair.both(hello())) == 1
-    (reply,) = pair.both(frame(0, Kind.READ_REGISTER, SCRATCH, 4))
+    (reply,) = pair.both(frame(0, RequestKind.READ_REGISTER, SCRATCH, 4))
     assert reply[2:] == bytes(5)
 
 
@@ -215,16 +218,16 @@ def test_frames_at_the_edges_of_what_there_is_room_for(pair):
     pair.both(hello())
     room = LINK.buffer_bytes
     for sequence, length in enumerate((512, 513, 600, room - 12)):
-        (reply,) = pair.both(frame(sequence, Kind.WRITE_MEMORY, 0, min(length, 512),
+        (reply,) = pair.both(frame(sequence, RequestKind.WRITE_MEMORY, 0, min(length, 512),
                                    bytes(length)))
-        assert reply[2] == (0 if length == 512 else Status.REFUSED)
-    (reply,) = pair.both(frame(4, Kind.WRITE_MEMORY, 0, 512, bytes(room - 11)))
-    assert reply[:2] == bytes([4, Kind.AGAIN | REPLY])
+        assert reply[2] == (0 if length == 512 else ReplyStatus.REFUSED)
+    (reply,) = pair.both(frame(4, RequestKind.WRITE_MEMORY, 0, 512, bytes(room - 11)))
+    assert reply[:2] == bytes([4, RequestKind.AGAIN | REPLY])
     for sequence, body in enumerate((b"", b"1234567"), 4):  # shorter than a header
-        (reply,) = pair.both(frame(sequence, Kind.POLL))
-        assert reply[1] == Kind.POLL | REPLY
+        (reply,) = pair.both(frame(sequence, RequestKind.POLL))
+        assert reply[1] == RequestKind.POLL | REPLY
         (reply,) = pair.both(encode(body))
-        assert reply[:2] == bytes([sequence + 1, Kind.AGAIN | REPLY])
+        assert reply[:2] == bytes([sequence + 1, RequestKind.AGAIN | REPLY])
 
 
 def test_interrupt_travels_with_every_reply(pair):
@@ -233,31 +236,32 @@ def test_interrupt_travels_with_every_reply(pair):
 
     def write(name: str, word: int) -> int:
         nonlocal sequence
-        (reply,) = pair.both(frame(sequence, Kind.WRITE_REGISTER, BY_NAME[name].offset, 4,
+        (reply,) = pair.both(frame(sequence, RequestKind.WRITE_REGISTER, BY_NAME[name].offset, 4,
                                    word.to_bytes(4, "little")))
         sequence += 1
         return reply[-1]
 
-    pair.both(frame(sequence, Kind.WRITE_MEMORY, 0x100, 32, encode_instruction(insn("halt"))))
+    halt = encode_instruction(insn("halt"))
+    pair.both(frame(sequence, RequestKind.WRITE_MEMORY, 0x100, 32, halt))
     sequence += 1
     assert [write("PROGRAM", 0x100), write("LENGTH", 1), write("CONTROL", Control.START)] == [0] * 3
     pair.firmware.chip.run(500)
-    assert write("IRQ_ENABLE", 1) == Status.INTERRUPT
-    assert write("MAGIC", 1) == Status.INTERRUPT | 2
-    (reply,) = pair.both(frame(sequence, Kind.POLL, 0, 1))
-    assert reply[-1] == Status.INTERRUPT | Status.REFUSED
+    assert write("IRQ_ENABLE", 1) == ReplyStatus.INTERRUPT
+    assert write("MAGIC", 1) == ReplyStatus.INTERRUPT | 2
+    (reply,) = pair.both(frame(sequence, RequestKind.POLL, 0, 1))
+    assert reply[-1] == ReplyStatus.INTERRUPT | ReplyStatus.REFUSED
     sequence += 1
-    (reply,) = pair.both(frame(sequence + 1, Kind.POLL))
-    assert reply[1:] == bytes([Kind.AGAIN | REPLY, Status.INTERRUPT])
+    (reply,) = pair.both(frame(sequence + 1, RequestKind.POLL))
+    assert reply[1:] == bytes([RequestKind.AGAIN | REPLY, ReplyStatus.INTERRUPT])
     (reply,) = pair.both(hello())
-    assert reply[-1] == Status.INTERRUPT
-    (reply,) = pair.both(frame(sequence, Kind.READ_MEMORY, 0x100, 32))
-    assert reply[-1] == Status.INTERRUPT
+    assert reply[-1] == ReplyStatus.INTERRUPT
+    (reply,) = pair.both(frame(sequence, RequestKind.READ_MEMORY, 0x100, 32))
+    assert reply[-1] == ReplyStatus.INTERRUPT
     sequence += 1
     assert write("IRQ_STATUS", 1) == 0
     assert write("IRQ_ENABLE", 0) == write("CONTROL", Control.START) == 0
     pair.firmware.chip.run(500)
-    assert write("IRQ_ENABLE", 1) == Status.INTERRUPT
+    assert write("IRQ_ENABLE", 1) == ReplyStatus.INTERRUPT
     assert write("CONTROL", Control.RESET) == 0
 
 
@@ -265,7 +269,7 @@ def test_poll_tells_the_time(firmware):
     firmware.feed(hello())
     times = []
     for sequence in range(3):
-        (reply,) = FrameDecoder().feed(firmware.feed(frame(sequence, Kind.POLL)))
+        (reply,) = FrameDecoder().feed(firmware.feed(frame(sequence, RequestKind.POLL)))
         times.append(int.from_bytes(reply[2:-1], "little"))
     assert times == sorted(set(times))
 

@@ -7,7 +7,7 @@ from celosia.arch import registers
 from celosia.arch.config import preset
 from celosia.arch.encoding import Insn, encode, insn
 from celosia.arch.faults import Fault
-from celosia.arch.registers import BY_NAME, Access, Activity, Control, Status
+from celosia.arch.registers import BY_NAME, AccessMode, Activity, Control, Status
 from celosia.driver.errors import BusError
 from celosia.driver.model import ModelTransport
 from celosia_hw.host.interface import FIXED_IN_A_RUN as WORDS
@@ -87,7 +87,7 @@ def test_every_address_answers_as_the_map_says(host):
     for address in [*range(1 << registers.ADDRESS_BITS), 1 << registers.ADDRESS_BITS, 1 << 31]:
         value = answer(host.chip, address)
         assert (value != -1) == (address in access), hex(address)
-        writable = access.get(address, Access.RO) is not Access.RO
+        writable = access.get(address, AccessMode.RO) is not AccessMode.RO
         assert answer(host.chip, address, 0) == (None if writable else -1), hex(address)
 
 

@@ -7,9 +7,9 @@ from celosia.graph import (
     CORE,
     SOURCED,
     DType,
+    GrammarRule,
     Graph,
     GraphError,
-    Rule,
     Source,
     TensorType,
     check,
@@ -69,7 +69,7 @@ def test_levels_are_made_of_rules():
         return f"size must be at most 4, not {size}" if size > 4 else None
 
     level = CORE.refine("small", without=["sort", "exp"],
-                        rules=[Rule("small results", small, frozenset({"iota"}))])
+                        rules=[GrammarRule("small results", small, frozenset({"iota"}))])
     x = parameter(TensorType(DType.F32, (9,)))
     iota = op("iota", dtype=DType.F32, shape=(9,))
     check(Graph("g", [x], [x]), level)

@@ -7,7 +7,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
-from celosia.model import Machine, RunResult
+from celosia.model import Machine, ModelResult
 from celosia_sim.randprog import random_faulting_program
 
 BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
@@ -19,7 +19,7 @@ HALT = insn("halt")
 
 
 def run(*insns: Insn | bytes, config: TpuConfig = BOTH, machine: Machine | None = None,
-        watchdog: int = 0) -> RunResult:
+        watchdog: int = 0) -> ModelResult:
     machine = Machine(config) if machine is None else machine
     code = b"".join(i if isinstance(i, bytes) else encode(i) for i in insns)
     machine.memory.write(PROGRAM, code)

@@ -7,7 +7,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.streams import Stream
-from celosia.model import Machine, Memory, PlainMachine, RunResult
+from celosia.model import Machine, Memory, ModelResult, PlainMachine
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 
@@ -17,7 +17,7 @@ def machine(request: pytest.FixtureRequest) -> PlainMachine:
     return request.param(CONFIG)
 
 
-def run(machine: PlainMachine, *insns: Insn) -> RunResult:
+def run(machine: PlainMachine, *insns: Insn) -> ModelResult:
     machine.memory.write(0x1000, b"".join(map(encode, [*insns, insn("halt")])))
     result = machine.run(0x1000, len(insns) + 1, [(0x8000, 0xFFFF)], max_instructions=10_000)
     assert result.cause == Fault.NONE

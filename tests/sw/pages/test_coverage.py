@@ -4,7 +4,7 @@ from pages import coverage
 from pages.coverage import rows, snippets
 
 from celosia.compiler import placement
-from celosia.compiler.placement import Place
+from celosia.compiler.placement import Placement
 from sw.frontend.test_coverage import MORE, OTHERS, STABLEHLO
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +28,7 @@ def test_check_finds_a_page_that_is_stale_or_missing(tmp_path, capsys, monkeypat
     assert coverage.main(["--check"], tmp_path) == 1
     assert coverage.main([], tmp_path) == 0
     assert coverage.main(["--check"], tmp_path) == 0
-    monkeypatch.setitem(placement.PLACES, "tanh", Place("host", "it is hard"))
+    monkeypatch.setitem(placement.PLACES, "tanh", Placement("host", "it is hard"))
     assert coverage.main(["--check"], tmp_path) == 1
     assert capsys.readouterr().err == "docs/coverage.md is stale: run scripts/docs\n" * 2
     page = coverage.coverage_page()

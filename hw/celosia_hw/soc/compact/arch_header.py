@@ -14,7 +14,7 @@ from pathlib import Path
 from celosia.arch import isa, link, numerics, registers, special
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
-from celosia.arch.registers import Access
+from celosia.arch.registers import AccessMode
 from celosia.arch.vector import (
     FLOAT_OPS,
     FLOAT_POSTS,
@@ -220,7 +220,7 @@ def _registers() -> list[str]:
     lines += ["// A bit for each of the first 64 words: whether it is a register, and whether the",
               "// host may write it."]
     for name, chosen in (("READABLE", plain),
-                         ("WRITABLE", [r for r in plain if r.access is not Access.RO])):
+                         ("WRITABLE", [r for r in plain if r.access is not AccessMode.RO])):
         words = [sum(1 << r.offset // 4 - 32 * half for r in chosen
                      if r.offset // 128 == half) for half in (0, 1)]
         assert all(r.offset < 256 for r in chosen)
@@ -261,8 +261,8 @@ def _link() -> list[str]:
             lines.append(_define(f"{prefix}_{field.name.upper()}", offset,
                                  f"bytes: {field.bytes}"))
             offset += field.bytes
-    return [*lines, *_enum("KIND", link.Kind),
-            *(_define(f"LINK_STATUS_{member.name}", int(member)) for member in link.Status),
+    return [*lines, *_enum("KIND", link.RequestKind),
+            *(_define(f"LINK_STATUS_{member.name}", int(member)) for member in link.ReplyStatus),
             _define("RESPONSE_OKAY", 0), _define("RESPONSE_SLVERR", 2),
             _define("RESPONSE_DECERR", 3),
             "// CRC-32/ISO-HDLC: reflected; begins with ones, and is inverted at the end.",

@@ -13,9 +13,9 @@ from celosia.arch.link import (
     REQUEST_HEADER,
     WINDOW,
     WORD_BYTES,
-    Kind,
     LinkConfig,
-    Status,
+    ReplyStatus,
+    RequestKind,
     size,
 )
 from celosia_hw.bus.axi import AxiLiteSignature, AxiReadSignature, AxiWriteSignature
@@ -109,20 +109,20 @@ class LinkBridge(wiring.Component):
         payload, memory = Signal.like(self.length), Signal()
         m.d.sync += payload.eq(self.length - _HEADER_BYTES)
         m.d.comb += [
-            writes.eq((kind == Kind.WRITE_REGISTER) | (kind == Kind.WRITE_MEMORY)),
+            writes.eq((kind == RequestKind.WRITE_REGISTER) | (kind == RequestKind.WRITE_MEMORY)),
             memory.eq((count != 0) & (count <= MAX_PAYLOAD)),
         ]
         m.d.sync += sound.eq(0)
         with m.Switch(kind):
-            with m.Case(Kind.POLL):
+            with m.Case(RequestKind.POLL):
                 m.d.sync += sound.eq((count == 0) & (payload == 0))
-            with m.Case(Kind.READ_REGISTER):
+            with m.Case(RequestKind.READ_REGISTER):
                 m.d.sync += sound.eq((count == WORD_BYTES) & (payload == 0))
-            with m.Case(Kind.WRITE_REGISTER):
+            with m.Case(RequestKind.WRITE_REGISTER):
                 m.d.sync += sound.eq((count == WORD_BYTES) & (payload == count))
-            with m.Case(Kind.READ_MEMORY):
+            with m.Case(RequestKind.READ_MEMORY):
                 m.d.sync += sound.eq(memory & (payload == 0))
-            with m.Case(Kind.WRITE_MEMORY):
+            with m.Case(RequestKind.WRITE_MEMORY):
                 m.d.sync += sound.eq(memory & (payload == count))
 
         session, is_open = Signal(32), Signal()
@@ -147,15 +147,15 @@ class LinkBridge(wiring.Component):
             replies.i.payload.eq(reader.o.payload), replies.i.valid.eq(reader.o.valid),
             reader.o.ready.eq(replies.i.ready),
             replies.status.eq(
-                Mux(replies.kind == Kind.READ_MEMORY, reader.response, response)
-                | Mux(refused, Status.REFUSED, 0) | Mux(is_open, 0, Status.NO_SESSION)
-                | Mux(self.irq, Status.INTERRUPT, 0)),
+                Mux(replies.kind == RequestKind.READ_MEMORY, reader.response, response)
+                | Mux(refused, ReplyStatus.REFUSED, 0) | Mux(is_open, 0, ReplyStatus.NO_SESSION)
+                | Mux(self.irq, ReplyStatus.INTERRUPT, 0)),
         ]
         with m.If(self.lost & ~muted):
             m.d.sync += again.eq(1)
 
         def ask_again() -> None:
-            m.d.sync += [replies.kind.eq(Kind.AGAIN), replies.sequence.eq(expected),
+            m.d.sync += [replies.kind.eq(RequestKind.AGAIN), replies.sequence.eq(expected),
                          again.eq(0), muted.eq(1)]
 
         with m.FSM():
@@ -175,7 +175,7 @@ class LinkBridge(wiring.Component):
             with m.State("DECIDE"):
                 m.d.sync += [replies.kind.eq(kind), replies.sequence.eq(sequence)]
                 m.next = "DRAIN"
-                with m.If(kind == Kind.HELLO):
+                with m.If(kind == RequestKind.HELLO):
                     with m.If(~is_open | (session != fields["address"])):
                         m.d.sync += [session.eq(fields["address"]), is_open.eq(1), expected.eq(0),
                                      again.eq(0), muted.eq(0)]
@@ -194,15 +194,15 @@ class LinkBridge(wiring.Component):
             with m.State("SERVE"):
                 m.d.sync += taken.eq(0)
                 with m.Switch(kind):
-                    with m.Case(Kind.READ_REGISTER):
+                    with m.Case(RequestKind.READ_REGISTER):
                         m.d.comb += registers.read.eq(1)
                         m.next = "REGISTER"
-                    with m.Case(Kind.WRITE_REGISTER):
+                    with m.Case(RequestKind.WRITE_REGISTER):
                         m.next = "WORD"
-                    with m.Case(Kind.READ_MEMORY):
+                    with m.Case(RequestKind.READ_MEMORY):
                         m.d.comb += reader.start.eq(1)
                         m.next = "REPLY"
-                    with m.Case(Kind.WRITE_MEMORY):
+                    with m.Case(RequestKind.WRITE_MEMORY):
                         m.d.comb += writer.start.eq(1)
                         m.next = "MEMORY"
                     with m.Default():

@@ -15,8 +15,8 @@ from celosia.arch.link import (
     PROTOCOL_VERSION,
     REPLY,
     WORD_BYTES,
-    Kind,
     LinkConfig,
+    RequestKind,
     size,
 )
 from celosia_hw.soc.link.framer import body_layout
@@ -92,11 +92,11 @@ class ReplyWriter(wiring.Component):
         m.d.sync += [end.eq(length - 1), none.eq(self.refused | (length == 0))]
         m.d.comb += [taken.eq(valid & self.o.ready), self.busy.eq(1)]
         with m.Switch(self.kind):
-            with m.Case(Kind.HELLO):
+            with m.Case(RequestKind.HELLO):
                 m.d.comb += length.eq(size(IDENTITY))
-            with m.Case(Kind.POLL, Kind.READ_REGISTER):
+            with m.Case(RequestKind.POLL, RequestKind.READ_REGISTER):
                 m.d.comb += length.eq(WORD_BYTES)
-            with m.Case(Kind.READ_MEMORY):
+            with m.Case(RequestKind.READ_MEMORY):
                 m.d.comb += length.eq(self.count)
 
         with m.FSM():
@@ -116,10 +116,10 @@ class ReplyWriter(wiring.Component):
                     with m.If(none):
                         m.next = "STATUS"
             with m.State("PAYLOAD"):
-                with m.If(self.kind == Kind.READ_MEMORY):
+                with m.If(self.kind == RequestKind.READ_MEMORY):
                     m.d.comb += [valid.eq(self.i.valid), data.eq(self.i.payload),
                                  self.i.ready.eq(self.o.ready)]
-                with m.Elif(self.kind == Kind.HELLO):
+                with m.Elif(self.kind == RequestKind.HELLO):
                     m.d.comb += [valid.eq(1), data.eq(_bytes(identity)[place[:5]])]
                 with m.Else():
                     m.d.comb += [valid.eq(1), data.eq(_bytes(self.word)[place[:2]])]

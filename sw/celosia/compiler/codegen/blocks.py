@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from celosia.compiler.codegen.nodes import Base, Op
 
-__all__ = ["Block", "Choose", "Emitted", "Fetch", "Item", "Repeat"]
+__all__ = ["Block", "Choose", "Emitted", "Item", "ReadScalar", "Repeat"]
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Emitted:
 
 
 @dataclass
-class Fetch:
+class ReadScalar:
     """Bring lane 0 of an accumulator row into the scalar register that is ``base``."""
 
     base: Base
@@ -75,4 +75,4 @@ class Choose:
     source: str = ""
 
 
-Item = Emitted | Fetch | Repeat | Choose
+Item = Emitted | ReadScalar | Repeat | Choose

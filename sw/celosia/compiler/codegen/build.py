@@ -9,7 +9,7 @@ from celosia.arch.encoding import Reg
 from celosia.arch.isa import LOOP_DEPTH
 from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.assemble import Assembled, Assembler
-from celosia.compiler.codegen.blocks import Choose, Emitted, Fetch, Item, Repeat
+from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar, Repeat
 from celosia.compiler.codegen.nodes import Base, Op
 from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.places import Places
@@ -51,7 +51,7 @@ class _Builder:
         if found is None:
             if isinstance(item, Emitted):
                 found = frozenset(op.base for op in _ops(item) if op.base is not None)
-            elif isinstance(item, Fetch):
+            elif isinstance(item, ReadScalar):
                 found = frozenset((item.base,))
             else:
                 found = frozenset().union(*(self._bases(inner) for items in _lists(item)
@@ -104,7 +104,7 @@ class _Builder:
             self.assembler.nodes(self._strides.give(nodes))
 
     def _item(self, item: Item, depth: int, held: frozenset[Base]) -> None:
-        if isinstance(item, Fetch):
+        if isinstance(item, ReadScalar):
             self._read(self.assembler.hold(item.base), item.row, item.source)
         elif isinstance(item, Choose):
             self._choose(item, depth, held)
@@ -193,7 +193,7 @@ def build(config: TpuConfig, items: Sequence[Item]) -> Assembled:
     Parameters
     ----------
     items
-        What runs, in order. Bases are set by a `Fetch` before they are used.
+        What runs, in order. Bases are set by a `ReadScalar` before they are used.
 
     Raises
     ------

@@ -8,9 +8,10 @@ from functools import lru_cache
 from celosia.arch.commands import Command, Dma, Load, Matmul, Store, Stride, Vector
 from celosia.arch.config import COUNT_MAX
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.streams import Strides
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
-__all__ = ["Base", "Loop", "Node", "Op", "Strides", "load", "matmul", "store", "stride", "vector"]
+__all__ = ["Base", "Loop", "Node", "Op", "load", "matmul", "store", "stride", "vector"]
 
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
@@ -23,10 +24,6 @@ class Base:
     """A scalar register that holds bytes to be added to addresses; equal to itself only."""
 
     name: str
-
-
-#: Rows from one row of a stream to the next, innermost dimension first.
-Strides = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)

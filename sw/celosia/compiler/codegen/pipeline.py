@@ -23,7 +23,7 @@ from celosia.compiler.codegen.legality import Moving, conflicts, tile_touches
 from celosia.compiler.codegen.nodes import ARENA_OPERAND, Loop, Node, Op
 from celosia.compiler.codegen.reorder import reorder
 from celosia.compiler.codegen.roll import fingerprint, roll
-from celosia.compiler.codegen.spans import EXTERNAL, Cost, Costs
+from celosia.compiler.codegen.spans import EXTERNAL, CommandCost, Costs
 from celosia.compiler.codegen.waits import ends, followers, starts
 
 __all__ = ["pipeline"]
@@ -300,7 +300,7 @@ class _Pipeline:
         """Order of the operations of a turn, from how a few turns would go one after another."""
         count = len(touches)
         ops = [op for turn in played for op in turn]
-        costs: list[Cost] = [self._costs(op) for op in ops]
+        costs: list[CommandCost] = [self._costs(op) for op in ops]
         waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
         for i, j in conflicts(touches, touches, turns, apart=True):
             if i < j:
@@ -321,7 +321,7 @@ class _Pipeline:
             self._config.window)))
 
 
-def _spread(costs: Sequence[Cost], begun: list[int], waiting: list[list[int]]) -> list[int]:
+def _spread(costs: Sequence[CommandCost], begun: list[int], waiting: list[list[int]]) -> list[int]:
     """Return places in time of the operations of a turn, none before the turn itself.
 
     The turn begins where the unit begins that has the most to do. What other units could do before,

@@ -13,7 +13,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.nodes import Op
 from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
 
-__all__ = ["EXTERNAL", "TILE", "Cost", "Costs", "Touch"]
+__all__ = ["EXTERNAL", "TILE", "CommandCost", "Costs", "Touch"]
 
 #: The space beside `Mem` and external memory: the weight tile that the array holds.
 TILE = 3
@@ -26,7 +26,7 @@ Touch = tuple[int, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CommandCost:
     """What all operations of a command share.
 
     Attributes
@@ -68,9 +68,9 @@ class Costs:
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        self._known: dict[Command, Cost] = {}
+        self._known: dict[Command, CommandCost] = {}
 
-    def __call__(self, op: Op) -> Cost:
+    def __call__(self, op: Op) -> CommandCost:
         """Return what an operation costs."""
         command = op.command
         assert not isinstance(command, Stride)  # they come after the order is known
@@ -79,18 +79,18 @@ class Costs:
             self._known[command] = cost = self._make(command)
         return cost
 
-    def _make(self, command: Command) -> Cost:
+    def _make(self, command: Command) -> CommandCost:
         config, touches = self._config, command.touches(self._config)
         if isinstance(command, Dma):
             occupied = self._transfer(command)
             latency = (_TIMING.read_latency + LOAD if command.unit == Unit.LOAD
                        else _TIMING.write_latency + STORE)
-            return Cost(command.unit, occupied, occupied + latency, touches)
+            return CommandCost(command.unit, occupied, occupied + latency, touches)
         rows = command.length
         if isinstance(command, Matmul):
-            return Cost(command.unit, max(rows, config.dim + 1), rows + 2 * config.dim + MATMUL,
-                        touches, command.weights is None)
-        return Cost(command.unit, rows, rows + vector_latency(config) + _WAKE, touches)
+            return CommandCost(command.unit, max(rows, config.dim + 1),
+                               rows + 2 * config.dim + MATMUL, touches, command.weights is None)
+        return CommandCost(command.unit, rows, rows + vector_latency(config) + _WAKE, touches)
 
     def _transfer(self, command: Dma) -> int:
         bus, rows = self._config.bus_bytes, command.rows

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from celosia.arch.isa import Unit
-from celosia.compiler.codegen.spans import EXTERNAL, TILE, Cost, Touch
+from celosia.compiler.codegen.spans import EXTERNAL, TILE, CommandCost, Touch
 
 __all__ = ["ends", "followers", "starts"]
 
@@ -55,7 +55,7 @@ def _stored(touched: Sequence[Sequence[Touch]]) -> tuple[list[int], list[int]]:
     return firsts, lasts
 
 
-def followers(costs: Sequence[Cost], touched: Sequence[Sequence[Touch]]) -> list[list[int]]:
+def followers(costs: Sequence[CommandCost], touched: Sequence[Sequence[Touch]]) -> list[list[int]]:
     """Return for each operation those that must wait for it, not counting what follows from others.
 
     Spans count as the scoreboard has them: from the first row or byte to the last.
@@ -108,7 +108,7 @@ def followers(costs: Sequence[Cost], touched: Sequence[Sequence[Touch]]) -> list
     return out
 
 
-def _behind(costs: Sequence[Cost], waiting: list[list[int]]) -> list[int]:
+def _behind(costs: Sequence[CommandCost], waiting: list[list[int]]) -> list[int]:
     """Cycles from the start of each operation to the end of all that follows from it."""
     out = [cost.latency for cost in costs]
     for i in range(len(costs) - 1, -1, -1):
@@ -120,7 +120,7 @@ def _behind(costs: Sequence[Cost], waiting: list[list[int]]) -> list[int]:
     return out
 
 
-def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: int = 0) -> list[int]:
+def starts(costs: Sequence[CommandCost], waiting: list[list[int]], *, urgent: int = 0) -> list[int]:
     """Return the cycle in which each operation starts where units take the first that is ready.
 
     ``waiting``: for each operation those that wait for it. ``urgent``: units take the one that most
@@ -177,7 +177,7 @@ def starts(costs: Sequence[Cost], waiting: list[list[int]], *, urgent: int = 0) 
     return out
 
 
-def ends(costs: Sequence[Cost], waiting: list[list[int]], order: Sequence[int],
+def ends(costs: Sequence[CommandCost], waiting: list[list[int]], order: Sequence[int],
          window: int) -> list[int]:
     """Return the cycle in which each operation ends where they are issued in a given order.
 

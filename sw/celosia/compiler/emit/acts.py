@@ -7,35 +7,25 @@ from dataclasses import dataclass
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat, Mem
+from celosia.arch.streams import Stream
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op, Strides
+from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
 from celosia.compiler.views import merged
 
-__all__ = ["Acts", "Area", "Patch", "Stream", "Window"]
+__all__ = ["Acts", "Area", "Patch", "Window"]
 
 
-@dataclass(frozen=True)
-class Stream:
-    """Rows on chip that a matmul reads: counts and steps, innermost dimension first."""
-
-    row: int
-    counts: tuple[int, int, int]
-    steps: Strides
-
-    @classmethod
-    def of(cls, row: int, sizes: Sequence[int], strides: Sequence[int]) -> Stream:
-        """Return rows, outermost dimension first, in as few dimensions as they take."""
-        counts, (steps,) = merged(sizes, strides)
-        if not counts:
-            return cls(row, (1, 1, 1), (1, 0, 0))
-        n2, n1, n0 = (1, 1, *counts)[-3:]
-        s2, s1, s0 = (0, 0, *steps)[-3:]
-        return cls(row, (n0, n1, n2), (s0, s1, s2))
+def _stream(row: int, sizes: Sequence[int], strides: Sequence[int]) -> Stream:
+    """Return rows, outermost dimension first, as a stream of as few dimensions as they take."""
+    counts, (steps,) = merged(sizes, strides)
+    n2, n1, n0 = (1, 1, 1, *counts)[-3:]
+    s2, s1, s0 = (0, 0, 0, *steps)[-3:]
+    return Stream(row, (n0, n1, n2), (s0, s1, s2))
 
 
 @dataclass(frozen=True)
@@ -227,5 +217,5 @@ class Acts:
         row = (area.row + k * area.panel + tap[0] * down.dilation * area.line
                + tap[1] * across.dilation * area.column + (image or 0) * area.image)
         sizes = patch.images[1] if image is None else 1, patch.rows[1], patch.columns[1]
-        return Stream.of(row, sizes, (area.image, down.stride * area.line,
-                                      across.stride * area.column))
+        return _stream(row, sizes, (area.image, down.stride * area.line,
+                                    across.stride * area.column))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from celosia.arch.commands import Command, Stride
 from celosia.arch.config import TpuConfig
+from celosia.arch.streams import Stream
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.emit.acts import Area, Patch, Stream
+from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import operands
 from celosia.compiler.emit.tiling import choose, cuts
-from celosia.compiler.emit.weights import Part
+from celosia.compiler.emit.weights import WeightBlock
 from celosia.compiler.lowered import Cluster, Code, Dot, Region
 
 __all__ = ["emit_product"]
@@ -57,10 +57,6 @@ class _Places:
         self._held[place] = key
         self._of[key] = place
         return place, self.first + place * self.rows, True
-
-
-def _strides(rows: Stream) -> dict[str, Any]:
-    return {} if rows.steps == (1, 0, 0) else {"xacts": rows.steps}
 
 
 class _Emitter:
@@ -122,7 +118,7 @@ class _Emitter:
         slices = [(k, min(k + step, k1)) for k in range(k0, k1, step)]
         area, act_loads = self._acts(turn, patch, slices, stages)
         batches = (patch.images[0], sum(patch.images)) if given.batched else (0, 1)
-        part = Part(turn.panels, turn.depth, batches)
+        part = WeightBlock(turn.panels, turn.depth, batches)
         _, tiles, fresh = self.weights.find(
             (turn.group, turn.chunk, turn.box if given.batched else 0))
         # Weights come a stage after activations that are to be transposed, else beside them.
@@ -186,7 +182,7 @@ class _Emitter:
         stages[1] += acts.turns(area, raw, k0, k1, k0)
         return area, [[] for _ in slices]
 
-    def _compute(self, turn: _Turn, patch: Patch, area: Area, part: Part, tiles: int,
+    def _compute(self, turn: _Turn, patch: Patch, area: Area, part: WeightBlock, tiles: int,
                  slices: list[tuple[int, int]], stages: list[list[Op]]) -> None:
         sums_rows, extra = self.plan.block_rows
         output = (turn.box * len(self.groups) + turn.group if self.plan.rows_outer
@@ -215,7 +211,7 @@ class _Emitter:
         stages[-1] += work
 
     def _panel(self, turn: _Turn, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
-               panel: int, part: Part, tiles: int, n: int, depth: tuple[int, int], sums: int,
+               panel: int, part: WeightBlock, tiles: int, n: int, depth: tuple[int, int], sums: int,
                out: list[Op]) -> None:
         """Append the matmuls of one panel of columns over some panels of depth.
 
@@ -234,17 +230,16 @@ class _Emitter:
                 for index, (outer, rows) in enumerate(taps):
                     w, wrows = weights.tile(part, tiles, outer, n, k)
                     command = self._matmul(rows, wrows, k > 0 or index > 0)
-                    out.append(Op(command, (acc, rows.row + more, w), source))
+                    out.append(Op(command, (acc, rows.base + more, w), source))
 
-    def _matmul(self, rows: Stream, wrows: int,
-                accumulate: bool) -> Command | Stride:
+    def _matmul(self, rows: Stream, wrows: int, accumulate: bool) -> Command | Stride:
         """Return the command of a matmul."""
-        key = rows.counts, rows.steps, wrows, accumulate
+        key = rows.counts, rows.strides, wrows, accumulate
         found = self._matmuls.get(key)
         if found is None:
             found = nodes.matmul(self.given.fmt, 0, 0, 0, rows.counts[0], wrows, accumulate,
-                              not self.given.weights.natural, n1=rows.counts[1],
-                              n2=rows.counts[2], **_strides(rows)).command
+                                 not self.given.weights.natural, n1=rows.counts[1],
+                                 n2=rows.counts[2], xacts=rows.triple).command
             self._matmuls[key] = found
         return found
 

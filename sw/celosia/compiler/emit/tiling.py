@@ -11,7 +11,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.pieces import cut
-from celosia.compiler.emit.weights import Part
+from celosia.compiler.emit.weights import WeightBlock
 from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
@@ -184,7 +184,7 @@ class _Search:
                     continue
                 for depth in sorted({ceil_div(acts.panels, parts) for parts in _DEPTHS},
                                     reverse=True):
-                    part = Part((0, panels), (0, depth), (0, batches))
+                    part = WeightBlock((0, panels), (0, depth), (0, batches))
                     tiles = weights.rows(part)
                     if max(act_rows, tiles, depth * self.dim) > COUNT_MAX:
                         continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import COUNT_MAX
+from celosia.arch.streams import Stream, Strides
 from celosia.arch.vector import (
     LANE_BITS_LSB,
     Dst,
@@ -17,7 +18,7 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.arch.words import WORD_MASK
-from celosia.compiler.codegen.nodes import Op, Strides, vector
+from celosia.compiler.codegen.nodes import Op, vector
 from celosia.compiler.views import merged
 
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
@@ -90,14 +91,8 @@ def _merged(counts: Sequence[int], refs: Sequence[Ref],
 
 def _triple(strides: Sequence[int], counts: Sequence[int]) -> Strides | None:
     """Return the strides for the instruction; None where the rows are consecutive."""
-    consecutive, step = True, 1
-    for stride, count in zip(strides, counts, strict=True):
-        consecutive = consecutive and (stride == step or count == 1)
-        step *= count
-    if consecutive:
-        return None
-    a, b, c = (*strides, 0, 0)[:3]
-    return a, b, c
+    more = 3 - len(counts)
+    return Stream(0, (*counts, *[1] * more), (*strides, *[0] * more)).triple
 
 
 def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[int],

@@ -14,11 +14,11 @@ from celosia.compiler.emit.boxes import Box
 from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
 
-__all__ = ["Part", "Weights"]
+__all__ = ["WeightBlock", "Weights"]
 
 
 @dataclass(frozen=True)
-class Part:
+class WeightBlock:
     """Some of the weights: first and last + 1 of panels of columns and of depth, and of batches."""
 
     panels: tuple[int, int]
@@ -58,7 +58,7 @@ class Weights:
         self.resident = operand_home(access, config.dim, right=True, source=source)
         self._box = None if self.resident else Box.of(access)
 
-    def _size(self, part: Part) -> tuple[int, int, int]:
+    def _size(self, part: WeightBlock) -> tuple[int, int, int]:
         """Batches or taps, elements of depth, columns."""
         k0, k1 = part.depth
         n0, n1 = part.panels
@@ -66,7 +66,7 @@ class Weights:
                 min(self.depth[0], k1 * self.dim) - k0 * self.dim,
                 min(self.columns[0], n1 * self.dim) - n0 * self.dim)
 
-    def rows(self, part: Part) -> int:
+    def rows(self, part: WeightBlock) -> int:
         """Rows of the unified buffer that a part takes."""
         if self.resident is not None:
             return 0
@@ -75,7 +75,7 @@ class Weights:
             return outer * depth * (part.panels[1] - part.panels[0])
         return outer * (part.depth[1] - part.depth[0]) * columns
 
-    def loads(self, part: Part, row: int, k0: int, k1: int) -> list[list[Op]]:
+    def loads(self, part: WeightBlock, row: int, k0: int, k1: int) -> list[list[Op]]:
         """Load panels [k0, k1) of the depth of a part that lies from ``row`` on.
 
         Returns
@@ -108,7 +108,7 @@ class Weights:
                     steps, min(dim, columns - n * dim), 0, dim, self.source)
                 for n in range(part.panels[1] - n0)]
 
-    def tile(self, part: Part, row: int, outer: int, n: int, k: int) -> tuple[int, int]:
+    def tile(self, part: WeightBlock, row: int, outer: int, n: int, k: int) -> tuple[int, int]:
         """First row and number of rows of the tile of a batch or tap, of panels n and k."""
         dim = self.dim
         if self.resident is not None:

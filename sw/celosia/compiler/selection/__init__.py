@@ -7,8 +7,8 @@ together to instructions.
 
 By default functions keep the bounds of docs/numerics.md (`bounded.py`: some have a shorter form
 where it is known to keep them), constants are multiplied out, and sums take products in. Without
-`Options.merge` each operation is what docs/isa.md and docs/numerics.md say, bit for bit. With
-`Options.fast`:
+`SelectionOptions.merge` each operation is what docs/isa.md and docs/numerics.md say, bit for bit.
+With `SelectionOptions.fast`:
 
 =============  =====  ==========================================================================
 operation      steps  error
@@ -33,6 +33,6 @@ before anything else, so rows of softmax that are masked as a whole are uniform.
 x) is a maximum. Zeros may have the other sign.
 """
 
-from celosia.compiler.selection.select import Options, select
+from celosia.compiler.selection.select import SelectionOptions, select
 
-__all__ = ["Options", "select"]
+__all__ = ["SelectionOptions", "select"]

@@ -19,14 +19,14 @@ from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
 from celosia.compiler.selection.translate import translate
 from celosia.graph import Value
 
-__all__ = ["Options", "select"]
+__all__ = ["SelectionOptions", "select"]
 
 #: Rules run over all terms again until nothing changes, or so often.
 _ROUNDS = 30
 
 
 @dataclass(frozen=True)
-class Options:
+class SelectionOptions:
     """How instructions are selected.
 
     Attributes
@@ -47,7 +47,7 @@ class Options:
     excess: bool = False
 
 
-def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
+def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None = None,
            bounded: Bounded | None = None) -> Code:
     """Return the vector instructions of a cluster.
 
@@ -58,7 +58,7 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
     CompileError
         If an operation is none of a cluster, or has floating point on a chip without.
     """
-    options = options or Options()
+    options = options or SelectionOptions()
     columns = cluster.space[-1] if cluster.space else 1
     pool = Pool(ceil_div(columns, config.dim))
     if options.fast:
@@ -88,7 +88,7 @@ def select(config: TpuConfig, cluster: Cluster, options: Options | None = None,
 
 
 def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
-               options: Options) -> dict[Value, tuple[Term, Extent]]:
+               options: SelectionOptions) -> dict[Value, tuple[Term, Extent]]:
     def exactly(term: Term, uses: Uses) -> Term | None:
         return ALWAYS(pool, term, uses)
 

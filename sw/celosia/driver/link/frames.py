@@ -4,7 +4,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 
-from celosia.arch.link import CRC_BYTES, ESCAPE, ESCAPE_XOR, FLAG, MAX_PAYLOAD, Field
+from celosia.arch.link import CRC_BYTES, ESCAPE, ESCAPE_XOR, FLAG, MAX_PAYLOAD, FrameField
 
 __all__ = ["FrameDecoder", "encode", "pack", "unpack"]
 
@@ -16,16 +16,16 @@ _LETTERS = {1: "B", 2: "H", 4: "I"}
 _LONGEST = 4 * MAX_PAYLOAD
 
 
-def _layout(fields: tuple[Field, ...]) -> str:
+def _layout(fields: tuple[FrameField, ...]) -> str:
     return "<" + "".join(_LETTERS[field.bytes] for field in fields)
 
 
-def pack(fields: tuple[Field, ...], values: Mapping[str, int]) -> bytes:
+def pack(fields: tuple[FrameField, ...], values: Mapping[str, int]) -> bytes:
     """Return a group of fields as bytes."""
     return struct.pack(_layout(fields), *(values[field.name] for field in fields))
 
 
-def unpack(fields: tuple[Field, ...], data: bytes) -> dict[str, int]:
+def unpack(fields: tuple[FrameField, ...], data: bytes) -> dict[str, int]:
     """Return the values of a group of fields from the beginning of ``data``."""
     values = struct.unpack_from(_layout(fields), data)
     return {field.name: value for field, value in zip(fields, values, strict=True)}

@@ -19,8 +19,8 @@ from celosia.arch.link import (
     REQUEST_HEADER,
     SEQUENCE_BITS,
     WINDOW,
-    Kind,
-    Status,
+    ReplyStatus,
+    RequestKind,
     size,
 )
 from celosia.driver.errors import DeviceError
@@ -40,7 +40,7 @@ _FRAME_EXTRA = 16
 class Request:
     """What the board is asked for; the fields are those of REQUEST_HEADER."""
 
-    kind: Kind
+    kind: RequestKind
     address: int = 0
     count: int = 0
     payload: bytes = b""
@@ -61,7 +61,7 @@ class Reply:
     """The board's answer."""
 
     payload: bytes
-    status: Status
+    status: ReplyStatus
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class Link:
             while flights and (reply := flights[0].reply) is not None:
                 flight = flights.popleft()
                 room += flight.request.stored
-                if reply.status & Status.REFUSED:
+                if reply.status & ReplyStatus.REFUSED:
                     raise DeviceError(f"the board must serve {flight.request.kind.name} of "
                                       f"{flight.request.count} bytes, but it refuses")
                 replies.append(reply)
@@ -205,12 +205,12 @@ class Link:
         if len(body) <= _REPLY_HEADER:
             return False
         header = unpack(REPLY_HEADER, body)
-        status = Status(body[-1])
-        if status & Status.NO_SESSION:
+        status = ReplyStatus(body[-1])
+        if status & ReplyStatus.NO_SESSION:
             raise self._lost(f"the board on {self._wire.name} must know this session, but it was "
                              f"reset")
         index = (header["sequence"] - flights[0].sequence) % _SEQUENCES
-        if header["kind"] == Kind.AGAIN | REPLY and index <= len(flights):
+        if header["kind"] == RequestKind.AGAIN | REPLY and index <= len(flights):
             # Those before it were served, so where none is left their replies were lost.
             begin = index if index < len(flights) else 0
             return self._repeat(flight for flight in islice(flights, begin, None)
@@ -237,7 +237,7 @@ class Link:
     def _hello(self) -> dict[str, int]:
         """Open a session."""
         session = secrets.randbits(32)
-        header = pack(REQUEST_HEADER, {"sequence": 0, "kind": Kind.HELLO, "count": 0,
+        header = pack(REQUEST_HEADER, {"sequence": 0, "kind": RequestKind.HELLO, "count": 0,
                                        "address": session})
         for _ in range(self._attempts):
             self._out = [encode(header)]
@@ -256,7 +256,7 @@ class Link:
     def _identity(self, body: bytes) -> dict[str, int] | None:
         """Return the identity in a body, or None where it holds none."""
         payload = body[_REPLY_HEADER:-1]
-        if len(payload) != size(IDENTITY) or body[1] != Kind.HELLO | REPLY:
+        if len(payload) != size(IDENTITY) or body[1] != RequestKind.HELLO | REPLY:
             return None
         identity = unpack(IDENTITY, payload)
         for name, wanted in (("magic", LINK_MAGIC), ("version", PROTOCOL_VERSION)):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.link import MAX_PAYLOAD, PAGE_BYTES, WORD_BYTES, Kind, Status
+from celosia.arch.link import MAX_PAYLOAD, PAGE_BYTES, WORD_BYTES, ReplyStatus, RequestKind
 from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.discovery import differences
 from celosia.driver.errors import BusError, DeviceError
@@ -26,7 +26,7 @@ def _name(offset: int) -> str:
 
 
 def _okay(reply: Reply, what: str) -> Reply:
-    if response := reply.status & Status.RESPONSE:
+    if response := reply.status & ReplyStatus.RESPONSE:
         raise BusError(f"the chip must answer OKAY to a {what}, not {response.value}")
     return reply
 
@@ -76,7 +76,7 @@ class LinkTransport:
     def read_register(self, offset: int) -> int:
         """Return a register; BusError if the chip answers with an error."""
         self._check_offset(offset)
-        reply = self._one(Request(Kind.READ_REGISTER, offset, WORD_BYTES))
+        reply = self._one(Request(RequestKind.READ_REGISTER, offset, WORD_BYTES))
         return int.from_bytes(_okay(reply, f"read of register {_name(offset)}").payload, "little")
 
     def write_register(self, offset: int, value: int) -> None:
@@ -85,13 +85,13 @@ class LinkTransport:
         if not 0 <= value < 1 << 32:
             raise ValueError(f"value of register {_name(offset)} must be 32 bits, not {value!r}")
         word = int(value).to_bytes(WORD_BYTES, "little")
-        reply = self._one(Request(Kind.WRITE_REGISTER, offset, WORD_BYTES, word))
+        reply = self._one(Request(RequestKind.WRITE_REGISTER, offset, WORD_BYTES, word))
         _okay(reply, f"write of register {_name(offset)}")
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return a copy of external memory."""
         self._check_span(address, size)
-        requests = (Request(Kind.READ_MEMORY, at, min(MAX_PAYLOAD, address + size - at))
+        requests = (Request(RequestKind.READ_MEMORY, at, min(MAX_PAYLOAD, address + size - at))
                     for at in range(address, address + size, MAX_PAYLOAD))
         replies = self.link.transact(requests)
         for i, reply in enumerate(replies):
@@ -104,7 +104,7 @@ class LinkTransport:
         self._check_span(address, len(raw))
         pieces = (raw[i:i + MAX_PAYLOAD] for i in range(0, len(raw), MAX_PAYLOAD))
         replies = self.link.transact(
-            Request(Kind.WRITE_MEMORY, address + i * MAX_PAYLOAD, len(piece), piece)
+            Request(RequestKind.WRITE_MEMORY, address + i * MAX_PAYLOAD, len(piece), piece)
             for i, piece in enumerate(pieces))
         for i, reply in enumerate(replies):
             _okay(reply, f"write of memory at {address + i * MAX_PAYLOAD:#x}")
@@ -119,11 +119,11 @@ class LinkTransport:
             raise ValueError(f"timeout_cycles must be None or at least 0, not {timeout_cycles!r}")
         waited, before, pause = 0, None, _FIRST_PAUSE
         while True:
-            reply = self._one(Request(Kind.POLL))
+            reply = self._one(Request(RequestKind.POLL))
             now = int.from_bytes(reply.payload, "little")
             waited += 0 if before is None else (now - before) % (1 << 8 * WORD_BYTES)
             before = now
-            if reply.status & Status.INTERRUPT:
+            if reply.status & ReplyStatus.INTERRUPT:
                 return True
             if timeout_cycles is not None and waited >= timeout_cycles:
                 return False

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from celosia.arch.numerics import requant
-from celosia.graph.interpreter.kernels import Run, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
 from celosia.graph.types import DType
 
 __all__ = ["BINARY", "convert"]
@@ -46,17 +46,17 @@ _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @kernel(*_UNARY)
-def _unary(run: Run, x: Tensor) -> Tensor:
+def _unary(run: KernelContext, x: Tensor) -> Tensor:
     return in_f32(_UNARY[run.node.op], x)
 
 
 @kernel("abs")
-def _abs(run: Run, x: Tensor) -> Tensor:
+def _abs(run: KernelContext, x: Tensor) -> Tensor:
     return np.abs(x)
 
 
 @kernel("sign")
-def _sign(run: Run, x: Tensor) -> Tensor:
+def _sign(run: KernelContext, x: Tensor) -> Tensor:
     if not run.dtype.is_float:
         return np.sign(x)
     # np.sign makes +0 of -0.
@@ -106,22 +106,22 @@ BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 @kernel(*BINARY)
-def _binary(run: Run, a: Tensor, b: Tensor) -> Tensor:
+def _binary(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
     return in_f32(BINARY[run.node.op], a, b)
 
 
 @kernel("atan2")
-def _atan2(run: Run, a: Tensor, b: Tensor) -> Tensor:
+def _atan2(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
     return in_f32(np.arctan2, a, b)
 
 
 @kernel("not")
-def _not(run: Run, x: Tensor) -> Tensor:
+def _not(run: KernelContext, x: Tensor) -> Tensor:
     return np.invert(x)
 
 
 @kernel("shift_left", "shift_right", "shift_right_signed")
-def _shift(run: Run, a: Tensor, b: Tensor) -> Tensor:
+def _shift(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
     bits = 8 * a.dtype.itemsize
     kind = "i" if run.node.op == "shift_right_signed" else "u"
     value = a.view(f"{kind}{a.dtype.itemsize}")
@@ -139,29 +139,29 @@ def _shift(run: Run, a: Tensor, b: Tensor) -> Tensor:
 
 
 @kernel("is_finite")
-def _is_finite(run: Run, x: Tensor) -> Tensor:
+def _is_finite(run: KernelContext, x: Tensor) -> Tensor:
     return np.isfinite(x)
 
 
 @kernel("compare")
-def _compare(run: Run, a: Tensor, b: Tensor) -> Tensor:
+def _compare(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
     functions = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
                  "gt": np.greater, "ge": np.greater_equal}
     return functions[run["direction"]](a, b)
 
 
 @kernel("select")
-def _select(run: Run, predicate: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def _select(run: KernelContext, predicate: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return np.where(predicate, a, b)
 
 
 @kernel("clamp")
-def _clamp(run: Run, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
+def _clamp(run: KernelContext, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
     return np.minimum(np.maximum(x, low), high)
 
 
 @kernel("requantise")
-def _requantise(run: Run, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+def _requantise(run: KernelContext, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     return np.asarray(requant(x, scale.view(np.uint32), bias, run["zero_point"], run["low"],
                               run["high"]), np.int8)
 
@@ -179,18 +179,18 @@ def convert(x: Tensor, dtype: DType) -> Tensor:
 
 
 @kernel("convert")
-def _convert(run: Run, x: Tensor) -> Tensor:
+def _convert(run: KernelContext, x: Tensor) -> Tensor:
     return convert(x, run["dtype"])
 
 
 @kernel("bitcast")
-def _bitcast(run: Run, x: Tensor) -> Tensor:
+def _bitcast(run: KernelContext, x: Tensor) -> Tensor:
     type = run.node.types[0]
     return np.frombuffer(np.ascontiguousarray(x).tobytes(), type.dtype.numpy).reshape(type.shape)
 
 
 @kernel("reduce_precision")
-def _reduce_precision(run: Run, x: Tensor) -> Tensor:
+def _reduce_precision(run: KernelContext, x: Tensor) -> Tensor:
     return in_f32(lambda x: _round_bits(np.asarray(x, np.float32), run["exponent"],
                                         run["mantissa"]), x)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.graph.interpreter.elementwise import BINARY
-from celosia.graph.interpreter.kernels import Run, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
 from celosia.graph.types import DType
 
 __all__ = ["sort_keys"]
@@ -19,18 +19,18 @@ def _clamped(starts: tuple[Tensor, ...], shape: tuple[int, ...],
 
 
 @kernel("dynamic_slice")
-def _dynamic_slice(run: Run, x: Tensor, *starts: Tensor) -> Tensor:
+def _dynamic_slice(run: KernelContext, x: Tensor, *starts: Tensor) -> Tensor:
     return x[_clamped(starts, x.shape, run["sizes"])]
 
 
 @kernel("dynamic_update_slice")
-def _dynamic_update_slice(run: Run, x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
+def _dynamic_update_slice(run: KernelContext, x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
     found = x.copy()
     found[_clamped(starts, x.shape, update.shape)] = update
     return found
 
 
-def _start_of(run: Run, x: Tensor, indices: Tensor) -> Tensor:
+def _start_of(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
     """Return the start index in each dimension of x: (rank, batch...)."""
     if run["index_dim"] == indices.ndim:
         indices = indices[..., np.newaxis]
@@ -46,7 +46,7 @@ def _start_of(run: Run, x: Tensor, indices: Tensor) -> Tensor:
 
 
 @kernel("gather")
-def _gather(run: Run, x: Tensor, indices: Tensor) -> Tensor:
+def _gather(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
     sizes = run["sizes"]
     start = _start_of(run, x, indices)
     rank = start.ndim - 1
@@ -70,7 +70,7 @@ def _gather(run: Run, x: Tensor, indices: Tensor) -> Tensor:
 
 
 @kernel("scatter")
-def _scatter(run: Run, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+def _scatter(run: KernelContext, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     start = _start_of(run, x, indices)
     rank = start.ndim - 1
     window = sorted(run["window_dims"])
@@ -132,7 +132,7 @@ def sort_keys(x: Tensor, descending: bool = False) -> Tensor:
 
 
 @kernel("sort")
-def _sort(run: Run, *xs: Tensor) -> tuple[Tensor, ...]:
+def _sort(run: KernelContext, *xs: Tensor) -> tuple[Tensor, ...]:
     dim = run["dim"]
     # lexsort takes the first key last; it is stable.
     keys = [sort_keys(x, run["descending"]) for x in xs[:run["keys"]]][::-1]
@@ -141,6 +141,6 @@ def _sort(run: Run, *xs: Tensor) -> tuple[Tensor, ...]:
 
 
 @kernel("top_k")
-def _top_k(run: Run, x: Tensor) -> tuple[Tensor, Tensor]:
+def _top_k(run: KernelContext, x: Tensor) -> tuple[Tensor, Tensor]:
     order = np.argsort(sort_keys(x, True), -1, kind="stable")[..., :run["k"]]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.graph.node import Graph, Node
 from celosia.graph.types import DType
 
-__all__ = ["KERNELS", "Peer", "Run", "Tensor", "in_f32", "kernel"]
+__all__ = ["KERNELS", "KernelContext", "Peer", "Tensor", "in_f32", "kernel"]
 
 Tensor = NDArray[Any]
 
@@ -24,7 +24,7 @@ class Peer(Protocol):
         ...
 
 
-class Run(NamedTuple):
+class KernelContext(NamedTuple):
     """What a kernel may need beside its operands.
 
     Attributes
@@ -55,7 +55,7 @@ class Run(NamedTuple):
 
 
 Kernel = Callable[..., Any]
-#: Each takes a `Run` and the operands; returns an array, or a sequence of them.
+#: Each takes a `KernelContext` and the operands; returns an array, or a sequence of them.
 KERNELS: dict[str, Kernel] = {}
 
 

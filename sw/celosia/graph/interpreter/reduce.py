@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.graph.interpreter.elementwise import BINARY
-from celosia.graph.interpreter.kernels import Run, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
 from celosia.graph.interpreter.shape import pad
 
 __all__ = []
 
 
 @kernel("reduce")
-def _reduce(run: Run, x: Tensor, initial: Tensor) -> Tensor:
+def _reduce(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
     def reduce(x: Tensor, initial: Tensor) -> Tensor:
         join = BINARY[run["reducer"]]
         assert isinstance(join, np.ufunc)
@@ -26,7 +26,7 @@ def _reduce(run: Run, x: Tensor, initial: Tensor) -> Tensor:
 
 
 @kernel("arg_reduce")
-def _arg_reduce(run: Run, x: Tensor, index: Tensor, initial: Tensor,
+def _arg_reduce(run: KernelContext, x: Tensor, index: Tensor, initial: Tensor,
                 initial_index: Tensor) -> tuple[Tensor, Tensor]:
     dims = run["dims"]
     kept = [dim for dim in range(x.ndim) if dim not in dims]
@@ -47,7 +47,7 @@ def _arg_reduce(run: Run, x: Tensor, index: Tensor, initial: Tensor,
 
 
 @kernel("reduce_window")
-def _reduce_window(run: Run, x: Tensor, initial: Tensor) -> Tensor:
+def _reduce_window(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
     def windows(x: Tensor, initial: Tensor) -> Tensor:
         low, high = zip(*run["padding"], strict=True) if run["padding"] else ((), ())
         x = pad(x, initial, low, high, tuple(dilation - 1 for dilation in run["x_dilation"]))
@@ -71,7 +71,7 @@ def _reduce_window(run: Run, x: Tensor, initial: Tensor) -> Tensor:
 
 
 @kernel("select_and_scatter")
-def _select_and_scatter(run: Run, x: Tensor, updates: Tensor, initial: Tensor) -> Tensor:
+def _select_and_scatter(run: KernelContext, x: Tensor, updates: Tensor, initial: Tensor) -> Tensor:
     keep = np.greater_equal if run["select"] == "ge" else np.less_equal
     starts = np.indices(updates.shape)
     column = (-1,) + (1,) * x.ndim

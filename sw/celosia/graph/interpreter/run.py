@@ -16,7 +16,7 @@ from celosia.graph.interpreter import (
     reduce,
     shape,
 )
-from celosia.graph.interpreter.kernels import KERNELS, Peer, Run, Tensor
+from celosia.graph.interpreter.kernels import KERNELS, KernelContext, Peer, Tensor
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.types import DType, TensorType
 
@@ -90,8 +90,8 @@ def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
 
 def _node(node: Node, operands: Sequence[Tensor], precision: str | None,
           trace: Trace | None, peer: Peer | None) -> list[Tensor]:
-    run = Run(node, lambda region, inputs: _run(region, inputs, precision, trace, peer),
-              precision, peer)
+    run = KernelContext(node, lambda region, inputs: _run(region, inputs, precision, trace, peer),
+                        precision, peer)
     found = KERNELS[node.op](run, *operands)
     # A NumPy scalar is one array, a list or tuple several.
     results = list(found) if isinstance(found, list | tuple) else [np.asarray(found)]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.graph.interpreter.kernels import Run, Tensor, kernel
+from celosia.graph.interpreter.kernels import KernelContext, Tensor, kernel
 
 __all__ = ["pad"]
 
 
 @kernel("constant")
-def _constant(run: Run) -> Tensor:
+def _constant(run: KernelContext) -> Tensor:
     return run["value"].numpy
 
 
 @kernel("iota")
-def _iota(run: Run) -> Tensor:
+def _iota(run: KernelContext) -> Tensor:
     type = run.node.types[0]
     extent = type.shape[run["dim"]]
     line = np.arange(extent).astype(type.dtype.numpy)
@@ -25,7 +25,7 @@ def _iota(run: Run) -> Tensor:
 
 
 @kernel("broadcast")
-def _broadcast(run: Run, x: Tensor) -> Tensor:
+def _broadcast(run: KernelContext, x: Tensor) -> Tensor:
     # Dimensions need not come in order.
     order = sorted(range(x.ndim), key=lambda i: run["dims"][i])
     column = [1] * len(run["shape"])
@@ -35,22 +35,22 @@ def _broadcast(run: Run, x: Tensor) -> Tensor:
 
 
 @kernel("reshape")
-def _reshape(run: Run, x: Tensor) -> Tensor:
+def _reshape(run: KernelContext, x: Tensor) -> Tensor:
     return x.reshape(run["shape"])
 
 
 @kernel("transpose")
-def _transpose(run: Run, x: Tensor) -> Tensor:
+def _transpose(run: KernelContext, x: Tensor) -> Tensor:
     return x.transpose(run["permutation"])
 
 
 @kernel("reverse")
-def _reverse(run: Run, x: Tensor) -> Tensor:
+def _reverse(run: KernelContext, x: Tensor) -> Tensor:
     return np.flip(x, run["dims"])
 
 
 @kernel("slice")
-def _slice(run: Run, x: Tensor) -> Tensor:
+def _slice(run: KernelContext, x: Tensor) -> Tensor:
     return x[tuple(map(slice, run["start"], run["limit"], run["stride"]))]
 
 
@@ -69,10 +69,10 @@ def pad(x: Tensor, value: Tensor, low: tuple[int, ...], high: tuple[int, ...],
 
 
 @kernel("pad")
-def _pad(run: Run, x: Tensor, value: Tensor) -> Tensor:
+def _pad(run: KernelContext, x: Tensor, value: Tensor) -> Tensor:
     return pad(x, value, run["low"], run["high"], run["interior"])
 
 
 @kernel("concatenate")
-def _concatenate(run: Run, *xs: Tensor) -> Tensor:
+def _concatenate(run: KernelContext, *xs: Tensor) -> Tensor:
     return np.concatenate(xs, run["dim"])

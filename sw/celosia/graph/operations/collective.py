@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celosia.graph.attributes import INT, PAIRS, Attribute, Kind, enum
+from celosia.graph.attributes import INT, PAIRS, Attribute, AttributeKind, enum
 from celosia.graph.operations.reduce import REDUCERS, require_reducible
 from celosia.graph.operations.shape import require_dims
 from celosia.graph.spec import Call, Trait, define, having, require
@@ -18,8 +18,9 @@ def _groups(value: Any) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(number for number, _ in group) for group in groups)
 
 
-GROUPS = Kind("a list of lists of integers", "pairs", _groups, lambda value: "[" + ",".join(
-    "[" + ",".join(map(str, group)) + "]" for group in value) + "]")
+GROUPS = AttributeKind(
+    "a list of lists of integers", "pairs", _groups, lambda value: "[" + ",".join(
+        "[" + ",".join(map(str, group)) + "]" for group in value) + "]")
 
 
 def _size(call: Call) -> int:

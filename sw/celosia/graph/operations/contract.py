@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from celosia.graph.attributes import DTYPE, INT, INTS, PAIRS, Attribute, Kind, enum
+from celosia.graph.attributes import DTYPE, INT, INTS, PAIRS, Attribute, AttributeKind, enum
 from celosia.graph.operations.shape import require_dims, require_rank
 from celosia.graph.spec import Call, Trait, define, require
 from celosia.graph.types import DType, TensorType
@@ -53,8 +53,8 @@ class ConvolutionLayout(NamedTuple):
         return layout
 
 
-LAYOUT = Kind("a layout like b01f_01io->b01f", "string", ConvolutionLayout.of,
-              lambda layout: f'"{layout}"')
+LAYOUT = AttributeKind("a layout like b01f_01io->b01f", "string", ConvolutionLayout.of,
+                       lambda layout: f'"{layout}"')
 
 
 def window_extent(extent: int, padding: tuple[int, int], dilation: int, window: int,

@@ -22,7 +22,7 @@ from celosia.model.fast.recordings import MOST_STEPS, Recording, Recordings
 from celosia.model.fast.steps import BadIndex, Steps
 from celosia.model.machine import PlainMachine, Run
 from celosia.model.memory import Memory
-from celosia.model.state import RunResult
+from celosia.model.state import ModelResult
 from celosia.model.timing import Timing
 
 __all__ = ["Machine"]
@@ -41,7 +41,7 @@ class Machine(PlainMachine):
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None,
-            progress: Callable[[int], None] | None = None) -> RunResult:
+            progress: Callable[[int], None] | None = None) -> ModelResult:
         """Run a program until it halts or faults: see `PlainMachine.run`."""
         size, memory = length * isa.INSTRUCTION_BYTES, self.memory
         key, code = (program, length, tuple(windows), watchdog), b""
@@ -74,14 +74,14 @@ class _Run(Run):
         """All of the run, where it is repeatable."""
         return self._steps.made
 
-    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> RunResult:
+    def go(self, limit: int | None, progress: Callable[[int], None] | None) -> ModelResult:
         try:
             return super().go(limit, progress)
         except TimeoutError:
             self._catch_up()
             raise
 
-    def result(self, stop: Stop | None = None) -> RunResult:
+    def result(self, stop: Stop | None = None) -> ModelResult:
         self._catch_up()
         return super().result(stop)
 

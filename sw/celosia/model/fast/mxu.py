@@ -13,13 +13,13 @@ from celosia.arch.isa import MatmulFormat
 from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 
-__all__ = ["Mxu", "repeats", "write"]
+__all__ = ["FastMxu", "repeats", "write"]
 
 F32 = NDArray[np.float32]
 U32 = NDArray[np.uint32]
 
 
-class Mxu:
+class FastMxu:
     """The array and its tile of weights.
 
     Sums of at most 256 products of int8 stay below 2**24: a float32 BLAS forms them exactly.

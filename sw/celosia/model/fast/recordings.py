@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.model.fast.steps import BadIndex
-from celosia.model.state import RunResult
+from celosia.model.state import ModelResult
 
 __all__ = ["MOST_STEPS", "Recording", "Recordings"]
 
@@ -31,9 +31,9 @@ class Recording:
 
     code: bytes
     steps: list[Callable[[], object]]
-    result: RunResult
+    result: ModelResult
 
-    def repeat(self, progress: Callable[[int], None] | None = None) -> RunResult:
+    def repeat(self, progress: Callable[[int], None] | None = None) -> ModelResult:
         """Run it again, on the same memories; ``progress`` as of `PlainMachine.run`."""
         cycles = self.result.cycles
         try:

@@ -19,8 +19,8 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.fast import dma, vpu
 from celosia.model.fast.batches import Batch, Job, Scratch
-from celosia.model.fast.mxu import Mxu, repeats
-from celosia.model.state import RunResult, State
+from celosia.model.fast.mxu import FastMxu, repeats
+from celosia.model.state import ModelResult, State
 
 __all__ = ["BadIndex", "Steps"]
 
@@ -31,7 +31,7 @@ _BLOCK = 1 << 16
 class BadIndex(Exception):
     """An index is beyond its table: the run ends, with ``result``."""
 
-    def __init__(self, result: RunResult):
+    def __init__(self, result: ModelResult):
         super().__init__(result)
         self.result = result
 
@@ -54,7 +54,7 @@ class Steps:
     def __init__(self, state: State):
         self._state = state
         self.made: list[Callable[[], object]] = []
-        self._mxu = Mxu(state.config)
+        self._mxu = FastMxu(state.config)
         #: Rows of the unified buffer that are the tile, transposed or not; whether the unit has it.
         self._weights: tuple[Stream, bool] | None = None
         self._held = False
@@ -65,7 +65,7 @@ class Steps:
         self._targets: set[Stream] = set()
         self._scratch = Scratch()
 
-    def add(self, command: Command, beyond: RunResult | None = None) -> None:
+    def add(self, command: Command, beyond: ModelResult | None = None) -> None:
         """Add a command; how the run ends at it if it is a gather or scatter with a bad index."""
         if isinstance(command, Matmul):
             self._matmul(command)
@@ -144,7 +144,7 @@ class Steps:
         return space == Mem.UB and written and bool(self._read[first:last + 1].any())
 
 
-def _indexed(step: Callable[[], object], beyond: RunResult) -> None:
+def _indexed(step: Callable[[], object], beyond: ModelResult) -> None:
     bad = step()
     if bad is not None:
         assert isinstance(bad, int)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.commands import SRC_MEM, Operand, Vector
+from celosia.arch.commands import SRC_MEM, Vector, VectorOperand
 from celosia.arch.isa import Mem
 from celosia.arch.vector import INDEXED_OPS, MOVEMENT_OPS, Dst, Post, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
@@ -63,7 +63,7 @@ def prepare(command: Vector, ub: NDArray, acc: U32) -> Callable[[], object]:
     return partial(_run, stages, words, target)
 
 
-def _view(source: Operand, length: int, acc: U32) -> U32 | None:
+def _view(source: VectorOperand, length: int, acc: U32) -> U32 | None:
     """Return the operand as words that follow the memory, or None where they cannot."""
     if source.stream is None:
         return vpu.values(source, length, acc.shape[1])

@@ -16,7 +16,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.registers import UNIT_NAMES
 from celosia.arch.words import WORD_MASK
 from celosia.model.checks import Stop, check
-from celosia.model.control import Control
+from celosia.model.control import ScalarInterpreter
 from celosia.model.decode import Decoded, flaw
 from celosia.model.timing import Timing
 from celosia.program import Program
@@ -117,7 +117,7 @@ def _alternating(trips: int) -> Callable[[int, int], int]:
     return lambda pc, count: int(count % (trips + 1) < trips)
 
 
-class _Walk(Control):
+class _Walk(ScalarInterpreter):
     """A run without memories."""
 
     def __init__(self, program: Program, config: TpuConfig, timing: Timing,

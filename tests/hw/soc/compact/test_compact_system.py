@@ -19,8 +19,8 @@ from celosia.arch.link import (
     PROTOCOL_VERSION,
     REPLY,
     REQUEST_HEADER,
-    Kind,
     LinkConfig,
+    RequestKind,
 )
 from celosia.driver.link.frames import FrameDecoder, encode, pack
 from celosia_hw.soc.compact import assemble as asm
@@ -291,13 +291,13 @@ def test_what_it_is_not_made_for_is_refused(name, link, words, spram, message):
 
 def test_firmware_answers_the_host():
     config = preset("pico")
-    body = pack(REQUEST_HEADER, {"sequence": 0, "kind": Kind.HELLO, "count": 0,
+    body = pack(REQUEST_HEADER, {"sequence": 0, "kind": RequestKind.HELLO, "count": 0,
                                  "address": 0x1234_5678})
     bench, decoder = Bench("pico", image(config, LINK)), FrameDecoder()
     identity = pack(IDENTITY, {
         "magic": LINK_MAGIC, "version": PROTOCOL_VERSION, "bus_bytes": config.bus_bytes,
         "buffer_bytes": LINK.buffer_bytes, "memory_pages": LINK.memory_bytes // PAGE_BYTES,
         "fingerprint": config.fingerprint, "session": 0x1234_5678})
-    reply = bytes([0, Kind.HELLO | REPLY]) + identity + bytes([0])
+    reply = bytes([0, RequestKind.HELLO | REPLY]) + identity + bytes([0])
     heard = bench.run(len(encode(reply)), encode(body))
     assert decoder.feed(heard) == [reply]

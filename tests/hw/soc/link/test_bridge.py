@@ -13,9 +13,9 @@ from celosia.arch.link import (
     REPLY_HEADER,
     REQUEST_HEADER,
     WINDOW,
-    Kind,
     LinkConfig,
-    Status,
+    ReplyStatus,
+    RequestKind,
 )
 from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 from hw.axi_agent import AxiMemory
@@ -52,7 +52,7 @@ def frame(sequence: int, kind: int, address: int = 0, count: int = 0,
 
 
 def hello(session: int = SESSION) -> bytes:
-    return frame(0, Kind.HELLO, session)
+    return frame(0, RequestKind.HELLO, session)
 
 
 @functools.cache
@@ -84,7 +84,7 @@ class Bench:
         """Send bytes to both; check that all is the same afterwards, and return the replies."""
         replies = await self.dut.exchange(ctx, data, quiet=60 + 2 * len(data))
         wanted = FrameDecoder().feed(self.board.feed(data))
-        cycles = Kind.POLL | REPLY  # the Python board has no clock
+        cycles = RequestKind.POLL | REPLY  # the Python board has no clock
         assert [body for body in replies if body[1] != cycles] \
             == [body for body in wanted if body[1] != cycles]
         assert len(replies) == len(wanted)
@@ -94,17 +94,17 @@ class Bench:
 
 
 def random_request(rng: np.random.Generator, sequence: int) -> bytes:
-    kind = Kind(int(rng.integers(Kind.POLL, Kind.WRITE_MEMORY + 1)))
-    if kind == Kind.POLL:
+    kind = RequestKind(int(rng.integers(RequestKind.POLL, RequestKind.WRITE_MEMORY + 1)))
+    if kind == RequestKind.POLL:
         return frame(sequence, kind)
-    if kind in (Kind.READ_REGISTER, Kind.WRITE_REGISTER):
+    if kind in (RequestKind.READ_REGISTER, RequestKind.WRITE_REGISTER):
         offset = int(rng.integers(0x50)) * 4
-        payload = rng.bytes(4) if kind == Kind.WRITE_REGISTER else b""
+        payload = rng.bytes(4) if kind == RequestKind.WRITE_REGISTER else b""
         return frame(sequence, kind, offset, 4, payload)
     count = int(rng.integers(1, 60))
     address = int(rng.integers(SIZE - count))
     return frame(sequence, kind, address, count,
-                 rng.bytes(count) if kind == Kind.WRITE_MEMORY else b"")
+                 rng.bytes(count) if kind == RequestKind.WRITE_MEMORY else b"")
 
 
 def test_identity():
@@ -141,11 +141,11 @@ def test_requests_that_come_again_are_not_done_again():
     async def test(ctx):
         await bench.both(ctx, hello())
         window = [
-            frame(0, Kind.WRITE_REGISTER, 0x40, 4, b"abcd"),
-            frame(1, Kind.WRITE_MEMORY, 100, 9, b"123456789"),
-            frame(2, Kind.WRITE_REGISTER, 0x104, 4, b"wxyz"),  # answered with an error
-            frame(3, Kind.READ_REGISTER, 0x40, 4),
-            frame(4, Kind.WRITE_MEMORY, 104, 3, b"///"),
+            frame(0, RequestKind.WRITE_REGISTER, 0x40, 4, b"abcd"),
+            frame(1, RequestKind.WRITE_MEMORY, 100, 9, b"123456789"),
+            frame(2, RequestKind.WRITE_REGISTER, 0x104, 4, b"wxyz"),  # answered with an error
+            frame(3, RequestKind.READ_REGISTER, 0x40, 4),
+            frame(4, RequestKind.WRITE_MEMORY, 104, 3, b"///"),
         ]
         first = await bench.both(ctx, b"".join(window))
         assert [reply[-1] for reply in first] == [0, 0, 2, 0, 0]
@@ -157,11 +157,11 @@ def test_requests_that_come_again_are_not_done_again():
         assert bench.registers.writes == writes
         assert bench.memory.data[100:109].tobytes() == b"1234///89"
         for begin in range(5, 285, WINDOW):  # numbers wrap
-            polls = [frame(begin + i, Kind.POLL) for i in range(WINDOW - 1)]
+            polls = [frame(begin + i, RequestKind.POLL) for i in range(WINDOW - 1)]
             window = b"".join([*polls, random_request(rng, begin + WINDOW - 1)])
             assert len(await bench.dut.exchange(ctx, window, quiet=120)) == WINDOW
             bench.board.feed(window)
-        assert len(await bench.both(ctx, frame(284, Kind.POLL))) == 1
+        assert len(await bench.both(ctx, frame(284, RequestKind.POLL))) == 1
 
     bench.run(test)
 
@@ -171,23 +171,24 @@ def test_what_is_missing_is_asked_for_once():
 
     def again(reply: bytes, sequence: int) -> bool:
         header = unpack(REPLY_HEADER, reply)
-        return header == {"sequence": sequence, "kind": Kind.AGAIN | REPLY} and len(reply) == 3
+        wanted = {"sequence": sequence, "kind": RequestKind.AGAIN | REPLY}
+        return header == wanted and len(reply) == 3
 
     async def test(ctx):
         await bench.both(ctx, hello())
-        window = [frame(i, Kind.WRITE_REGISTER, 4 * i, 4, bytes([i] * 4)) for i in range(8)]
+        window = [frame(i, RequestKind.WRITE_REGISTER, 4 * i, 4, bytes([i] * 4)) for i in range(8)]
         replies = await bench.both(ctx, window[0] + b"".join(window[2:]))
         assert len(replies) == 2
         assert again(replies[1], 1)
         assert await bench.both(ctx, window[5]) == []
         replies = await bench.both(ctx, b"".join(window[1:]))
         assert len(replies) == 7
-        garbled = bytearray(frame(8, Kind.POLL))
+        garbled = bytearray(frame(8, RequestKind.POLL))
         garbled[4] ^= 1
         (reply,) = await bench.both(ctx, bytes(garbled))
         assert again(reply, 8)
         assert await bench.both(ctx, bytes(garbled)) == []
-        assert len(await bench.both(ctx, frame(8, Kind.POLL))) == 1
+        assert len(await bench.both(ctx, frame(8, RequestKind.POLL))) == 1
         (reply,) = await bench.both(ctx, bytes(garbled))
         assert again(reply, 9)
         await bench.both(ctx, hello(5))
@@ -198,13 +199,14 @@ def test_what_is_missing_is_asked_for_once():
 
 
 @pytest.mark.parametrize("request_", [
-    (Kind.READ_REGISTER, 0, 5, b""), (Kind.READ_REGISTER, 0, 4, b"more"),
-    (Kind.WRITE_REGISTER, 0, 4, b"123"), (Kind.WRITE_REGISTER, 0, 4, b""),
-    (Kind.READ_MEMORY, 0, 0, b""), (Kind.READ_MEMORY, 0, 513, b""),
-    (Kind.READ_MEMORY, 0, 8, b"x"), (Kind.WRITE_MEMORY, 0, 4, b"12345"),
-    (Kind.WRITE_MEMORY, 0, 6, b"12345"), (Kind.WRITE_MEMORY, 0, 0, b""),
-    (Kind.WRITE_MEMORY, 0, 520, b"*" * 520), (Kind.POLL, 0, 1, b""), (Kind.POLL, 0, 0, b"x"),
-    (Kind.AGAIN, 0, 0, b""), (0, 0, 0, b"nonsense"), (255, 0, 0, b"")])
+    (RequestKind.READ_REGISTER, 0, 5, b""), (RequestKind.READ_REGISTER, 0, 4, b"more"),
+    (RequestKind.WRITE_REGISTER, 0, 4, b"123"), (RequestKind.WRITE_REGISTER, 0, 4, b""),
+    (RequestKind.READ_MEMORY, 0, 0, b""), (RequestKind.READ_MEMORY, 0, 513, b""),
+    (RequestKind.READ_MEMORY, 0, 8, b"x"), (RequestKind.WRITE_MEMORY, 0, 4, b"12345"),
+    (RequestKind.WRITE_MEMORY, 0, 6, b"12345"), (RequestKind.WRITE_MEMORY, 0, 0, b""),
+    (RequestKind.WRITE_MEMORY, 0, 520, b"*" * 520), (RequestKind.POLL, 0, 1, b""),
+    (RequestKind.POLL, 0, 0, b"x"), (RequestKind.AGAIN, 0, 0, b""),
+    (0, 0, 0, b"nonsense"), (255, 0, 0, b"")])
 def test_requests_without_a_meaning_are_refused(request_):
     bench = Bench()
 
@@ -213,8 +215,8 @@ def test_requests_without_a_meaning_are_refused(request_):
         before = bench.memory.data.copy()
         (reply,) = await bench.both(ctx, frame(0, *request_))
         assert len(reply) == 3
-        assert reply[2] == Status.REFUSED
-        assert len(await bench.both(ctx, frame(1, Kind.READ_REGISTER, 0, 4))) == 1
+        assert reply[2] == ReplyStatus.REFUSED
+        assert len(await bench.both(ctx, frame(1, RequestKind.READ_REGISTER, 0, 4))) == 1
         assert np.array_equal(bench.memory.data, before)
 
     bench.run(test)
@@ -225,11 +227,11 @@ def test_nothing_is_served_without_a_session():
 
     async def test(ctx):
         for _ in range(2):
-            (reply,) = await bench.both(ctx, frame(0, Kind.WRITE_REGISTER, 0, 4, b"abcd"))
-            assert reply[2] == Status.NO_SESSION
+            (reply,) = await bench.both(ctx, frame(0, RequestKind.WRITE_REGISTER, 0, 4, b"abcd"))
+            assert reply[2] == ReplyStatus.NO_SESSION
         assert bench.registers.writes == []
         assert len(await bench.both(ctx, hello())) == 1
-        assert len(await bench.both(ctx, frame(0, Kind.WRITE_REGISTER, 0, 4, b"abcd"))) == 1
+        assert len(await bench.both(ctx, frame(0, RequestKind.WRITE_REGISTER, 0, 4, b"abcd"))) == 1
 
     bench.run(test)
 
@@ -242,8 +244,8 @@ def test_cycles_and_interrupt():
         counts = []
         for i, level in enumerate((0, 1, 0)):
             ctx.set(bench.dut.bridge.irq, level)
-            (reply,) = await bench.dut.exchange(ctx, frame(i, Kind.POLL), quiet=100)
-            assert reply[-1] == (Status.INTERRUPT if level else 0)
+            (reply,) = await bench.dut.exchange(ctx, frame(i, RequestKind.POLL), quiet=100)
+            assert reply[-1] == (ReplyStatus.INTERRUPT if level else 0)
             counts.append(int.from_bytes(reply[2:-1], "little"))
         assert counts[2] - counts[1] == counts[1] - counts[0] > 100
 

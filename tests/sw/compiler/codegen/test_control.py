@@ -10,7 +10,7 @@ from celosia.arch.isa import LOOP_DEPTH, DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.assemble import assemble
-from celosia.compiler.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
+from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, Repeat
 from celosia.compiler.codegen.build import build
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.codegen.strides import StrideRegisters
@@ -70,7 +70,7 @@ class Maker:
                 row = BASES + int(self.rng.integers(3))
                 base = Base(f"row {row}")
                 bases[base] = self.setup[row]
-                made, done = [Fetch(base, row)], []
+                made, done = [ReadScalar(base, row)], []
             elif kind == 3:
                 if not bases:
                     continue
@@ -143,7 +143,7 @@ def test_counted_repetitions_nest_deeper_than_the_loop_stack():
 
 def test_bases_that_live_at_once_are_as_many_as_registers():
     bases = [Base(f"b{i}") for i in range(33)]
-    fetches = [Fetch(base, BASES) for base in bases]
+    fetches = [ReadScalar(base, BASES) for base in bases]
     uses = [Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 0, 0, 1, 4, 16, base=base,
                                 reach=(0, 15))]) for base in bases]
     for fetch, use in zip(fetches, uses, strict=True):
@@ -157,7 +157,8 @@ def test_bases_that_live_at_once_are_as_many_as_registers():
 def test_a_base_in_a_loop_is_added_once():
     base = Base("start")
     work, _ = dynamic(np.random.default_rng(0), base, 0, 40)
-    names = [insn.instruction.mnemonic for insn in build(CHIP, [Fetch(base, BASES), work]).insns]
+    program = build(CHIP, [ReadScalar(base, BASES), work])
+    names = [insn.instruction.mnemonic for insn in program.insns]
     loop = names.index("loop")
     assert "add" in names[:loop]
     assert names[loop:].count("add") < 12

@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.blocks import Block, Choose, Emitted, Fetch, Repeat
+from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, Repeat
 from celosia.compiler.codegen.nodes import Loop, Op
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
@@ -134,5 +134,5 @@ def naive(items):
         op for block in work.blocks for stage in block.stages for op in stage), *work.after]]
 
 
-__all__ = ["CHIP", "HALF", "WORDS", "Choose", "Fetch", "Repeat", "map_work", "naive",
+__all__ = ["CHIP", "HALF", "WORDS", "Choose", "ReadScalar", "Repeat", "map_work", "naive",
            "product_work", "run"]

@@ -7,7 +7,7 @@ from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Cluster, External, Read, Tensor, Write, storage
-from celosia.compiler.selection import Options, select
+from celosia.compiler.selection import SelectionOptions, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View
@@ -15,7 +15,7 @@ from celosia.graph import interpret
 
 CORE = preset("core")
 #: Operations stay as they are; functions are short.
-EXACT, FAST = Options(merge=False), Options(fast=True)
+EXACT, FAST = SelectionOptions(merge=False), SelectionOptions(fast=True)
 
 
 def extent_of(shape, space):

@@ -14,7 +14,7 @@ from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Write
-from celosia.compiler.selection import Options, select
+from celosia.compiler.selection import SelectionOptions, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat
 
 SPACE = (6, 40)
@@ -93,7 +93,7 @@ def test_excess_precision():
     assert len(select(CORE, cluster).steps) == 6
     assert len(select(CORE, cluster, FAST).steps) == 5
     for fast in (False, True):
-        assert len(select(CORE, cluster, Options(fast=fast, excess=True)).steps) == 2
+        assert len(select(CORE, cluster, SelectionOptions(fast=fast, excess=True)).steps) == 2
 
 
 def test_steps_read_two_streams():
@@ -101,7 +101,7 @@ def test_steps_read_two_streams():
     m, x, y = b.read(), b.read(), b.read()
     graph = b.graph(op("select", op("compare", m, x, direction="lt"), x, y),
                     b("add", b("multiply", m, x), y))
-    for options in (EXACT, Options(), FAST):
+    for options in (EXACT, SelectionOptions(), FAST):
         code, _, _ = run(graph, [np.ones(SPACE, np.float32)] * 3, SPACE, options=options)
         for step in code.steps:
             assert sum(arg.is_stream for arg in step.args) <= 2
@@ -114,14 +114,14 @@ def test_sums_take_all_products_in():
                       b("add", terms[2], b("add", terms[3], terms[4]))))
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=x.shape).astype(np.float32) for x in graph.params]
-    for options, steps in ((Options(), 6), (FAST, 5)):
+    for options, steps in ((SelectionOptions(), 6), (FAST, 5)):
         code, [got], [want] = run(graph, inputs, SPACE, options=options)
         np.testing.assert_allclose(got, want, 1e-5, 1e-5)
         assert full_steps(code) == steps
 
 
 @pytest.mark.parametrize(("name", "options"), [(name, options) for name in ("and", "or")
-                                               for options in (EXACT, Options(), FAST)])
+                                               for options in (EXACT, SelectionOptions(), FAST)])
 def test_masks_need_no_complement(name, options):
     x, y = (parameter(TensorType(DType.BOOL, SPACE), "x") for _ in range(2))
     graph = Graph("g", [x, y], [op(name, op("not", x), y)])
@@ -176,7 +176,7 @@ def test_random_clusters(seed):
     graph, space = random_graph(rng)
     inputs = [rng.normal(size=x.shape).astype(np.float32) for x in graph.params]
     exact, near, want = run(graph, inputs, space, options=EXACT)
-    for options in (Options(), FAST):
+    for options in (SelectionOptions(), FAST):
         code, got, _ = run(graph, inputs, space, options=options)
         assert full_steps(code) <= full_steps(exact)
         for a, b, c in zip(got, near, want, strict=True):

@@ -17,9 +17,9 @@ from celosia.arch.link import (
     SEQUENCE_BITS,
     WINDOW,
     WORD_BYTES,
-    Kind,
     LinkConfig,
-    Status,
+    ReplyStatus,
+    RequestKind,
     size,
 )
 from celosia.arch.registers import ADDRESS_BITS
@@ -32,7 +32,7 @@ __all__ = ["Board"]
 _HEADER = size(REQUEST_HEADER)
 _SEQUENCES = 1 << SEQUENCE_BITS
 _SLVERR = 2
-_WRITES = (Kind.WRITE_REGISTER, Kind.WRITE_MEMORY)
+_WRITES = (RequestKind.WRITE_REGISTER, RequestKind.WRITE_MEMORY)
 
 
 class Board:
@@ -58,7 +58,7 @@ class Board:
         self._session: int | None = None
         self._expected = 0
         self._muted = False
-        self._answers: dict[int, Status] = {}
+        self._answers: dict[int, ReplyStatus] = {}
 
     def feed(self, data: bytes) -> bytes:
         """Take bytes of the wire; return the board's."""
@@ -68,28 +68,28 @@ class Board:
             out += self._again()
         return out
 
-    def _reply(self, sequence: int, kind: int, payload: bytes, status: Status) -> bytes:
+    def _reply(self, sequence: int, kind: int, payload: bytes, status: ReplyStatus) -> bytes:
         if self._target.wait_interrupt(0):
-            status |= Status.INTERRUPT
+            status |= ReplyStatus.INTERRUPT
         if self._session is None:
-            status |= Status.NO_SESSION
+            status |= ReplyStatus.NO_SESSION
         header = pack(REPLY_HEADER, {"sequence": sequence, "kind": kind | REPLY})
         return encode(header + payload + bytes([status]))
 
     def _again(self) -> bytes:
         self._muted = True
-        return self._reply(self._expected, Kind.AGAIN, b"", Status(0))
+        return self._reply(self._expected, RequestKind.AGAIN, b"", ReplyStatus(0))
 
     def _serve(self, body: bytes) -> bytes:
         if len(body) < _HEADER:
             return b"" if self._muted else self._again()
         header, payload = unpack(REQUEST_HEADER, body), body[_HEADER:]
         sequence, kind, address = header["sequence"], header["kind"], header["address"]
-        if kind == Kind.HELLO:
+        if kind == RequestKind.HELLO:
             if self._session != address:
                 self.reset()
                 self._session = address
-            return self._reply(sequence, kind, self._identity(), Status(0))
+            return self._reply(sequence, kind, self._identity(), ReplyStatus(0))
         age = (self._expected - sequence) % _SEQUENCES
         if self._session is None or age > WINDOW:
             silent = self._muted and self._session is not None
@@ -98,10 +98,11 @@ class Board:
             self._expected = (self._expected + 1) % _SEQUENCES
             self._muted = False
         if not self._sound(kind, header["count"], len(payload)):
-            return self._reply(sequence, kind, b"", Status.REFUSED)
+            return self._reply(sequence, kind, b"", ReplyStatus.REFUSED)
         if age and kind in _WRITES:
-            return self._reply(sequence, kind, b"", self._answers.get(sequence % WINDOW, Status(0)))
-        answer, status = self._do(Kind(kind), address, header["count"], payload)
+            status = self._answers.get(sequence % WINDOW, ReplyStatus(0))
+            return self._reply(sequence, kind, b"", status)
+        answer, status = self._do(RequestKind(kind), address, header["count"], payload)
         if kind in _WRITES:
             self._answers[sequence % WINDOW] = status
         return self._reply(sequence, kind, answer, status)
@@ -116,30 +117,31 @@ class Board:
     @staticmethod
     def _sound(kind: int, count: int, payload: int) -> bool:
         """Whether a request has a meaning."""
-        if kind == Kind.POLL:
+        if kind == RequestKind.POLL:
             return count == payload == 0
-        if kind in (Kind.READ_REGISTER, Kind.WRITE_REGISTER):
+        if kind in (RequestKind.READ_REGISTER, RequestKind.WRITE_REGISTER):
             fits = count == WORD_BYTES
-        elif kind in (Kind.READ_MEMORY, Kind.WRITE_MEMORY):
+        elif kind in (RequestKind.READ_MEMORY, RequestKind.WRITE_MEMORY):
             fits = 1 <= count <= MAX_PAYLOAD
         else:
             return False
         return fits and payload == (count if kind in _WRITES else 0)
 
-    def _do(self, kind: Kind, address: int, count: int, payload: bytes) -> tuple[bytes, Status]:
+    def _do(self, kind: RequestKind, address: int, count: int,
+            payload: bytes) -> tuple[bytes, ReplyStatus]:
         offset = address % (1 << ADDRESS_BITS)
-        actions: dict[Kind, Callable[[], bytes | None]] = {
-            Kind.POLL: lambda: bytes(WORD_BYTES),
-            Kind.READ_REGISTER:
+        actions: dict[RequestKind, Callable[[], bytes | None]] = {
+            RequestKind.POLL: lambda: bytes(WORD_BYTES),
+            RequestKind.READ_REGISTER:
                 lambda: self._target.read_register(offset).to_bytes(WORD_BYTES, "little"),
-            Kind.WRITE_REGISTER:
+            RequestKind.WRITE_REGISTER:
                 lambda: self._target.write_register(offset, int.from_bytes(payload, "little")),
-            Kind.READ_MEMORY: lambda: self._target.read_memory(address, count).tobytes(),
-            Kind.WRITE_MEMORY:
+            RequestKind.READ_MEMORY: lambda: self._target.read_memory(address, count).tobytes(),
+            RequestKind.WRITE_MEMORY:
                 lambda: self._target.write_memory(address, np.frombuffer(payload, np.uint8)),
         }
         try:
-            return actions[kind]() or b"", Status(0)
+            return actions[kind]() or b"", ReplyStatus(0)
         except BusError:
-            reads = kind in (Kind.READ_REGISTER, Kind.READ_MEMORY)
-            return bytes(count if reads else 0), Status(_SLVERR)
+            reads = kind in (RequestKind.READ_REGISTER, RequestKind.READ_MEMORY)
+            return bytes(count if reads else 0), ReplyStatus(_SLVERR)

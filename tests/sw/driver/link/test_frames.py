@@ -4,12 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.arch.link import ESCAPE, FLAG, IDENTITY, REQUEST_HEADER, Kind, LinkConfig
+from celosia.arch.link import ESCAPE, FLAG, IDENTITY, REQUEST_HEADER, LinkConfig, RequestKind
 from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 
 
 def test_frame_of_the_page():
-    body = bytes([0x05, Kind.READ_REGISTER, 4, 0, FLAG, ESCAPE, 0, 0])
+    body = bytes([0x05, RequestKind.READ_REGISTER, 4, 0, FLAG, ESCAPE, 0, 0])
     assert pack(REQUEST_HEADER, unpack(REQUEST_HEADER, body)) == body
     assert zlib.crc32(body) == 0x5072A52A
     assert encode(body) == bytes.fromhex("7e 05 03 04 00 7d 5e 7d 5d 00 00 2a a5 72 50 7e")
@@ -19,10 +19,10 @@ def test_page_has_every_name():
     page = (Path(__file__).parents[4] / "docs" / "link.md").read_text()
     for field in (*REQUEST_HEADER, *IDENTITY):
         assert f"| `{field.name}` | {field.bytes} |" in page
-    for kind in Kind:
+    for kind in RequestKind:
         assert f"| {kind.value} | `{kind.name}` |" in page
     assert all(name in page for name in ("REFUSED", "NO_SESSION", "INTERRUPT"))
-    frame = encode(bytes([5, Kind.READ_REGISTER, 4, 0, FLAG, ESCAPE, 0, 0]))
+    frame = encode(bytes([5, RequestKind.READ_REGISTER, 4, 0, FLAG, ESCAPE, 0, 0]))
     assert f"`{frame.hex(' ')}`" in page
 
 

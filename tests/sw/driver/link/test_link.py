@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.arch.config import preset
-from celosia.arch.link import WINDOW, Kind, LinkConfig
+from celosia.arch.link import WINDOW, LinkConfig, RequestKind
 from celosia.arch.registers import BY_NAME
 from celosia.asm import assemble
 from celosia.driver import BusError, Device, DeviceError, Transport
@@ -71,9 +71,9 @@ def test_every_write_is_done_once_and_in_order():
     for i in range(500):
         link.write_register(SCRATCH, i)
         link.write_memory(8 * i, bytes(5))
-    assert wire.board.done == [
-        (kind, address) for i in range(500)
-        for kind, address in ((Kind.WRITE_REGISTER, SCRATCH), (Kind.WRITE_MEMORY, 8 * i))]
+    assert wire.board.done == [done for i in range(500)
+                               for done in ((RequestKind.WRITE_REGISTER, SCRATCH),
+                                            (RequestKind.WRITE_MEMORY, 8 * i))]
 
 
 def test_program_runs_on_a_bad_wire():
@@ -118,7 +118,7 @@ def test_errors_of_the_chip_are_bus_errors():
     assert link.read_register(SCRATCH) == 77
     with pytest.raises(DeviceError, match=exactly(
             "the board must serve READ_MEMORY of 0 bytes, but it refuses")):
-        link.link.transact([Request(Kind.READ_MEMORY)])
+        link.link.transact([Request(RequestKind.READ_MEMORY)])
     assert link.read_register(SCRATCH) == 77
 
 
@@ -134,7 +134,7 @@ def test_memory_of_the_chip_may_end_early():
 def test_wait_interrupt_counts_the_cycles_of_the_board():
     class Clocked(CountingBoard):
         def _do(self, kind, address, count, payload):
-            if kind != Kind.POLL:
+            if kind != RequestKind.POLL:
                 return super()._do(kind, address, count, payload)
             self.done.append(0xFFFF_FF00 + 100 * len(self.done))
             return (self.done[-1] % (1 << 32)).to_bytes(4, "little"), 0
@@ -250,7 +250,7 @@ def test_call_that_is_broken_off_leaves_a_usable_link():
 
     def requests(stop: int):
         for i in range(stop):
-            yield Request(Kind.WRITE_MEMORY, 8 * i, 4, bytes([i % 256] * 4))
+            yield Request(RequestKind.WRITE_MEMORY, 8 * i, 4, bytes([i % 256] * 4))
         raise Stop
 
     for stop in (1, WINDOW - 1, WINDOW + 1, 40):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from celosia.arch.commands import Command, Load, Matmul, Operand, Store, Vector
+from celosia.arch.commands import Command, Load, Matmul, Store, Vector, VectorOperand
 from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.streams import Stream
@@ -112,7 +112,7 @@ class Random:
         return Vector(op, post, kind, dst, sources,
                       int(rng.integers(1 << 32)), counts, reduce, self.one(list(ReduceOp)))
 
-    def operand(self, op: VectorOp, counts: tuple[int, int, int], number: int) -> Operand:
+    def operand(self, op: VectorOp, counts: tuple[int, int, int], number: int) -> VectorOperand:
         rng, kind = self.rng, self.one(SRCS)
         if rng.random() < 0.6 or op == VectorOp.TRANSPOSE:
             kind = Src.ACC
@@ -124,9 +124,9 @@ class Random:
         elif kind in ROW_SRCS:
             stream = Stream(int(rng.integers(128)), (1,), (1,))
         else:
-            return Operand(kind, value, None)
+            return VectorOperand(kind, value, None)
         lane = int(rng.integers(CHIP.dim)) if kind in LANE_SRCS | LANE_ROW_SRCS else None
-        return Operand(kind, value, stream, lane)
+        return VectorOperand(kind, value, stream, lane)
 
 
 def _mem(kind: Src) -> Mem:

@@ -6,13 +6,13 @@ import pytest
 
 from celosia.arch.config import PRESETS, TpuConfig
 from celosia.arch.encoding import Insn, encode, insn
-from celosia.model import Machine, RunResult, Timing
+from celosia.model import Machine, ModelResult, Timing
 
 CORE = PRESETS["core"]
 NOP = insn("nop")
 
 
-def run(*insns: Insn, config: TpuConfig = CORE, timing: Timing | None = None) -> RunResult:
+def run(*insns: Insn, config: TpuConfig = CORE, timing: Timing | None = None) -> ModelResult:
     machine = Machine(config, timing=timing)
     machine.memory.write(0, b"".join(map(encode, [*insns, insn("halt")])))
     result = machine.run(0, len(insns) + 1, [(0x8000, 0xFFFFF)])
