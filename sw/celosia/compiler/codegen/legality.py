@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ __all__ = ["Moving", "conflicts", "tile_touches"]
 _ALL = 1 << 40
 
 
-@dataclass(frozen=True, slots=True)
-class Moving:
+class Moving(NamedTuple):
     """Rows or bytes that an operation of a loop touches: in the first turn, and how they move."""
 
     space: int
@@ -33,14 +33,13 @@ class Moving:
                 for (space, first, last, written), then in zip(now, later, strict=True)]
 
 
-def _table(each: Sequence[Sequence[Moving]]) -> dict[int, np.ndarray]:
-    """For each space an array: operation, first, last, written, step."""
-    rows: dict[int, list[tuple[int, int, int, int, int]]] = {}
+def _spaces(each: Sequence[Sequence[Moving]]) -> dict[int, dict[Moving, list[int]]]:
+    """For each space what is touched there, and by which operations: many touch the same."""
+    out: dict[int, dict[Moving, list[int]]] = {}
     for i, touches in enumerate(each):
         for touch in touches:
-            rows.setdefault(touch.space, []).append(
-                (i, touch.first, touch.last, touch.written, touch.step))
-    return {space: np.array(found, np.int64) for space, found in rows.items()}
+            out.setdefault(touch.space, {}).setdefault(touch, []).append(i)
+    return out
 
 
 def conflicts(one: Sequence[Sequence[Moving]], other: Sequence[Sequence[Moving]],
@@ -49,24 +48,26 @@ def conflicts(one: Sequence[Sequence[Moving]], other: Sequence[Sequence[Moving]]
 
     With ``apart`` only those that step differently are compared.
     """
-    left, right = _table(one), _table(other)
+    left, right = _spaces(one), _spaces(other)
     for space in left.keys() & right.keys():
-        a, b = left[space].T[:, :, None], right[space].T[:, None, :]
-        fits = (a[3] | b[3]) != 0
-        step = a[4] - b[4]
+        _, *a = np.array([*left[space]]).T[:, :, None]
+        _, *b = np.array([*right[space]]).T[:, None, :]
+        fits = (a[2] | b[2]) != 0
+        step = a[3] - b[3]
         if apart:
             fits = fits & (step != 0)
         if not fits.any():
             continue
         # They overlap in turn t where low <= t * step <= high.
-        low, high = b[1] - a[2], b[2] - a[1]
+        low, high = b[0] - a[1], b[1] - a[0]
         low, high = np.where(step < 0, -high, low), np.where(step < 0, -low, high)
         size = np.abs(step)
         by = np.maximum(size, 1)
         begin, end = np.maximum(-(-low // by), 0), np.minimum(high // by, turns - 1)
         hit = np.where(size == 0, (low <= 0) & (high >= 0), begin <= end) & fits
-        for i, j in np.argwhere(hit):
-            yield int(left[space][i, 0]), int(right[space][j, 0])
+        ones, others = [*left[space].values()], [*right[space].values()]
+        for i, j in np.argwhere(hit).tolist():
+            yield from product(ones[i], others[j])
 
 
 def tile_touches(units: Sequence[Unit], uses: Sequence[bool]) -> list[list[Moving]]:
