@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import accumulate, chain
+
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.arch import isa
 from celosia.compiler.codegen.nodes import Loop, Node
@@ -11,7 +15,7 @@ __all__ = ["fingerprint", "roll"]
 
 #: Longest bodies, in nodes, that are looked for: short ones first, so that loops nest.
 PERIODS = (4, 16, 64, 256, 1024)
-#: A body that runs fewer times than this is left as it is; `_Level.count` leans on it.
+#: A body that runs fewer times than this is left as it is; `_Level.look` leans on it.
 MIN_COUNT = 3
 #: Registers that loops in each other may hold; the others are for bases and sums.
 REGISTERS = isa.NUM_REGISTERS - 8
@@ -56,15 +60,15 @@ class _Known:
     def __init__(self) -> None:
         self._ids: dict[tuple, int] = {}
         #: By the address of a node, which is kept so that the address stays its own.
-        self._of: dict[int, tuple[int, tuple[int, ...], int, int, Node]] = {}
+        self._of: dict[int, tuple[int, tuple[int, ...], int, int, int, Node]] = {}
 
-    def __call__(self, node: Node) -> tuple[int, tuple[int, ...], int, int, Node]:
-        """Return shape, operands, fingerprint and depth of loops (and the node)."""
+    def __call__(self, node: Node) -> tuple[int, tuple[int, ...], int, int, int, Node]:
+        """Return shape, operands, fingerprint, depth of loops, instructions (and the node)."""
         found = self._of.get(id(node))
         if found is None:
             values = node.varying
             found = (self._ids.setdefault(node.shape, len(self._ids)), values,
-                     fingerprint(values), _depth(node), node)
+                     fingerprint(values), _depth(node), _instructions(node), node)
             self._of[id(node)] = found
         return found
 
@@ -72,83 +76,84 @@ class _Known:
 class _Level:
     """Looks for runs among the nodes of one level."""
 
-    def __init__(self, nodes: list[Node], depth: int, longest: int, known: _Known):
-        self.nodes = nodes
-        each = [known(node) for node in nodes]
-        self.keys = [key for key, _, _, _, _ in each]
-        self.values = [values for _, values, _, _, _ in each]
-        self.marks = [mark for _, _, mark, _, _ in each]
-        self.open = [own < depth for _, _, _, own, _ in each]
-        self.periods = self._periods(longest)
+    def __init__(self, nodes: list[Node], depth: int, known: _Known):
+        self._nodes = nodes
+        keys, values, marks, depths, sizes, _ = zip(*map(known, nodes), strict=True)
+        self._keys, self._marks = np.array(keys), np.array(marks, np.uint64)
+        self._values = np.fromiter(chain.from_iterable(values), np.int64)
+        #: Of the nodes before each place: operands, instructions, those that no loop may be around.
+        self._at = _sums(map(len, values))
+        self._sizes = _sums(sizes)
+        self._closed = _sums(own >= depth for own in depths)
+        #: Periods looked for so far; where bodies may begin that repeat: the shortest of their
+        #: periods, and the turns of each.
+        self._longest = 0
+        self._runs: dict[int, list[tuple[int, int]]] = {}
+        self._tried = np.zeros(len(nodes), np.int64)
 
-    def _periods(self, longest: int) -> dict[int, list[int]]:
-        """Where bodies may begin that repeat, and the shortest of their periods."""
-        keys = np.array(self.keys)
-        marks = np.array(self.marks, np.uint64)
-        tried = np.zeros(len(keys), np.int64)
-        out: dict[int, list[int]] = {}
-        for period in range(1, min(longest, len(keys) // MIN_COUNT) + 1):
-            same = keys[period:] == keys[:-period]
-            step = marks[period:] - marks[:-period]
-            # Each node of the body comes again twice, each time as much further on.
-            good = same[:-period] & same[period:] & (step[:-period] == step[period:])
-            sums = np.concatenate(([0], np.cumsum(good)))
+    def look(self, longest: int) -> None:
+        """Find bodies of up to ``longest`` nodes."""
+        longest = min(longest, len(self._nodes) // MIN_COUNT)
+        for period in range(self._longest + 1, longest + 1):
+            # Among as many nodes as a body has, one lies at a multiple of their number.
+            if not self._even(period, period).any():
+                continue
+            even = self._even(period)
+            sums = np.concatenate(([0], np.cumsum(even)))
             whole = sums[period:] - sums[:-period] == period
-            places = np.flatnonzero(whole & (tried[:len(whole)] < _TRIED))
-            tried[places] += 1
-            for at in places.tolist():
-                out.setdefault(at, []).append(period)
-        return out
+            places = np.flatnonzero(whole & (self._tried[:len(whole)] < _TRIED))
+            self._tried[places] += 1
+            uneven = np.append(np.flatnonzero(~even), len(even))
+            turns = 2 + (uneven[np.searchsorted(uneven, places)] - places) // period
+            for at, count in zip(places.tolist(), turns.tolist(), strict=True):
+                self._runs.setdefault(at, []).append((period, count))
+        self._longest = max(longest, self._longest)
 
-    def steps(self, at: int, period: int) -> tuple[int, ...]:
-        return tuple(after - before for i in range(at, at + period)
-                     for before, after in zip(self.values[i], self.values[i + period], strict=True))
+    def _even(self, period: int, every: int = 1) -> NDArray[np.bool_]:
+        """Whether a node comes again twice, each time ``period`` later and as much further on.
 
-    def linear(self, at: int, period: int) -> bool:
-        """Whether ``period`` nodes step by the same amounts into the next turn as from there on."""
-        values = self.values
-        return all(
-            all(b - a == c - b for a, b, c in zip(values[i], values[i + period],
-                                                  values[i + 2 * period], strict=True))
-            for i in range(at, at + period))
-
-    def count(self, at: int, period: int) -> int:
-        """How many turns of ``period`` nodes there are from ``at`` on; 1 for fewer than three."""
-        keys, end = self.keys, at + period
-        body = keys[at:end]
-        if (keys[end:end + period] != body or keys[end + period:end + 2 * period] != body
-                or not self.linear(at, period) or not all(self.open[at:end])):
-            return 1
-        count = 3
-        while (keys[at + count * period:end + count * period] == body
-               and self.linear(at + (count - 2) * period, period)):
-            count += 1
-        return count
-
-    def first(self, at: int) -> tuple[int, int]:
-        """Return period and count of the shortest run at ``at`` that saves instructions.
-
-        (1, 1) where there is none. Longer bodies are found around the shorter ones later.
+        By fingerprints; of ``every`` so many nodes, first of all the first one.
         """
-        for period in self.periods.get(at, ()):
-            count = self.count(at, period)
-            if count >= MIN_COUNT:
-                body = tuple(self.nodes[at:at + period])
-                loop = Loop(count, body, self.steps(at, period))
-                if (_instructions(loop) < count * sum(map(_instructions, body))
-                        and _registers(loop) <= REGISTERS):
-                    return period, count
-        return 1, 1
+        keys, marks = ((each[:-2 * period:every], each[period:-period:every],
+                        each[2 * period::every]) for each in (self._keys, self._marks))
+        return ((keys[0] == keys[1]) & (keys[1] == keys[2])
+                & (marks[1] - marks[0] == marks[2] - marks[1]))
+
+    def _loop(self, at: int, period: int, count: int) -> Loop | None:
+        """Return a run as a loop; None where it may be none, or would save no instructions."""
+        end = at + period
+        if self._closed[end] > self._closed[at]:
+            return None
+        values = self._values[self._at[at]:self._at[at + period * count]].reshape(count, -1)
+        steps = np.diff(values, axis=0)
+        if (steps != steps[0]).any():
+            return None  # the fingerprints were wrong
+        loop = Loop(count, tuple(self._nodes[at:end]), tuple(steps[0].tolist()))
+        saved = count * (self._sizes[end] - self._sizes[at])
+        return loop if _instructions(loop) < saved and _registers(loop) <= REGISTERS else None
 
     def rolled(self) -> list[Node]:
+        """Return the nodes, and in the place of each run the shortest loop that may be one.
+
+        Longer bodies are found around the shorter ones later.
+        """
         out: list[Node] = []
         at = 0
-        while at < len(self.nodes):
-            period, count = self.first(at)
-            body = tuple(self.nodes[at:at + period])
-            out += body if count == 1 else [Loop(count, body, self.steps(at, period))]
-            at += period * count
+        while at < len(self._nodes):
+            for period, count in self._runs.get(at, ()):
+                if loop := self._loop(at, period, count):
+                    out.append(loop)
+                    at += period * count
+                    break
+            else:
+                out.append(self._nodes[at])
+                at += 1
         return out
+
+
+def _sums(numbers: Iterable[int]) -> list[int]:
+    """Return the sum of all numbers before each place, the last behind all of them."""
+    return [*accumulate(numbers, initial=0)]
 
 
 def roll(nodes: list[Node], depth: int = isa.LOOP_DEPTH) -> list[Node]:
@@ -157,11 +162,16 @@ def roll(nodes: list[Node], depth: int = isa.LOOP_DEPTH) -> list[Node]:
     Operations repeat where they differ in nothing but their rows and addresses, and those by the
     same amount from turn to turn. Loops nest at most ``depth`` deep.
     """
+    if not nodes:
+        return nodes
     known = _Known()
+    level = _Level(nodes, depth, known)
     for longest in PERIODS:
         while True:
-            shorter = _Level(nodes, depth, longest, known).rolled()
+            level.look(longest)
+            shorter = level.rolled()
             if len(shorter) == len(nodes):
                 break
             nodes = shorter
+            level = _Level(nodes, depth, known)
     return nodes
