@@ -57,7 +57,7 @@ of external memory |
 model of their cycles |
 | `celosia/compiler/codegen/` | software pipelining, order, loops, stride registers, control flow: \
 instructions |
-| `celosia/compiler/verify/` | what work and the plan of memory must be, checked after each pass \
+| `celosia/compiler/verify/` | verifiers of every level below the graph, which run between passes \
 where `CELOSIA_CHECK=1` |
 | `celosia/compiler/build.py` | all of these, one after another |
 | `celosia/compiled/`, `jitted.py` | what can be called, saved, loaded and asked what it costs |

@@ -55,6 +55,7 @@ from celosia.compiler.selection import SelectionOptions, select
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.verify import enabled
+from celosia.compiler.verify.blocks import check_items
 from celosia.compiler.verify.homes import check_homes
 from celosia.graph import DType, Graph
 from celosia.program import Buffer, Program
@@ -288,6 +289,12 @@ def emitted(config: TpuConfig, works: Sequence[Work], placed: Mapping[Tensor, Li
     return items
 
 
+def _bytes(tensor: Tensor) -> tuple[int, int]:
+    """First byte, and what follows the last, of a tensor in external memory."""
+    assert isinstance(tensor.home, External)
+    return tensor.home.offset, tensor.home.offset + tensor.nbytes
+
+
 def _halves(graph: Graph, work: Work) -> Halves | None:
     """Return two parts of the nodes that run together in a piece of work; None if it is one node.
 
@@ -326,6 +333,10 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
         emitter = _Emitter(config, options, found, Bounded(Uses(graph)))
         items = emitter.items(lowered.works)
         if not emitter.too_large:
+            if enabled():
+                check_items(config, items, size,
+                            [*map(_bytes, (*lowered.inputs, *lowered.constants))],
+                            {tensor.name: _bytes(tensor) for tensor in lowered.outputs})
             return lowered, size, emitter, items
         cuts = [_halves(graph, work) for work, _ in emitter.too_large]
         halves += filter(None, cuts)

@@ -15,6 +15,9 @@ from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.places import Places
 from celosia.compiler.codegen.roll import roll
 from celosia.compiler.codegen.strides import StrideRegisters
+from celosia.compiler.verify import enabled
+from celosia.compiler.verify.instructions import check_instructions
+from celosia.compiler.verify.nodes import check_nodes
 
 __all__ = ["build"]
 
@@ -101,7 +104,11 @@ class _Builder:
         if works:
             left = LOOP_DEPTH - depth
             nodes = roll(pipeline(self._config, self._places.place(works), left), left)
-            self.assembler.nodes(self._strides.give(nodes))
+            held = self._strides.held
+            nodes = self._strides.give(nodes)
+            if enabled():
+                check_nodes(self._config, works, nodes, left, held)
+            self.assembler.nodes(nodes)
 
     def _item(self, item: Item, depth: int, held: frozenset[Base]) -> None:
         if isinstance(item, ReadScalar):
@@ -203,4 +210,6 @@ def build(config: TpuConfig, items: Sequence[Item]) -> Assembled:
     builder = _Builder(config)
     builder.items(items, 0)
     builder.assembler.scalar("halt", "end")
+    if enabled():
+        check_instructions(config, builder.assembler.out)
     return builder.assembler.out

@@ -31,6 +31,11 @@ class StrideRegisters:
         #: Register of each triple, used least recently first.
         self._held: dict[Strides, int] = {}
 
+    @property
+    def held(self) -> dict[int, Strides]:
+        """What is known of the registers: the triple that each holds."""
+        return {register: triple for triple, register in self._held.items()}
+
     def _triples(self, op: Op) -> list[Strides | None]:
         """Triples of the streams of an operation; none where all are consecutive."""
         found = self._known.get(op.command)

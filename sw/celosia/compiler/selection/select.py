@@ -17,6 +17,8 @@ from celosia.compiler.selection.fast import FUNCTIONS, to_bf16
 from celosia.compiler.selection.pool import Pool, Uses, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
 from celosia.compiler.selection.translate import translate
+from celosia.compiler.verify import enabled
+from celosia.compiler.verify.code import check_code
 from celosia.graph import Value
 
 __all__ = ["SelectionOptions", "select"]
@@ -84,6 +86,8 @@ def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None
     code = cover(pool, outputs, reads, cluster.result)
     if not config.bf16:
         _refuse_floats(config, cluster, code)
+    if enabled():
+        check_code(config, cluster, code)
     return code
 
 

@@ -4,10 +4,14 @@ The graph has `celosia.graph.check`. What a rule finds is a bug of the compiler,
 they run where the environment has CELOSIA_CHECK=1, as in the tests of the compiler, and cost
 nothing elsewhere.
 
-========== =====================================================================
-`works`    `celosia.compiler.lowered`: after lowering and each of its passes
-`homes`    the same, when every tensor has a place
-========== =====================================================================
+============== =================================================================
+`works`        `celosia.compiler.lowered`: after lowering and each of its passes
+`homes`        the same, when every tensor has a place
+`code`         the vector IR of a cluster: after selection
+`blocks`       operations with rows and addresses: after emission
+`nodes`        operations and loops: that they do what the blocks did
+`instructions` the program
+============== =================================================================
 """
 
 from __future__ import annotations
