@@ -19,8 +19,12 @@ from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["LAYOUTS", "UnitSignature", "dma_layout", "fault_layout", "matmul_layout",
-           "vector_layout", "window_layout"]
+__all__ = ["CAUSE_BITS", "LAYOUTS", "UnitSignature", "dma_layout", "fault_layout",
+           "matmul_layout", "vector_layout", "window_layout"]
+
+
+#: Bits of a fault.
+CAUSE_BITS = bits_for(max(Fault))
 
 
 def window_layout() -> data.StructLayout:
@@ -30,7 +34,7 @@ def window_layout() -> data.StructLayout:
 
 def fault_layout() -> data.StructLayout:
     """Values of FAULT_CAUSE, FAULT_PC and FAULT_ADDR."""
-    return data.StructLayout({"cause": bits_for(max(Fault)), "pc": 32, "addr": 32})
+    return data.StructLayout({"cause": CAUSE_BITS, "pc": 32, "addr": 32})
 
 
 def dma_layout(config: TpuConfig) -> data.StructLayout:

@@ -3,15 +3,15 @@
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal, signed
-from amaranth.lib import data, memory, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiReadSignature
-from celosia_hw.scalar.encoding import BLOCK, BLOCK_RAM_DEPTH, PC_BITS, word_layout
+from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
+from celosia_hw.scalar.ring import InstructionRing
 
 __all__ = ["InstructionFetch"]
 
@@ -122,11 +122,9 @@ class InstructionFetch(wiring.Component):
         m.d.comb += wanted.eq(self.run & ~self.start & ~restart & settled & ~error & in_program
                               & room & (stale + ahead < 2 * blocks)
                               & (~offered | self.axi.ar.ready))
-        beats = PROGRAM_ALIGN // config.bus_bytes
         m.d.comb += [
-            self.axi.ar.valid.eq(offered),
-            self.axi.ar.payload.addr.eq(address),
-            self.axi.ar.payload.len.eq(beats - 1),
+            self.axi.ar.valid.eq(offered), self.axi.ar.payload.addr.eq(address),
+            self.axi.ar.payload.len.eq(PROGRAM_ALIGN // config.bus_bytes - 1),
             self.axi.ar.payload.id.eq(FETCH_ID),
         ]
         with m.If(self.axi.ar.ready):
@@ -139,37 +137,23 @@ class InstructionFetch(wiring.Component):
             with m.If(held != blocks):
                 m.d.sync += held.eq(held + 1)
 
-        # Arrivals: a memory word is one instruction, which several beats fill, or several.
-        width = max(config.bus_bytes, isa.INSTRUCTION_BYTES)
-        beats_per_word = width // config.bus_bytes
-        words_per_block = PROGRAM_ALIGN // width
-        insns_per_word = width // isa.INSTRUCTION_BYTES
-        m.submodules.ram = ram = memory.Memory(
-            shape=8 * width, depth=max(BLOCK_RAM_DEPTH, depth // insns_per_word), init=[])
-        write, read = ram.write_port(granularity=8 * config.bus_bytes), ram.read_port()
-        beat = Signal(range(beats))
-        word_index = beat >> exact_log2(beats_per_word)
-        m.d.comb += [
-            self.axi.r.ready.eq(1),
-            write.addr.eq((arrived << exact_log2(words_per_block)) | word_index),
-            write.data.eq(self.axi.r.payload.data.replicate(beats_per_word)),
-            write.en.eq((self.axi.r.valid & (stale == 0))
-                        << beat[:exact_log2(beats_per_word)]),
-        ]
+        # Arrivals.
+        m.submodules.ring = ring = InstructionRing(config)
         drop, take = Signal(), Signal()
-        bad = Signal()  # an earlier beat of this block was bad
-        failed = bad | (self.axi.r.payload.resp != 0)
         last = self.axi.r.valid & self.axi.r.payload.last
-        m.d.comb += [drop.eq(last & (stale != 0)), take.eq(last & (stale == 0))]
-        with m.If(self.axi.r.valid):
-            m.d.sync += [beat.eq(Mux(last, 0, beat + 1)), bad.eq(~last & failed)]
-        fresh = take & ~failed & ~error
+        m.d.comb += [
+            self.axi.r.ready.eq(1), ring.valid.eq(self.axi.r.valid),
+            ring.beat.eq(self.axi.r.payload), ring.store.eq(stale == 0), ring.block.eq(arrived),
+            ring.pc.eq(self.pc), self.word.eq(ring.word),
+            drop.eq(last & (stale != 0)), take.eq(last & (stale == 0)),
+        ]
+        fresh = take & ~ring.failed & ~error
         m.d.sync += [stale.eq(stale - drop), ahead.eq(ahead + wanted - fresh)]
         with m.If(fresh):
             m.d.sync += arrived.eq(arrived + 1)
         # After an error the ring waits for a restart, and what is on its way is not stale but lost.
         lost = Signal(range(2 * blocks + 1))
-        with m.If(take & (failed | error)):
+        with m.If(take & (ring.failed | error)):
             m.d.sync += [error.eq(1), lost.eq(lost + 1)]
 
         with m.If(restart | self.start):
@@ -178,20 +162,4 @@ class InstructionFetch(wiring.Component):
                 requested.eq(target), arrived.eq(target), held.eq(0), ahead.eq(0), error.eq(0),
                 lost.eq(0), stale.eq(stale - drop + (ahead - lost - take)),
             ]
-
-        # Execution side.
-        m.d.comb += [
-            read.en.eq(1),
-            read.addr.eq(self.pc[exact_log2(insns_per_word):exact_log2(depth)]),
-        ]
-        if insns_per_word > 1:
-            which = Signal(exact_log2(insns_per_word))
-            m.d.sync += which.eq(self.pc)
-            words = data.View(data.ArrayLayout(word_layout(), insns_per_word), read.data)
-            with m.Switch(which):
-                for i in range(insns_per_word):
-                    with m.Case(i):
-                        m.d.comb += self.word.eq(words[i])
-        else:
-            m.d.comb += self.word.eq(read.data)
         return m

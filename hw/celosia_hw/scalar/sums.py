@@ -7,8 +7,9 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["StreamSum", "summed_layout"]
+__all__ = ["ADDRESS_BITS", "StreamSum", "summed_layout"]
 
+#: Of rows and of bytes alike.
 ADDRESS_BITS = 32
 
 

@@ -17,8 +17,8 @@ from celosia.arch.vector import operand_names
 from celosia.model.checks import Stop, check
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.check import Checker
+from celosia_hw.scalar.conflicts import READ_SPANS
 from celosia_hw.scalar.dispatch import Dispatcher
-from celosia_hw.scalar.scoreboard import READ_SPANS
 from hw.scalar.vectors import random_vector
 from hw.simulation import World
 
@@ -86,7 +86,7 @@ class Bench:
                 await ctx.tick()
                 ctx.set(dut.i.valid, 0)
                 cycles = 1  # with that of taking it
-                while not ctx.get(dut.ticket.valid) and not ctx.get(dut.fault):
+                while not ctx.get(dut.ticket.valid) and not ctx.get(dut.fault.cause):
                     await ctx.tick()
                     cycles += 1
                     assert cycles < 40
@@ -96,6 +96,8 @@ class Bench:
                     assert not ctx.get(dispatcher.valid)
                     await ctx.tick()
                     assert ctx.get(dispatcher.valid) == 1 << instruction.instruction.unit
+                else:
+                    await ctx.tick().repeat(4)  # a fault is held
                 body(ctx, instruction, cycles, ticket)
 
         world().run(bench)
@@ -130,9 +132,9 @@ def test_vectors_as_the_model_has_them():
         values = [operand.value for operand in instruction.operands]
         command, fault, addr = checked(instruction, values, strides)
         seen[fault] += 1
-        assert ctx.get(dut.fault) == fault, text
+        assert ctx.get(dut.fault.cause) == fault, text
         if command is None:
-            assert (ctx.get(dut.fault_addr), ctx.get(dut.fault_pc)) == (addr, 7), text
+            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         assert ticket.unit == Unit.VPU
         dst = command.dst
@@ -198,9 +200,9 @@ def compare_transfer(bench, strides, seen):
         values = [operand.value for operand in instruction.operands]
         command, fault, addr = checked(instruction, values, strides)
         seen[fault] += 1
-        assert ctx.get(dut.fault) == fault, text
+        assert ctx.get(dut.fault.cause) == fault, text
         if command is None:
-            assert (ctx.get(dut.fault_addr), ctx.get(dut.fault_pc)) == (addr, 7), text
+            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         chip = command.chip(CONFIG.dim)
         assert ticket.unit == instruction.instruction.unit
@@ -245,7 +247,7 @@ def test_transfers_at_the_edges_of_windows():
 
     def compare(ctx, *rest):
         same(ctx, *rest)
-        found.append(ctx.get(bench.dut.fault))
+        found.append(ctx.get(bench.dut.fault.cause))
 
     bench.run(transfers, compare)
     assert dict(zip(EDGES, found, strict=True)) == EDGES
@@ -276,7 +278,7 @@ def test_what_may_be_in_place():
         values = [operand.value for operand in instruction.operands]
         assert checked(instruction, values, strides)[1] == fault
     bench, found = Bench(strides), []
-    bench.run(instructions, lambda ctx, *_: found.append(ctx.get(bench.dut.fault)))
+    bench.run(instructions, lambda ctx, *_: found.append(ctx.get(bench.dut.fault.cause)))
     assert found == [fault for _, fault in IN_PLACE]
 
 

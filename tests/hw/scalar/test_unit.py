@@ -9,7 +9,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Reg, encode, insn
 from celosia.arch.faults import Fault
-from celosia_hw.scalar.scoreboard import TENSOR_UNITS
+from celosia_hw.scalar.dispatch import TENSOR_UNITS
 from celosia_hw.scalar.unit import ScalarUnit
 from hw.simulation import World
 

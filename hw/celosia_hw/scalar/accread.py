@@ -1,0 +1,56 @@
+"""A word of the accumulators, for ``read``."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
+
+__all__ = ["AccumulatorRead"]
+
+
+class AccumulatorRead(wiring.Component):
+    """Reads lane ``lane`` of row ``row``.
+
+    Members
+    -------
+    request : In(1)
+        Ask for the row, until ``granted``.
+    row, lane : In(32)
+        Kept the same until ``arrived``.
+    granted : Out(1)
+    arrived : Out(1), word : Out(32)
+        READ_LATENCY cycles later the word is there, for a cycle.
+    port : Out(ReadPortSignature)
+    """
+
+    request: Signal
+    row: Signal
+    lane: Signal
+    granted: Signal
+    arrived: Signal
+    word: Signal
+    port: Any
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "request": In(1), "row": In(32), "lane": In(32), "granted": Out(1),
+            "arrived": Out(1), "word": Out(32),
+            "port": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        lanes = Array(self.port.data.word_select(i, 32) for i in range(self._config.dim))
+        arriving = Signal(READ_LATENCY)
+        m.d.sync += arriving.eq(Cat(self.request & self.granted, arriving))
+        m.d.comb += [
+            self.port.valid.eq(self.request), self.port.addr.eq(self.row),
+            self.granted.eq(self.port.ready), self.arrived.eq(arriving[-1]),
+            self.word.eq(lanes[self.lane]),
+        ]
+        return m

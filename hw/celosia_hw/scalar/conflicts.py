@@ -1,0 +1,132 @@
+"""Whether instructions conflict: one writes rows or bytes that the other reads or writes."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, ceil_log2
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem, Unit
+from celosia_hw.memory.ports import row_bits
+from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.encoding import PC_BITS
+
+__all__ = ["READ_SPANS", "ConflictCheck", "span_layout", "ticket_layout"]
+
+READ_SPANS = 3
+#: Slots that are compared with a new instruction one after another; a larger window has several
+#: comparators, so that a new instruction can enter every ten cycles or so.
+SERIAL = 8
+
+
+def span_layout(config: TpuConfig) -> data.StructLayout:
+    """Rows ``low``..``high``, both inclusive, of the memory ``mem`` (isa.Mem), where ``used``."""
+    bits = row_bits(config)
+    return data.StructLayout({"used": 1, "mem": bits_for(max(Mem)), "low": bits, "high": bits})
+
+
+def ticket_layout(config: TpuConfig) -> data.StructLayout:
+    """What the scoreboard must know of an instruction.
+
+    ``first`` is what it writes, of a store what it reads; ``reads`` is what else it reads.
+    ``low``..``high`` are the bytes of external memory that a load reads or a store writes.
+    """
+    span = span_layout(config)
+    return data.StructLayout({
+        "unit": bits_for(max(TENSOR_UNITS)), "pc": PC_BITS, "first": span,
+        "reads": data.ArrayLayout(span, READ_SPANS), "low": 32, "high": 32,
+    })
+
+
+def _touched_layout(config: TpuConfig) -> data.StructLayout:
+    fields = dict(ticket_layout(config).members)
+    del fields["pc"]
+    return data.StructLayout(fields)
+
+
+def _overlap(a, b):
+    return a.used & b.used & (a.mem == b.mem) & (a.low <= b.high) & (b.low <= a.high)
+
+
+def _conflict(new, old):
+    """Return whether two instructions, of different units or both of the vector unit, conflict."""
+    # Two stores do not meet here, so one of the first spans is written.
+    stores = [item.unit == Unit.STORE for item in (new, old)]
+    rows = _overlap(new.first, old.first)
+    for span in old.reads:
+        rows |= _overlap(new.first, span) & ~stores[0]
+    for span in new.reads:
+        rows |= _overlap(span, old.first) & ~stores[1]
+    both_external = ~new.unit[1] & ~old.unit[1]
+    return rows | (both_external & (new.low <= old.high) & (old.low <= new.high))
+
+
+class ConflictCheck(wiring.Component):
+    """Compares each instruction that enters the window with older ones, one after another.
+
+    Of a window above SERIAL, two or more at once. Latency: ``independent`` tells of a slot two
+    cycles after the instruction entered, and of each further one a cycle later.
+
+    Members
+    -------
+    enter : In(1), slot : In, ticket : In(ticket_layout())
+        An instruction enters the window there; never while ``busy``.
+    others : In(window)
+        With it: the slots that it is to be compared with.
+    busy : Out(1)
+        Comparisons are still to be started.
+    independent : Out(window), of : Out
+        Slots that the instruction in slot ``of`` need not wait for.
+    """
+
+    enter: Signal
+    slot: Signal
+    ticket: data.View
+    others: Signal
+    busy: Signal
+    independent: Signal
+    of: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        bits = ceil_log2(config.window)
+        super().__init__({
+            "enter": In(1), "slot": In(bits), "ticket": In(ticket_layout(config)),
+            "others": In(config.window), "busy": Out(1), "independent": Out(config.window),
+            "of": Out(bits),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        window = self._config.window
+        layout = _touched_layout(self._config)
+        new = Signal(layout, reset_less=True)
+        of = Signal.like(self.of, reset_less=True)
+        pending, started = Signal(window), Signal(window)
+        m.d.comb += [self.of.eq(of), self.busy.eq(pending.any())]
+        with m.If(self.enter):
+            m.d.sync += [of.eq(self.slot),
+                         *(new[name].eq(self.ticket[name]) for name in layout.members)]
+        for first in range(0, window, SERIAL):
+            group = range(first, min(first + SERIAL, window))
+            m.submodules[f"touched{first}"] = touched = memory.Memory(
+                shape=layout, depth=len(group), init=[])
+            put, get = touched.write_port(), touched.read_port(domain="comb")
+            old = Signal(layout, name=f"old{first}", reset_less=True)
+            old_slot, valid = Signal(window, name=f"old_slot{first}"), Signal(window)
+            m.d.comb += [
+                put.addr.eq(self.slot),
+                put.en.eq(self.enter & (self.slot >> ceil_log2(len(group))
+                                        == first // len(group))),
+                *(put.data[name].eq(self.ticket[name]) for name in layout.members),
+            ]
+            for i in reversed(group):
+                with m.If(pending[i]):
+                    m.d.comb += [get.addr.eq(i - first), valid.eq(1 << i)]
+            m.d.comb += started[first:first + len(group)].eq(valid[first:first + len(group)])
+            m.d.sync += [old.eq(get.data), old_slot.eq(valid)]
+            with m.If(~_conflict(new, old)):
+                m.d.comb += self.independent[first:first + len(group)].eq(
+                    old_slot[first:first + len(group)])
+        m.d.sync += pending.eq(Mux(self.enter, self.others, pending & ~started))
+        return m

@@ -1,0 +1,103 @@
+"""The program counter: where the program is, and which instruction comes next."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.config import TpuConfig
+from celosia_hw.scalar.encoding import PC_BITS
+from celosia_hw.scalar.loops import LoopStack
+
+__all__ = ["ProgramCounter"]
+
+
+class ProgramCounter(wiring.Component):
+    """Steps through the program: on, to the target of a branch, back to the start of a loop.
+
+    The next instruction is ``target``, but where a loop ends there that runs again: its start. A
+    branch changes ``target``; whether a loop ends there is known two cycles later.
+
+    Members
+    -------
+    start : In(1)
+        Begin a run at instruction 0.
+    length : In(32)
+        Instructions of the program.
+    fetch : In(1)
+        The instruction at ``pc`` is looked for; ``target`` becomes the one behind it.
+    branch : In(1), destination : In(32)
+        ``target`` becomes ``destination``.
+    leave : In(1)
+        The instruction is through. The next one is looked for, unless ``popping``.
+    push : In(1), end, count : In(32)
+        Enter a loop from ``target`` to ``end``; never when ``full``.
+    pc, target : Out(32)
+    popping : Out(1)
+        A loop that ends at ``target`` has run for the last time: ``leave`` pops it, and the loop
+        around it is to be looked at.
+    look : Out(1), look_pc : Out(32)
+        Look for an instruction.
+    past_end : Out(1)
+        ``look_pc`` of the cycle before was behind the program's end.
+    full : Out(1)
+        No loop can be entered.
+    keep_valid : Out(1), keep : Out(32)
+        As of `LoopStack`.
+    """
+
+    start: Signal
+    length: Signal
+    fetch: Signal
+    branch: Signal
+    destination: Signal
+    leave: Signal
+    push: Signal
+    end: Signal
+    count: Signal
+    pc: Signal
+    target: Signal
+    popping: Signal
+    look: Signal
+    look_pc: Signal
+    past_end: Signal
+    full: Signal
+    keep_valid: Signal
+    keep: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "start": In(1), "length": In(32), "fetch": In(1), "branch": In(1),
+            "destination": In(PC_BITS), "leave": In(1), "push": In(1), "end": In(PC_BITS),
+            "count": In(32), "pc": Out(PC_BITS), "target": Out(PC_BITS), "popping": Out(1),
+            "look": Out(1), "look_pc": Out(PC_BITS), "past_end": Out(1), "full": Out(1),
+            "keep_valid": Out(1), "keep": Out(PC_BITS),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.loops = loops = LoopStack(self._config)
+        target = Signal(PC_BITS, reset_less=True)
+        known = Signal()  # the instruction is through, and which one is next
+        following = Mux(loops.at_end, loops.start, target)
+        m.d.comb += [
+            loops.clear.eq(self.start), loops.pc.eq(target), loops.push.eq(self.push),
+            loops.new_end.eq(self.end), loops.new_count.eq(self.count),
+            loops.step.eq(self.leave & loops.at_end),
+            self.target.eq(target), self.full.eq(loops.full),
+            self.popping.eq(loops.at_end & ~loops.again),
+            self.keep_valid.eq(loops.keep_valid), self.keep.eq(loops.keep),
+            known.eq(self.leave & ~self.popping),
+            self.look.eq(known | self.fetch),
+            self.look_pc.eq(Mux(self.fetch, self.pc, following)),
+        ]
+        m.d.sync += self.past_end.eq(self.look_pc >= self.length)
+        with m.If(self.start):
+            m.d.sync += self.pc.eq(0)
+        with m.Elif(known):
+            m.d.sync += self.pc.eq(following)
+        with m.If(self.fetch):
+            m.d.sync += target.eq(self.pc + 1)
+        with m.Elif(self.branch):
+            m.d.sync += target.eq(self.destination)
+        return m

@@ -1,0 +1,131 @@
+"""What an instruction does once its operands are values."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch.faults import Fault
+from celosia.arch.isa import OPCODE_BITS, Opcode
+from celosia_hw.commands import CAUSE_BITS
+
+__all__ = ["Execute", "Next"]
+
+_ALU = (Opcode.MOV, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SLT,
+        Opcode.SLTU)
+_PIPELINED = (Opcode.MUL, Opcode.SHL, Opcode.SHR, Opcode.SAR)
+_BRANCHES = (Opcode.JUMP, Opcode.BEQ, Opcode.BNE, Opcode.BLT, Opcode.BGE, Opcode.BLTU, Opcode.BGEU)
+_TENSOR = (Opcode.LOAD, Opcode.STORE, Opcode.MATMUL, Opcode.VECTOR)
+
+
+class Next(enum.Enum):
+    """What follows on the cycle in which an instruction executes.
+
+    ``ADVANCE``: the next instruction. ``RESULT``: its result comes a cycle later. ``TARGET``: the
+    target has changed, or a loop was entered. ``DRAIN``: it waits until everything older has
+    finished. ``STALL``: it executes again, for the checker is busy. ``FAIL``: a fault.
+    """
+
+    ADVANCE = 0
+    RESULT = 1
+    TARGET = 2
+    DRAIN = 3
+    STALL = 4
+    FAIL = 5
+
+
+class Execute(wiring.Component):
+    """Executes an instruction. Combinational.
+
+    Members
+    -------
+    valid : In(1), opcode : In
+        A legal instruction whose operands are values.
+    taken : In(1)
+        The condition of a branch holds.
+    full, skip, empty : In(1)
+        Of a loop: the stack is full; it does not run at all; it has no body.
+    row_fault, lane_fault : In(1)
+        Of ``read``: there is no such row, no such lane.
+    checker_idle, checker_ready : In(1)
+        Nothing is being checked; the checker takes an instruction.
+    following : Out(Next), fault : Out
+        What follows; the fault, ``Fault.NONE`` without one.
+    retired : Out(1)
+        The instruction was executed or handed to the checker.
+    write_rd, write_stride, branch, push, issue : Out(1)
+        Write its register, its stride; branch; enter a loop; offer it to the checker.
+    """
+
+    valid: Signal
+    opcode: Signal
+    taken: Signal
+    full: Signal
+    skip: Signal
+    empty: Signal
+    row_fault: Signal
+    lane_fault: Signal
+    checker_idle: Signal
+    checker_ready: Signal
+    following: Signal
+    fault: Signal
+    retired: Signal
+    write_rd: Signal
+    write_stride: Signal
+    branch: Signal
+    push: Signal
+    issue: Signal
+
+    def __init__(self):
+        super().__init__({
+            "opcode": In(OPCODE_BITS), "fault": Out(CAUSE_BITS), "following": Out(Next),
+            **{name: In(1) for name in ("valid", "taken", "full", "skip", "empty", "row_fault",
+                                        "lane_fault", "checker_idle", "checker_ready")},
+            **{name: Out(1) for name in ("retired", "write_rd", "write_stride", "branch", "push",
+                                         "issue")},
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+
+        def fail(cause: Fault) -> None:
+            m.d.comb += [self.following.eq(Next.FAIL), self.fault.eq(cause)]
+
+        def execute() -> None:
+            with m.Switch(self.opcode):
+                with m.Case(*map(int, _ALU)):
+                    m.d.comb += [self.write_rd.eq(1), self.retired.eq(1)]
+                with m.Case(*map(int, _PIPELINED)):
+                    m.d.comb += self.following.eq(Next.RESULT)
+                with m.Case(*map(int, _BRANCHES)):
+                    m.d.comb += [self.retired.eq(1), self.branch.eq(self.taken)]
+                    with m.If(self.taken):
+                        m.d.comb += self.following.eq(Next.TARGET)
+                with m.Case(Opcode.LOOP):
+                    with m.If(self.full & ~self.skip & ~self.empty):
+                        fail(Fault.LOOP_DEPTH)
+                    with m.Else():
+                        m.d.comb += [self.retired.eq(1), self.push.eq(~self.skip & ~self.empty),
+                                     self.branch.eq(self.skip), self.following.eq(Next.TARGET)]
+                with m.Case(Opcode.STRIDE):
+                    m.d.comb += [self.write_stride.eq(self.checker_idle),
+                                 self.retired.eq(self.checker_idle)]
+                    with m.If(~self.checker_idle):
+                        m.d.comb += self.following.eq(Next.STALL)
+                with m.Case(*map(int, _TENSOR)):
+                    m.d.comb += [self.issue.eq(1), self.retired.eq(self.checker_ready)]
+                    with m.If(~self.checker_ready):
+                        m.d.comb += self.following.eq(Next.STALL)
+                with m.Case(Opcode.HALT, Opcode.FENCE):
+                    m.d.comb += self.following.eq(Next.DRAIN)
+                with m.Case(Opcode.READ):
+                    m.d.comb += self.following.eq(Next.DRAIN)
+                    with m.If(self.row_fault):
+                        fail(Fault.ACC_RANGE)
+                    with m.Elif(self.lane_fault):
+                        fail(Fault.INDEX_RANGE)
+                with m.Default():  # nop
+                    m.d.comb += self.retired.eq(1)
+
+        with m.If(self.valid):
+            execute()
+        return m

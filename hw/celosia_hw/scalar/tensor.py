@@ -1,0 +1,78 @@
+"""The way of tensor instructions: checked, entered in the scoreboard, issued to their units."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.arch import isa
+from celosia.arch.config import TpuConfig
+from celosia.arch.registers import NUM_WINDOWS, Activity
+from celosia_hw.commands import LAYOUTS, UnitSignature, fault_layout, window_layout
+from celosia_hw.scalar.check import Checker, resolved_layout
+from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.errors import error_layout
+from celosia_hw.scalar.scoreboard import Scoreboard
+from celosia_hw.scalar.streams import stride_layout
+
+__all__ = ["TensorIssue"]
+
+
+class TensorIssue(wiring.Component):
+    """`Checker` and `Scoreboard`.
+
+    Members
+    -------
+    i, windows, stride_write, stride_index, stride, fault : as of `Checker`
+    checked : Out(1)
+        Nothing is being checked.
+    port_load, port_store, port_mxu, port_vpu, error, activities : as of `Scoreboard`
+    finished : Out(1)
+        No instruction is in the scoreboard.
+    """
+
+    i: stream.Interface
+    windows: data.View
+    stride_write: Signal
+    stride_index: Signal
+    stride: data.View
+    fault: data.View
+    checked: Signal
+    error: data.View
+    activities: Any
+    finished: Signal
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "i": In(stream.Signature(resolved_layout())),
+            "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
+            "stride_write": In(1), "stride_index": In(range(isa.NUM_STRIDES)),
+            "stride": In(stride_layout()), "fault": Out(fault_layout()), "checked": Out(1),
+            **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
+               for unit in TENSOR_UNITS},
+            "error": Out(error_layout()), "finished": Out(1),
+            "activities": Out(Activity).array(len(TENSOR_UNITS)),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.checker = checker = Checker(self._config)
+        m.submodules.scoreboard = scoreboard = Scoreboard(self._config)
+        wiring.connect(m, wiring.flipped(self.i), checker.i)
+        wiring.connect(m, checker.ticket, scoreboard.ticket)
+        for unit in TENSOR_UNITS:
+            name = f"port_{unit.name.lower()}"
+            wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))
+            m.d.comb += self.activities[unit].eq(
+                scoreboard.activities[unit])  # type: ignore[attr-defined]
+        m.d.comb += [
+            *(getattr(checker, name).eq(getattr(self, name))
+              for name in ("windows", "stride_write", "stride_index", "stride")),
+            *(getattr(scoreboard, name).eq(getattr(checker, name))
+              for name in ("word", "word_valid", "part", "part_index", "part_valid")),
+            self.checked.eq(checker.idle), self.fault.eq(checker.fault),
+            self.finished.eq(scoreboard.empty), self.error.eq(scoreboard.error),
+        ]
+        return m

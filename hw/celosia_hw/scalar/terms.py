@@ -1,0 +1,134 @@
+"""The terms of a stream: which (count - 1) * stride, and which first address, are summed."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from celosia.arch import isa
+from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.isa import Opcode
+from celosia.arch.vector import LANE_BITS_LSB
+from celosia_hw.scalar.encoding import header_layout, packed_layout, word_layout
+from celosia_hw.scalar.streams import shape_layout, stride_layout
+from celosia_hw.scalar.sums import ADDRESS_BITS
+
+__all__ = ["TermSource", "counts_layout", "term_layout"]
+
+
+def counts_layout() -> data.StructLayout:
+    """Counts of an instruction; ``line``: n1 == n2 == 1, ``plane``: n2 == 1."""
+    return data.StructLayout({"n0": COUNT_BITS, "n1": COUNT_BITS, "n2": COUNT_BITS,
+                              "line": 1, "plane": 1})
+
+
+def term_layout() -> data.StructLayout:
+    """A term, ``factor * step``, or 0 where ``zero``; the ``first``, the ``final`` of a stream.
+
+    ``base`` is the stream's first address; of external bytes, the last of its first element.
+    """
+    return data.StructLayout({"first": 1, "final": 1, "factor": COUNT_BITS, "step": ADDRESS_BITS,
+                              "zero": 1, "base": ADDRESS_BITS})
+
+
+class TermSource(wiring.Component):
+    """Gives the terms of a stream, one after another; of rows n0 * n1 * n2 it has up to four.
+
+    Combinational but for the number of the term.
+
+    Members
+    -------
+    next : In(1)
+        Go on to the next term; after the final one, to the first of the next stream.
+    word : In(word_layout())
+        The instruction, whose operand words hold values; ``dma`` : In(1), whether it is DMA.
+    stream : In(shape_layout()), strides : In(stride_layout())
+        The stream; its stride register.
+    counts : In(counts_layout())
+    product : In(32)
+        factor * step of the term before the one before.
+    whole : In(1)
+        Give the operand itself, as one term of 0; its lane, if ``lane``.
+    lane : In(1)
+    o : Out(term_layout())
+    """
+
+    next: Signal
+    word: data.View
+    dma: Signal
+    stream: data.View
+    strides: data.View
+    counts: data.View
+    product: Signal
+    whole: Signal
+    lane: Signal
+    o: data.View
+
+    def __init__(self, config: TpuConfig):
+        self._config = config
+        super().__init__({
+            "next": In(1), "word": In(word_layout()), "dma": In(1), "stream": In(shape_layout()),
+            "strides": In(stride_layout()), "counts": In(counts_layout()),
+            "product": In(ADDRESS_BITS), "whole": In(1), "lane": In(1), "o": Out(term_layout()),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        values, dim = self.word.operands, self._config.dim
+        stream, strides, counts, o = self.stream, self.strides, self.counts, self.o
+        dma = data.View(header_layout(Opcode.LOAD), self.word.as_value()[:isa.HEADER_BITS])
+        steps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
+        size = Signal(3)
+        m.d.comb += size.eq(1 << dma.fmt)
+        term = Signal(2)
+        with m.If(self.next):
+            m.d.sync += term.eq(Mux(o.final, 0, term + 1))
+        linear = stream.x == 0
+        count, final = Signal(COUNT_BITS), Signal()
+        with m.Switch(term):
+            with m.Case(0):
+                m.d.comb += count.eq(Mux(stream.table, values[5], counts.n0))
+            with m.Case(1):
+                m.d.comb += count.eq(counts.n1)
+            with m.Default():
+                m.d.comb += count.eq(counts.n2)
+        groups_of_columns = Signal()
+        m.d.comb += [
+            o.first.eq(term == 0), o.final.eq(final | self.whole),
+            o.factor.eq(Mux(groups_of_columns, (count - 1)[:COUNT_BITS] >> exact_log2(dim),
+                            count - 1)),
+        ]
+        with m.If(self.dma):
+            m.d.comb += [o.zero.eq(self.whole), final.eq(term[0] | ~stream.used)]
+            with m.If(stream.external):
+                m.d.comb += o.step.eq(Mux(term[0], size, values[3]))
+            with m.Else():
+                m.d.comb += [o.step.eq(Mux(term[0], steps.group_step, steps.row_step)),
+                             groups_of_columns.eq(term[0])]
+        with m.Else():
+            m.d.comb += o.zero.eq(stream.single | self.whole | (stream.groups & (term == 0)))
+            with m.Switch(term):
+                with m.Case(0):
+                    m.d.comb += [o.step.eq(strides.s0),
+                                 final.eq(stream.single | stream.table | counts.line)]
+                with m.Case(1):
+                    m.d.comb += [
+                        o.step.eq(Mux(linear, Mux(stream.groups, 1, counts.n0), strides.s1)),
+                        final.eq(counts.plane)]
+                with m.Case(2):
+                    # n0 * n1 * n2 - 1 is (n0 - 1) + (n1 - 1) * n0 + (n2 - 1) * n0, and the second
+                    # of these, which has just been made, times n2 - 1.
+                    m.d.comb += [
+                        o.step.eq(Mux(linear, Mux(stream.groups, counts.n1, counts.n0),
+                                      strides.s2)),
+                        final.eq(~linear | stream.groups)]
+                with m.Default():
+                    m.d.comb += [o.step.eq(self.product), final.eq(1)]
+        # The last byte of an element whose address is a multiple of its size.
+        low = (size - 1)[:2] & (stream.external & ~self.whole).replicate(2)
+        upper = stream.value[LANE_BITS_LSB:]
+        m.d.comb += o.base.eq(Mux(
+            self.lane, upper,
+            Cat(stream.value[:2] | low, stream.value[2:LANE_BITS_LSB],
+                Mux(stream.masked & ~self.whole, Const(0, len(upper)), upper))))
+        return m
