@@ -15,9 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "ROOT", "SOURCES", "Import",
-           "cycles", "edges", "entries", "imports", "inside", "long_functions", "meanings",
-           "misplaced", "modules", "problems", "resolved", "room_of", "rooms", "shared_names"]
+__all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "MOST_PARAMETERS", "ROOT",
+           "SOURCES", "UNTOUCHED", "Import", "cycles", "edges", "entries", "imports", "inside",
+           "long_functions", "meanings", "misplaced", "modules", "problems", "resolved", "room_of",
+           "rooms", "shared_names", "wide_functions"]
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Import packages and their source roots.
@@ -28,7 +29,7 @@ LAYERS = (
     "compiled", "compiler", "collectives", "ops", "train", "jitted", "pjrt", "tensorflow", "serve",
     "celosia", "bench", "cli", "__main__",
     # The chip: its folders are the boxes of docs/chip.md.
-    "celosia_hw", "celosia_hw.queue", "celosia_hw.skid", "celosia_hw.grid", "celosia_hw.fp",
+    "celosia_hw", "celosia_hw.stream", "celosia_hw.grid", "celosia_hw.fp",
     "celosia_hw.memory", "celosia_hw.bus", "celosia_hw.commands", "celosia_hw.mxu",
     "celosia_hw.vpu", "celosia_hw.dma", "celosia_hw.scalar", "celosia_hw.host", "celosia_hw.top",
     # What is around it on a board, and what is written of it.
@@ -46,8 +47,12 @@ LAYERS = (
     "celosia_sim.toggles")
 #: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
-#: Lines of a function of sw and sim.
+#: Lines of a function.
 MOST_LINES = 100
+#: Parts of hw that are replaced as a whole by the next chip on boards.
+UNTOUCHED = ("celosia_hw.soc.sdram", "celosia_hw.soc.link", "celosia_hw.soc.compact")
+#: Parameters of a function of hw and sim.
+MOST_PARAMETERS = 8
 #: Files and folders of the package celosia.
 MOST_ENTRIES = 19
 
@@ -188,12 +193,26 @@ def cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def long_functions() -> list[str]:
-    """Say which functions of sw and sim have too many lines."""
+    """Say which functions have too many lines."""
     return [f"{module}.{node.name}: {lines} lines, {MOST_LINES} at most"
-            for module, path in modules().items() if not inside(module, "celosia_hw")
-            for node in ast.walk(_tree(path))
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and (lines := (node.end_lineno or 0) - node.lineno + 1) > MOST_LINES]
+            for module, path in modules().items() if not inside(module, *UNTOUCHED)
+            for node in _functions(path)
+            if (lines := (node.end_lineno or 0) - node.lineno + 1) > MOST_LINES]
+
+
+def wide_functions() -> list[str]:
+    """Say which functions of hw and sim have too many parameters."""
+    return [f"{module}.{node.name}: {count} parameters, {MOST_PARAMETERS} at most"
+            for module, path in modules().items() if inside(module, "celosia_hw", "celosia_sim")
+            for node in _functions(path)
+            if (count := sum(each.arg not in ("self", "cls") for each in (
+                *node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)))
+            > MOST_PARAMETERS]
+
+
+def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(_tree(path))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def meanings() -> dict[str, list[str]]:
@@ -227,6 +246,7 @@ def problems() -> list[str]:
     found += [f"cycle of files: {', '.join(group)}" for group in cycles(edges())]
     found += [f"cycle of rooms: {', '.join(group)}" for group in cycles(rooms())]
     found += long_functions()
+    found += wide_functions()
     found += shared_names()
     if len(entries()) > MOST_ENTRIES:
         found.append(f"celosia must have {MOST_ENTRIES} entries at most, not {len(entries())}")

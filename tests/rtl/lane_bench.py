@@ -14,7 +14,7 @@ from verilated import library
 from celosia.arch.config import TpuConfig
 from celosia_hw.grid import Grid
 from celosia_hw.verilog.emit import verilog
-from celosia_hw.vpu.control import LaneSource, control_layout, decode, lane_latency
+from celosia_hw.vpu.control import LaneSource, control_layout, decode, lane_latency, row_layout
 from celosia_hw.vpu.lane import Lane
 from celosia_sim.loops.vectorise import loops
 
@@ -65,8 +65,9 @@ class Lanes(wiring.Component):
         m.submodules.lanes = lanes = Grid(lambda: Lane(config), module="vpu_lane", cols=DIM,
                                           shared=SHARED, active="active")
         ports = lanes.members
-        first = decode(m, config, inputs["valid"], **{
-            name: inputs[name] for name in (*_FIELDS, "first")})
+        row = Signal(row_layout())
+        m.d.comb += [row[name].eq(inputs[name]) for name in ("valid", *_FIELDS, "first")]
+        first = decode(m, config, row)
         controls: list[Any] = [first]
         for stage in range(1, lane_latency(config)):
             control = Signal(control_layout(config), name=f"control{stage}")

@@ -121,6 +121,18 @@ def test_functions_are_short():
     assert not house.long_functions(), "\n".join(house.long_functions())
 
 
+def test_functions_of_the_chip_and_its_simulator_have_few_parameters():
+    assert not house.wide_functions(), "\n".join(house.wide_functions())
+
+
+def test_long_and_wide_functions_are_found(monkeypatch):
+    monkeypatch.setattr(house, "MOST_LINES", 99)
+    monkeypatch.setattr(house, "MOST_PARAMETERS", 7)
+    assert house.long_functions()
+    assert any("celosia_hw" in found for found in house.long_functions())
+    assert house.wide_functions()
+
+
 def test_one_public_class_has_one_name():
     assert house.shared_names() == []
 

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import AxiReadSignature, AxiWriteSignature
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue, outstanding
 
 __all__ = ["AxiGuard"]
 
@@ -65,7 +65,7 @@ class AxiGuard(wiring.Component):
         ``room`` permits a burst; ``ends`` is high where one has been answered for good.
         """
         taken = Signal(name=f"{name}_taken")
-        count = Signal(range(_OUTSTANDING + 1), name=f"{name}_outstanding")
+        count = outstanding(m, taken, ends, _OUTSTANDING, name=f"{name}_outstanding")
         m.d.comb += [
             i.ready.eq((~o.valid | o.ready) & (count != _OUTSTANDING) & room & ~self.abort),
             taken.eq(i.valid & i.ready),
@@ -74,7 +74,6 @@ class AxiGuard(wiring.Component):
             m.d.sync += [o.valid.eq(1), o.payload.eq(i.payload)]
         with m.Elif(o.ready):
             m.d.sync += o.valid.eq(0)
-        m.d.sync += count.eq(count + taken - ends)
         return taken, count
 
     def elaborate(self, platform):  # noqa: D102

@@ -15,8 +15,7 @@ from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layou
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import WritePortSignature, row_bits
-from celosia_hw.queue import Queue
-from celosia_hw.skid import SkidBuffer
+from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
 __all__ = ["LoadEngine"]
 
@@ -91,19 +90,16 @@ class LoadEngine(wiring.Component):
 
         asked = self.axi.ar.valid & self.axi.ar.ready
         received = self.axi.r.valid & self.axi.r.ready
-        ahead = Signal(range(4 * _BEATS_AHEAD))
-        m.d.sync += [
-            ahead.eq(ahead + Mux(asked, self.axi.ar.payload.len + 1, 0) - received),
-            walker.stall.eq(ahead >= _BEATS_AHEAD),
-        ]
+        ahead = outstanding(m, Mux(asked, self.axi.ar.payload.len + 1, 0), received,
+                            4 * _BEATS_AHEAD - 1, name="ahead")
+        m.d.sync += walker.stall.eq(ahead >= _BEATS_AHEAD)
         m.d.comb += [
             self.bytes.eq(Mux(received, config.bus_bytes, 0)),
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]
 
-        commands = Signal(range(4 * _COMMANDS_AHEAD))
-        m.d.sync += commands.eq(
-            commands + (self.port.command.valid & self.port.command.ready) - self.port.done)
+        commands = outstanding(m, self.port.command.valid & self.port.command.ready,
+                               self.port.done, 4 * _COMMANDS_AHEAD - 1, name="commands")
         with m.If(commands == 0):
             m.d.comb += self.port.activity.eq(Activity.IDLE)
         with m.Elif(unpacker.wrote | received):

@@ -4,9 +4,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import DmaFormat
 from celosia_hw.dma.jobs import formats, lanes_layout, piece_elements, pieces_ratio
+from celosia_hw.dma.pieces import PieceCounter
 from celosia_hw.fp.convert import f32_to_bf16
 
 __all__ = ["Packer"]
@@ -59,72 +60,41 @@ class Packer(wiring.Component):
         m = Module()
         config = self._config
         there = formats(config)
-        active = Signal()
-        fmt = Signal(2, reset_less=True)
-        from_ub = Signal(reset_less=True)
-        rows = Signal(COUNT_BITS, reset_less=True)
-        pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
-        pieces_of_row = Signal(COUNT_BITS, reset_less=True)
-        ratio = max(max(pieces_ratio(config, f)) for f in there)
-        place = Signal(range(max(ratio, 2)))  # of the piece in the row or in the unit
+        m.submodules.pieces = pieces = PieceCounter(config)
+        wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         row = Signal(config.acc_row_bits, reset_less=True)  # shifted down as pieces leave it
         row_valid = Signal()
         unit = Signal(8 * config.bus_bytes, reset_less=True)
         unit_valid = Signal()
 
         step, free = Signal(), Signal()
-        row_ends = Signal()
-        unit_done, row_done = Signal(), Signal()
         m.d.comb += [
             free.eq(~unit_valid | self.o.ready),
-            step.eq(row_valid & active & free),
-            row_ends.eq(pieces == 0),
-            self.i.ready.eq(~row_valid | (step & row_done)),
+            step.eq(row_valid & pieces.active & free), pieces.step.eq(step),
+            self.i.ready.eq(~row_valid | (step & pieces.row_done)),
             self.o.valid.eq(unit_valid), self.o.payload.eq(unit),
         ]
         piece = {f: Signal(piece_elements(config, f) * (8 << f), name=f"piece_{f.name.lower()}")
                  for f in there}
         for f, signal in piece.items():
-            m.d.comb += signal.eq(Cat(self._element(m, row, f, k, from_ub)
+            m.d.comb += signal.eq(Cat(self._element(m, row, f, k, pieces.ub)
                                       for k in range(piece_elements(config, f))))
-        with m.Switch(fmt):
+        with m.Switch(pieces.fmt):
             for f in there:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):
-                    all_places = place == max(per_unit, per_row) - 1
-                    m.d.comb += [
-                        unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
-                        row_done.eq(row_ends | all_places if per_row > 1 else 1),
-                    ]
                     with m.If(step):
                         if per_row > 1:
                             m.d.sync += row.eq(row[32 * size:])
                         for k in range(per_unit):
-                            with m.If(1 if per_unit == 1 else place == k):
+                            with m.If(1 if per_unit == 1 else pieces.place == k):
                                 m.d.sync += unit.word_select(k, len(piece[f])).eq(piece[f])
 
-        with m.If(step):
-            m.d.sync += [
-                place.eq(Mux(unit_done & row_done, 0, place + 1)),
-                pieces.eq(Mux(row_ends, pieces_of_row, pieces - 1)),
-            ]
-            with m.If(row_ends):
-                m.d.sync += rows.eq(rows - 1)
         with m.If(free):
-            m.d.sync += unit_valid.eq(step & unit_done)
+            m.d.sync += unit_valid.eq(step & pieces.unit_done)
         with m.If(self.i.ready):
             m.d.sync += row_valid.eq(self.i.valid)
         with m.If(self.i.ready & self.i.valid):
             m.d.sync += row.eq(self.i.payload)
-
-        job = self.lanes.payload
-        m.d.comb += self.lanes.ready.eq(~active | (step & row_ends & (rows == 0)))
-        with m.If(self.lanes.ready):
-            m.d.sync += active.eq(self.lanes.valid)
-        with m.If(self.lanes.ready & self.lanes.valid):
-            m.d.sync += [
-                fmt.eq(job.fmt), from_ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
-                pieces.eq(job.pieces), pieces_of_row.eq(job.pieces),
-            ]
         return m

@@ -10,7 +10,7 @@ from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.isa import Mem
 from celosia_hw.dma.jobs import rows_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue, delayed, outstanding
 
 __all__ = ["JobRowReader", "RowWalk"]
 
@@ -121,26 +121,18 @@ class JobRowReader(wiring.Component):
         m.submodules.queue = queue = Queue(self._config.acc_row_bits, _ROWS_AHEAD)
         wiring.connect(m, wiring.flipped(self.i), walk.i)
         wiring.connect(m, queue.o, wiring.flipped(self.o))
-        room = Signal(range(_ROWS_AHEAD + 1), init=_ROWS_AHEAD)
-        popped = queue.o.valid & queue.o.ready
+        ahead = outstanding(m, self.read, queue.o.valid & queue.o.ready, _ROWS_AHEAD, name="ahead")
         m.d.comb += [
-            self.reading.eq(walk.valid & (room != 0)),
+            self.reading.eq(walk.valid & (ahead != _ROWS_AHEAD)),
             self.ub.valid.eq(self.reading & (walk.mem == Mem.UB)),
             self.acc.valid.eq(self.reading & (walk.mem == Mem.ACC)),
             self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
             self.read.eq(self.reading & Mux(walk.mem == Mem.ACC, self.acc.ready, self.ub.ready)),
             walk.step.eq(self.read),
         ]
-        with m.If(self.read & ~popped):
-            m.d.sync += room.eq(room - 1)
-        with m.Elif(popped & ~self.read):
-            m.d.sync += room.eq(room + 1)
 
-        arrives, mem = self.read, walk.mem
-        for i in range(READ_LATENCY):
-            arrives_next, mem_next = Signal(name=f"arrives{i}"), Signal(name=f"mem{i}")
-            m.d.sync += [arrives_next.eq(arrives), mem_next.eq(mem)]
-            arrives, mem = arrives_next, mem_next
+        arrives = delayed(m, self.read, READ_LATENCY, name="arrives")[-1]
+        mem = delayed(m, walk.mem, READ_LATENCY, name="mem")[-1]
         bits = self._config.lane_bits
         ub_row = Cat(  # the upper bits of a lane do not matter: those of the other memory are free
             Cat(self.ub.data.word_select(k, bits), self.acc.data[32 * k + bits:32 * k + 32])

@@ -16,8 +16,7 @@ from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import JobRowReader
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
-from celosia_hw.queue import Queue
-from celosia_hw.skid import SkidBuffer
+from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
 __all__ = ["StoreEngine"]
 
@@ -135,9 +134,8 @@ class StoreEngine(wiring.Component):
         with m.Elif(finished):
             m.d.sync += error.eq(0)
 
-        commands = Signal(_NUMBER_BITS + 1)
-        m.d.sync += commands.eq(
-            commands + (self.port.command.valid & self.port.command.ready) - self.port.done)
+        commands = outstanding(m, self.port.command.valid & self.port.command.ready,
+                               self.port.done, (2 << _NUMBER_BITS) - 1, name="commands")
         with m.If(commands == 0):
             m.d.comb += self.port.activity.eq(Activity.IDLE)
         with m.Elif(reader.read | beat):

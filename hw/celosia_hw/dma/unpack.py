@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.align import unit_layout
 from celosia_hw.dma.jobs import (
@@ -16,6 +16,7 @@ from celosia_hw.dma.jobs import (
     pieces_ratio,
     rows_layout,
 )
+from celosia_hw.dma.pieces import PieceCounter
 from celosia_hw.dma.rows import RowWalk
 from celosia_hw.fp.convert import f32_to_bf16
 from celosia_hw.memory.ports import WritePortSignature, row_bits
@@ -87,16 +88,10 @@ class Unpacker(wiring.Component):
         m.submodules.walk = walk = RowWalk(config)
         wiring.connect(m, wiring.flipped(self.rows), walk.i)
 
-        # The unit, shifted down as pieces leave it, and the pieces of the job.
-        active = Signal()
-        fmt = Signal(2, reset_less=True)
-        rows = Signal(COUNT_BITS, reset_less=True)
-        pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
-        pieces_of_row = Signal(COUNT_BITS, reset_less=True)
-        to_ub = Signal(reset_less=True)
+        # The pieces of the job, and the unit, shifted down as they leave it.
+        m.submodules.pieces = pieces = PieceCounter(config)
+        wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         mask = Signal(max(piece_elements(config, f) for f in there), reset_less=True)
-        ratio = max(max(pieces_ratio(config, f)) for f in there)
-        place = Signal(range(max(ratio, 2)))  # of the piece in the unit or in the row
         unit = Signal(8 * config.bus_bytes, reset_less=True)
         unit_error = Signal(reset_less=True)
         unit_valid = Signal()
@@ -109,65 +104,42 @@ class Unpacker(wiring.Component):
         bad = Signal()  # a unit of that row, or of one before it in the job, was an error
 
         step, free = Signal(), Signal()
-        row_ends, job_ends = Signal(), Signal()
-        unit_done, row_done = Signal(), Signal()
         m.d.comb += [
             self.writing.eq(row_valid & walk.valid),
             self.wrote.eq(self.writing & Mux(walk.mem == Mem.ACC, self.acc.ready, self.ub.ready)),
             free.eq(~row_valid | self.wrote),
-            step.eq(unit_valid & active & free),
-            row_ends.eq(pieces == 0), job_ends.eq(row_ends & (rows == 0)),
-            self.i.ready.eq(~unit_valid | (step & unit_done)),
+            step.eq(unit_valid & pieces.active & free), pieces.step.eq(step),
+            self.i.ready.eq(~unit_valid | (step & pieces.unit_done)),
         ]
-        lane_mask = mask | (~row_ends).replicate(len(mask))
+        lane_mask = mask | (~pieces.row_ends).replicate(len(mask))
         piece = {f: Signal(32 * piece_elements(config, f), name=f"piece_{f.name.lower()}")
                  for f in there}
         for f, signal in piece.items():
             m.d.comb += signal.eq(Cat(
-                Mux(lane_mask[k], self._element(m, unit, f, k, to_ub), 0)
+                Mux(lane_mask[k], self._element(m, unit, f, k, pieces.ub), 0)
                 for k in range(piece_elements(config, f))))
-        with m.Switch(fmt):
+        with m.Switch(pieces.fmt):
             for f in there:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):
-                    all_places = place == max(per_unit, per_row) - 1
-                    m.d.comb += [
-                        unit_done.eq(row_ends | all_places if per_unit > 1 else 1),
-                        row_done.eq(row_ends | all_places if per_row > 1 else 1),
-                    ]
                     with m.If(step):
                         if per_unit > 1:
                             m.d.sync += unit.eq(unit[size * (8 << f):])
                         for k, lanes in enumerate(chunks):
                             at, part = divmod(k, size // chunk)
-                            with m.If(place == at if per_row > 1 else 1):
+                            with m.If(pieces.place == at if per_row > 1 else 1):
                                 m.d.sync += lanes.eq(piece[f].word_select(part, 32 * chunk))
-                            with m.Elif(place == 0):
+                            with m.Elif(pieces.place == 0):
                                 m.d.sync += lanes.eq(0)
 
-        with m.If(step):
-            m.d.sync += [
-                place.eq(Mux(unit_done & row_done, 0, place + 1)),
-                pieces.eq(Mux(row_ends, pieces_of_row, pieces - 1)),
-            ]
-            with m.If(row_ends):
-                m.d.sync += rows.eq(rows - 1)
         with m.If(self.i.ready):
             m.d.sync += unit_valid.eq(self.i.valid)
         with m.If(self.i.ready & self.i.valid):
             m.d.sync += [unit.eq(self.i.payload.data), unit_error.eq(self.i.payload.error)]
 
-        job = self.lanes.payload
-        m.d.comb += self.lanes.ready.eq(~active | (step & job_ends))
-        with m.If(self.lanes.ready):
-            m.d.sync += active.eq(self.lanes.valid)
         with m.If(self.lanes.ready & self.lanes.valid):
-            m.d.sync += [
-                fmt.eq(job.fmt), to_ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
-                pieces.eq(job.pieces), pieces_of_row.eq(job.pieces),
-                mask.eq(Cat(k <= job.last for k in range(len(mask)))),
-            ]
+            m.d.sync += mask.eq(Cat(k <= self.lanes.payload.last for k in range(len(mask))))
 
         # The row's address is where the walk stands until the row is written.
         m.d.comb += [
@@ -183,7 +155,7 @@ class Unpacker(wiring.Component):
         last = self.wrote & walk.last
         m.d.sync += [self.done.eq(last), self.error.eq(last & bad)]
         with m.If(free):
-            m.d.sync += row_valid.eq(step & row_done)
+            m.d.sync += row_valid.eq(step & pieces.row_done)
         # Pieces of the next job may enter in the cycle in which the last row of this one leaves.
         with m.If(last):
             m.d.sync += bad.eq(step & unit_error)

@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
-from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
+from celosia_hw.stream import delayed
 
 __all__ = ["RowKind", "RowReader", "read_layout", "row_layout", "words_layout"]
 
@@ -144,30 +145,26 @@ class RowReader(wiring.Component):
         with m.Elif(~granted & taken):
             m.d.sync += [credits.eq(credits + 1), may.eq((credits != 0) | ~rests)]
 
-        arriving = [Signal(name=f"arriving{i}") for i in (1, 2)]
-        halves = [Signal(name=f"bf16_{i}", reset_less=True) for i in (1, 2)]
-        tags = [Signal(self._tag, name=f"tag{i}", reset_less=True) for i in (1, 2)]
-        lasts = [Signal(name=f"last{i}", reset_less=True) for i in (1, 2)]
-        m.d.sync += [arriving[0].eq(granted), arriving[1].eq(arriving[0]),
-                     halves[0].eq(kind == RowKind.UB_BF16), halves[1].eq(halves[0]),
-                     tags[0].eq(tag), tags[1].eq(tags[0]),
-                     lasts[0].eq(agen.last), lasts[1].eq(lasts[0])]
+        arriving = delayed(m, granted, READ_LATENCY, name="arriving")[-1]
+        halves, arrived_tag, arrived_last = (
+            delayed(m, value, READ_LATENCY, name=name, reset_less=True)[-1] for name, value in (
+                ("bf16_", kind == RowKind.UB_BF16), ("tag", tag), ("last", agen.last)))
         arrived = write.data
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)
-        m.d.comb += [arrived.tag.eq(tags[1]), arrived.last.eq(lasts[1])]
+        m.d.comb += [arrived.tag.eq(arrived_tag), arrived.last.eq(arrived_last)]
         for i in range(config.dim):
             word = lanes[i][:8].as_signed()
             if config.bf16:
-                word = Mux(halves[1], lanes[i] << 16, word)
+                word = Mux(halves, lanes[i] << 16, word)
             # Where a memory gives no row, its data is zero.
             m.d.comb += arrived.words[i].eq(acc[i] | word)
 
         waiting = Signal()
         m.d.comb += [
             waiting.eq(write.addr != read.addr),
-            write.en.eq(arriving[1] & (waiting | ~self.o.ready)),
-            self.o.valid.eq(waiting | arriving[1]),
+            write.en.eq(arriving & (waiting | ~self.o.ready)),
+            self.o.valid.eq(waiting | arriving),
             self.o.payload.as_value().eq(
                 Mux(waiting, read.data.as_value(), arrived.as_value())),
         ]

@@ -7,12 +7,12 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.memory.reader import words_layout
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue
 
-__all__ = ["RowWriter", "write_layout"]
+__all__ = ["RowWriter", "result_layout"]
 
 
-def write_layout(config: TpuConfig) -> data.StructLayout:
+def result_layout(config: TpuConfig) -> data.StructLayout:
     """A row and where it goes: ``acc`` names the memory, ``last`` ends a command.
 
     ``skip``: nothing is written. ``error`` is that of the command, with ``last``.
@@ -39,7 +39,7 @@ class RowWriter(wiring.Component):
 
     Members
     -------
-    i : In(stream of write_layout)
+    i : In(stream of result_layout)
         Rows; not ready where ``depth`` of them wait.
     ub, acc : Out(WritePortSignature)
         One of them asks at a time.
@@ -65,7 +65,7 @@ class RowWriter(wiring.Component):
         self._config, self._depth = config, depth
         bits = row_bits(config)
         super().__init__({
-            "i": In(stream.Signature(write_layout(config))),
+            "i": In(stream.Signature(result_layout(config))),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
             "written": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
@@ -74,8 +74,8 @@ class RowWriter(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         m = Module()
-        m.submodules.queue = queue = Queue(write_layout(config), self._depth)
-        head = Signal(write_layout(config))
+        m.submodules.queue = queue = Queue(result_layout(config), self._depth)
+        head = Signal(result_layout(config))
         waiting = Signal()  # the head has not been queued, or waits there
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
         m.d.comb += [

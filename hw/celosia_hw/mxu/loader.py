@@ -9,6 +9,7 @@ from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
+from celosia_hw.stream import delayed
 
 __all__ = ["WeightLoader", "weights_layout"]
 
@@ -85,13 +86,10 @@ class WeightLoader(wiring.Component):
             m.d.sync += [active.eq(1), tile.eq(self.command.payload)]
 
         layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
-        valid, stage = step, Signal(layout)
+        stage = Signal(layout)
         m.d.comb += [stage.index.eq(index), stage.transpose.eq(tile.transpose), stage.zero.eq(zero)]
-        for k in range(READ_LATENCY):
-            next_valid = Signal(name=f"valid{k}")
-            next_stage = Signal(layout, name=f"stage{k}", reset_less=True)
-            m.d.sync += [next_valid.eq(valid), next_stage.eq(stage)]
-            valid, stage = next_valid, next_stage
+        valid = delayed(m, step, READ_LATENCY, name="valid")[-1]
+        stage = delayed(m, stage, READ_LATENCY, name="stage", reset_less=True)[-1]
         m.d.comb += [
             self.o_valid.eq(valid), self.o_index.eq(stage.index),
             self.o_transpose.eq(stage.transpose), self.o_row.eq(Mux(stage.zero, 0, self.port.data)),

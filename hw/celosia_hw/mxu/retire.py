@@ -18,6 +18,7 @@ from celosia_hw.memory.ports import (
 )
 from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.pe import sum_bits
+from celosia_hw.stream import delayed, outstanding
 
 __all__ = ["RMW_CYCLES", "AccumulatorLane", "Retire", "retire_layout"]
 
@@ -127,13 +128,8 @@ class Retire(wiring.Component):
 
         valid, entry = line[-1], read.data
         m.d.comb += [self.read.valid.eq(valid & entry.accumulate), self.read.addr.eq(entry.row)]
-        for k in range(READ_LATENCY + 1):
-            if k == READ_LATENCY:
-                summed, result = valid, entry
-            next_valid = Signal(name=f"valid{k}")
-            next_entry = Signal(layout, name=f"entry{k}", reset_less=True)
-            m.d.sync += [next_valid.eq(valid), next_entry.eq(entry)]
-            valid, entry = next_valid, next_entry
+        *_, summed, valid = delayed(m, valid, READ_LATENCY + 1, name="valid")
+        *_, result, entry = delayed(m, entry, READ_LATENCY + 1, name="entry", reset_less=True)
 
         m.submodules.lanes = lanes = Grid(
             lambda: AccumulatorLane(config), module="celosia_accumulator_lane", cols=config.dim,
@@ -147,7 +143,6 @@ class Retire(wiring.Component):
             self.write.data.eq(adder["o"]), self.done.eq(valid & entry.last),
         ]
 
-        flying = Signal(range(delay + READ_LATENCY + 2))
-        m.d.sync += flying.eq(flying + self.i_valid - valid)
+        flying = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="flying")
         m.d.comb += self.busy.eq(flying != 0)
         return m

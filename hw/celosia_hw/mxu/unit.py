@@ -19,7 +19,7 @@ from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.loader import WeightLoader, weights_layout
 from celosia_hw.mxu.retire import Retire
 from celosia_hw.mxu.streamer import RowStreamer, rows_layout
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue, delayed
 
 __all__ = ["MatrixUnit"]
 
@@ -85,17 +85,10 @@ class MatrixUnit(wiring.Component):
         wiring.connect(m, wiring.flipped(self.acc_read), retire.read)
         wiring.connect(m, wiring.flipped(self.acc_write), retire.write)
 
-        def delayed(value: Signal, name: str) -> Signal:
-            for k in range(READ_LATENCY):
-                register = Signal(name=f"{name}{k}")
-                m.d.sync += register.eq(value)
-                value = register
-            return value
-
         m.d.comb += [
             loader.swap.eq(streamer.swap), streamer.loaded.eq(loader.loaded),
             array.i_acts.eq(self.acts.data),
-            array.i_swap.eq(delayed(streamer.swap, "swap")),
+            array.i_swap.eq(delayed(m, streamer.swap, READ_LATENCY, name="swap")[-1]),
             array.i_weights.eq(loader.o_row), array.i_weights_valid.eq(loader.o_valid),
             array.i_weights_row.eq(loader.o_index), array.i_transpose.eq(loader.o_transpose),
             retire.i_valid.eq(streamer.o_valid), retire.i.eq(streamer.o),
@@ -103,7 +96,8 @@ class MatrixUnit(wiring.Component):
             self.port.done.eq(retire.done), self.port.error.eq(0),
         ]
         if config.int8 and config.bf16:
-            m.d.comb += array.i_bf16.eq(delayed(streamer.o.bf16, "bf16"))
+            m.d.comb += array.i_bf16.eq(
+                delayed(m, streamer.o.bf16, READ_LATENCY, name="bf16")[-1])
 
         refused = Signal()
         m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)

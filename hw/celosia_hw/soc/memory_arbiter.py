@@ -15,7 +15,7 @@ from celosia_hw.bus.axi import (
     AxiWriteSignature,
     address_layout,
 )
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue
 
 __all__ = ["MemoryArbiter"]
 

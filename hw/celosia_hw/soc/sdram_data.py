@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia_hw.bus.axi import OKAY, read_layout, write_layout
-from celosia_hw.queue import Queue
+from celosia_hw.stream import Queue
 
 __all__ = ["ReadData", "WriteData"]
 

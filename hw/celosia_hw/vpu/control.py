@@ -9,7 +9,8 @@ from celosia.arch.vector import Post, VectorOp
 from celosia_hw.fp.compare import ordered
 from celosia_hw.fp.convert import f32_flush
 
-__all__ = ["FMA_OPS", "SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency"]
+__all__ = ["FMA_OPS", "SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency",
+           "row_layout"]
 
 #: Operations that are a fused multiply-add with some operands fixed.
 FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
@@ -66,13 +67,21 @@ def control_layout(config: TpuConfig) -> data.StructLayout:
     })
 
 
-def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, dst: Value,
-           param: Value, reduce: Value, reduce_op: Value, first: Value) -> data.View:
-    """Control of a row; without one every part is off.
+def row_layout() -> data.StructLayout:
+    """What an instruction says of a row, if ``valid``.
 
-    ``reduce``: the instruction reduces rows; ``first``: the row is the first of its group.
+    ``reduce``: it reduces rows; ``first``: the row is the first of its group.
     """
+    return data.StructLayout({
+        "valid": 1, "op": 6, "post": 4, "dst": 3, "param": 32, "reduce": 1, "reduce_op": 3,
+        "first": 1,
+    })
+
+
+def decode(m: Module, config: TpuConfig, row: data.View) -> data.View:
+    """Control of a row, of `row_layout`; without one every part is off."""
     control = Signal(control_layout(config), name="control")
+    valid, op, post = row.valid, row.op, row.post
     parts = {"product": PRODUCT_OPS, "requant": (VectorOp.REQUANT,)}
     seconds = {}
     if config.bf16:
@@ -85,10 +94,10 @@ def decode(m: Module, config: TpuConfig, valid: Value, op: Value, post: Value, d
     m.d.comb += [
         control.valid.eq(valid),
         control.simple.eq(valid & ~Cat(control[part] for part in parts).any()),
-        control.reduce.eq(valid & reduce), control.first.eq(first), control.reduce_op.eq(reduce_op),
-        control.op.eq(op), control.post.eq(post), control.dst.eq(dst),
+        control.reduce.eq(valid & row.reduce),
+        *(control[name].eq(row[name]) for name in ("first", "reduce_op", "op", "post", "dst")),
         control.param.eq(_ordered_bounds(m, config, requant=op == VectorOp.REQUANT,
-                                         floating=post == Post.CLAMP_F, param=param)),
+                                         floating=post == Post.CLAMP_F, param=row.param)),
     ]
     return control
 

@@ -10,7 +10,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst, Reduce, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.vpu.control import LaneSource, control_layout, decode
+from celosia_hw.vpu.control import LaneSource, control_layout, decode, row_layout
 from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream, two
 from celosia_hw.vpu.indexer import place_layout
 from celosia_hw.vpu.targets import target_layout
@@ -111,10 +111,12 @@ class Issue(wiring.Component):
             *(port.eq(source) for port, source in zip(self.select, select, strict=True)),
         ]
         # The tree converts behind the lanes.
-        m.d.comb += self.control.eq(decode(
-            m, config, issue, now.op, now.post, Mux(now.tree, Dst.ACC, now.dst), now.param,
-            now.reduce == Reduce.ROWS, now.reduce_op, first))
+        row = Signal(row_layout())
+        m.d.comb += self.control.eq(decode(m, config, row))
         m.d.comb += [
+            row.valid.eq(issue), row.first.eq(first), row.dst.eq(Mux(now.tree, Dst.ACC, now.dst)),
+            row.reduce.eq(now.reduce == Reduce.ROWS),
+            *(row[name].eq(now[name]) for name in ("op", "post", "param", "reduce_op")),
             self.target.acc.eq(now.dst == Dst.ACC), self.target.last.eq(last),
             self.target.write.eq(group_last & ~(now.scatter & bad)),
             self.target.error.eq(was_bad | bad),

@@ -86,7 +86,7 @@ def posts(m: Module, config: TpuConfig, post: Value, x: Value, param: Value) -> 
 
 
 def convert(m: Module, config: TpuConfig, dst: Value, x: Value) -> Value:
-    """Word as it is stored: see :func:`celosia_hw.memory.writer.write_layout`.
+    """Word as it is stored: see `celosia_hw.memory.writer.result_layout`.
 
     Of an int8 the bits that the unified buffer has for a lane; the others are any.
     """

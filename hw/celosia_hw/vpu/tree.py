@@ -8,6 +8,7 @@ from amaranth.utils import ceil_log2, exact_log2
 from celosia.arch.config import TpuConfig
 from celosia_hw.grid import Grid
 from celosia_hw.memory.reader import words_layout
+from celosia_hw.stream import delayed
 from celosia_hw.vpu import stages
 from celosia_hw.vpu.joins import join
 from celosia_hw.vpu.targets import target_layout
@@ -113,15 +114,7 @@ class LaneTree(wiring.Component):
         valid, target = self.i_valid, self.i_target
         words = [self.i_words[lane] for lane in range(config.dim)]
 
-        def advance(level: int) -> tuple[Signal, data.View]:
-            """Valid and target a cycle later."""
-            next_valid = Signal(name=f"valid{level}")
-            next_target = Signal(target_layout(config), name=f"target{level}", reset_less=True)
-            m.d.sync += next_valid.eq(valid)
-            with m.If(valid):
-                m.d.sync += next_target.eq(target)
-            return next_valid, next_target
-
+        valids = delayed(m, self.i_valid, exact_log2(config.dim), name="valid")
         for level in range(exact_log2(config.dim)):
             count = len(words) // 2
             joins = Grid(lambda: _Join(config), module=f"vpu_join{count}", cols=count,
@@ -133,7 +126,10 @@ class LaneTree(wiring.Component):
                 ports["a"].eq(Cat(words[0::2])), ports["b"].eq(Cat(words[1::2])),
             ]
             words = [ports["joined"].word_select(i, 32) for i in range(count)]
-            valid, target = advance(level)
+            following = Signal(target_layout(config), name=f"target{level}", reset_less=True)
+            with m.If(valid):
+                m.d.sync += following.eq(target)
+            valid, target = valids[level + 1], following
 
         bits = ceil_log2(config.dim)
         m.submodules.places = places = Grid(

@@ -15,13 +15,15 @@ from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, Writ
 from celosia_hw.memory.ports import row_bits as address_bits
 from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
-from celosia_hw.vpu.control import control_layout, lane_latency
+from celosia_hw.stream import delayed, outstanding
+from celosia_hw.vpu.control import lane_latency
 from celosia_hw.vpu.fetch import OperandFetch
 from celosia_hw.vpu.indexer import Indexer
 from celosia_hw.vpu.issue import Issue
 from celosia_hw.vpu.lane import Lane
 from celosia_hw.vpu.mover import Mover
 from celosia_hw.vpu.moves import MoveTarget, pick, tag_layout
+from celosia_hw.vpu.results import Results
 from celosia_hw.vpu.targets import target_layout
 from celosia_hw.vpu.tree import LaneTree, tree_latency
 
@@ -95,6 +97,7 @@ class VectorUnit(wiring.Component):
         m.submodules.p = p = RowReader(config, tag_layout(config))
         m.submodules.q = q = RowReader(config, tag_layout(config))
         m.submodules.tree = tree = LaneTree(config)
+        m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
         connect(m, flipped(self.port).command, fetch.i)
         connect(m, fetch.o, issue.i)
@@ -126,23 +129,18 @@ class VectorUnit(wiring.Component):
             q.o.ready.eq(Mux(indexes, indexer.index.ready & indexer.over, issue.q_ready)),
         ]
 
-        dropped = Signal()  # a row leaves the lanes and nothing of it is written
-        room = Signal(range(depth + 1), init=depth)
         issued = issue.control.valid
-        m.d.comb += issue.room.eq(room != 0)
-        m.d.sync += room.eq(room + writer.written + dropped - issued)
+        rows = outstanding(m, issued, writer.written + results.dropped, depth, name="rows")
+        m.d.comb += issue.room.eq(rows != depth)
 
-        controls, nearly, target = [issue.control], issue.target, issue.target
-        for stage in range(1, latency + 1):
-            control = Signal(control_layout(config), name=f"control{stage}")
+        controls = delayed(m, issue.control, latency, name="control")
+        targets = [issue.target]
+        for stage, control in enumerate(controls[:-1], 1):
             following = Signal(target_layout(config), name=f"target{stage}", reset_less=True)
-            m.d.sync += control.eq(controls[-1])
-            with m.If(controls[-1].valid):
-                m.d.sync += following.eq(target)
-            controls.append(control)
-            nearly, target = target, following
+            with m.If(control.valid):
+                m.d.sync += following.eq(targets[-1])
+            targets.append(following)
 
-        leaving = controls[-1].valid
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.dim,
             shared=("active", "p_lane", "q_lane", "indexes", "hold", "select",
@@ -159,45 +157,27 @@ class VectorUnit(wiring.Component):
                 ("indexes", issue.indexes), ("hold", issue.hold),
                 ("select", issue.select), ("control", controls[:-1]))
               for index, value in enumerate(values)),
-            tree.i_valid.eq(leaving & target.tree), tree.i_target.eq(target),
+            tree.i_valid.eq(controls[-1].valid & targets[-1].tree), tree.i_target.eq(targets[-1]),
             tree.i_words.as_value().eq(ports["result"]),
-        ]
-
-        # Where the next row goes is known a cycle before its words: the memories, which are asked
-        # in the cycle in which it leaves, hear it out of flip-flops.
-        row = writer.i.payload
-        coming, kept = Signal(), Signal()
-        where, ahead = Signal(target_layout(config), reset_less=True), Signal(target_layout(config))
-        m.d.comb += [  # issue keeps rows of the two apart
-            coming.eq(tree.coming | (controls[-2].valid & ~nearly.tree)),
-            ahead.eq(Mux(tree.coming, tree.target.as_value(), nearly.as_value())),
-            kept.eq(ahead.write | ahead.last),
-            row.words.as_value().eq(
+            results.lanes_coming.eq(controls[-2].valid & ~targets[-2].tree),
+            results.lanes_target.eq(targets[-2]), results.tree_coming.eq(tree.coming),
+            results.tree_target.eq(tree.target), writer.i.valid.eq(results.valid),
+            results.words.as_value().eq(
                 Mux(tree.o_valid, tree.o_words.as_value(), ports["result"])),
-        ]
-        m.d.sync += [writer.i.valid.eq(coming & kept), dropped.eq(coming & ~kept)]
-        with m.If(coming):
-            m.d.sync += where.eq(ahead)
-        m.d.comb += [
-            row.acc.eq(where.acc), row.last.eq(where.last), row.row.eq(where.row),
-            row.skip.eq(~where.write), row.error.eq(where.error),
+            writer.i.payload.eq(results.o),
         ]
 
-        inside = Signal(range(depth + 8))  # instructions taken and not done
         command = port.command
-        taken = command.valid & command.ready
+        commands = outstanding(m, command.valid & command.ready, writer.done, depth + 7,
+                               name="commands")
         m.d.comb += [port.done.eq(writer.done), port.error.eq(writer.error),
                      port.detail.eq(Mux(writer.error, indexer.detail, 0))]
-        with m.If(taken & ~writer.done):
-            m.d.sync += inside.eq(inside + 1)
-        with m.Elif(~taken & writer.done):
-            m.d.sync += inside.eq(inside - 1)
-        begun = Signal()  # the command has been here for a cycle
-        m.d.sync += begun.eq(command.valid & ~command.ready)
+        stalled = Signal()  # the command has been offered for a cycle
+        m.d.sync += stalled.eq(command.valid & ~command.ready)
         with m.If(issued):
             m.d.comb += port.activity.eq(Activity.BUSY)
         with m.Elif(p.refused | q.refused | writer.refused):
             m.d.comb += port.activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif((command.valid & begun) | (inside != 0)):
+        with m.Elif((command.valid & stalled) | (commands != 0)):
             m.d.comb += port.activity.eq(Activity.WAIT_UNIT)
         return m

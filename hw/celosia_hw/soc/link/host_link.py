@@ -9,13 +9,13 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia_hw.bus.axi import AxiLiteSignature, AxiReadSignature, AxiWriteSignature
-from celosia_hw.queue import Queue
 from celosia_hw.soc.link.bridge import LinkBridge
 from celosia_hw.soc.link.deframer import Deframer
 from celosia_hw.soc.link.framer import Framer, body_layout
 from celosia_hw.soc.link.requests import RequestStore
 from celosia_hw.soc.link.uart_rx import UartReceiver
 from celosia_hw.soc.link.uart_tx import UartTransmitter
+from celosia_hw.stream import Queue
 
 __all__ = ["MODULE_NAME", "HostLink"]
 

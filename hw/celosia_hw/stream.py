@@ -1,0 +1,131 @@
+"""What streams are made of: queues, skid buffers, delays, counts of what is on its way."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Queue", "SkidBuffer", "delayed", "outstanding"]
+
+
+class Queue(wiring.Component):
+    """First-in first-out queue of ``depth`` elements.
+
+    An element accepted in one cycle is offered from the next one on. One element a cycle both
+    ways; ``i.ready`` and ``o.valid`` come out of flip-flops, so a queue of two cuts every path
+    between its sides.
+
+    Parameters
+    ----------
+    shape
+        Shape of an element.
+    depth
+        Elements it holds: a power of two, at least 2.
+
+    Members
+    -------
+    i : In(stream)
+    o : Out(stream)
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, shape, depth: int):
+        if depth < 2 or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two, at least 2, not {depth!r}")
+        self._shape = shape
+        self._depth = depth
+        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.memory = memory = Memory(shape=self._shape, depth=self._depth, init=[])
+        write = memory.write_port()
+        read = memory.read_port(domain="comb")
+        put, get = Signal(range(self._depth)), Signal(range(self._depth))
+        full, some = Signal(), Signal()
+        more, fewer = Signal(), Signal()
+        m.d.comb += [
+            self.i.ready.eq(~full), self.o.valid.eq(some),
+            more.eq(self.i.valid & ~full), fewer.eq(some & self.o.ready),
+            write.addr.eq(put), write.data.eq(self.i.payload), write.en.eq(more),
+            read.addr.eq(get), self.o.payload.eq(read.data),
+        ]
+        with m.If(more):
+            m.d.sync += put.eq(put + 1)
+        with m.If(fewer):
+            m.d.sync += get.eq(get + 1)
+        with m.If(more & ~fewer):
+            m.d.sync += [some.eq(1), full.eq((put + 1)[:len(put)] == get)]
+        with m.Elif(fewer & ~more):
+            m.d.sync += [full.eq(0), some.eq((get + 1)[:len(get)] != put)]
+        return m
+
+
+class SkidBuffer(wiring.Component):
+    """Holds the element that was on its way when the consumer stopped.
+
+    ``i.ready`` comes out of a flip-flop; ``o`` is ``i`` until the consumer stops. One element a
+    cycle, no latency.
+
+    Parameters
+    ----------
+    shape
+        Shape of an element.
+
+    Members
+    -------
+    i : In(stream)
+    o : Out(stream)
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, shape):
+        self._shape = shape
+        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        full = Signal()
+        held = Signal(self._shape, reset_less=True)
+        payload = Value.cast(self.o.payload)
+        m.d.comb += [
+            self.i.ready.eq(~full), self.o.valid.eq(self.i.valid | full),
+            payload.eq(Mux(full, Value.cast(held), Value.cast(self.i.payload))),
+        ]
+        with m.If(self.o.ready):
+            m.d.sync += full.eq(0)
+        with m.Elif(self.i.valid & ~full):
+            m.d.sync += [full.eq(1), held.eq(self.i.payload)]
+        return m
+
+
+def delayed(m: Module, value: Any, cycles: int, *, name: str,
+            reset_less: bool = False) -> list[Any]:
+    """Return ``value`` as it is, as it was a cycle ago, and so on up to ``cycles`` ago.
+
+    Parameters
+    ----------
+    name
+        Of the registers, with their number behind it.
+    reset_less
+        They are not reset.
+    """
+    found = [value]
+    for k in range(1, cycles + 1):
+        register = Signal.like(value, name=f"{name}{k}", reset_less=reset_less)
+        m.d.sync += register.eq(found[-1])
+        found.append(register)
+    return found
+
+
+def outstanding(m: Module, begins: Any, ends: Any, limit: int, *, name: str) -> Signal:
+    """Return how many have begun and not ended, of at most ``limit``; both may be numbers."""
+    count = Signal(range(limit + 1), name=name)
+    m.d.sync += count.eq(count + begins - ends)
+    return count
