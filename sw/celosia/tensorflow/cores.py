@@ -13,10 +13,12 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from celosia.compiler.errors import CompileError
+from celosia.frontend import FrontendError
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.chips import PjrtChip
 from celosia.pjrt.client import Client, LoadedExecutable
-from celosia.pjrt.errors import ErrorCode, PjrtError
+from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.settings import Settings
 
 __all__ = ["client", "errors", "run", "settings", "upload"]
@@ -56,11 +58,11 @@ def _close(made: Client) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Raise errors of the chips as those of TensorFlow."""
+    """Raise errors of the chips and of the compiler as those of TensorFlow."""
     try:
         yield
-    except PjrtError as error:
-        raise _ERRORS[error.code](None, None, str(error)) from error
+    except (PjrtError, FrontendError, CompileError) as error:
+        raise _ERRORS[as_error(error).code](None, None, str(error)) from error
 
 
 def upload(chip: PjrtChip, array: NDArray, name: str) -> PjrtBuffer:

@@ -22,24 +22,10 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Take the place of what TensorFlow has for TPUs; once.
-
-    Raises
-    ------
-    RuntimeError
-        If TensorFlow has been used before: the replicas' devices on the host cannot be made then.
-    """
+    """Take the place of what TensorFlow has for TPUs; once."""
     if tf.distribute.TPUStrategy is TPUStrategy:
         return
     count = settings().devices
-    try:
-        tf.config.set_logical_device_configuration(
-            tf.config.list_physical_devices("CPU")[0],
-            [tf.config.LogicalDeviceConfiguration() for _ in range(count)])
-    except RuntimeError:
-        if len(tf.config.list_logical_devices("CPU")) < count:
-            raise RuntimeError("celosia.tensorflow must be imported before TensorFlow is used, "
-                               "or the file be run by python -m celosia.tensorflow") from None
     watch()
     tf.distribute.TPUStrategy = TPUStrategy
     tf.distribute.experimental.TPUStrategy = TPUStrategy

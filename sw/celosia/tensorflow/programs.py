@@ -19,7 +19,7 @@ from celosia.frontend.stablehlo.reader import aliases_of, read_module
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
 from celosia.tensorflow.cores import client, run, upload
-from celosia.tensorflow.variables import VariableCell, cell_of
+from celosia.tensorflow.variables import VariableCell, bare_handle, cell_of
 
 __all__ = ["CallArguments", "Replicated"]
 
@@ -61,6 +61,14 @@ class CallArguments:
         return tf.nest.pack_sequence_as(self._whole, flat, expand_composites=True)
 
 
+def _common(shapes: Sequence[Any]) -> Any:
+    """Return the shape that all have, None where they differ."""
+    first = shapes[0]
+    for each in shapes[1:]:
+        first = first.most_specific_compatible_shape(each)
+    return first
+
+
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
@@ -100,38 +108,36 @@ class Replicated:
         self._programs: dict[Any, _Program] = {}
         self._cells: dict[Any, list[list[VariableCell] | None]] = {}
 
-    def trace(self, call: CallArguments) -> Any:
-        """Return the function for arguments of one kind, in TensorFlow's terms."""
-        key = call.key
+    def trace(self, calls: Sequence[CallArguments]) -> Any:
+        """Return the function for arguments of one kind, given for each replica, as a graph."""
+        call, key = calls[0], tuple(each.key for each in calls)
         found = self._traced.get(key)
         if found is None:
             def traced(number: Any, *tensors: Any) -> Any:
                 args, kwargs = call.filled(tensors)
                 return self._function(number, *args, **kwargs)
 
-            specs = [tf.TensorSpec(each.shape, each.dtype) for each in call.tensors]
+            specs = [tf.TensorSpec(_common([each.shape for each in same]), same[0].dtype)
+                     for same in zip(*(each.tensors for each in calls), strict=True)]
             function = tf.function(traced, jit_compile=True, autograph=False)
             found = function.get_concrete_function(tf.TensorSpec((), tf.int32), *specs)
-            if not tf.executing_eagerly() and any(
-                    not isinstance(each, ops.EagerTensor) for each in found.captured_inputs):
-                return found  # of this graph alone
             self._traced[key] = found
         return found
 
     def handles(self, concrete: Any) -> list[Any]:
-        """Return the variables that a function uses, as the first replica has them."""
-        return [copies[0]._handle for copies in self._variables(concrete) if copies is not None]
+        """Return the variables that a function uses, as all replicas have them."""
+        return [bare_handle(each) for copies in self._variables(concrete) for each in copies or ()]
 
     def _variables(self, concrete: Any) -> list[list[Any] | None]:
         """Return for each captured input the copies of that variable; None if it is none."""
-        known = {variable._handle._id: variable for variable in concrete.graph.variables}
+        known = {bare_handle(variable)._id: variable for variable in concrete.graph.variables}
         found: list[list[Any] | None] = []
         for each in concrete.captured_inputs:
             if each.dtype is not tf.resource:
                 found.append(None)
                 continue
             variable = known[each._id]
-            container = getattr(variable._handle, "_distributed_container", lambda: None)()
+            container = getattr(each, "_distributed_container", lambda: None)()
             if container is None and self._replicas > 1:
                 raise ValueError(f"variable {variable.name} must be made in the scope of the "
                                  f"strategy: {self.name} uses it on {self._replicas} replicas")

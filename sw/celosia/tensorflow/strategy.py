@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.distribute import (
+    cross_device_ops,
     distribute_lib,
     distribute_utils,
     mirrored_strategy,
@@ -59,6 +60,18 @@ class TPUStrategy(distribute_lib.Strategy):
         with self.scope():
             return self._extended._run(fn, tuple(args), dict(kwargs or {}))
 
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+        """Reduce values of all replicas to one, as `tf.distribute.Strategy.reduce`: on the host."""
+        if axis is None:
+            return super().reduce(reduce_op, value, axis)
+        reduce_op = reduce_util.ReduceOp(getattr(reduce_op, "value", reduce_op).upper())
+        parts = self.experimental_local_results(value)
+        total = tf.add_n([tf.reduce_sum(each, axis) for each in parts])
+        if reduce_op is reduce_util.ReduceOp.SUM:
+            return total
+        count = tf.add_n([tf.reduce_prod(tf.gather(tf.shape(each), axis)) for each in parts])
+        return total / tf.cast(count, total.dtype)
+
 
 class _Replica(distribute_lib.ReplicaContext):
     """The context in which the one program of all replicas is traced.
@@ -75,14 +88,35 @@ class _Replica(distribute_lib.ReplicaContext):
     def replica_id_in_sync_group(self) -> Any:
         return self._number
 
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """As of `tf.distribute.ReplicaContext`, of one shape on all replicas."""
+        return tf.nest.map_structure(lambda each: self._gathered(each, axis), value)
+
+    def _gathered(self, value: Any, axis: int) -> Any:
+        """Return values of all replicas, one behind the other."""
+        value = tf.convert_to_tensor(value)
+        own = tf.range(self.num_replicas_in_sync) == self._number
+        own = tf.reshape(own, [-1] + [1] * value.shape.rank)
+        kind = tf.int32 if value.dtype.is_bool else value.dtype
+        every = self.all_reduce(reduce_util.ReduceOp.SUM, tf.where(
+            own, tf.cast(value, kind)[None], tf.zeros((), kind)))
+        return tf.concat(tf.unstack(tf.cast(every, value.dtype)), axis)
+
 
 class _Extended(mirrored_strategy.MirroredExtended):
-    """Variables, data sets and reductions are those of MirroredStrategy on as many host devices."""
+    """Variables, data sets and reductions are those of MirroredStrategy.
+
+    On the host all replicas are on its one device, for only there a function of TensorFlow may
+    use the copies that all of them have of a variable.
+    """
 
     def __init__(self, container: TPUStrategy, resolver: Any):
         count = settings().devices
-        super().__init__(container, [f"/cpu:{number}" for number in range(count)])
+        super().__init__(container, ["/cpu:0"], cross_device_ops.ReductionToOneDevice())
+        self._devices = self._devices * count
+        self._input_workers_devices = ((self._devices[0], self._devices),)
         self._resolver = resolver
+        #: Functions that were run by themselves, not within one that was traced.
         self._steps: OrderedDict[Any, Replicated] = OrderedDict()
 
     @property
@@ -97,6 +131,24 @@ class _Extended(mirrored_strategy.MirroredExtended):
 
     def _use_merge_call(self) -> bool:
         return False  # replicas are traced once and meet in collectives
+
+    def _get_cross_device_ops(self, value: Any) -> Any:
+        return self._cross_device_ops
+
+    def _in_program(self) -> bool:
+        """Whether a program is traced: in its `merge_call` if in no replica."""
+        return any(isinstance(mode.replica_context, _Replica)
+                   for mode in tf.compat.v1.get_default_graph()._distribution_strategy_stack)
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
+        if self._in_program():
+            return self._replica_ctx_all_reduce(reduce_op, value, options)
+        return super()._reduce_to(reduce_op, value, destinations, options)
+
+    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+        if self._in_program():  # each replica has its own copy
+            return self._replica_ctx_update(var, fn, args, kwargs, group)
+        return super()._update(var, fn, args, kwargs, group)
 
     def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         count = self._num_replicas_in_sync
@@ -116,68 +168,78 @@ class _Extended(mirrored_strategy.MirroredExtended):
         return self._run(fn, args, kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        strategy: Any = self._container_strategy()
         calls = [CallArguments(*distribute_utils.select_replica(number, (args, kwargs)))
                  for number in range(self._num_replicas_in_sync)]
-        step = self._step(fn, strategy)
+        step = self._step(fn)
         with quietly():
-            concrete = step.trace(calls[0])
+            concrete = step.trace(calls)
         if tf.executing_eagerly():
             with errors():
                 results = step.run(concrete, [each.tensors for each in calls])
         else:
             results = self._in_graph(step, concrete, calls)
         return distribute_utils.regroup(tuple(
-            tf.nest.pack_sequence_as(concrete.structured_outputs, each, expand_composites=True)
-            for each in results))
+            _packed(concrete.structured_outputs, each) for each in results))
 
-    def _step(self, fn: Any, strategy: TPUStrategy) -> Replicated:
+    def _step(self, fn: Any) -> Replicated:
         """Return the programs of a function."""
         plain = getattr(fn, "python_function", fn)
         if plain is not fn:
             converts = fn._autograph
         else:
             converts = ag_ctx.control_status_ctx().status == ag_ctx.Status.ENABLED
+        # In a function that is traced it is traced with that: what it sees may have changed.
+        if not tf.executing_eagerly():
+            return self._replicated(plain, converts)
         key = (plain, converts)
-        found = self._steps.get(key)
-        if found is None:
-            called = autograph.tf_convert(
-                plain, ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED)) if converts else plain
-
-            def replica(number: Any, *args: Any, **kwargs: Any) -> Any:
-                with _Replica(strategy, number):
-                    return called(*args, **kwargs)
-
-            found = self._steps[key] = Replicated(replica, getattr(plain, "__name__", "step"),
-                                            self._num_replicas_in_sync)
+        if key not in self._steps:
+            self._steps[key] = self._replicated(plain, converts)
         self._steps.move_to_end(key)
         while len(self._steps) > _MOST_STEPS:
             self._steps.popitem(last=False)
-        return found
+        return self._steps[key]
+
+    def _replicated(self, plain: Any, converts: bool) -> Replicated:
+        strategy: Any = self._container_strategy()
+        called = autograph.tf_convert(
+            plain, ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED)) if converts else plain
+
+        def replica(number: Any, *args: Any, **kwargs: Any) -> Any:
+            with _Replica(strategy, number):
+                return called(*args, **kwargs)
+
+        return Replicated(replica, getattr(plain, "__name__", "step"), self._num_replicas_in_sync)
 
     def _in_graph(self, step: Replicated, concrete: Any, calls: Sequence[CallArguments]) -> Any:
         """Return what a function under construction will get of the chips when it runs."""
         count = len(calls)
         outer = [tensor for tensor in concrete.captured_inputs
                  if not isinstance(tensor, tf.__internal__.EagerTensor)]
-        # With the handles of the variables it is in order with whatever else uses them.
-        with quietly():
-            handles = step.handles(concrete)
-        looked_at = note_run()
+        note_run()
         given = [tensor for each in calls for tensor in each.tensors]
         kinds = [each.dtype for each in concrete.outputs]
 
         def work(*tensors: Any) -> Any:
             rows = [tensors[i * each:(i + 1) * each] for i in range(count)]
-            results = step.run(concrete, rows, tensors[count * each:count * each + len(outer)])
-            sync(looked_at)
+            with errors():
+                results = step.run(concrete, rows, tensors[count * each:count * each + len(outer)])
+            sync()
             return [tensor for row in results for tensor in row]
 
         each = len(calls[0].tensors)
-        with tf.device("/cpu:0"):
-            found = tf.py_function(work, [*given, *outer, *handles], kinds * count)
+        with tf.device("/cpu:0"), quietly():
+            # With the handles of the variables it is in order with whatever else uses them.
+            found = tf.py_function(work, [*given, *outer, *step.handles(concrete)], kinds * count)
         found = list(found) if kinds else []
         for tensor, output in zip(found, concrete.outputs * count, strict=True):
             tensor.set_shape(output.shape)
         size = len(kinds)
         return [found[i * size:(i + 1) * size] for i in range(count)]
+
+
+def _packed(structure: Any, tensors: Sequence[Any]) -> Any:
+    """Return the results of a function, which has None where there is no tensor."""
+    given = iter(tensors)
+    return tf.nest.pack_sequence_as(
+        structure, [None if each is None else next(given) for each
+                    in tf.nest.flatten(structure, expand_composites=True)], expand_composites=True)

@@ -1,8 +1,9 @@
 """Where the newest value of a variable is: on the host, on a chip, or on both.
 
 Programs leave what they make of a variable on the chip, and TensorFlow's own memory of it is old
-until somebody looks. Everybody looks through a handle: Python code through the property
-``handle``, functions that were traced before through what they have captured. Both are watched.
+until somebody looks. Everybody looks through a handle: Python code, and TensorFlow's own C++,
+through the attribute ``_handle``, functions that were traced before through what they have
+captured. Both are watched.
 """
 
 # pyright: reportMissingImports=false, reportMissingModuleSource=false, reportAttributeAccessIssue=false
@@ -26,7 +27,7 @@ from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.chips import PjrtChip
 from celosia.tensorflow.cores import errors, upload
 
-__all__ = ["VariableCell", "cell_of", "note_run", "quietly", "sync", "watch"]
+__all__ = ["VariableCell", "bare_handle", "cell_of", "note_run", "quietly", "sync", "watch"]
 
 _CELL = "_celosia_cell"
 #: Of functions: the numbers of handles that they look at, and whether they run programs.
@@ -40,11 +41,18 @@ class _State(threading.local):
 _STATE = _State()
 #: VariableCells by the number of the handle of their variable.
 _CELLS: weakref.WeakValueDictionary[int, VariableCell] = weakref.WeakValueDictionary()
+#: What the functions look at that run programs right now.
+_RUNNING: list[set[int]] = []
+
+
+def bare_handle(variable: Any) -> Any:
+    """Return the handle of a variable without that anybody wants its value."""
+    return variable.__dict__["_handle"]
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Look at handles without that anybody wants their values."""
+    """Trace what programs will do: values of the handles that are looked at are not wanted yet."""
     was, _STATE.quiet = _STATE.quiet, True
     try:
         yield
@@ -85,9 +93,9 @@ class VariableCell:
         variable = self._variable()
         assert variable is not None, "a function that has a variable keeps it"
         self.sync()
-        with tf.init_scope(), tf.device(variable._handle.device):
+        with tf.init_scope(), tf.device(bare_handle(variable).device):
             value = np.array(gen_resource_variable_ops.read_variable_op(
-                variable._handle, variable.dtype))
+                bare_handle(variable), variable.dtype))
         same = (self._seen is not None and self._seen.dtype == value.dtype
                 and self._seen.shape == value.shape and self._seen.tobytes() == value.tobytes())
         if not same or self._buffer is None:
@@ -109,8 +117,9 @@ class VariableCell:
             with errors():
                 value = self._buffer.read()
             value = value.astype(variable.dtype.as_numpy_dtype)
-            with tf.init_scope(), tf.device(variable._handle.device):
-                gen_resource_variable_ops.assign_variable_op(variable._handle, tf.constant(value))
+            with tf.init_scope(), tf.device(bare_handle(variable).device):
+                gen_resource_variable_ops.assign_variable_op(
+                    bare_handle(variable), tf.constant(value))
             self._behind, self._seen = False, value
             VariableCell.copies += 1
 
@@ -126,7 +135,7 @@ def cell_of(variable: Any, chip: PjrtChip) -> VariableCell:
     if found is None:
         found = VariableCell(variable, chip)
         setattr(variable, _CELL, found)
-        _CELLS[variable._handle._id] = found
+        _CELLS[bare_handle(variable)._id] = found
     return found
 
 
@@ -144,63 +153,85 @@ def _looked_at(graph: Any) -> set[int]:
     return getattr(graph, _LOOKED_AT)
 
 
-def note_run() -> set[int]:
-    """Note that the functions under construction run programs.
-
-    Returns
-    -------
-    set
-        Handles, by their numbers, that the outermost looks at besides: it grows while that is
-        traced. After each program their values must go to the host, for nobody asks for them.
-    """
-    looked_at: set[int] = set()
+def note_run() -> None:
+    """Note that the functions under construction run programs."""
     for graph in _graphs():
         setattr(graph, _RUNS, True)
-        looked_at = _looked_at(graph)
-    return looked_at
 
 
-def sync(handles: Iterable[int]) -> None:
-    """Bring variables up to date on the host, by the numbers of their handles."""
+def sync() -> None:
+    """Bring the variables up to date on the host that the functions which run now look at.
+
+    Nobody in them asks for a value: after each program those are brought.
+    """
+    for handles in tuple(_RUNNING):
+        _sync(handles)
+
+
+def _sync(handles: Iterable[int]) -> None:
     for number in tuple(handles):
         if cell := _CELLS.get(number):
             cell.looked_at()
 
 
-def _handle(self: Any) -> Any:
-    if not _STATE.quiet:
-        if not context.executing_eagerly():
-            for graph in _graphs():
-                _looked_at(graph).add(self._handle._id)
-        if cell := self.__dict__.get(_CELL):
+def _get_handle(self: Any) -> Any:
+    handle = self.__dict__.get("_handle", self)
+    if handle is self:
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute '_handle'")
+    if context.executing_eagerly():
+        if _CELLS and (cell := _CELLS.get(handle._id)):
             cell.looked_at()
-    return self._handle
+    elif not _STATE.quiet:
+        for graph in _graphs():
+            _looked_at(graph).add(handle._id)
+    return handle
 
 
-def _look(graph: Any, captured: Iterable[Any]) -> None:
+def _set_handle(self: Any, handle: Any) -> None:
+    self.__dict__["_handle"] = handle
+
+
+def _resources(captured: Iterable[Any]) -> Iterator[int]:
+    """Yield the numbers of the handles of variables among what a function has captured."""
+    for handle in captured:
+        if handle.dtype is tf.resource and isinstance(handle, ops.EagerTensor):
+            yield handle._id
+
+
+@contextmanager
+def _looking(graph: Any, captured: Iterable[Any]) -> Iterator[None]:
     """Take note that a function is called, with what it has captured."""
     runs = getattr(graph, _RUNS, False)
-    if context.executing_eagerly():
-        sync(_looked_at(graph) if runs else
-             [handle._id for handle in captured
-              if handle.dtype is tf.resource and isinstance(handle, ops.EagerTensor)])
-    elif runs:
-        note_run()
-        for outer in _graphs():
-            _looked_at(outer).update(_looked_at(graph))
+    looked_at = _looked_at(graph) if runs else set(_resources(captured))
+    if not context.executing_eagerly():
+        if runs:
+            note_run()
+        if not _STATE.quiet:
+            for outer in _graphs():
+                _looked_at(outer).update(looked_at)
+        yield
+        return
+    _sync(looked_at)
+    if not runs:
+        yield
+        return
+    _RUNNING.append(looked_at)
+    try:
+        yield
+    finally:
+        _RUNNING.remove(looked_at)
 
 
 def watch() -> None:
     """Watch over whoever looks at variables; once."""
-    variable, function = resource_variable_ops.BaseResourceVariable, concrete_function
-    if variable.handle.fget is _handle:
+    variable = resource_variable_ops.BaseResourceVariable
+    if hasattr(variable, "_handle"):
         return
-    variable.handle = property(_handle)
-    call = function.ConcreteFunction._call_flat
+    variable._handle = property(_get_handle, _set_handle)
+    call = concrete_function.ConcreteFunction._call_flat
 
     def _call_flat(self: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-        if _CELLS and not _STATE.quiet:
-            _look(self.graph, captured_inputs)
-        return call(self, tensor_inputs, captured_inputs)
+        with _looking(self.graph, captured_inputs):
+            return call(self, tensor_inputs, captured_inputs)
 
-    function.ConcreteFunction._call_flat = _call_flat
+    concrete_function.ConcreteFunction._call_flat = _call_flat
