@@ -1,7 +1,7 @@
 """What docs/isa.md says beside the tables of `celosia.arch`: examples, and meanings in words."""
 
 from celosia.arch.isa import DmaFormat
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import OPERATIONS, Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
 __all__ = ["DIRECTIVES", "DMA", "DSTS", "EXAMPLES", "JOINS", "OPS", "POSTS", "PROGRAM", "REDUCES",
            "SRCS", "VECTORS"]
@@ -88,55 +88,7 @@ VECTORS: tuple[tuple[str, str], ...] = (
 )
 
 #: What each operation, second stage, reduction, source and destination of the vector unit does.
-OPS: dict[VectorOp, str] = {
-    VectorOp.MOV: "a",
-    VectorOp.IADD: "a + b mod 2**32",
-    VectorOp.ISUB: "a - b mod 2**32",
-    VectorOp.IMUL: "a * b mod 2**32",
-    VectorOp.IMAX: "the larger of a and b, signed",
-    VectorOp.IMIN: "the smaller of a and b, signed",
-    VectorOp.REQUANT: "t = a + c mod 2**32; r = (t * m + half) >> s in 64 bits with m = bits 0..15 "
-                      "of b, s = bits 16..21 of b, half = 2**(s-1), or 0 where s is 0; "
-                      "min(max(r + zp, lo), hi)",
-    VectorOp.AND: "a & b",
-    VectorOp.OR: "a | b",
-    VectorOp.XOR: "a ^ b",
-    VectorOp.NOT: "~a",
-    VectorOp.SHL: "a << (b & 31) mod 2**32",
-    VectorOp.SHR: "a >> (b & 31), zeros in",
-    VectorOp.SAR: "a >> (b & 31), signs in",
-    VectorOp.SELECT: "b where any bit of a is set, else c",
-    VectorOp.IEQ: "mask of a == b",
-    VectorOp.INE: "mask of a != b",
-    VectorOp.ILT: "mask of a < b, signed",
-    VectorOp.ILE: "mask of a <= b, signed",
-    VectorOp.IGT: "mask of a > b, signed",
-    VectorOp.IGE: "mask of a >= b, signed",
-    VectorOp.TRANSPOSE: "a, in groups of D rows of the walk: lane i of row j of a group is lane j "
-                        "of its row i; n0 must be a multiple of D",
-    VectorOp.ROTATE: "lane j is lane (j + b) mod D of a",
-    VectorOp.GATHER: "row a + k of a table of `param` consecutive rows from a on; for row i0 of "
-                     "a group of n0 <= D rows k is lane i0 of the group's row of b, unsigned; b "
-                     "walks n1 and n2 alone",
-    VectorOp.SCATTER: "a, which goes to row dst + k of a table of `param` consecutive rows; k from "
-                      "b as in gather; of two rows to one place the later stays",
-    VectorOp.FADD: "a + b",
-    VectorOp.FSUB: "a - b",
-    VectorOp.FMUL: "a * b",
-    VectorOp.FFMA: "a * b + c, rounded once",
-    VectorOp.FMAX: "the larger of a and b; NaN if either is; -0 is below +0",
-    VectorOp.FMIN: "the smaller of a and b; NaN if either is; -0 is below +0",
-    VectorOp.FABS: "a with bit 31 cleared, all else as it is",
-    VectorOp.FNEG: "a with bit 31 flipped, all else as it is",
-    VectorOp.FEQ: "mask of a == b; -0 equals +0",
-    VectorOp.FNE: "mask of a != b; set where either is NaN",
-    VectorOp.FLT: "mask of a < b",
-    VectorOp.FLE: "mask of a <= b",
-    VectorOp.FGT: "mask of a > b",
-    VectorOp.FGE: "mask of a >= b",
-    VectorOp.ISFINITE: "mask of a that is neither infinite nor NaN",
-    VectorOp.I2F: "int32 a as fp32, nearest even",
-}
+OPS: dict[VectorOp, str] = {op: each.means for op, each in OPERATIONS.items()}
 POSTS: dict[Post, str] = {
     Post.NONE: "t",
     Post.RELU_I: "max(t, 0), signed",

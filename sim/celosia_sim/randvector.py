@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from celosia.arch.commands import DST_MEM, SRC_MEM
 from celosia.arch.encoding import Reg
-from celosia.arch.isa import Mem
+from celosia.arch.isa import Mem, Opcode
+from celosia.arch.legality import allowed
 from celosia.arch.vector import (
-    DIV_OPS,
     FLOAT_OPS,
-    FLOAT_POSTS,
     FLOAT_REDUCES,
     INDEXED_OPS,
     LANE_BITS_LSB,
@@ -17,6 +16,7 @@ from celosia.arch.vector import (
     MEMORY_SRCS,
     MOVEMENT_OPS,
     PARAM_POSTS,
+    SOURCES,
     STREAM_SRCS,
     VECTOR_OPERANDS,
     Dst,
@@ -113,20 +113,18 @@ class VectorBuilder(ProgramBuilder):
         return Reg(rd)
 
     def _has(self, src: Src) -> bool:
-        name = src.name
-        return (not name.startswith("UB_I8") or self.config.int8) and (
-            not name.startswith("UB_BF16") or self.config.bf16)
+        fmt = SOURCES[src].fmt
+        return fmt is None or getattr(self.config, fmt)
 
     def _destination(self) -> Dst:
         return self.rng.choice([Dst.ACC] + [Dst.UB_I8] * self.config.int8
                                + [Dst.UB_BF16] * self.config.bf16)
 
     def _second(self, op: Op) -> Fields:
-        posts = [post for post in Post if (self.config.bf16 or post not in FLOAT_POSTS)
-                 and (op not in INDEXED_OPS or post not in PARAM_POSTS)
-                 and (op in DIV_OPS or post != Post.DIV)]
+        legal = allowed(self.config, Opcode.VECTOR, "post", {"op": op})
+        posts = [post for post in Post if legal is None or post in legal]
         rng = self.rng
-        none = op == Op.REQUANT or rng.random() < 0.3
+        none = len(posts) == 1 or rng.random() < 0.3
         return {"post": Post.NONE if none else rng.choice(posts)}
 
     def _reduction(self, fields: Fields, counts: Counts) -> Counts:
@@ -149,8 +147,10 @@ class VectorBuilder(ProgramBuilder):
         streams = [src for src in kinds if src in STREAM_SRCS]
         whole = [src for src in streams if src not in LANE_SRCS]
         if op in MOVEMENT_OPS:
-            second = {Op.ROTATE: [Src.SCALAR], Op.GATHER: [Src.ACC], Op.SCATTER: [Src.ACC]}
-            return [rng.choice(whole), *second.get(op, [])]
+            legal = [allowed(self.config, Opcode.VECTOR, f"{name}_kind", {"op": op}) or ()
+                     for name in "ab"[:count]]
+            return [rng.choice(found) if len(found) > 1 else found[0] for each in legal
+                    if (found := [src for src in kinds if src in each])]
         taken = [rng.choice(rng.choice((whole, streams, kinds, kinds)))
                  for _ in range(count)]
         if len(taken) == 3 and all(src in STREAM_SRCS for src in taken):

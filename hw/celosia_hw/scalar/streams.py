@@ -11,14 +11,11 @@ from celosia.arch.isa import Mem, Opcode
 from celosia.arch.vector import (
     INDEXED_OPS,
     LANE_BITS_LSB,
-    LANE_ROW_SRCS,
-    LANE_SRCS,
-    MEMORY_SRCS,
-    STREAM_SRCS,
+    SOURCES,
     TABLE_LIMIT,
     Dst,
     Reduce,
-    Src,
+    SourceRows,
     VectorOp,
 )
 from celosia_hw.scalar.encoding import header_layout, packed_layout, word_layout
@@ -158,14 +155,13 @@ class StreamTable(wiring.Component):
         kind = Array([0, vector.a_kind, vector.b_kind, vector.c_kind])[self.index]
         m.d.comb += shape.x.eq(Array([vector.xdst, vector.xa, vector.xb, vector.xc])[self.index])
         with m.Switch(kind):
-            for src in Src:
+            for src, source in SOURCES.items():
                 with m.Case(int(src)):
+                    streams = source.repeat is SourceRows.STREAM
                     m.d.comb += [
-                        shape.used.eq(src in MEMORY_SRCS),
-                        shape.mem.eq(Mem.ACC if src.name.startswith("ACC") else Mem.UB),
-                        shape.stream.eq(src in STREAM_SRCS),
-                        shape.single.eq(src not in STREAM_SRCS),
-                        shape.masked.eq(src in LANE_SRCS | LANE_ROW_SRCS),
+                        shape.used.eq(source.mem is not None), shape.mem.eq(source.mem or Mem.UB),
+                        shape.stream.eq(streams), shape.single.eq(not streams),
+                        shape.masked.eq(source.lane),
                     ]
         with m.Switch(self.index):
             with m.Case(0):
@@ -178,6 +174,7 @@ class StreamTable(wiring.Component):
             with m.Case(2):
                 m.d.comb += shape.groups.eq(indexed)
         for i, name in enumerate("abc"):
-            with_lane = Cat(vector[f"{name}_kind"] == src for src in LANE_SRCS | LANE_ROW_SRCS)
+            with_lane = Cat(vector[f"{name}_kind"] == src
+                            for src, source in SOURCES.items() if source.lane)
             m.d.comb += self.bad_lanes[i].eq(
                 with_lane.any() & values[1 + i][LANE_BITS_LSB + limit:].any())

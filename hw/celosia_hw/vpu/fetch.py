@@ -1,11 +1,23 @@
 """Which rows an instruction reads, in which order, through which port."""
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from collections.abc import Iterable
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.vector import Src, VectorOp
+from celosia.arch.vector import (
+    BF16_SRCS,
+    INDEXED_OPS,
+    INT8_SRCS,
+    LANE_ROW_SRCS,
+    LANE_SRCS,
+    ROW_SRCS,
+    STREAM_SRCS,
+    Src,
+    VectorOp,
+)
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.reader import RowKind, read_layout
 from celosia_hw.vpu.indexer import table_layout
@@ -13,28 +25,28 @@ from celosia_hw.vpu.moves import MoveTarget, tag_layout
 
 __all__ = ["OperandFetch", "is_indexed", "is_lane", "is_row", "is_stream", "two"]
 
-# Kinds that read a memory are 1..3 (streams) and 4..6 (single rows), and the same with bit 3 set,
-# of which one lane is used. 0 and 7 of either half read none.
+def _one_of(value: Value, members: Iterable[int]) -> Value:
+    return Cat(value == member for member in sorted(members)).any()
 
 
 def is_stream(kind: Value) -> Value:
     """The operand is a row for each row of the walk."""
-    return (kind[:3] >= Src.ACC) & (kind[:3] <= Src.UB_BF16)
+    return _one_of(kind, STREAM_SRCS)
 
 
 def is_row(kind: Value) -> Value:
     """The operand is one row, used for every row of the walk."""
-    return (kind[:3] >= Src.ACC_ROW) & (kind[:3] <= Src.UB_BF16_ROW)
+    return _one_of(kind, ROW_SRCS)
 
 
 def is_lane(kind: Value) -> Value:
-    """One lane of the row is used for every lane; meaningful where the operand reads a memory."""
-    return kind[3]
+    """One lane of the row is used for every lane."""
+    return _one_of(kind, LANE_SRCS | LANE_ROW_SRCS)
 
 
 def is_indexed(op: Value) -> Value:
     """The operation has a table, and rows of indexes as its operand b."""
-    return (op == VectorOp.GATHER) | (op == VectorOp.SCATTER)
+    return _one_of(op, INDEXED_OPS)
 
 
 class OperandFetch(wiring.Component):
@@ -137,7 +149,7 @@ class OperandFetch(wiring.Component):
                 value = Mux(want, Value.cast(command[f"{name}{field}"]), value)
             return value
 
-        kind = Signal(4, name=f"{port}_kind")
+        kind = Signal(Src, name=f"{port}_kind")
         m.d.comb += [
             kind.eq(choose("_kind")), walk.kind.eq(_row_kind(kind)), walk.counts.eq(command.counts),
             walk.stream.as_value().eq(choose("")), walk.ones.eq(single.replicate(3)),
@@ -147,10 +159,8 @@ class OperandFetch(wiring.Component):
 
 def _row_kind(kind: Value) -> Value:
     """How the rows of an operand are read."""
-    low = kind[:3]
-    return Mux((low == Src.UB_I8) | (low == Src.UB_I8_ROW), RowKind.UB_I8,
-               Mux((low == Src.UB_BF16) | (low == Src.UB_BF16_ROW), RowKind.UB_BF16,
-                   RowKind.ACC))
+    return Mux(_one_of(kind, INT8_SRCS), RowKind.UB_I8,
+               Mux(_one_of(kind, BF16_SRCS), RowKind.UB_BF16, RowKind.ACC))
 
 
 def two(flags: list[Value]) -> Value:

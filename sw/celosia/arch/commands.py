@@ -22,7 +22,9 @@ from celosia.arch.vector import (
     LANE_ROW_SRCS,
     LANE_SRCS,
     MEMORY_SRCS,
+    SOURCES,
     STREAM_SRCS,
+    TARGETS,
     Dst,
     Post,
     Reduce,
@@ -37,8 +39,8 @@ __all__ = ["DST_MEM", "EXTERNAL", "PLACES", "ROW_MASK", "SRC_MEM", "Command", "D
            "Matmul", "Store", "Stride", "Touch", "Vector", "VectorOperand", "unpack"]
 
 #: Memory of a vector source or destination.
-SRC_MEM = {src: Mem.ACC if src.name.startswith("ACC") else Mem.UB for src in MEMORY_SRCS}
-DST_MEM = {Dst.ACC: Mem.ACC, Dst.UB_I8: Mem.UB, Dst.UB_BF16: Mem.UB}
+SRC_MEM = {src: each.mem for src, each in SOURCES.items() if each.mem is not None}
+DST_MEM = {dst: each.mem for dst, each in TARGETS.items()}
 #: The space beside `Mem` that touches may be in: external memory.
 EXTERNAL = 2
 #: The row in an operand word, which may hold a lane above it.

@@ -13,6 +13,7 @@ the tables here.
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from celosia.arch.memory import Mem
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "INSTRUCTION_BYTES", "LOOP_DEPTH", "NUM_OPERANDS", "NUM_REGISTERS", "NUM_STRIDES",
     "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB", "DmaFormat", "Field",
     "Instruction", "MatmulFormat", "Mem", "Opcode", "Operand", "OperandType", "Part", "Unit",
+    "operand_index",
 ]
 
 INSTRUCTION_BYTES = 32
@@ -79,13 +81,6 @@ class Opcode(IntEnum):
     STORE = 0x21
     MATMUL = 0x24
     VECTOR = 0x28
-
-
-class Mem(IntEnum):
-    """On-chip memory of a DMA instruction."""
-
-    UB = 0
-    ACC = 1
 
 
 class DmaFormat(IntEnum):
@@ -352,3 +347,8 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
 
 BY_OPCODE: dict[int, Instruction] = {int(i.opcode): i for i in INSTRUCTIONS}
 BY_MNEMONIC: dict[str, Instruction] = {i.mnemonic: i for i in INSTRUCTIONS}
+
+
+def operand_index(opcode: Opcode, name: str) -> int:
+    """Return the number of the operand word of an instruction that has a name."""
+    return [operand.name for operand in BY_OPCODE[opcode].operands].index(name)

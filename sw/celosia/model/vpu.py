@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from celosia.arch import numerics
 from celosia.arch.commands import DST_MEM, SRC_MEM, Vector, VectorOperand
 from celosia.arch.isa import Mem
-from celosia.arch.vector import INDEXED_OPS, Dst, Reduce, Src
+from celosia.arch.vector import INDEXED_OPS, INT8_SRCS, Dst, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
-from celosia.model.decode import INT8_SRCS
 from celosia.model.lanes import PLAIN, Lanes
 
 __all__ = ["execute", "indices", "values"]

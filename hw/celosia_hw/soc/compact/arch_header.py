@@ -13,9 +13,10 @@ from pathlib import Path
 
 from celosia.arch import isa, link, numerics, registers, special
 from celosia.arch.faults import Fault
-from celosia.arch.isa import Opcode
+from celosia.arch.isa import Mem, Opcode
 from celosia.arch.registers import AccessMode
 from celosia.arch.vector import (
+    BF16_SRCS,
     FLOAT_OPS,
     FLOAT_POSTS,
     FLOAT_REDUCES,
@@ -26,6 +27,7 @@ from celosia.arch.vector import (
     MOVEMENT_OPS,
     PARAM_POSTS,
     ROW_SRCS,
+    SOURCES,
     STREAM_SRCS,
     TABLE_LIMIT,
     VECTOR_OPERANDS,
@@ -187,7 +189,7 @@ def _sets() -> list[str]:
             _bits("ALL_POSTS", Post), _bits("FLOAT_POSTS", FLOAT_POSTS),
             _bits("ALL_JOINS", ReduceOp), _bits("FLOAT_JOINS", FLOAT_REDUCES),
             _bits("ALL_SOURCES", Src),
-            _bits("BF16_SOURCES", {src for src in Src if "BF16" in src.name}),
+            _bits("BF16_SOURCES", BF16_SRCS),
             _bits("ALL_DESTINATIONS", Dst), _bits("BF16_DESTINATIONS", {Dst.UB_BF16}),
             _bits("UNARY_OPS", {op for op in whole if VECTOR_OPERANDS[op] == 1}),
             _bits("TERNARY_OPS", {op for op in whole if VECTOR_OPERANDS[op] == 3}),
@@ -195,7 +197,7 @@ def _sets() -> list[str]:
             _bits("PARAM_POSTS", PARAM_POSTS),
             _bits("STREAM_SOURCES", STREAM_SRCS), _bits("ROW_SOURCES", ROW_SRCS),
             _bits("LANE_SOURCES", LANE_SRCS | LANE_ROW_SRCS),
-            _bits("ACC_SOURCES", {src for src in Src if src.name.startswith("ACC")})]
+            _bits("ACC_SOURCES", {src for src in Src if SOURCES[src].mem == Mem.ACC})]
 
 
 def _faults() -> list[str]:
