@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from celosia.arch import isa
+from celosia.arch.commands import Command, Stride
 from celosia.arch.encoding import Imm, Insn, Reg, insn
 from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.nodes import ARENA_OPERAND, Base, Loop, Node, Op
@@ -71,6 +72,8 @@ class Assembler:
         self.out = Assembled()
         self._free = [Reg(number) for number in reversed(range(isa.NUM_REGISTERS))]
         self._bases: dict[Base, Reg] = {}
+        self._commands: dict[tuple[Command | Stride, tuple[int, ...]], tuple[
+            isa.Instruction, Mapping[str, int], tuple[Imm, ...]]] = {}
 
     @property
     def here(self) -> int:
@@ -125,13 +128,13 @@ class Assembler:
     def _nodes(self, nodes: tuple[Node, ...], values: tuple[_Sum, ...]) -> None:
         at = 0
         for node in nodes:
-            count = len(node.varying)
-            part = values[at:at + count]
-            at += count
             if isinstance(node, Op):
-                self._op(node, part)
+                end = at + len(node.varying)
+                self._op(node, values[at:end])
             else:
-                self._loop(node, part)
+                end = at + len(node.steps)
+                self._loop(node, values[at:end])
+            at = end
 
     def _set(self, register: Reg, value: _Sum, source: str) -> None:
         """Write what brings a value into a register."""
@@ -144,7 +147,6 @@ class Assembler:
             index = self.scalar("mov", source, rd=register.number, a=value.register)
         if value.arena:
             self.out.relocations.append((index, int(value.register is not None)))
-
 
     def _op(self, op: Op, values: tuple[_Sum, ...]) -> None:
         operands: list[Imm | Reg] = []
@@ -162,16 +164,25 @@ class Assembler:
                 taken.append(register)
                 self._set(register, value, op.source)
                 operands.append(register)
-        command = op.command
-        operands += [Imm(word & WORD_MASK) for word in command.words[len(values):]]
-        fields = dict(_DEFAULTS[command.opcode])
-        fields.update((name, int(value)) for name, value in command.fields.items())
-        if op.registers:
-            fields.update(zip(command.streams, op.registers, strict=True))
-        index = self.out.add(Insn(isa.BY_OPCODE[command.opcode], fields, tuple(operands)),
-                             op.source)
+        description, fields, others = self._command(op)
+        index = self.out.add(Insn(description, fields, (*operands, *others)), op.source)
         self.out.relocations += [(index, i) for i in relocated]
         self._free += taken
+
+    def _command(self, op: Op) -> tuple[isa.Instruction, Mapping[str, int], tuple[Imm, ...]]:
+        """Return what the instructions of a command share: all but where they work."""
+        key = op.command, op.registers
+        found = self._commands.get(key)
+        if found is None:
+            command = op.command
+            fields = dict(_DEFAULTS[command.opcode])
+            fields.update((name, int(value)) for name, value in command.fields.items())
+            if op.registers:
+                fields.update(zip(command.streams, op.registers, strict=True))
+            found = (isa.BY_OPCODE[command.opcode], fields,
+                     tuple(Imm(word & WORD_MASK) for word in command.words[command.places:]))
+            self._commands[key] = found
+        return found
 
     def _loop(self, loop: Loop, values: tuple[_Sum, ...]) -> None:
         inner = self._registers(loop, values)

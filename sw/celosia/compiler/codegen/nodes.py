@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from celosia.arch.commands import Command, Dma, Load, Matmul, Store, Stride, Vector
 from celosia.arch.config import COUNT_MAX
@@ -26,8 +27,7 @@ class Base:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """One tensor instruction (or one that sets a stride register): a command, and where it works.
 
     Attributes

@@ -49,17 +49,16 @@ class CommandCost:
 
     def of(self, op: Op) -> list[Touch]:
         """Return what an operation of this command touches."""
-        varying = op.varying
+        varying, reach = op.varying, op.reach
         out = []
         for operand, space, _, extent, written in self.touches:
+            first = varying[operand]
             if space != EXTERNAL:
-                first = varying[operand] & ROW_MASK
-                out.append((space, first, first + extent, written))
-            elif op.reach is not None:
-                out.append((space, *op.reach, written))
-            else:
-                first = varying[operand]
-                out.append((space, first, first + extent, written))
+                first &= ROW_MASK
+            elif reach is not None:
+                out.append((space, *reach, written))
+                continue
+            out.append((space, first, first + extent, written))
         return out
 
 

@@ -82,7 +82,7 @@ class StrideRegisters:
             elif triples := self._triples(node):
                 needed = {triple: node.source for triple in triples if triple is not None}
                 out += self._hold(needed)
-                out.append(replace(node, registers=tuple(map(self._register, triples))))
+                out.append(node._replace(registers=tuple(map(self._register, triples))))
             else:
                 out.append(node)
         return out

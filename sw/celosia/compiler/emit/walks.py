@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from celosia.arch.config import COUNT_MAX
 from celosia.arch.streams import Stream, Strides
@@ -49,11 +49,11 @@ class Ref:
     def at(self, *indexes: int) -> Ref:
         """Return the same rows from another one on."""
         more = sum(index * stride for index, stride in zip(indexes, self.strides, strict=True))
-        return replace(self, row=self.row + more)
+        return Ref(self.row + more, self.strides, self.kind, self.lane)
 
     def along(self, *strides: int) -> Ref:
         """Return rows from the same one on with other strides."""
-        return replace(self, strides=strides)
+        return Ref(self.row, strides, self.kind, self.lane)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Loops, branches and addresses from registers, against the same operations written out."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ def test_bases_that_count_on(depth, step):
                 Block([[op if op.base is None else op.with_varying(
                     (op.words[0], op.words[1] + firsts[i] + turn * by)) for op in stage]
                        for stage in block.stages]) for block in works[i].blocks], [])])
-    done = [replace(op, base=None, reach=None) for op in done]
+    done = [op._replace(base=None, reach=None) for op in done]
     for _ in range(depth):
         items, done = [Repeat(items, count=2, source="outer")], done * 2
     assert run(build(CHIP, items))[0] == run(written_out(done))[0]

@@ -128,7 +128,7 @@ def test_loops():
 
 def test_stride_registers():
     wide = vector(8, 0, 2, xa=(2, 0, 0))
-    given = replace(wide, registers=(0, 3))
+    given = wide._replace(registers=(0, 3))
     works = [load(0), wide]
     check(works, [load(0), nodes.stride(3, 2), given])
     check(works, [load(0), given], held={3: (2, 0, 0)})
