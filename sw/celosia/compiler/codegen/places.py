@@ -14,7 +14,7 @@ from celosia.arch.isa import Mem, Unit
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
-from celosia.compiler.codegen.spans import Costs
+from celosia.compiler.codegen.spans import EXTERNAL, Costs
 
 __all__ = ["Places"]
 
@@ -28,6 +28,8 @@ _LOOKS = 1 << 18
 
 #: Of each granule of `BANKS` rows, a cycle.
 _Cycles = NDArray[np.int64]
+#: First and last granule: first and last cycle in which they are used.
+_Granules = dict[tuple[int, int], tuple[int, int]]
 
 
 @dataclass
@@ -125,21 +127,25 @@ class Places:
         private = (work.private if work.private is not None and _size(work) <= _SMALL
                    else (range(0), range(0)))
         totals, timed = [0] * len(Unit), []
+        cycles = 0
         for op in _ops(work):
-            begin, cost = max(totals), self._costs(op)
+            begin, cost = cycles, self._costs(op)
             totals[cost.unit] += cost.occupied
-            timed.append((op, cost, begin, max(totals)))
-        cycles = max(totals)
-        found: tuple[list, list] = ([[], []], [[], []])
+            cycles = max(cycles, totals[cost.unit])
+            timed.append((op, cost, begin, cycles))
+        #: Of fixed and private rows, of each memory, granules: first and last cycle.
+        found: tuple[list[_Granules], list[_Granules]] = ([{}, {}], [{}, {}])
         for op, cost, begin, end in timed:
             if begin > _LONG and end < cycles - _LONG:
                 continue
             for space, first, last, _ in cost.of(op):
-                if space in (Mem.UB, Mem.ACC):
-                    most = len(self._used[space]) - 1
-                    found[first in private[space]][space].append(
-                        (first // BANKS, min(last // BANKS, most), begin, end))
-        return _Uses(cycles, *([_joined(spans) for spans in each] for each in found))
+                if space != EXTERNAL:
+                    spans = found[first in private[space]][space]
+                    granules = first // BANKS, last // BANKS
+                    # The cycles ascend.
+                    spans[granules] = spans.get(granules, (begin, end))[0], end
+        return _Uses(cycles, *([_joined(spans, len(used)) for spans, used in
+                                zip(each, self._used, strict=True)] for each in found))
 
     def _moved(self, work: Emitted, shifts: list[int]) -> Emitted:
         if not any(shifts):
@@ -161,14 +167,14 @@ class Places:
         return out
 
 
-def _joined(spans: Sequence[tuple[int, int, int, int]]) -> _Spans | None:
-    """Join uses: first and last granule, first and last cycle of each."""
+def _joined(spans: _Granules, most: int) -> _Spans | None:
+    """Join uses of the first ``most`` granules."""
     if not spans:
         return None
-    low = min(span[0] for span in spans)
-    count = max(span[1] for span in spans) + 1 - low
+    low = min(begin for begin, _ in spans)
+    count = min(max(end for _, end in spans) + 1, most) - low
     first, last = np.full(count, 1 << 62), np.full(count, -1)
-    for begin, end, early, late in spans:
+    for (begin, end), (early, late) in spans.items():
         part = slice(begin - low, end + 1 - low)
         np.minimum(first[part], early, out=first[part])
         np.maximum(last[part], late, out=last[part])

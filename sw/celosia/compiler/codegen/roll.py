@@ -125,7 +125,7 @@ class _Level:
         if self._closed[end] > self._closed[at]:
             return None
         values = self._values[self._at[at]:self._at[at + period * count]].reshape(count, -1)
-        steps = np.diff(values, axis=0)
+        steps = values[1:] - values[:-1]
         if (steps != steps[0]).any():
             return None  # the fingerprints were wrong
         loop = Loop(count, tuple(self._nodes[at:end]), tuple(steps[0].tolist()))

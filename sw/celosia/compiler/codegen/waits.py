@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from celosia.arch.isa import Unit
 from celosia.compiler.codegen.spans import EXTERNAL, TILE, CommandCost, Touch
@@ -20,23 +21,21 @@ _CHECK = 11
 class _Pieces:
     """A space, cut where something that is touched begins or ends."""
 
-    def __init__(self, touches: list[tuple[int, int, bool]]):
-        cuts = sorted({cut for first, last, _ in touches for cut in (first, last + 1)})
+    def __init__(self, uses: Mapping[tuple[int, int], int]):
+        """``uses``: how many touches there are of each first and last row or byte."""
+        cuts = sorted({cut for first, last in uses for cut in (first, last + 1)})
         number = {cut: i for i, cut in enumerate(cuts)}
-        covered = sum(number[last + 1] - number[first] for first, last, _ in touches)
-        #: Cuts that are joined to one piece, so that no operation covers too many.
-        self._joined = max(1, covered // (_PIECES * len(touches)))
-        self._number = number
-        count = len(cuts) // self._joined + 1
+        covered = sum((number[last + 1] - number[first]) * count
+                      for (first, last), count in uses.items())
+        # Cuts are joined to one piece, so that no operation covers too many.
+        joined = max(1, covered // (_PIECES * sum(uses.values())))
+        #: Pieces of each of ``uses``, first and behind the last.
+        self.ranges = {(first, last): (number[first] // joined,
+                                       (number[last + 1] - 1) // joined + 1)
+                       for first, last in uses}
+        count = len(cuts) // joined + 1
         self.writer = [-1] * count
         self.readers: list[list[int]] = [[] for _ in range(count)]
-
-    def range(self, first: int, last: int) -> tuple[int, int]:
-        """Pieces, first and behind the last."""
-        begin, end = self._number[first], self._number[last + 1]
-        if self._joined == 1:
-            return begin, end
-        return begin // self._joined, (end - 1) // self._joined + 1
 
 
 def _stored(touched: Sequence[Sequence[Touch]]) -> tuple[list[int], list[int]]:
@@ -61,7 +60,7 @@ def followers(costs: Sequence[CommandCost], touched: Sequence[Sequence[Touch]]) 
     Spans count as the scoreboard has them: from the first row or byte to the last.
     """
     firsts, lasts = _stored(touched)
-    spaces: dict[int, list[tuple[int, int, bool]]] = {}
+    spaces: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
     kept: list[list[Touch]] = []
     tiles = any(cost.tile for cost in costs)
     for cost, touches in zip(costs, touched, strict=True):
@@ -72,35 +71,28 @@ def followers(costs: Sequence[CommandCost], touched: Sequence[Sequence[Touch]]) 
                 at = bisect_left(lasts, first)
                 if at == len(lasts) or firsts[at] > last:
                     continue  # nothing stores there
-            spaces.setdefault(space, []).append((first, last, written))
+            spaces[space][first, last] += 1
             mine.append(touch)
         if tiles and cost.unit == Unit.MXU:
             mine.append((TILE, 0, 0, not cost.tile))
-            spaces.setdefault(TILE, []).append((0, 0, not cost.tile))
+            spaces[TILE][0, 0] += 1
         kept.append(mine)
-    pieces = {space: _Pieces(touches) for space, touches in spaces.items()}
+    pieces = {space: _Pieces(uses) for space, uses in spaces.items()}
     out: list[list[int]] = [[] for _ in costs]
     for i, touches in enumerate(kept):
         before: set[int] = set()
-        for space, first, last, written in touches:
+        for number, first, last, written in touches:
+            space = pieces[number]
+            begin, end = space.ranges[first, last]
+            before.update(space.writer[begin:end])
             if written:
-                continue
-            space = pieces[space]
-            begin, end = space.range(first, last)
-            before.update(space.writer[begin:end])
-            for readers in space.readers[begin:end]:
-                readers.append(i)
-        for space, first, last, written in touches:
-            if not written:
-                continue
-            space = pieces[space]
-            begin, end = space.range(first, last)
-            before.update(space.writer[begin:end])
-            for piece in range(begin, end):
-                space.writer[piece] = i
-                if space.readers[piece]:
-                    before.update(space.readers[piece])
-                    space.readers[piece] = []
+                space.writer[begin:end] = [i] * (end - begin)
+                for readers in space.readers[begin:end]:
+                    before.update(readers)
+                    readers.clear()
+            else:
+                for readers in space.readers[begin:end]:
+                    readers.append(i)
         before.discard(-1)
         before.discard(i)
         for j in before:

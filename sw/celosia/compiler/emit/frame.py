@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
@@ -55,10 +56,14 @@ class Setting:
 
     def stays(self, value: Term) -> bool:
         """Whether instructions take a value that is read from where it is on chip."""
-        read = self.script.reads[value]
-        return (isinstance(read.access.tensor.home, OnChip)
-                and has_one_stride(read.access.view, read.extent)
-                and value not in self.script.moved)
+        return value in self._staying
+
+    @cached_property
+    def _staying(self) -> frozenset[Term]:
+        return frozenset(value for value, read in self.script.reads.items()
+                         if isinstance(read.access.tensor.home, OnChip)
+                         and has_one_stride(read.access.view, read.extent)
+                         and value not in self.script.moved)
 
     @property
     def group(self) -> int:

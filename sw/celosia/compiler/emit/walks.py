@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from celosia.arch.config import COUNT_MAX
 from celosia.arch.streams import Stream, Strides
@@ -25,10 +26,11 @@ __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
 
 #: Limit of n2.
 _MOST_N2 = (1 << 10) - 1
+#: Walks that are kept: most instructions of a work differ in their rows alone.
+_KEPT = 1 << 12
 
 
-@dataclass(frozen=True)
-class Ref:
+class Ref(NamedTuple):
     """Rows of a value: row ``row + i * strides[0] + j * strides[1] + ..`` for index (i, j, ..).
 
     Attributes
@@ -51,17 +53,36 @@ class Ref:
         more = sum(index * stride for index, stride in zip(indexes, self.strides, strict=True))
         return Ref(self.row + more, self.strides, self.kind, self.lane)
 
+    @property
+    def at_zero(self) -> Ref:
+        """The same rows from the first one of the memory on."""
+        return Ref(0, self.strides, self.kind, self.lane)
+
+    @property
+    def operand(self) -> int:
+        """The operand word: the first row, and the lane above it."""
+        return self.row | (self.lane or 0) << LANE_BITS_LSB
+
     def along(self, *strides: int) -> Ref:
         """Return rows from the same one on with other strides."""
         return Ref(self.row, strides, self.kind, self.lane)
 
 
-@dataclass(frozen=True)
-class Immediate:
+class Immediate(NamedTuple):
     """An operand without rows: a word, or an index that is added to it."""
 
     kind: Src
     word: int
+
+    @property
+    def at_zero(self) -> Immediate:
+        """The same with the word 0."""
+        return Immediate(self.kind, 0)
+
+    @property
+    def operand(self) -> int:
+        """The operand word."""
+        return self.word & WORD_MASK
 
 
 Source = Ref | Immediate
@@ -95,6 +116,43 @@ def _triple(strides: Sequence[int], counts: Sequence[int]) -> Strides | None:
     return Stream(0, (*counts, *[1] * more), (*strides, *[0] * more)).triple
 
 
+class _Walk(NamedTuple):
+    """The walk of an instruction: its sizes, strides by the name of their field, and sources."""
+
+    sizes: tuple[int, int, int]
+    strides: dict[str, Strides]
+    kinds: tuple[Src, ...]
+
+
+@lru_cache(maxsize=_KEPT)
+def _walk(names: str, dst: Ref, sources: tuple[Source, ...], counts: tuple[int, ...],
+          groups: bool) -> _Walk:
+    """Return the walk over rows that lie like these, wherever they begin."""
+    moving = [isinstance(ref, Ref) and _moves(ref, counts) for ref in sources]
+    refs = [ref for ref, moves in zip(sources, moving, strict=True)
+            if isinstance(ref, Ref) and moves]
+    sizes, (target, *steps) = _merged(counts, [dst, *refs], groups)
+    assert len(refs) <= 2, (names, sources, counts)
+    assert len(sizes) <= 3, sizes
+    n0, n1, n2 = (*sizes, 1, 1)[:3]
+    assert max(n0, n1) <= COUNT_MAX, sizes
+    assert n2 <= _MOST_N2, sizes
+    strides: dict[str, Strides] = {}
+    triple = _triple(target[1:], sizes[1:]) if groups else _triple(target, sizes)
+    if triple is not None:
+        strides["xdst"] = (0, *triple[:2]) if groups else triple
+    kinds = []
+    for name, taken, moves in zip(names, sources, moving, strict=True):
+        if isinstance(taken, Immediate):
+            kinds.append(taken.kind)
+            continue
+        kinds.append(Src[taken.kind.name + ("" if taken.lane is None else "_LANE")
+                         + ("" if moves else "_ROW")])
+        if moves and (triple := _triple(steps.pop(0), sizes)) is not None:
+            strides[f"x{name}"] = triple
+    return _Walk((n0, n1, n2), strides, tuple(kinds))
+
+
 def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[int],
           post: Post = Post.NONE, param: int = 0, reduce: Reduce = Reduce.NONE,
           reduce_op: ReduceOp = ReduceOp.SUM_I, source: str = "") -> Op:
@@ -113,31 +171,9 @@ def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[in
     source
         What the operation comes from.
     """
-    groups = reduce == Reduce.ROWS
-    moving = [ref for ref in sources if isinstance(ref, Ref) and _moves(ref, counts)]
-    sizes, (target, *steps) = _merged(counts, [dst, *moving], groups)
-    assert len(moving) <= 2, (op, sources, counts)
-    assert len(sizes) <= 3, sizes
-    n0, n1, n2 = (*sizes, 1, 1)[:3]
-    assert max(n0, n1) <= COUNT_MAX, sizes
-    assert n2 <= _MOST_N2, sizes
-    fields: dict[str, Strides] = {}
-    triple = _triple(target[1:], sizes[1:]) if groups else _triple(target, sizes)
-    if triple is not None:
-        fields["xdst"] = (0, *triple[:2]) if groups else triple
-    words = []
-    for name, taken in zip(operand_names(op, post), sources, strict=True):
-        if isinstance(taken, Immediate):
-            words.append((taken.kind, taken.word & WORD_MASK))
-            continue
-        kind = taken.kind.name + ("" if taken.lane is None else "_LANE")
-        word = taken.row | (taken.lane or 0) << LANE_BITS_LSB
-        if any(taken is ref for ref in moving):
-            triple = _triple(steps.pop(0), sizes)
-            if triple is not None:
-                fields[f"x{name}"] = triple
-        else:
-            kind += "_ROW"
-        words.append((Src[kind], word))
-    return vector(op, dst.kind, dst.row, n0, tuple(words), post, param, source, n1=n1, n2=n2,
-                  reduce=reduce, reduce_op=reduce_op if reduce else ReduceOp.SUM_I, **fields)
+    walk = _walk(operand_names(op, post), dst.at_zero, tuple([each.at_zero for each in sources]),
+                 tuple(counts), reduce == Reduce.ROWS)
+    n0, n1, n2 = walk.sizes
+    words = tuple([(kind, taken.operand) for kind, taken in zip(walk.kinds, sources, strict=True)])
+    return vector(op, dst.kind, dst.row, n0, words, post, param, source, n1=n1, n2=n2,
+                  reduce=reduce, reduce_op=reduce_op if reduce else ReduceOp.SUM_I, **walk.strides)
