@@ -66,9 +66,9 @@ def lost_by_repeats(acc: Stream) -> int:
 
 def constant_bank(stream: Stream) -> int | None:
     """Return the bank in which all rows of a stream lie; None where there are several."""
-    if any(count > 1 and stride % BANKS
-           for count, stride in zip(stream.counts, stream.strides, strict=True)):
-        return None
+    for count, stride in zip(stream.counts, stream.strides, strict=True):
+        if count > 1 and stride % BANKS:
+            return None
     return stream.base % BANKS
 
 

@@ -19,17 +19,8 @@ from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.streams import Stream
-from celosia.arch.vector import (
-    STREAM_SRCS,
-    Reduce,
-    VectorOp,
-)
-from celosia.model.timing.banks import (
-    Walk,
-    constant_bank,
-    lost_beside,
-    walked,
-)
+from celosia.arch.vector import STREAM_SRCS, Reduce, VectorOp
+from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
 from celosia.model.timing.cost import LOAD, Timing, cost
 from celosia.model.timing.fetch import BLOCK, Fetch
 
@@ -51,8 +42,15 @@ class _Entry:
 
     __slots__ = ("end", "latency", "reads", "unit", "wrote")
 
-    def __init__(self, unit: int, wrote: _Range, reads: list[_Range]):
-        self.unit, self.wrote, self.reads = unit, wrote, reads
+    def __init__(self, command: Command, config: TpuConfig):
+        self.unit = command.unit
+        self.reads: tuple[_Range, ...] = ()
+        for _, space, first, last, written in command.touches(config):
+            at = space << _SPACE_BITS
+            if written:
+                self.wrote: _Range = at + first, at + last
+            else:
+                self.reads += (at + first, at + last),
         self.end = self.latency = 0
 
     def conflicts(self, other: _Entry) -> bool:
@@ -162,7 +160,7 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         lead = planes = 0
-        entry = _entry(command, self._config)
+        entry = _Entry(command, self._config)
         unit, (occupied, latency, burst) = entry.unit, cost(command, self._config, self._timing)
         if isinstance(command, Vector):
             planes = _CHECK_PLANES if command.counts[1:] != (1, 1) else 0
@@ -271,7 +269,6 @@ class Estimator:
             start = max(start, free + dim.bit_length())  # results stay in order
         return start, occupied, latency
 
-
     def _behind(self, command: Matmul, start: int) -> int:
         """Account for weights, which come in while the activations of the matmul before do."""
         before, began = self._wave
@@ -284,18 +281,6 @@ class Estimator:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start
         return start
-
-
-def _entry(command: Command, config: TpuConfig) -> _Entry:
-    """Return a command as it is in the window."""
-    wrote, reads = (0, 0), []
-    for _, space, first, last, written in command.touches(config):
-        at = space << _SPACE_BITS
-        if written:
-            wrote = at + first, at + last
-        else:
-            reads.append((at + first, at + last))
-    return _Entry(command.unit, wrote, reads)
 
 
 def _port(mem: Mem, write: bool) -> int:
