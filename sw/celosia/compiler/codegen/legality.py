@@ -70,7 +70,7 @@ def conflicts(one: Sequence[Sequence[Moving]], other: Sequence[Sequence[Moving]]
             yield from product(ones[i], others[j])
 
 
-def tile_touches(units: Sequence[Unit], uses: Sequence[bool]) -> list[list[Moving]]:
+def tile_touches(units: Sequence[int], uses: Sequence[bool]) -> list[list[Moving]]:
     """What matmuls do to the tile that the array holds, where some do without their own."""
     if not any(uses):
         return [[] for _ in units]

@@ -21,10 +21,11 @@ from celosia.arch.isa import INSTRUCTION_BYTES, LOOP_DEPTH, Unit
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.legality import Moving, conflicts, tile_touches
 from celosia.compiler.codegen.nodes import ARENA_OPERAND, Loop, Node, Op
+from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.reorder import reorder
 from celosia.compiler.codegen.roll import fingerprint, roll
 from celosia.compiler.codegen.spans import EXTERNAL, CommandCost, Costs
-from celosia.compiler.codegen.waits import ends, followers, starts
+from celosia.compiler.codegen.waits import followers
 
 __all__ = ["pipeline"]
 
@@ -307,7 +308,8 @@ class _Pipeline:
                 for turn in range(len(played)):
                     if turn * count + j not in waiting[turn * count + i]:
                         waiting[turn * count + i].append(turn * count + j)
-        begun = starts(costs, waiting)
+        play = Play(costs, waiting)
+        begun = play.starts()
         middle = max(1, len(played) - 2) * count
         at = begun[middle:middle + count]
         inside = [[j - middle for j in waiting[middle + i] if j < middle + count]
@@ -316,8 +318,8 @@ class _Pipeline:
                   for keys in (at, _spread(costs[:count], at, inside))]
         if orders[0] == orders[1]:
             return orders[0]
-        return min(orders, key=lambda order: max(ends(
-            costs, waiting, [turn * count + i for turn in range(len(played)) for i in order],
+        return min(orders, key=lambda order: max(play.ends(
+            [turn * count + i for turn in range(len(played)) for i in order],
             self._config.window)))
 
 

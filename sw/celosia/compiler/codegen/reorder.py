@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
 from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.spans import Costs
-from celosia.compiler.codegen.waits import ends, followers, starts
+from celosia.compiler.codegen.waits import followers
 
 __all__ = ["reorder"]
 
-#: Operations among which the most urgent comes first: what is tried.
-_AMONG = 512, 256
+#: Operations among which the most urgent comes first: what is tried; and where all of them are no
+#: more than the first of these.
+_AMONG, _AMONG_FEW = (512, 256), (512, 64)
 #: Part of the cycles that it must save to put the most urgent operations first.
-_WORTH = 0.01
+_WORTH = 0.005
 
 
 def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
@@ -33,20 +35,20 @@ def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
     """
     costs = costs or Costs(config)
     each = [costs(op) for op in ops]
-    waiting = followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)])
+    play = Play(each, followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)]))
 
     def played(among: int) -> list[int]:
-        begun = starts(each, waiting, urgent=among)
+        begun = play.starts(among)
         return sorted(range(len(ops)), key=lambda i: (begun[i], i))
 
     def cycles(order: list[int]) -> int:
-        return max(ends(each, waiting, order, config.window), default=0)
+        return max(play.ends(order, config.window), default=0)
 
     order = played(0)
     if urgent:
         # Of nearly equals, the one that keeps the order in which loops are found.
         least = cycles(order) * (1 - _WORTH)
-        for found in map(played, _AMONG):
+        for found in map(played, _AMONG if len(ops) > _AMONG[0] else _AMONG_FEW):
             if (taken := cycles(found)) < least:
                 order, least = found, taken
     return [ops[i] for i in order]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from celosia.arch.commands import EXTERNAL, ROW_MASK, Command, Dma, Matmul, Stride
+from celosia.arch.commands import EXTERNAL, ROW_MASK, Command, Dma, Matmul, Stride, Vector
 from celosia.arch.commands import Touch as Touched
-from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Unit
-from celosia.arch.words import ceil_div
-from celosia.compiler.codegen.nodes import Op
-from celosia.model.timing import LOAD, MATMUL, STORE, Timing, vector_latency
+from celosia.arch.config import BANKS, TpuConfig
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, Op
+from celosia.model.timing import Timing, cost
 
 __all__ = ["EXTERNAL", "TILE", "CommandCost", "Costs", "Touch"]
 
 #: The space beside `Mem` and external memory: the weight tile that the array holds.
 TILE = 3
-#: Cycles from the end of a vector instruction until one that waited for it begins.
-_WAKE = 6
 _TIMING = Timing()
 
 #: Space, first and last row or byte, and whether it is written.
@@ -27,25 +22,28 @@ Touch = tuple[int, int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class CommandCost:
-    """What all operations of a command share.
+    """What operations of a command share that lie alike in banks and beats.
 
     Attributes
     ----------
     unit
-        What executes them.
-    occupied, latency
-        Cycles until the unit takes the next one, and until the results are there.
+        What executes them: a `Unit`, as a number.
+    check, occupied, latency, lead, fill
+        Of `celosia.model.timing.Cost`; ``occupied`` as if the next matmul had weights, too.
     touches
         Of the command, all of whose rows and addresses are 0.
     tile
         Whether a matmul uses the weight tile of the one before.
     """
 
-    unit: Unit
+    unit: int
+    check: int
     occupied: int
     latency: int
+    lead: int
+    fill: int
     touches: tuple[Touched, ...]
-    tile: bool = False
+    tile: bool
 
     def of(self, op: Op) -> list[Touch]:
         """Return what an operation of this command touches."""
@@ -63,38 +61,29 @@ class CommandCost:
 
 
 class Costs:
-    """What operations cost on a chip."""
+    """What operations cost on a chip, by the model of its cycles."""
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        self._known: dict[Command, CommandCost] = {}
+        self._known: dict[Command | tuple, CommandCost] = {}
 
     def __call__(self, op: Op) -> CommandCost:
-        """Return what an operation costs."""
+        """Return what an operation costs, and what it touches."""
         command = op.command
         assert not isinstance(command, Stride)  # they come after the order is known
-        cost = self._known.get(command)
-        if cost is None:
-            self._known[command] = cost = self._make(command)
-        return cost
-
-    def _make(self, command: Command) -> CommandCost:
-        config, touches = self._config, command.touches(self._config)
+        key: Command | tuple = command
+        # What its cost depends on beside the command: how it begins in a beat, or in banks.
         if isinstance(command, Dma):
-            occupied = self._transfer(command)
-            latency = (_TIMING.read_latency + LOAD if command.unit == Unit.LOAD
-                       else _TIMING.write_latency + STORE)
-            return CommandCost(command.unit, occupied, occupied + latency, touches)
-        rows = command.length
-        if isinstance(command, Matmul):
-            return CommandCost(command.unit, max(rows, config.dim + 1),
-                               rows + 2 * config.dim + MATMUL, touches, command.weights is None)
-        return CommandCost(command.unit, rows, rows + vector_latency(config) + _WAKE, touches)
+            key = command, op.varying[ARENA_OPERAND] % self._config.bus_bytes
+        elif isinstance(command, Vector) and len(command.sources) > 1:
+            key = (command, *[value % BANKS for value in op.varying])
+        found = self._known.get(key)
+        if found is None:
+            self._known[key] = found = self._make(command, command.at(op.varying))
+        return found
 
-    def _transfer(self, command: Dma) -> int:
-        bus, rows = self._config.bus_bytes, command.rows
-        # Rows begin anywhere in a beat where they are no whole beats apart: an average.
-        part = math.gcd(command.pitch, bus) if rows > 1 else bus
-        beats = rows * sum(ceil_div(at + command.row_bytes, bus) for at in range(0, bus, part)) // (
-            bus // part)
-        return max(rows * ceil_div(command.cols, self._config.dim), beats)
+    def _make(self, form: Command, command: Command) -> CommandCost:
+        check, occupied, latency, lead, fill, _ = cost(command, self._config, _TIMING)
+        return CommandCost(int(command.unit), check, max(occupied, lead), latency, lead, fill,
+                         form.touches(self._config),
+                         isinstance(form, Matmul) and form.weights is None)

@@ -1,4 +1,7 @@
-"""Cost of a command by itself: cycles in its unit, beside what it waits for."""
+"""Cost of a command by itself: cycles in checker and unit, beside what it waits for.
+
+The estimator counts with it, and so does the compiler where it puts operations into order.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,16 @@ from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, Vect
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 
-__all__ = ["LOAD", "MATMUL", "STORE", "Cost", "Timing", "cost", "vector_latency"]
+__all__ = ["HANDOVER", "LOAD", "Cost", "Timing", "cost"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, STORE, MATMUL, _VECTOR = 14, 16, 6, 13
+LOAD, _STORE, _MATMUL, _VECTOR = 14, 16, 6, 13
 _FLOATING, _GATHER, _SCATTER = 5, 4, 2  # more of the vector unit: with bf16, for indices
+_CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
+_CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
+#: From the end of a command until one of another unit may start that waited for it.
+HANDOVER = 1
 _BURST_BEATS = 256
 
 
@@ -41,42 +48,63 @@ class Timing:
 
 
 class Cost(NamedTuple):
-    """Cycles until the unit takes the next command, and until the results of this one are there.
+    """Cycles of a command.
 
-    ``burst``: beats of a burst of a load.
+    Attributes
+    ----------
+    check
+        In the checker.
+    occupied, latency
+        From its first row until the unit takes the next command, and until the results are there.
+    lead
+        Before its first row: weights come in, while the matmul before computes.
+    fill
+        More of both, but right behind a command that has some, too: the first tile fills the
+        transposer.
+    burst
+        Beats of a burst of a load.
     """
 
+    check: int
     occupied: int
     latency: int
+    lead: int = 0
+    fill: int = 0
     burst: float = 0.0
-
-
-def vector_latency(config: TpuConfig) -> int:
-    """Cycles of a vector instruction in its unit, beside its rows; some kinds take more."""
-    return _VECTOR + _FLOATING * config.bf16
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
     """Return what a command costs where nothing is before or beside it."""
     if isinstance(command, Matmul):
-        occupied = command.length
-        if command.accumulate:
-            occupied += lost_by_repeats(command.acc)
-        return Cost(occupied, occupied + 2 * config.dim + MATMUL)
+        return _matmul(command, config)
     if isinstance(command, Vector):
         return _vector(command, config)
     return _dma(command, config, timing)
+
+
+def _check(touched: int) -> int:
+    return max(_CHECK, _CHECK_BASE + touched)
+
+
+def _matmul(command: Matmul, config: TpuConfig) -> Cost:
+    occupied = command.length
+    if command.accumulate:
+        occupied += lost_by_repeats(command.acc)
+    latency = occupied + 2 * config.dim + _MATMUL
+    if command.weights is None:
+        return Cost(_check(2), occupied, latency)
+    return Cost(_check(3), occupied, latency, config.dim)
 
 
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
     occupied = max(command.rows * ceil_div(command.cols, config.dim), beats)
     if not isinstance(command, Load):
-        return Cost(occupied, occupied + timing.write_latency + STORE)
+        return Cost(_check(2), occupied, occupied + timing.write_latency + _STORE)
     bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
     occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
                    // timing.outstanding)
-    return Cost(occupied, occupied + timing.read_latency + LOAD, beats / bursts)
+    return Cost(_check(2), occupied, occupied + timing.read_latency + LOAD, burst=beats / bursts)
 
 
 def _beats(command: Dma, bus: int) -> int:
@@ -92,16 +120,17 @@ def _beats(command: Dma, bus: int) -> int:
 
 
 def _vector(command: Vector, config: TpuConfig) -> Cost:
-    streams, rows = [], 0
+    streams, rows, touched = [], 0, 1
     for source in command.sources:
         if source.stream is None:
             continue
+        touched += 1
         if source.kind in STREAM_SRCS:
             streams.append((SRC_MEM[source.kind], source.stream))
         elif source.kind in ROW_SRCS:
             rows += 1
     occupied = command.length + (rows > 0) + (rows > 2)
-    latency = occupied + vector_latency(config)
+    latency = occupied + _VECTOR + _FLOATING * config.bf16
     if command.reduce >= Reduce.LANES:
         latency += config.dim.bit_length()  # a level of a tree each, one to broadcast
     if command.op in INDEXED_OPS:
@@ -111,4 +140,6 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
         once, lost = lost_by_pair(streams[0][1], streams[1][1])
         occupied += lost
         latency += lost + once
-    return Cost(occupied, latency)
+    check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
+    fill = config.dim + 1 if command.op == VectorOp.TRANSPOSE else 0
+    return Cost(check, occupied, latency, fill=fill)

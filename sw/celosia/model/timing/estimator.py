@@ -19,9 +19,9 @@ from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.streams import Stream
-from celosia.arch.vector import STREAM_SRCS, Reduce, VectorOp
+from celosia.arch.vector import STREAM_SRCS, Reduce
 from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
-from celosia.model.timing.cost import LOAD, Timing, cost
+from celosia.model.timing.cost import HANDOVER, LOAD, Timing, cost
 from celosia.model.timing.fetch import BLOCK, Fetch
 
 __all__ = ["Estimator"]
@@ -33,8 +33,6 @@ _SPACE_BITS = 40
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
-_CHECK, _CHECK_BASE = 10, 8  # cycles of the checker: at least, and beside one for each stream
-_CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 
 
 class _Entry:
@@ -159,19 +157,12 @@ class Estimator:
 
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
-        lead = planes = 0
         entry = _Entry(command, self._config)
-        unit, (occupied, latency, burst) = entry.unit, cost(command, self._config, self._timing)
-        if isinstance(command, Vector):
-            planes = _CHECK_PLANES if command.counts[1:] != (1, 1) else 0
-        elif isinstance(command, Matmul):
-            if command.weights is not None:
-                lead = self._config.dim  # the tile comes first, while the matmul before computes
-        elif unit == Unit.LOAD:
-            self._burst = burst
+        check, occupied, latency, lead, fill, burst = cost(command, self._config, self._timing)
+        unit = entry.unit
         if self._checked > self.now:
             self.now = self._checked
-        checked = self.now + max(_CHECK, _CHECK_BASE + 1 + len(entry.reads)) + planes
+        checked = self.now + check
         window = [other for other in self._window if other.end > checked]
         if len(window) >= self._size:  # it is never larger
             checked = min([other.end for other in window])
@@ -181,12 +172,15 @@ class Estimator:
         for other in window:
             end = other.end + lead
             if end >= start and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
-                start = end + (other.unit != unit)
+                start = end + HANDOVER * (other.unit != unit)
         if isinstance(command, Vector):
-            start, occupied, latency = self._between(command, start, occupied, latency)
+            start, fill = self._between(command, start, fill)
+            occupied += fill
+            latency += fill
         elif isinstance(command, Matmul):
-            start = self._behind(command, start)
+            start = self._behind(command, start, lead)
         elif unit == Unit.LOAD:  # what was asked for before comes before
+            self._burst = burst
             start = max(start, self._fetch.last - self._timing.read_latency)
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
         self._free[unit] = start + occupied
@@ -255,28 +249,25 @@ class Estimator:
         self._free[unit] += cycles
         self._done[unit] += cycles
 
-    def _between(self, command: Vector, start: int, occupied: int,
-                 latency: int) -> tuple[int, int, int]:
-        """Account for what a vector instruction waits for in its unit behind the one before it."""
+    def _between(self, command: Vector, start: int, fill: int) -> tuple[int, int]:
+        """Return start and fill of a vector instruction behind the one before it in its unit."""
         before, self._before = self._before, command
-        dim, free = self._config.dim, self._free[Unit.VPU]
-        if command.op == VectorOp.TRANSPOSE and not (
-                start == free and before is not None and before.op == VectorOp.TRANSPOSE):
-            occupied += dim + 1  # the first tile fills the transposer
-            latency += dim + 1
-        if (before is not None and before.reduce >= Reduce.LANES
-                and command.reduce < Reduce.LANES):
-            start = max(start, free + dim.bit_length())  # results stay in order
-        return start, occupied, latency
+        free = self._free[Unit.VPU]
+        if before is not None:
+            if fill and start == free and before.op == command.op:
+                fill = 0
+            if before.reduce >= Reduce.LANES and command.reduce < Reduce.LANES:
+                start = max(start, free + self._config.dim.bit_length())  # results stay in order
+        return start, fill
 
-    def _behind(self, command: Matmul, start: int) -> int:
+    def _behind(self, command: Matmul, start: int, lead: int) -> int:
         """Account for weights, which come in while the activations of the matmul before do."""
         before, began = self._wave
         if before is not None and command.weights is not None:
             apart = (before.acts.base - command.weights.base) % BANKS
             # In one bank, the first row of weights waits for that of the activations; where all of
             # these are in one bank, a row of weights in it waits for the last of them.
-            start = max(start, began + self._config.dim + (apart == 0))
+            start = max(start, began + lead + (apart == 0))
             if constant_bank(before.acts) is not None:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start

@@ -10,10 +10,11 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.assemble import assemble
+from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.reorder import reorder
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.strides import StrideRegisters
-from celosia.compiler.codegen.waits import ends, followers
+from celosia.compiler.codegen.waits import followers
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
@@ -131,8 +132,8 @@ def test_an_order_ends_later_where_the_scoreboard_is_full():
     loads = [nodes.load(Mem.UB, DmaFormat.W32, 0, 1024, 8, 4, 16) for _ in range(6)]
     ops = [nodes.matmul(MatmulFormat.BF16, 0, 16, 32, 8, 4), *loads]
     costs = [*map(Costs(CHIP), ops)]
-    waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
+    play = Play(costs, followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)]))
     first, last = [*range(7)], [*range(1, 7), 0]
-    assert ends(costs, waiting, last, 16)[0] < 100
-    assert ends(costs, waiting, last, 4)[0] > 100
-    assert ends(costs, waiting, first, 4)[0] < 50
+    assert play.ends(last, 16)[0] < 100
+    assert play.ends(last, 4)[0] > 100
+    assert play.ends(first, 4)[0] < 50
