@@ -117,7 +117,7 @@ def _up(value: float, digits: int = 4) -> str:
 def _row(case: Case) -> Sequence[object]:
     worst = measure(case)
     where = ", ".join(f"{name} = {value:.9g}" for name, value in zip(
-        (taken.name for taken in case.kernel.inputs), worst.arguments, strict=True))
+        (taken.source for taken in case.kernel.inputs), worst.arguments, strict=True))
     return (f"`{case.name}`", case.domain, _up(worst.error), f"<= {case.bound:g}", where,
             case.kernel.cost, case.how)
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.kernels import error_functions, functions, inverses
-from celosia.compiler.kernels.evaluate import evaluate
 from celosia.compiler.kernels.terms import step
-from celosia.compiler.kernels.trace import Kernel, kernel
+from pages.accuracy.trace import Kernel, kernel
 
 __all__ = ["HARDWARE", "LIBRARY", "POINTS", "Case", "Worst", "errors", "measure"]
 
@@ -138,10 +137,10 @@ def measure(case: Case, points: int = POINTS, seed: int = 0) -> Worst:
         arrays = sample(rng, points)
         for at in range(0, len(arrays[0]), _CHUNK):
             parts = [array[at:at + _CHUNK] for array in arrays]
-            (bits,) = evaluate(case.kernel, *(part[np.newaxis] for part in parts))
+            bits = case.kernel.evaluate(*parts)
             with np.errstate(all="ignore"):
                 exact = case.exact(*(part.astype(np.float64) for part in parts))
-            found = errors(bits[0], np.asarray(exact, np.float64))
+            found = errors(bits, np.asarray(exact, np.float64))
             index = int(np.argmax(found))
             if found[index] > worst.error:
                 worst = Worst(float(found[index]), tuple(float(part[index]) for part in parts))

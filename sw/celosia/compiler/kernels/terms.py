@@ -32,8 +32,8 @@ from celosia.arch.vector import (
 from celosia.arch.words import WORD_MASK
 
 __all__ = ["STREAMS", "Argument", "Extent", "Leaf", "Recorder", "Term", "clamp", "clamp_bounds",
-           "current", "extent_of", "join_extents", "lane_index", "recording", "row_index", "scalar",
-           "step", "word"]
+           "current", "extent_of", "join_extents", "lane_index", "recording", "row_index", "step",
+           "word"]
 
 #: Streams that one instruction reads at most; other operands are one row, a scalar or an index.
 STREAMS = 2
@@ -57,16 +57,14 @@ _EXTENTS = tuple(map(Extent, range(4)))
 class Leaf(IntEnum):
     """A term that no instruction makes; the numbers are none of `VectorOp`.
 
-    READ is given: a tensor or an array. WORD is an immediate of 32 bits. LANE and ROW are the
-    number of the lane, and of the row in the whole matrix, plus ``param``. SCALAR is a word that is
-    bound to its name when the kernel is evaluated or emitted.
+    READ is given: a tensor. WORD is an immediate of 32 bits. LANE and ROW are the number of the
+    lane, and of the row in the whole matrix, plus ``param``.
     """
 
     READ = 64
     WORD = 65
     LANE = 66
     ROW = 67
-    SCALAR = 68
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -90,7 +88,7 @@ class Term:
     param
         Of a second stage or of REQUANT; the bits of a WORD; the number of the first LANE or ROW.
     source
-        What a READ reads; the name of a SCALAR.
+        What a READ reads.
     destination
         Where the result goes instead of rows of its own (`celosia.compiler.lowered.Write`), or
         None. Nothing reads such a term.
@@ -228,11 +226,6 @@ def word(value: Argument) -> Term:
 
 def _fp32(value: Argument) -> Term:
     return word(float(value)) if isinstance(value, (int, float)) else value
-
-
-def scalar(name: str) -> Term:
-    """Return a word that is bound to its name when the kernel is evaluated or emitted."""
-    return Term(Leaf.SCALAR, (), Extent.SCALAR, source=name)
 
 
 def lane_index(base: int = 0) -> Term:

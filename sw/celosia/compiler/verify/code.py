@@ -88,9 +88,6 @@ def _step(config: TpuConfig, step: Term, narrow: bool) -> Iterator[str]:
     streams = sum(arg.is_stream for arg in step.args)
     if streams > STREAMS:
         yield f"must read {STREAMS} streams at most, not {streams}"
-    for arg in step.args:
-        if arg.op is Leaf.SCALAR:
-            yield f"must have numbers for operands, not the name {arg.source}"
     # What joins rows has those that the cluster keeps.
     lanes = step.reduce is Reduce.LANES or (narrow and step.extent is Extent.ROWS)
     extent = extent_of(step.args, Reduce.LANES if lanes else Reduce.NONE)

@@ -12,7 +12,6 @@ from celosia.compiler.kernels.terms import (
     join_extents,
     lane_index,
     row_index,
-    scalar,
     word,
 )
 
@@ -56,7 +55,7 @@ def test_values_are_what_has_rows():
     made = Term(VectorOp.FADD, (x, word(1.0)))
     assert made.values == (x,)
     assert Term(VectorOp.SELECT, (made, y, lane_index())).values == (made, y)
-    assert not Term(VectorOp.IADD, (row_index(), scalar("s"))).values
+    assert not Term(VectorOp.IADD, (row_index(), word(1))).values
 
 
 def test_terms_that_move():

@@ -90,8 +90,6 @@ def test_terms_and_their_order(code, said):
      "must be joined over rows or lanes, not collected"),
     (replace(RELU, destination=CLUSTER.writes[0]), "must have no destination yet"),
     (Term(VectorOp.FFMA, (ADD, X, X)), "must read 2 streams at most, not 3"),
-    (Term(VectorOp.FADD, (ADD, Term(Leaf.SCALAR, (), Extent.SCALAR, source="rate"))),
-     "must have numbers for operands, not the name rate"),
     (Term(VectorOp.FADD, (ADD, B), Extent.LANES),
      "must have the extent of its operands, FULL, not LANES"),
     (Term(VectorOp.MOV, (ADD,), reduce=Reduce.LANES),

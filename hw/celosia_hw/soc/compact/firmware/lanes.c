@@ -47,6 +47,7 @@ void lanes(uint32_t op, const int32_t *a, const int32_t *b, const int32_t *c, ui
         [OP_ILT] = &&ilt, [OP_ILE] = &&ile, [OP_IGT] = &&igt, [OP_IGE] = &&ige,
         [OP_TRANSPOSE] = &&mov, [OP_ROTATE] = &&mov, [OP_GATHER] = &&mov, [OP_SCATTER] = &&mov,
     };
+    _Static_assert(INT8_OPS == 0xf3fff7fu, "lanes must compute every operation on words");
     const void *const operation = operations[op];
     const int32_t *const end = a + count;
     while (a != end) {

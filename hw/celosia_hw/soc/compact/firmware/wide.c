@@ -7,6 +7,10 @@
 
 static uint32_t mask(bool holds) { return holds ? UINT32_MAX : 0; }
 
+// The rest of first_stage is I2F, that of second_stage NONE: they have a case for every other one.
+_Static_assert(NUM_FLOAT_OPS == 16, "first_stage must compute every floating operation");
+_Static_assert(ALL_POSTS == (1u << 15) - 1, "second_stage must compute every second stage");
+
 static uint32_t first_stage(uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
     switch (op) {
     case OP_FADD:
