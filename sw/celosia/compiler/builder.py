@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-from celosia.graph import DType, Graph, Node, Source, TensorType, Value, constant, op, ops, splat
+from celosia.graph import DType, Graph, Source, TensorType, Value, constant, op, ops, splat
 from celosia.graph.operations.elementwise import neutral
 
-__all__ = ["Builder", "replace_nodes", "scalar_of"]
-
-#: Given a node on rewritten operands, and the node that it was, returns what stands for its
-#: results, or None to keep it.
-Replace = Callable[[Node, Node, Graph], "tuple[Value, ...] | None"]
-
-
-def replace_nodes(graph: Graph, replace: Replace) -> Graph:
-    """Return the graph with nodes replaced, as `celosia.graph.rewrite` does.
-
-    ``replace`` is given the node as it was and its graph besides, whose `users` say what else
-    needs an operand. The graph itself is returned if nothing changed.
-    """
-    values: dict[Value, Value] = {}
-    for node in graph.nodes:
-        now = node
-        found = None
-        if node.op != "parameter":
-            regions = tuple(replace_nodes(region, replace) for region in node.regions)
-            operands = tuple(values[value] for value in node.operands)
-            if operands != node.operands or any(
-                    new is not old for new, old in zip(regions, node.regions, strict=True)):
-                now = Node(node.op, operands, node.attrs, regions, node.source)
-            found = replace(now, node, graph)
-        values.update(zip(node.results, now.results if found is None else found, strict=True))
-    outputs = tuple(values[value] for value in graph.outputs)
-    return graph if outputs == graph.outputs else Graph(graph.name, graph.params, outputs)
+__all__ = ["Builder", "scalar_of"]
 
 
 def scalar_of(value: Value) -> Any:

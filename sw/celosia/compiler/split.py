@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from celosia.compiler.builder import replace_nodes
 from celosia.compiler.passes.loops import trips, turn
 from celosia.compiler.pipeline import count
 from celosia.compiler.placement import Placement, place
-from celosia.graph import Graph, Node, Trait, Value, having, parameter
+from celosia.graph import Graph, Node, Trait, Value, having, parameter, replace_nodes
 
 __all__ = ["GraphPart", "host_nodes", "on_chip", "place_whole", "split", "written_out"]
 

@@ -6,35 +6,37 @@ from collections.abc import Callable
 
 from celosia.graph.node import Graph, Node, Value
 
-__all__ = ["rewrite"]
+__all__ = ["replace_nodes", "rewrite"]
 
-#: Given a node whose operands are rewritten already, returns what stands for its results, or None
-#: to keep it.
-Replace = Callable[[Node], tuple[Value, ...] | None]
+#: What stands for the results of a node, or None to keep it.
+Replacement = tuple[Value, ...] | None
 
 
-def rewrite(graph: Graph, replace: Replace) -> Graph:
+def rewrite(graph: Graph, replace: Callable[[Node], Replacement]) -> Graph:
     """Return the graph with each node, from parameters to outputs, replaced as told.
 
-    Regions are rewritten before the node that runs them. Parameters stay. The graph itself is
-    returned if nothing changed.
+    ``replace`` is given a node whose operands are rewritten already. Regions are rewritten before
+    the node that runs them. Parameters stay. The graph itself is returned if nothing changed.
+    """
+    return replace_nodes(graph, lambda now, node, graph: replace(now))
+
+
+def replace_nodes(graph: Graph, replace: Callable[[Node, Node, Graph], Replacement]) -> Graph:
+    """Do as `rewrite`, where ``replace`` is given the node as it was and its graph besides.
+
+    What else needs an operand, say the `users` of that graph.
     """
     values: dict[Value, Value] = {}
     for node in graph.nodes:
-        if node.op == "parameter":
-            found = node.results
-        else:
-            regions = tuple(rewrite(region, replace) for region in node.regions)
+        now = node
+        found = None
+        if node.op != "parameter":
+            regions = tuple(replace_nodes(region, replace) for region in node.regions)
             operands = tuple(values[value] for value in node.operands)
-            same = operands == node.operands and all(
-                new is old for new, old in zip(regions, node.regions, strict=True))
-            if not same:
-                node_now = Node(node.op, operands, node.attrs, regions, node.source)
-            else:
-                node_now = node
-            found = replace(node_now)
-            if found is None:
-                found = node_now.results
-        values.update(zip(node.results, found, strict=True))
+            if operands != node.operands or any(
+                    new is not old for new, old in zip(regions, node.regions, strict=True)):
+                now = Node(node.op, operands, node.attrs, regions, node.source)
+            found = replace(now, node, graph)
+        values.update(zip(node.results, now.results if found is None else found, strict=True))
     outputs = tuple(values[value] for value in graph.outputs)
     return graph if outputs == graph.outputs else Graph(graph.name, graph.params, outputs)

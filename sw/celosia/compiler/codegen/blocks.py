@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from celosia.compiler.codegen.nodes import Base, Op
@@ -39,6 +40,15 @@ class Emitted:
     blocks: list[Block] = field(default_factory=list)
     after: list[Op] = field(default_factory=list)
     private: tuple[range, range] | None = None
+
+    @property
+    def operations(self) -> Iterator[Op]:
+        """All operations, in the order in which they mean what they mean."""
+        yield from self.before
+        for block in self.blocks:
+            for stage in block.stages:
+                yield from stage
+        yield from self.after
 
 
 @dataclass

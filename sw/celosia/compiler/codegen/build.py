@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Reg
@@ -10,7 +10,7 @@ from celosia.arch.isa import LOOP_DEPTH
 from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.assemble import Assembled, Assembler
 from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar, Repeat
-from celosia.compiler.codegen.nodes import Base, Op
+from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.places import Places
 from celosia.compiler.codegen.roll import roll
@@ -32,14 +32,6 @@ def _lists(item: Item) -> list[list[Item]]:
     return item.branches if isinstance(item, Choose) else []
 
 
-def _ops(work: Emitted) -> Iterator[Op]:
-    yield from work.before
-    for block in work.blocks:
-        for stage in block.stages:
-            yield from stage
-    yield from work.after
-
-
 class _Builder:
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -53,7 +45,7 @@ class _Builder:
         found = self._known.get(id(item))
         if found is None:
             if isinstance(item, Emitted):
-                found = frozenset(op.base for op in _ops(item) if op.base is not None)
+                found = frozenset(op.base for op in item.operations if op.base is not None)
             elif isinstance(item, ReadScalar):
                 found = frozenset((item.base,))
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,7 +128,7 @@ class Places:
                    else (range(0), range(0)))
         totals, timed = [0] * len(Unit), []
         cycles = 0
-        for op in _ops(work):
+        for op in work.operations:
             begin, cost = cycles, self._costs(op)
             totals[cost.unit] += cost.occupied
             cycles = max(cycles, totals[cost.unit])
@@ -179,14 +179,6 @@ def _joined(spans: _Granules, most: int) -> _Spans | None:
         np.minimum(first[part], early, out=first[part])
         np.maximum(last[part], late, out=last[part])
     return _Spans(low, first, last)
-
-
-def _ops(work: Emitted) -> Iterator[Op]:
-    yield from work.before
-    for block in work.blocks:
-        for stage in block.stages:
-            yield from stage
-    yield from work.after
 
 
 def _size(work: Emitted) -> int:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from celosia.compiler.builder import Builder, replace_nodes
+from celosia.compiler.builder import Builder
 from celosia.compiler.counting import Counter, takes_turns
 from celosia.compiler.passes.loops import counter
-from celosia.graph import Graph, Node, TensorType, Value, parameter
+from celosia.graph import Graph, Node, TensorType, Value, parameter, replace_nodes
 
 __all__ = ["carried"]
 

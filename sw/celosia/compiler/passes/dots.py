@@ -14,9 +14,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from celosia.compiler.builder import Builder, replace_nodes
+from celosia.compiler.builder import Builder
 from celosia.compiler.passes.products import is_native, products
-from celosia.graph import DType, Graph, Node, Value
+from celosia.graph import DType, Graph, Node, Value, replace_nodes
 
 __all__ = ["canonical_dot", "dots", "is_canonical_dot"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from celosia.compiler.builder import Builder, replace_nodes
-from celosia.graph import Graph, Node, Trait, Value, having
+from celosia.compiler.builder import Builder
+from celosia.graph import Graph, Node, Trait, Value, having, replace_nodes
 
 __all__ = ["flat"]
 

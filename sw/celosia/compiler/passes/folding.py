@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.compiler.builder import Builder, replace_nodes
-from celosia.graph import Graph, Node, Trait, Value, having
+from celosia.compiler.builder import Builder
+from celosia.graph import Graph, Node, Trait, Value, having, replace_nodes
 from celosia.graph.interpreter.kernels import Tensor
 from celosia.graph.interpreter.run import evaluate
 from celosia.graph.operations.collective import COLLECTIVES

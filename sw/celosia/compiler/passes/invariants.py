@@ -6,8 +6,7 @@ from turn to turn.
 
 from __future__ import annotations
 
-from celosia.compiler.builder import replace_nodes
-from celosia.graph import DType, Graph, Node, Trait, Value, having, parameter
+from celosia.graph import DType, Graph, Node, Trait, Value, having, parameter, replace_nodes
 
 __all__ = ["invariants"]
 

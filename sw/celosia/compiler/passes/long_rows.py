@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from celosia.arch.config import TpuConfig
-from celosia.compiler.builder import Builder, replace_nodes
+from celosia.compiler.builder import Builder
 from celosia.compiler.passes.reductions import joined
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Value, replace_nodes
 
 __all__ = ["long_rows"]
 

@@ -6,8 +6,7 @@ the list folds away, and what remains is one chain of elementwise operations.
 
 from __future__ import annotations
 
-from celosia.compiler.builder import replace_nodes
-from celosia.graph import Graph, Node, Trait, Value, having
+from celosia.graph import Graph, Node, Trait, Value, having, replace_nodes
 
 __all__ = ["counter", "loops", "trips"]
 

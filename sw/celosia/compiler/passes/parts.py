@@ -7,8 +7,8 @@ put side by side; summed up early, none are read for it.
 
 from __future__ import annotations
 
-from celosia.compiler.builder import Builder, replace_nodes
-from celosia.graph import DType, Graph, Node, Trait, Value, having
+from celosia.compiler.builder import Builder
+from celosia.graph import DType, Graph, Node, Trait, Value, having, replace_nodes
 
 __all__ = ["parts"]
 

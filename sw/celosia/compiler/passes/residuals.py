@@ -8,11 +8,11 @@ steps, and neither stores nor loads it.
 from __future__ import annotations
 
 from celosia.arch.vector import FLOAT_OPS
-from celosia.compiler.builder import Builder, replace_nodes, scalar_of
+from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.counting import Counter, written_over
 from celosia.compiler.levels import INSTRUCTIONS
 from celosia.compiler.passes.loops import counter
-from celosia.graph import Graph, Node, Value, parameter
+from celosia.graph import Graph, Node, Value, parameter, replace_nodes
 
 __all__ = ["MOST_STEPS", "ONE_STEP", "residuals"]
 

@@ -6,8 +6,7 @@ rounds what it stores writes half the bytes, and the copy for the transpose move
 
 from __future__ import annotations
 
-from celosia.compiler.builder import replace_nodes
-from celosia.graph import DType, Graph, Node, Trait, Value, having
+from celosia.graph import DType, Graph, Node, Trait, Value, having, replace_nodes
 
 __all__ = ["rounding"]
 

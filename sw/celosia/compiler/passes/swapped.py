@@ -6,8 +6,7 @@ is left to be moved; but activations that are stored transposed must be turned.
 
 from __future__ import annotations
 
-from celosia.compiler.builder import replace_nodes
-from celosia.graph import Graph, Node, Value
+from celosia.graph import Graph, Node, Value, replace_nodes
 
 __all__ = ["swapped"]
 

@@ -39,14 +39,10 @@ class SelectionOptions:
     merge
         Merge operations; without it, and without ``fast``, functions are those of
         `celosia.compiler.kernels` and operations stay as they are, bit for bit.
-    excess
-        An fp32 that is of no other use than to be rounded to bf16 is used as it is in the same
-        cluster (as XLA does by default): bf16 operations in a row round at the end only.
     """
 
     fast: bool = False
     merge: bool = True
-    excess: bool = False
 
 
 def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None = None,
@@ -64,10 +60,10 @@ def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None
     columns = cluster.space[-1] if cluster.space else 1
     pool = Pool(ceil_div(columns, config.dim))
     if options.fast:
-        found = translate(pool, cluster, FUNCTIONS, to_bf16, options.excess)
+        found = translate(pool, cluster, FUNCTIONS, to_bf16)
     else:
         rules = (bounded or Bounded()).rules if options.merge else {}
-        found = translate(pool, cluster, rules, excess=options.excess)
+        found = translate(pool, cluster, rules)
     outputs = {}
     for write in cluster.writes:
         if write.value not in found.stored:

@@ -9,7 +9,6 @@ integer instructions.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -85,10 +84,8 @@ def _is_tidy(x: Term) -> bool:
 
 
 def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
-              to_bf16: Callable[[Term], Term] = rounded, excess: bool = False) -> Translation:
+              to_bf16: Callable[[Term], Term] = rounded) -> Translation:
     """Return the terms of a cluster; ``rules`` take the place of what is exact, by operation.
-
-    With ``excess`` an fp32 that is of no other use than to be rounded to bf16 is not rounded.
 
     Raises
     ------
@@ -96,20 +93,17 @@ def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
         If a node is none of a cluster.
     """
     with recording(pool):
-        return _Translator(pool, cluster, rules, to_bf16, excess).run()
+        return _Translator(pool, cluster, rules, to_bf16).run()
 
 
 class _Translator:
     def __init__(self, pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
-                 to_bf16: Callable[[Term], Term], excess: bool):
+                 to_bf16: Callable[[Term], Term]):
         self.pool, self.cluster, self.rules, self.to_bf16 = pool, cluster, rules, to_bf16
-        self.excess = excess
         self.found = Translation()
         #: What a value is by its shape; its term may be less, where it was broadcast.
         self.shapes: dict[Value, Extent] = {}
         self.size = math.prod(cluster.space)
-        used = (value for node in cluster.nodes for value in node.operands)
-        self.users = Counter((*used, *(write.value for write in cluster.writes)))
         self.lanes = cluster.space[-1] if cluster.space else 1
 
     def run(self) -> Translation:
@@ -264,8 +258,7 @@ class _Translator:
         stored, pool = None, self.pool
         if (of, to) == (DType.F32, DType.BF16):
             stored = self.found.stored[operand]
-            if not (self.excess and self.users[operand] == 1):
-                x = self.to_bf16(x)
+            x = self.to_bf16(x)
         elif (of, to) == (DType.F32, DType.I32):
             x = pool.post(Post.F2I_TRUNC, x)
         elif (of, to) == (DType.I32, DType.F32):

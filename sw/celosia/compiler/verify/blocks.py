@@ -15,7 +15,7 @@ from celosia.arch.vector import Reduce, VectorOp
 from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar
 from celosia.compiler.codegen.nodes import Base, Op
 from celosia.compiler.verify import refuse
-from celosia.compiler.verify.footprints import Bytes, Footprints, Rows, operations
+from celosia.compiler.verify.footprints import Bytes, Footprints, Rows
 from celosia.model.checks import Stop, check
 
 __all__ = ["check_items"]
@@ -119,7 +119,7 @@ class _Check:
     def work(self, work: Emitted) -> Iterator[str]:
         self._forget(work)
         tile = False
-        for op in operations(work):
+        for op in work.operations:
             name = f"{op.mnemonic} of {op.source or 'unknown source'}"
             if isinstance(op.command, Stride):
                 yield f"{name} must not be there before operations have an order"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from numpy.lib.stride_tricks import as_strided
@@ -13,19 +12,9 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.streams import Index, Stream
 from celosia.arch.vector import VectorOp
-from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.codegen.nodes import Op
 
-__all__ = ["Bytes", "Footprints", "Rows", "operations"]
-
-
-def operations(work: Emitted) -> Iterator[Op]:
-    """Yield the operations of a piece of work in the order in which they mean what they mean."""
-    yield from work.before
-    for block in work.blocks:
-        for stage in block.stages:
-            yield from stage
-    yield from work.after
+__all__ = ["Bytes", "Footprints", "Rows"]
 
 
 class Rows(NamedTuple):

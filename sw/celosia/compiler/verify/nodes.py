@@ -16,7 +16,7 @@ from celosia.arch.vector import Reduce, VectorOp
 from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.codegen.nodes import Node, Op
 from celosia.compiler.verify import refuse
-from celosia.compiler.verify.footprints import Bytes, Footprints, operations
+from celosia.compiler.verify.footprints import Bytes, Footprints
 
 __all__ = ["check_nodes"]
 
@@ -47,7 +47,7 @@ def check_nodes(config: TpuConfig, works: Sequence[Emitted], nodes: Sequence[Nod
     """
     shape = [*_nested(nodes, depth)]
     refuse("code with loops", shape)
-    wanted = [op for work in works for op in operations(work)]
+    wanted = [op for work in works for op in work.operations]
     found = [*_unrolled(nodes)]
     refuse("code with loops", _strides(found, dict(held)))
     found = [op for op in found if not isinstance(op.command, Stride)]
@@ -56,7 +56,7 @@ def check_nodes(config: TpuConfig, works: Sequence[Emitted], nodes: Sequence[Nod
     before, after = _Chip(config, footprints, extent), _Chip(config, footprints, extent)
     cared = [np.ones(config.ub_rows, np.bool_), np.ones(config.acc_rows, np.bool_)]
     for work in works:
-        for op in operations(work):
+        for op in work.operations:
             before.execute(op)
             for each in footprints(op).writes:
                 cared[each.mem][each.index(op.varying)] = True

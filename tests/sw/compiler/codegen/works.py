@@ -130,8 +130,7 @@ def product_work(rng, count, first=0):
 
 def naive(items):
     """The operations of pieces of work, one after another."""
-    return [op for work in items for op in [*work.before, *(
-        op for block in work.blocks for stage in block.stages for op in stage), *work.after]]
+    return [op for work in items for op in work.operations]
 
 
 __all__ = ["CHIP", "HALF", "WORDS", "Choose", "ReadScalar", "Repeat", "map_work", "naive",

@@ -86,14 +86,12 @@ def test_values_of_one_row_stay_so():
     assert full_steps(code) == 1
 
 
-def test_excess_precision():
+def test_every_bf16_operation_rounds():
     x, y = (parameter(TensorType(DType.BF16, SPACE), "x") for _ in range(2))
     graph = canonical(Graph("g", [x, y], [op("multiply", op("add", x, y), x)]))
     cluster = cluster_of(graph, SPACE)
     assert len(select(CORE, cluster).steps) == 6
     assert len(select(CORE, cluster, FAST).steps) == 5
-    for fast in (False, True):
-        assert len(select(CORE, cluster, SelectionOptions(fast=fast, excess=True)).steps) == 2
 
 
 def test_steps_read_two_streams():
