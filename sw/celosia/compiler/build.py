@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Mem
-from celosia.arch.words import ceil_div
 from celosia.compiled.parts import Apart, Argument, WorkInfo
-from celosia.compiler.accesses import accesses, inner
-from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar, Repeat
+from celosia.compiler.codegen.blocks import Item
 from celosia.compiler.codegen.build import build as generate
-from celosia.compiler.emit.boxes import Box
-from celosia.compiler.emit.fill import emit_fill
-from celosia.compiler.emit.map import emit_map
-from celosia.compiler.emit.move import emit_move
-from celosia.compiler.emit.product import emit_product
-from celosia.compiler.emit.rows import emit_gather, emit_scatter
-from celosia.compiler.errors import WorkTooLarge
+from celosia.compiler.emit.emitter import Emitter
 from celosia.compiler.fusion import Halves, NotFused
-from celosia.compiler.groups import LEAVES, is_fused
-from celosia.compiler.lowered import (
-    Access,
-    Case,
-    Cluster,
-    Convolution,
-    Dot,
-    External,
-    Fill,
-    GatherRows,
-    Move,
-    OnChip,
-    ReadWord,
-    Region,
-    ScatterRows,
-    Tensor,
-    While,
-    Work,
-)
+from celosia.compiler.groups import is_fused
+from celosia.compiler.lowered import Cluster, External, Tensor, Work
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.scope import source_text
 from celosia.compiler.memory import Life, plan_arena
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.verify import enabled
@@ -90,6 +62,11 @@ class Options:
     memory: int = registers.MOST_MEMORY
     resident: bool = True
 
+    @property
+    def selection(self) -> SelectionOptions:
+        """How vector instructions are selected."""
+        return SelectionOptions(self.fast, self.merge)
+
 
 @dataclass(frozen=True)
 class Built:
@@ -118,129 +95,6 @@ class Built:
     graph: Graph
     proofs: tuple[str, ...] = ()
     apart: tuple[Apart, ...] = ()
-
-
-@dataclass
-class _Emitter:
-    config: TpuConfig
-    options: Options
-    regions: Mapping[Work, Region]
-    bounded: Bounded = field(default_factory=Bounded)
-    infos: list[WorkInfo] = field(default_factory=list)
-    #: How often the work at hand runs, as far as that is known.
-    turns: int = 1
-    #: Work that finds no room on chip; nothing stands for it.
-    too_large: list[tuple[Work, WorkTooLarge]] = field(default_factory=list)
-
-    def items(self, works: Iterable[Work]) -> list[Item]:
-        found: list[Item] = []
-        for work in works:
-            found += self.work(work)
-        return found
-
-    def work(self, work: Work) -> list[Item]:
-        match work:
-            case ReadWord():
-                self.note(work)
-                row, items = self.word(work.access, work.source)
-                return [*items, ReadScalar(work.base, row, work.source)]
-            case While():
-                self.note(work)
-                cond: list[Item] = []
-                row = 0
-                if work.trips is None:
-                    assert work.predicate is not None
-                    row, items = self.word(work.predicate, work.source)
-                    cond = [*self.items(work.cond), *items]
-                self.turns *= work.trips or 1
-                body = self.items(work.body)
-                self.turns //= work.trips or 1
-                return [Repeat(body, cond, row, work.trips, work.source, work.counts)]
-            case Case():
-                self.note(work)
-                branches = [self.items(branch) for branch in work.branches]
-                row, items = self.word(work.index, work.source)
-                return [*items, Choose(row, branches, work.source)]
-        region = self.regions[work]
-        try:
-            made = self.emitted(work, region)
-        except WorkTooLarge as error:
-            self.too_large.append((work, error))
-            return []
-        made.private = region.ub, region.acc
-        return [made]
-
-    def emitted(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
-                region: Region) -> Emitted:
-        """Return the operations of work without control flow."""
-        config = self.config
-        if isinstance(work, Cluster):
-            code = select(config, work, SelectionOptions(self.options.fast, self.options.merge),
-                          self.bounded)
-            self.note(work, len(code.steps))
-            emit = emit_map if work.product is None else emit_product
-            return emit(config, work, code, region)
-        self.note(work)
-        match work:
-            case Move():
-                return emit_move(config, work, region)
-            case Fill():
-                return emit_fill(config, work, region)
-            case GatherRows():
-                return emit_gather(config, work, region)
-            case ScatterRows():
-                return emit_scatter(config, work, region)
-
-    def word(self, access: Access, source: str) -> tuple[int, list[Item]]:
-        """Return the accumulator row of a single element, and what brings it there."""
-        tensor = access.tensor
-        if isinstance(tensor.home, OnChip):
-            return tensor.home.row, []
-        load = Box.of(access).transfer(nodes.load, Mem.ACC, 0, 1, 1, 0, source=source)
-        return 0, [Emitted(before=[load])]
-
-    def note(self, work: Work, steps: int = 0) -> None:
-        """Record what a piece of work does."""
-        moved = 0 if inner(work) else sum(
-            _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
-        macs = rows = 0
-        names: tuple[str, ...] = ()
-        match work:
-            case Cluster(product=product):
-                kind, reason = "map", "the vector unit"
-                names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
-                panels = ceil_div(work.space[-1], self.config.dim)
-                rows = math.prod(work.space[:-1]) * panels * steps
-                if isinstance(product, Dot):
-                    kind, reason = "dot", "the array"
-                    macs = math.prod(product.lhs.view.shape) * work.space[-1]
-                elif isinstance(product, Convolution):
-                    kind, reason = "convolution", "the array"
-                    macs = math.prod(work.space) * math.prod(product.w.view.shape[:-1])
-                if product is not None:
-                    names = kind, *names
-            case Move():
-                kind, reason = "move", "load and store"
-            case Fill():
-                kind, reason = "fill", "load and store"
-            case GatherRows():
-                kind, reason = "gather", "the vector unit"
-            case ScatterRows():
-                kind, reason = "scatter", "the vector unit"
-            case ReadWord():
-                kind, reason = "read", "the scalar unit"
-            case While():
-                kind, reason = "while", "the scalar unit"
-            case Case():
-                kind, reason = "case", "the scalar unit"
-        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, *(
-            int(each) * self.turns for each in (macs, rows, moved))))
-
-
-def _touched(access: Access) -> int:
-    """Elements that an access reads or writes, each counted once."""
-    return math.prod(size for size, stride in zip(
-        access.view.shape, access.view.strides, strict=True) if stride)
 
 
 def _buffers(lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
@@ -281,8 +135,8 @@ def _options(options: Mapping[str, Any]) -> Options:
 def emitted(config: TpuConfig, works: Sequence[Work], placed: Mapping[Tensor, Life],
             options: Options | None = None) -> list[Item]:
     """Return the operations of lowered work whose tensors have homes, those on chip ``placed``."""
-    emitter = _Emitter(config, options or Options(),
-                       regions(config, works, placed, _CONTROL_ROWS))
+    emitter = Emitter(config, (options or Options()).selection,
+                      regions(config, works, placed, _CONTROL_ROWS))
     items = emitter.items(works)
     for _, error in emitter.too_large:
         raise error
@@ -310,7 +164,7 @@ def _halves(graph: Graph, work: Work) -> Halves | None:
 
 
 def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
-        Lowered, int, _Emitter, list[Item]]:
+        Lowered, int, Emitter, list[Item]]:
     """Return the work of a graph, the bytes of its arena, and its operations.
 
     Fusion guesses what fits the memories on chip: a group that does not is cut in two, and what
@@ -330,7 +184,7 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
         found = regions(config, lowered.works, placed, _CONTROL_ROWS)
         if enabled():
             check_homes(config, lowered.works, fixed, size, found, _CONTROL_ROWS)
-        emitter = _Emitter(config, options, found, Bounded(Uses(graph)))
+        emitter = Emitter(config, options.selection, found, Bounded(Uses(graph)))
         items = emitter.items(lowered.works)
         if not emitter.too_large:
             if enabled():

@@ -171,7 +171,7 @@ def test_the_first_problems_are_listed():
 def test_what_is_emitted_is_checked(monkeypatch):
     x = parameter(TensorType(DType.F32, (4, 8)))
     graph = Graph("g", [x], [op("negate", x)])
-    monkeypatch.setattr("celosia.compiler.build.emit_map", lambda *_: work(store(addr=128)))
+    monkeypatch.setattr("celosia.compiler.emit.emitter.emit_map", lambda *_: work(store(addr=128)))
     with pytest.raises(IllFormed, match="store of y must read what is written before"):
         build(graph, CHIP)
     monkeypatch.setenv("CELOSIA_CHECK", "0")

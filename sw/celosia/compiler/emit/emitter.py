@@ -1,0 +1,182 @@
+"""The way from work on tensors to code in blocks: selection and emission, control around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem
+from celosia.arch.words import ceil_div
+from celosia.compiled.parts import WorkInfo
+from celosia.compiler.accesses import accesses, inner
+from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar, Repeat
+from celosia.compiler.emit.boxes import Box
+from celosia.compiler.emit.fill import emit_fill
+from celosia.compiler.emit.map import emit_map
+from celosia.compiler.emit.move import emit_move
+from celosia.compiler.emit.product import emit_product
+from celosia.compiler.emit.rows import emit_gather, emit_scatter
+from celosia.compiler.errors import WorkTooLarge
+from celosia.compiler.groups import LEAVES
+from celosia.compiler.lowered import (
+    Access,
+    Case,
+    Cluster,
+    Convolution,
+    Dot,
+    Fill,
+    GatherRows,
+    Move,
+    OnChip,
+    ReadWord,
+    Region,
+    ScatterRows,
+    While,
+    Work,
+)
+from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection.bounded import Bounded
+
+__all__ = ["Emitter"]
+
+
+@dataclass
+class Emitter:
+    """Makes code in blocks of a list of work.
+
+    Attributes
+    ----------
+    selection
+        How vector instructions are selected.
+    regions
+        Rows that each piece of work may use.
+    bounded
+        What is known of who uses a value.
+    infos
+        What each piece of work does.
+    too_large
+        Work that finds no room on chip; nothing stands for it.
+    """
+
+    config: TpuConfig
+    selection: SelectionOptions
+    regions: Mapping[Work, Region]
+    bounded: Bounded = field(default_factory=Bounded)
+    infos: list[WorkInfo] = field(default_factory=list)
+    #: How often the work at hand runs, as far as that is known.
+    turns: int = 1
+    too_large: list[tuple[Work, WorkTooLarge]] = field(default_factory=list)
+
+    def items(self, works: Iterable[Work]) -> list[Item]:
+        """Return the code of works, one after another."""
+        found: list[Item] = []
+        for work in works:
+            found += self.work(work)
+        return found
+
+    def work(self, work: Work) -> list[Item]:
+        """Return the code of a piece of work, with control around it."""
+        match work:
+            case ReadWord():
+                self.note(work)
+                row, items = self.word(work.access, work.source)
+                return [*items, ReadScalar(work.base, row, work.source)]
+            case While():
+                self.note(work)
+                cond: list[Item] = []
+                row = 0
+                if work.trips is None:
+                    assert work.predicate is not None
+                    row, items = self.word(work.predicate, work.source)
+                    cond = [*self.items(work.cond), *items]
+                self.turns *= work.trips or 1
+                body = self.items(work.body)
+                self.turns //= work.trips or 1
+                return [Repeat(body, cond, row, work.trips, work.source, work.counts)]
+            case Case():
+                self.note(work)
+                branches = [self.items(branch) for branch in work.branches]
+                row, items = self.word(work.index, work.source)
+                return [*items, Choose(row, branches, work.source)]
+        region = self.regions[work]
+        try:
+            made = self.emitted(work, region)
+        except WorkTooLarge as error:
+            self.too_large.append((work, error))
+            return []
+        made.private = region.ub, region.acc
+        return [made]
+
+    def emitted(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
+                region: Region) -> Emitted:
+        """Return the operations of work without control flow."""
+        config = self.config
+        if isinstance(work, Cluster):
+            code = select(config, work, self.selection, self.bounded)
+            self.note(work, len(code.steps))
+            emit = emit_map if work.product is None else emit_product
+            return emit(config, work, code, region)
+        self.note(work)
+        match work:
+            case Move():
+                return emit_move(config, work, region)
+            case Fill():
+                return emit_fill(config, work, region)
+            case GatherRows():
+                return emit_gather(config, work, region)
+            case ScatterRows():
+                return emit_scatter(config, work, region)
+
+    def word(self, access: Access, source: str) -> tuple[int, list[Item]]:
+        """Return the accumulator row of a single element, and what brings it there."""
+        tensor = access.tensor
+        if isinstance(tensor.home, OnChip):
+            return tensor.home.row, []
+        load = Box.of(access).transfer(nodes.load, Mem.ACC, 0, 1, 1, 0, source=source)
+        return 0, [Emitted(before=[load])]
+
+    def note(self, work: Work, steps: int = 0) -> None:
+        """Record what a piece of work does."""
+        moved = 0 if inner(work) else sum(
+            _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
+        macs = rows = 0
+        names: tuple[str, ...] = ()
+        match work:
+            case Cluster(product=product):
+                kind, reason = "map", "the vector unit"
+                names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
+                panels = ceil_div(work.space[-1], self.config.dim)
+                rows = math.prod(work.space[:-1]) * panels * steps
+                if isinstance(product, Dot):
+                    kind, reason = "dot", "the array"
+                    macs = math.prod(product.lhs.view.shape) * work.space[-1]
+                elif isinstance(product, Convolution):
+                    kind, reason = "convolution", "the array"
+                    macs = math.prod(work.space) * math.prod(product.w.view.shape[:-1])
+                if product is not None:
+                    names = kind, *names
+            case Move():
+                kind, reason = "move", "load and store"
+            case Fill():
+                kind, reason = "fill", "load and store"
+            case GatherRows():
+                kind, reason = "gather", "the vector unit"
+            case ScatterRows():
+                kind, reason = "scatter", "the vector unit"
+            case ReadWord():
+                kind, reason = "read", "the scalar unit"
+            case While():
+                kind, reason = "while", "the scalar unit"
+            case Case():
+                kind, reason = "case", "the scalar unit"
+        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, *(
+            int(each) * self.turns for each in (macs, rows, moved))))
+
+
+def _touched(access: Access) -> int:
+    """Elements that an access reads or writes, each counted once."""
+    return math.prod(size for size, stride in zip(
+        access.view.shape, access.view.strides, strict=True) if stride)
