@@ -15,6 +15,7 @@ from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Activity
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
@@ -40,7 +41,7 @@ def fault_layout() -> data.StructLayout:
 def dma_layout(config: TpuConfig) -> data.StructLayout:
     """A load or a store; fields as in the ISA."""
     return data.StructLayout({
-        "mem": 1, "fmt": 2, "row": row_bits(config), "addr": EXT_ADDRESS_BITS,
+        "mem": isa.Mem, "fmt": isa.DmaFormat, "row": row_bits(config), "addr": EXT_ADDRESS_BITS,
         "rows": COUNT_BITS, "cols": COUNT_BITS, "pitch": EXT_ADDRESS_BITS,
         "row_step": COUNT_BITS, "group_step": COUNT_BITS,
     })
@@ -50,7 +51,7 @@ def matmul_layout(config: TpuConfig) -> data.StructLayout:
     """A matmul. ``w_step`` is the step between weight rows; ``wrows`` is 1..D where ``wload``."""
     bits = row_bits(config)
     return data.StructLayout({
-        "fmt": 1, "accumulate": 1, "wload": 1, "transpose": 1,
+        "fmt": isa.MatmulFormat, "accumulate": 1, "wload": 1, "transpose": 1,
         "acc": stream_layout(config), "acts": stream_layout(config),
         "w_base": bits, "w_step": bits, "wrows": ceil_log2(config.dim) + 1,
         "counts": counts_layout(),
@@ -65,8 +66,8 @@ def vector_layout(config: TpuConfig) -> data.StructLayout:
     """
     shape, lane = stream_layout(config), ceil_log2(config.dim)
     return data.StructLayout({
-        "op": 6, "post": 4, "dst_kind": 3, "a_kind": 4, "b_kind": 4, "c_kind": 4,
-        "reduce": 2, "reduce_op": 3, "a_lane": lane, "b_lane": lane, "c_lane": lane,
+        "op": VectorOp, "post": Post, "dst_kind": Dst, "a_kind": Src, "b_kind": Src, "c_kind": Src,
+        "reduce": Reduce, "reduce_op": ReduceOp, "a_lane": lane, "b_lane": lane, "c_lane": lane,
         "dst": shape, "a": shape, "b": shape, "c": shape,
         "a_value": 32, "b_value": 32, "c_value": 32, "param": 32, "counts": counts_layout(),
     })

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.isa import DmaFormat
+from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.bus.axi import BURST_BEATS, EXT_ADDRESS_BITS, PAGE_BYTES
 from celosia_hw.commands import dma_layout
 from celosia_hw.memory.ports import row_bits
@@ -88,7 +88,7 @@ def lanes_layout(config: TpuConfig) -> data.StructLayout:
     """
     last = max(exact_log2(piece_elements(config, fmt)) for fmt in formats(config))
     return data.StructLayout({
-        "mem": 1, "fmt": 2, "rows": COUNT_BITS, "pieces": COUNT_BITS, "last": last,
+        "mem": Mem, "fmt": DmaFormat, "rows": COUNT_BITS, "pieces": COUNT_BITS, "last": last,
     })
 
 

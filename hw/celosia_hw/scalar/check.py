@@ -1,23 +1,28 @@
 """The checker: a tensor instruction's streams become checked spans and the parts of a command."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
+from celosia.arch.isa import Opcode
 from celosia.arch.registers import NUM_WINDOWS
 from celosia_hw.commands import CAUSE_BITS, fault_layout, window_layout
 from celosia_hw.scalar.conflicts import READ_SPANS, ticket_layout
 from celosia_hw.scalar.dispatch import part_layout
-from celosia_hw.scalar.encoding import PC_BITS, word_layout
+from celosia_hw.scalar.encoding import PC_BITS, instruction, word_layout
 from celosia_hw.scalar.spans import SpanTable
 from celosia_hw.scalar.streams import STREAMS, stride_layout
 from celosia_hw.scalar.walk import StreamWalk
 from celosia_hw.scalar.windows import WindowCheck
 
 __all__ = ["Checker", "resolved_layout"]
+
+#: Operands that a fault tells.
+_ADDR = isa.operand_index(Opcode.LOAD, "addr")
+_DST, _A, _B, _C = (isa.operand_index(Opcode.VECTOR, name) for name in ("dst", "a", "b", "c"))
 
 
 def resolved_layout() -> data.StructLayout:
@@ -107,7 +112,7 @@ class Checker(wiring.Component):
         m.submodules.spans = spans = SpanTable(self._config)
         m.submodules.window_check = window_check = WindowCheck()
         taken, walking = Signal(), Signal()
-        first_byte = held.word.operands[1]
+        first_byte = instruction(Opcode.LOAD, held.word).addr
         m.d.comb += [
             taken.eq(self.i.valid & self.i.ready), walking.eq(state == _State.WALK),
             self.word.eq(held.word), self.word_valid.eq(walking),
@@ -128,7 +133,7 @@ class Checker(wiring.Component):
             window_check.last.eq(walk.address), window_check.wraps.eq(walk.over),
         ]
 
-        def tell(fault: Fault, operand) -> None:
+        def tell(fault: Fault, operand: Value | int) -> None:
             m.d.comb += [walk.tell.eq(1), walk.operand.eq(operand)]
             m.d.sync += [cause.eq(fault), state.eq(_State.TELL)]
 
@@ -139,16 +144,16 @@ class Checker(wiring.Component):
                 m.d.comb += walk.clear.eq(1)
                 m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
             with m.Elif(walk.flaws.misaligned):
-                tell(Fault.MISALIGNED, 1)
+                tell(Fault.MISALIGNED, _ADDR)
             with m.Elif(lanes.any()):
                 m.d.comb += walk.lane.eq(1)
-                tell(Fault.INDEX_RANGE, Mux(lanes[0], 1, Mux(lanes[1], 2, 3)))
+                tell(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
             with m.Elif(spans.fault != Fault.NONE):
                 m.d.sync += [cause.eq(spans.fault), state.eq(_State.FAULT)]
             with m.Elif(walk.dma & ~window_check.inside):
-                tell(Fault.WINDOW, 1)
+                tell(Fault.WINDOW, _ADDR)
             with m.Elif(spans.overlapping):
-                tell(Fault.OVERLAP, 0)
+                tell(Fault.OVERLAP, _DST)
             with m.Else():
                 m.d.comb += [self.ticket.valid.eq(1), self.i.ready.eq(self.ticket.ready)]
                 with m.If(self.ticket.ready):

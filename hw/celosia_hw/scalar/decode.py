@@ -11,7 +11,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.legality import rules
-from celosia_hw.scalar.encoding import header_layout, word_layout
+from celosia_hw.scalar.encoding import instruction, word_layout
 
 __all__ = ["Decoder"]
 
@@ -78,7 +78,7 @@ class Decoder(wiring.Component):
                     legal = named & ~spare.any()
                     for i in range(len(description.operands), isa.NUM_OPERANDS):
                         legal &= zero[i]
-                    fields = data.View(header_layout(description.opcode), Cat(header.as_value()))
+                    fields = instruction(description.opcode, word)
                     for f in description.fields:
                         if f.enum is not None and len(f.enum) < 1 << f.width:
                             legal &= _one_of(fields[f.name], f.enum)

@@ -15,21 +15,20 @@ from celosia_hw.commands import LAYOUTS
 from celosia_hw.memory.ports import row_bits
 from celosia_hw.scalar.encoding import (
     BLOCK_RAM_DEPTH,
-    header_layout,
-    packed_layout,
+    instruction_layout,
     word_layout,
 )
 
 __all__ = ["PARTS", "TENSOR_UNITS", "Dispatcher", "part_layout"]
 
 TENSOR_UNITS = (Unit.LOAD, Unit.STORE, Unit.MXU, Unit.VPU)
-#: Parts of a command: one for each of the operands 0..3.
+#: Parts of a command: one for each of the operands that begin a stream of rows, 0..3.
 PARTS = 4
 #: Operands that go with the header, rather than in a part of their own.
 OTHERS = (3, 4, 5)
 #: Header bits that a unit may want: neither opcode and register mask, nor stride registers.
 KEPT = tuple(bit for bit in range(isa.FIELDS_LSB, isa.HEADER_BITS)
-             if not any(field.name.startswith("x") and 0 <= bit - field.lsb < field.width
+             if not any(field.is_stride and 0 <= bit - field.lsb < field.width
                         for field in isa.BY_OPCODE[Opcode.VECTOR].fields))
 
 
@@ -179,48 +178,45 @@ class Dispatcher(wiring.Component):
         """Lay out the command of a unit; what it does not use is never stored."""
         command = getattr(self, f"command_{unit.name.lower()}")
         bits = dict(zip(KEPT, common.header, strict=True))
-        header = Cat(bits.get(bit, Const(0)) for bit in range(isa.HEADER_BITS))
         values = {i: part.value for i, part in enumerate(parts)}
         values.update(zip(OTHERS, common.values, strict=True))
-        if unit in (Unit.LOAD, Unit.STORE):
-            fields = data.View(header_layout(Opcode.LOAD), header)
-            extent = data.View(packed_layout(Opcode.LOAD, "shape"), values[2])
-            steps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
+        opcode = {Unit.MXU: Opcode.MATMUL, Unit.VPU: Opcode.VECTOR}.get(unit, Opcode.LOAD)
+        insn = data.View(instruction_layout(opcode), Cat(
+            *(bits.get(bit, Const(0)) for bit in range(isa.HEADER_BITS)),
+            *(values[i] for i in range(isa.NUM_OPERANDS))))
+        if opcode == Opcode.LOAD:
             return [
-                command.mem.eq(fields.mem), command.fmt.eq(fields.fmt), command.row.eq(values[0]),
-                command.addr.eq(values[1]), command.rows.eq(extent.rows),
-                command.cols.eq(extent.cols), command.pitch.eq(values[3]),
-                command.row_step.eq(steps.row_step), command.group_step.eq(steps.group_step),
+                *(command[name].eq(insn[name]) for name in ("mem", "fmt", "row", "addr", "pitch")),
+                command.rows.eq(insn.shape_.rows), command.cols.eq(insn.shape_.cols),
+                *(command[name].eq(insn.steps[name]) for name in ("row_step", "group_step")),
             ]
 
         def stream(target, part):
             return [target.base.eq(part.value), *(
                 target[name].eq(part[name]) for name in ("linear", "s0", "s1", "s2"))]
 
-        opcode = Opcode.MATMUL if unit == Unit.MXU else Opcode.VECTOR
-        fields = data.View(header_layout(opcode), header)
-        counts = data.View(packed_layout(opcode, "counts"),
-                           values[3] if unit == Unit.MXU else values[4])
-        common_part = [command.counts.n0.eq(counts.n0), command.counts.n1.eq(counts.n1)]
-        if unit == Unit.MXU:
+        def part(name: str):
+            return parts[isa.operand_index(opcode, name)]
+
+        assigned = [command.counts.n0.eq(insn.counts.n0), command.counts.n1.eq(insn.counts.n1),
+                    command.counts.n2.eq(insn.n2)]
+        if opcode == Opcode.MATMUL:
             return [
-                *common_part, command.counts.n2.eq(values[4]),
-                *(command[name].eq(fields[name])
-                  for name in ("fmt", "accumulate", "wload", "transpose")),
-                *stream(command.acc, parts[0]), *stream(command.acts, parts[1]),
-                command.w_base.eq(parts[2].value), command.w_step.eq(parts[2].s0),
-                command.wrows.eq(values[5]),
+                *assigned,
+                *(command[name].eq(insn[name])
+                  for name in ("fmt", "accumulate", "wload", "transpose", "wrows")),
+                *stream(command.acc, part("acc")), *stream(command.acts, part("acts")),
+                command.w_base.eq(insn.w), command.w_step.eq(part("w").s0),
             ]
-        assigned = [
-            *common_part, command.counts.n2.eq(fields.n2), command.param.eq(values[5]),
-            *(command[name].eq(fields[name])
+        assigned += [
+            *(command[name].eq(insn[name])
               for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "reduce",
                            "reduce_op")),
-            *stream(command.dst, parts[0]),
+            command.param.eq(insn.param.as_value()), *stream(command.dst, part("dst")),
         ]
-        for name, part in zip("abc", parts[1:], strict=True):
+        for name in "abc":
             assigned += [
-                *stream(command[name], part), command[f"{name}_value"].eq(part.value),
-                command[f"{name}_lane"].eq(part.value[LANE_BITS_LSB:]),
+                *stream(command[name], part(name)), command[f"{name}_value"].eq(insn[name]),
+                command[f"{name}_lane"].eq(insn[name][LANE_BITS_LSB:]),
             ]
         return assigned

@@ -7,7 +7,7 @@ from amaranth.utils import exact_log2
 from celosia.arch import isa
 from celosia.arch.registers import PROGRAM_ALIGN
 
-__all__ = ["BLOCK", "BLOCK_RAM_DEPTH", "PC_BITS", "header_layout", "packed_layout", "reaches",
+__all__ = ["BLOCK", "BLOCK_RAM_DEPTH", "PC_BITS", "instruction", "instruction_layout", "reaches",
            "word_layout"]
 
 #: An instruction index is a register value, so it has 32 bits.
@@ -19,19 +19,33 @@ BLOCK = PROGRAM_ALIGN // isa.INSTRUCTION_BYTES
 BLOCK_RAM_DEPTH = 64
 
 
-def header_layout(opcode: isa.Opcode) -> data.FlexibleLayout:
-    """Fields of an instruction's header, each at its place in the 64 bits."""
+def _operand_shape(operand: isa.Operand) -> data.FlexibleLayout | int:
+    """32 bits, or the parts of a packed operand as unsigned bits."""
+    if operand.type is not isa.OperandType.PACKED:
+        return 32
+    return data.FlexibleLayout(
+        32, {part.name: data.Field(part.width, part.lsb) for part in operand.parts})
+
+
+def _member(name: str) -> str:
+    return f"{name}_" if hasattr(data.View, name) else name
+
+
+def instruction_layout(opcode: isa.Opcode) -> data.FlexibleLayout:
+    """Fields and operands of an instruction by name, each at its place in the 256 bits.
+
+    A name that every view has, such as ``shape``, gets an underscore.
+    """
     description = isa.BY_OPCODE[opcode]
-    return data.FlexibleLayout(
-        isa.HEADER_BITS,
-        {field.name: data.Field(field.width, field.lsb) for field in description.fields})
+    return data.FlexibleLayout(8 * isa.INSTRUCTION_BYTES, {
+        **{field.name: data.Field(field.width, field.lsb) for field in description.fields},
+        **{_member(operand.name): data.Field(_operand_shape(operand), isa.HEADER_BITS + 32 * i)
+           for i, operand in enumerate(description.operands)}})
 
 
-def packed_layout(opcode: isa.Opcode, operand: str) -> data.FlexibleLayout:
-    """Parts of a packed operand, as unsigned bits."""
-    parts = next(o.parts for o in isa.BY_OPCODE[opcode].operands if o.name == operand)
-    return data.FlexibleLayout(
-        32, {part.name: data.Field(part.width, part.lsb) for part in parts})
+def instruction(opcode: isa.Opcode, word: data.View) -> data.View:
+    """Return a word of `word_layout` as the instruction that it is."""
+    return data.View(instruction_layout(opcode), word.as_value())
 
 
 def word_layout() -> data.StructLayout:

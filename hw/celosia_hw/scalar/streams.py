@@ -18,7 +18,7 @@ from celosia.arch.vector import (
     SourceRows,
     VectorOp,
 )
-from celosia_hw.scalar.encoding import header_layout, packed_layout, word_layout
+from celosia_hw.scalar.encoding import instruction, word_layout
 
 __all__ = ["STREAMS", "StreamTable", "shape_layout", "stride_layout"]
 
@@ -41,7 +41,8 @@ def shape_layout() -> data.StructLayout:
     n0. ``stream`` marks a source that is read row by row while the destination is written.
     """
     return data.StructLayout({
-        "used": 1, "external": 1, "mem": 1, "value": 32, "masked": 1, "x": 3, "single": 1,
+        "used": 1, "external": 1, "mem": Mem, "value": 32, "masked": 1,
+        "x": range(isa.NUM_STRIDES), "single": 1,
         "table": 1, "groups": 1, "stream": 1,
     })
 
@@ -94,31 +95,30 @@ class StreamTable(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        word, values, shape = self.word, self.word.operands, self.shape
+        word, shape = self.word, self.shape
         dim = self._config.dim
-        header = word.as_value()[:isa.HEADER_BITS]
-        matmul = data.View(header_layout(Opcode.MATMUL), header)
-        vector = data.View(header_layout(Opcode.VECTOR), header)
-        dma = data.View(header_layout(Opcode.LOAD), header)
+        matmul, vector, dma = (instruction(opcode, word)
+                               for opcode in (Opcode.MATMUL, Opcode.VECTOR, Opcode.LOAD))
         # Among tensor instructions a bit of the opcode tells them apart.
         m.d.comb += [self.matmul.eq(word.opcode[exact_log2(Opcode.MATMUL ^ Opcode.LOAD)]),
                      self.vector.eq(word.opcode[exact_log2(Opcode.VECTOR ^ Opcode.LOAD)])]
-        counts = data.View(packed_layout(Opcode.MATMUL, "counts"),
-                           Mux(self.vector, values[4], Mux(self.matmul, values[3], values[2])))
         m.d.comb += [
-            self.n0.eq(counts.n0), self.n1.eq(counts.n1),
-            self.n2.eq(Mux(self.vector, vector.n2, values[4])),
-            shape.value.eq(Array(values[i] for i in range(STREAMS))[self.index]),
+            self.n0.eq(Mux(self.vector, vector.counts.n0,
+                           Mux(self.matmul, matmul.counts.n0, dma.shape_.rows))),
+            self.n1.eq(Mux(self.vector, vector.counts.n1,
+                           Mux(self.matmul, matmul.counts.n1, dma.shape_.cols))),
+            self.n2.eq(Mux(self.vector, vector.n2, matmul.n2)),
+            shape.value.eq(Array(word.operands[i] for i in range(STREAMS))[self.index]),
         ]
         too_few = ~self.n0.any() | ~self.n1.any()
 
         with m.If(self.vector):
             self._vector(m, vector, too_few)
         with m.Elif(self.matmul):
-            wrows, limit = values[5], exact_log2(dim)
+            wrows, limit = matmul.wrows, exact_log2(dim)
             m.d.comb += [
                 self.bad_count.eq(
-                    too_few | ~self.n2.any() | values[4][COUNT_BITS:].any() | matmul.wload & (
+                    too_few | ~self.n2.any() | matmul.n2[COUNT_BITS:].any() | matmul.wload & (
                         ~wrows.any() | wrows[limit + 1:].any()
                         | (wrows[limit] & wrows[:limit].any()))),
                 shape.used.eq(Mux(self.index[1], ~self.index[0] & matmul.wload, 1)),
@@ -129,7 +129,7 @@ class StreamTable(wiring.Component):
         with m.Else():
             m.d.comb += [
                 self.bad_count.eq(too_few),
-                self.misaligned.eq(((values[1] | values[3])[:2]
+                self.misaligned.eq(((dma.addr | dma.pitch)[:2]
                                     & Mux(dma.fmt == isa.DmaFormat.W32, 3, dma.fmt)).any()),
                 shape.used.eq(~self.index[1]), shape.external.eq(self.index[0]),
                 shape.mem.eq(dma.mem),
@@ -138,8 +138,8 @@ class StreamTable(wiring.Component):
 
     def _vector(self, m: Module, vector, too_few) -> None:
         """Describe the streams of a vector instruction."""
-        shape, values, dim = self.shape, self.word.operands, self._config.dim
-        param, limit = values[5], exact_log2(dim)
+        shape, param = self.shape, vector.param.as_value()
+        limit = exact_log2(self._config.dim)
         indexed, to_groups = Signal(), Signal()  # the destination has a row for each group
         over = self.n0[limit + 1:].any() | (self.n0[limit] & self.n0[:limit].any())
         m.d.comb += [
@@ -177,4 +177,4 @@ class StreamTable(wiring.Component):
             with_lane = Cat(vector[f"{name}_kind"] == src
                             for src, source in SOURCES.items() if source.lane)
             m.d.comb += self.bad_lanes[i].eq(
-                with_lane.any() & values[1 + i][LANE_BITS_LSB + limit:].any())
+                with_lane.any() & vector[name][LANE_BITS_LSB + limit:].any())

@@ -5,15 +5,18 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.isa import Opcode
+from celosia.arch.isa import DmaFormat, Opcode, operand_index
 from celosia.arch.vector import LANE_BITS_LSB
-from celosia_hw.scalar.encoding import header_layout, packed_layout, word_layout
+from celosia_hw.scalar.encoding import instruction, word_layout
 from celosia_hw.scalar.streams import shape_layout, stride_layout
 from celosia_hw.scalar.sums import ADDRESS_BITS
 
 __all__ = ["TermSource", "counts_layout", "term_layout"]
+
+#: The operand that says how many rows a table has, or a weight tile.
+_TABLE_ROWS = operand_index(Opcode.VECTOR, "param")
+assert _TABLE_ROWS == operand_index(Opcode.MATMUL, "wrows")
 
 
 def counts_layout() -> data.StructLayout:
@@ -74,20 +77,20 @@ class TermSource(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        values, dim = self.word.operands, self._config.dim
+        dim = self._config.dim
         stream, strides, counts, o = self.stream, self.strides, self.counts, self.o
-        dma = data.View(header_layout(Opcode.LOAD), self.word.as_value()[:isa.HEADER_BITS])
-        steps = data.View(packed_layout(Opcode.LOAD, "steps"), values[4])
-        size = Signal(3)
+        dma = instruction(Opcode.LOAD, self.word)
+        size = Signal(range(max(each.nbytes for each in DmaFormat) + 1))
         m.d.comb += size.eq(1 << dma.fmt)
         term = Signal(2)
         with m.If(self.next):
             m.d.sync += term.eq(Mux(o.final, 0, term + 1))
         linear = stream.x == 0
         count, final = Signal(COUNT_BITS), Signal()
+        table_rows = self.word.operands[_TABLE_ROWS]
         with m.Switch(term):
             with m.Case(0):
-                m.d.comb += count.eq(Mux(stream.table, values[5], counts.n0))
+                m.d.comb += count.eq(Mux(stream.table, table_rows, counts.n0))
             with m.Case(1):
                 m.d.comb += count.eq(counts.n1)
             with m.Default():
@@ -101,9 +104,9 @@ class TermSource(wiring.Component):
         with m.If(self.dma):
             m.d.comb += [o.zero.eq(self.whole), final.eq(term[0] | ~stream.used)]
             with m.If(stream.external):
-                m.d.comb += o.step.eq(Mux(term[0], size, values[3]))
+                m.d.comb += o.step.eq(Mux(term[0], size, dma.pitch))
             with m.Else():
-                m.d.comb += [o.step.eq(Mux(term[0], steps.group_step, steps.row_step)),
+                m.d.comb += [o.step.eq(Mux(term[0], dma.steps.group_step, dma.steps.row_step)),
                              groups_of_columns.eq(term[0])]
         with m.Else():
             m.d.comb += o.zero.eq(stream.single | self.whole | (stream.groups & (term == 0)))

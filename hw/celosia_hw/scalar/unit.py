@@ -6,7 +6,6 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
@@ -24,7 +23,7 @@ from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.control import ScalarControl, ScalarState
 from celosia_hw.scalar.counter import ProgramCounter
 from celosia_hw.scalar.dispatch import TENSOR_UNITS
-from celosia_hw.scalar.encoding import PC_BITS, header_layout, reaches
+from celosia_hw.scalar.encoding import PC_BITS, instruction, reaches
 from celosia_hw.scalar.execute import Execute
 from celosia_hw.scalar.faults import FaultReport
 from celosia_hw.scalar.fetch import InstructionFetch
@@ -111,10 +110,11 @@ class ScalarUnit(wiring.Component):
             m.d.comb += self.activities[unit].eq(tensor.activities[unit])
 
         held, state = operands.held, control.state
-        opcode, values = held.opcode, held.operands
-        header = held.as_value()[:isa.HEADER_BITS]
-        stride = data.View(header_layout(Opcode.STRIDE), header)
-        matmul = data.View(header_layout(Opcode.MATMUL), header)
+        opcode = held.opcode
+        stride, matmul, loop, read, alu_insn, branch, jump = (
+            instruction(each, held) for each in (
+                Opcode.STRIDE, Opcode.MATMUL, Opcode.LOOP, Opcode.READ, Opcode.ADD, Opcode.BEQ,
+                Opcode.JUMP))
         in_fetch, running = state == ScalarState.FETCH, state != ScalarState.IDLE
         active = running & (state != ScalarState.FAULT)
 
@@ -126,9 +126,9 @@ class ScalarUnit(wiring.Component):
             fetch.keep.eq(counter.keep), fetch.keep_valid.eq(counter.keep_valid),
             counter.length.eq(self.length), counter.fetch.eq(in_fetch),
             counter.leave.eq(control.leave), counter.branch.eq(execute.branch),
-            counter.push.eq(execute.push), counter.count.eq(values[0]), counter.end.eq(values[1]),
-            counter.destination.eq(Mux(opcode == Opcode.LOOP, values[1],
-                                       Mux(opcode == Opcode.JUMP, values[0], values[2]))),
+            counter.push.eq(execute.push), counter.count.eq(loop.count), counter.end.eq(loop.end),
+            counter.destination.eq(Mux(opcode == Opcode.LOOP, loop.end, Mux(
+                opcode == Opcode.JUMP, jump.target, branch.target))),
             self.pc.eq(counter.pc),
         ]
 
@@ -141,23 +141,23 @@ class ScalarUnit(wiring.Component):
         ]
 
         # Execute. What is written while registers are cleared is what the ALU makes of zeros.
-        row, lane = values[0], values[1]
         m.d.comb += [
             execute.valid.eq((state == ScalarState.EXECUTE) & (operands.illegal == Fault.NONE)),
             execute.opcode.eq(opcode), execute.taken.eq(alu.taken),
             execute.full.eq(counter.full),
-            execute.skip.eq(~values[0].any()), execute.empty.eq(values[1] == counter.target),
-            execute.row_fault.eq(reaches(row, config.acc_rows)),
-            execute.lane_fault.eq(reaches(lane, config.dim)),
+            execute.skip.eq(~loop.count.any()), execute.empty.eq(loop.end == counter.target),
+            execute.row_fault.eq(reaches(read.row, config.acc_rows)),
+            execute.lane_fault.eq(reaches(read.lane, config.dim)),
             execute.checker_idle.eq(tensor.checked), execute.checker_ready.eq(tensor.i.ready),
-            alu.opcode.eq(opcode), alu.a.eq(values[0]), alu.b.eq(values[1]),
+            alu.opcode.eq(opcode), alu.a.eq(alu_insn.a), alu.b.eq(alu_insn.b),
             alu.multiply.eq(opcode == Opcode.MUL), alu.pass_valid.eq(state == ScalarState.ACC_DATA),
             operands.write.eq(execute.write_rd | (state == ScalarState.RESULT)),
-            operands.rd.eq(data.View(header_layout(Opcode.ADD), header).rd),
+            operands.rd.eq(alu_insn.rd),
             operands.data.eq(Mux(state == ScalarState.RESULT, alu.late, alu.result)),
             # ``read``: a word of the accumulators passes the ALU.
-            accumulators.request.eq(state == ScalarState.ACC_REQUEST), accumulators.row.eq(row),
-            accumulators.lane.eq(lane), alu.passed.eq(accumulators.word),
+            accumulators.request.eq(state == ScalarState.ACC_REQUEST),
+            accumulators.row.eq(read.row), accumulators.lane.eq(read.lane),
+            alu.passed.eq(accumulators.word),
         ]
 
         # Check and issue. Strides are cleared with the registers.
@@ -167,7 +167,7 @@ class ScalarUnit(wiring.Component):
             tensor.stride_index.eq(Mux(operands.cleared, stride.x, operands.clearing)),
             tensor.stride_write.eq(execute.write_stride | (
                 ~operands.cleared & operands.clearing[:len(tensor.stride_index)].any())),
-            *(tensor.stride[f"s{i}"].eq(values[i]) for i in range(3)),
+            *(tensor.stride[name].eq(stride[name]) for name in ("s0", "s1", "s2")),
         ]
 
         m.d.comb += [
@@ -184,8 +184,8 @@ class ScalarUnit(wiring.Component):
             self.activities[Unit.SCALAR].eq(control.activity),
             faults.begin.eq(~running & self.start), faults.active.eq(active),
             faults.fail.eq(control.fail), faults.draining.eq(state == ScalarState.DRAIN),
-            faults.pc.eq(self.pc), faults.opcode.eq(opcode), faults.row.eq(row),
-            faults.lane.eq(lane),
+            faults.pc.eq(self.pc), faults.opcode.eq(opcode), faults.row.eq(read.row),
+            faults.lane.eq(read.lane),
             faults.checked.eq(tensor.fault), faults.checker_idle.eq(tensor.checked),
             faults.error.eq(tensor.error), faults.empty.eq(tensor.finished),
             self.fault_valid.eq(faults.valid), self.fault.eq(faults.fault),

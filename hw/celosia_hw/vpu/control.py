@@ -5,7 +5,7 @@ from amaranth.lib import data, enum
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
-from celosia.arch.vector import Post, VectorOp
+from celosia.arch.vector import Dst, Post, ReduceOp, VectorOp
 from celosia_hw.fp.compare import ordered
 from celosia_hw.fp.convert import f32_flush
 
@@ -62,8 +62,8 @@ def control_layout(config: TpuConfig) -> data.StructLayout:
     floating = ("fma", "i2f", "fixed", "table", "special", "div") if config.bf16 else ()
     parts = ("simple", "product", "requant", *floating, "reduce")
     return data.StructLayout({
-        "valid": 1, **{part: 1 for part in parts}, "first": 1, "op": 6, "post": 4, "reduce_op": 3,
-        "dst": 3, "param": 32,
+        "valid": 1, **{part: 1 for part in parts}, "first": 1, "op": VectorOp, "post": Post,
+        "reduce_op": ReduceOp, "dst": Dst, "param": 32,
     })
 
 
@@ -73,8 +73,8 @@ def row_layout() -> data.StructLayout:
     ``reduce``: it reduces rows; ``first``: the row is the first of its group.
     """
     return data.StructLayout({
-        "valid": 1, "op": 6, "post": 4, "dst": 3, "param": 32, "reduce": 1, "reduce_op": 3,
-        "first": 1,
+        "valid": 1, "op": VectorOp, "post": Post, "dst": Dst, "param": 32, "reduce": 1,
+        "reduce_op": ReduceOp, "first": 1,
     })
 
 

@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.vector import Dst, Reduce, Src, VectorOp
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.vpu.control import LaneSource, control_layout, decode, row_layout
@@ -83,7 +83,8 @@ class Issue(wiring.Component):
         m.submodules.agen = agen = AddressGenerator(config)
         command = self.i.payload
         now = Signal(data.StructLayout({  # of this instruction
-            "op": 6, "post": 4, "dst": 3, "param": 32, "reduce": Reduce, "reduce_op": 3,
+            "op": VectorOp, "post": Post, "dst": Dst, "param": 32, "reduce": Reduce,
+            "reduce_op": ReduceOp,
             "scatter": 1, "grouped": 1,  # a line of rows becomes one row
             "tree": 1, "p": 1, "q": 1,  # uses the tree, and rows of P and Q
         }), reset_less=True)

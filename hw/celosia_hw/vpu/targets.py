@@ -4,6 +4,7 @@ from amaranth.lib import data
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.vector import Dst, ReduceOp
 from celosia_hw.memory.ports import row_bits
 
 __all__ = ["target_layout"]
@@ -22,6 +23,6 @@ def target_layout(config: TpuConfig) -> data.StructLayout:
     """
     return data.StructLayout({
         "acc": 1, "last": 1, "write": 1, "error": 1, "row": row_bits(config),
-        "tree": 1, "collect": 1, "first": 1, "lane": ceil_log2(config.dim), "dst": 3,
-        "reduce_op": 3,
+        "tree": 1, "collect": 1, "first": 1, "lane": ceil_log2(config.dim), "dst": Dst,
+        "reduce_op": ReduceOp,
     })

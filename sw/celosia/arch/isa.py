@@ -117,6 +117,8 @@ class Field:
     doc: str
     enum: type[IntEnum] | None = None
     default: int = 0
+    #: Names a stride register of a stream.
+    is_stride: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ def _branch(opcode: Opcode, summary: str, condition: str) -> Instruction:
 
 
 def _stride(name: str, lsb: int, of: str) -> Field:
-    return Field(name, lsb, 3, f"stride register of {of} (x0: consecutive rows)")
+    return Field(name, lsb, 3, f"stride register of {of} (x0: consecutive rows)", is_stride=True)
 
 
 _DMA_FIELDS = (
@@ -293,9 +295,10 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          Field("accumulate", 13, 1, "add to the accumulators (else set them)"),
          Field("wload", 14, 1, "load a weight tile first (else keep the last one)", default=1),
          Field("transpose", 15, 1, "load the weight tile transposed"),
-         Field("xacc", 16, 3, "stride register of the accumulator stream (x0: consecutive rows)"),
-         Field("xacts", 19, 3, "stride register of the acts stream (x0: consecutive rows)"),
-         Field("xw", 22, 3, "stride register of the weight rows; s0 only (x0: consecutive)")),
+         _stride("xacc", 16, "the accumulator stream"),
+         _stride("xacts", 19, "the acts stream"),
+         Field("xw", 22, 3, "stride register of the weight rows; s0 only (x0: consecutive)",
+               is_stride=True)),
         (Operand("acc", OperandType.ACC_ROW, "first accumulator row"),
          Operand("acts", OperandType.UB_ROW, "first row of activations"),
          Operand("w", OperandType.UB_ROW, "first row of the weight tile", default=0),

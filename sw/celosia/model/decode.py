@@ -24,7 +24,7 @@ _VALUES = {opcode: [(field.name, {int(value): value for value in field.enum})
            for opcode, instruction in isa.BY_OPCODE.items()}
 #: Fields of an instruction that name the stride register of a stream.
 _STRIDES = {opcode: [field.name for field in instruction.fields
-                     if opcode in PLACES and field.name.startswith("x")]
+                     if field.is_stride]
             for opcode, instruction in isa.BY_OPCODE.items()}
 #: Scalar instructions that take longer than others, by so many cycles.
 _SLOWER = {Opcode.MUL: 1, Opcode.SHL: 1, Opcode.SHR: 1, Opcode.SAR: 1, Opcode.JUMP: 2,
