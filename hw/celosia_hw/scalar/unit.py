@@ -143,21 +143,20 @@ class ScalarUnit(wiring.Component):
         # Execute. What is written while registers are cleared is what the ALU makes of zeros.
         m.d.comb += [
             execute.valid.eq((state == ScalarState.EXECUTE) & (operands.illegal == Fault.NONE)),
-            execute.opcode.eq(opcode), execute.taken.eq(alu.taken),
-            execute.full.eq(counter.full),
+            execute.opcode.eq(opcode), execute.taken.eq(alu.taken), execute.full.eq(counter.full),
             execute.skip.eq(~loop.count.any()), execute.empty.eq(loop.end == counter.target),
             execute.row_fault.eq(reaches(read.row, config.acc_rows)),
             execute.lane_fault.eq(reaches(read.lane, config.dim)),
             execute.checker_idle.eq(tensor.checked), execute.checker_ready.eq(tensor.i.ready),
             alu.opcode.eq(opcode), alu.a.eq(alu_insn.a), alu.b.eq(alu_insn.b),
-            alu.multiply.eq(opcode == Opcode.MUL), alu.pass_valid.eq(state == ScalarState.ACC_DATA),
+            alu.multiply.eq(opcode == Opcode.MUL), alu.passed.eq(accumulators.word),
+            alu.pass_valid.eq(state == ScalarState.ACC_DATA),
             operands.write.eq(execute.write_rd | (state == ScalarState.RESULT)),
             operands.rd.eq(alu_insn.rd),
             operands.data.eq(Mux(state == ScalarState.RESULT, alu.late, alu.result)),
             # ``read``: a word of the accumulators passes the ALU.
             accumulators.request.eq(state == ScalarState.ACC_REQUEST),
-            accumulators.row.eq(read.row), accumulators.lane.eq(read.lane),
-            alu.passed.eq(accumulators.word),
+            *(getattr(accumulators, name).eq(read[name]) for name in ("row", "lane")),
         ]
 
         # Check and issue. Strides are cleared with the registers.
