@@ -5,16 +5,22 @@ product of two bf16 is exact in fp32 or underflows, so plain float32 arithmetic 
 chain only where a subnormal appears. None can where the smallest non-zero magnitudes of the
 activations and of the tile have exponents that sum to -112 or more, for then every product, and so
 every partial sum, is a multiple of 2**-126. Other operands take a path that flushes in each step.
+
+Where products are exact, it is the same whether a sum is rounded after a product or fused with it.
+So the host's GEMM gives the chain too, if it has one sum for each element and adds to it in order.
+Some do, some do not; it is tried, for each shape.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.numerics import flush
 
-__all__ = ["BLOCK", "SAFE", "sums"]
+__all__ = ["FINITE", "SAFE", "plain_sums", "sums"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
@@ -25,8 +31,12 @@ _TINY = np.float32(2.0**-126)
 SAFE = 2 * 127 - 112
 #: Biased exponents of the largest operands that sum to less cannot make an overflow.
 _OVERFLOW = 360
+#: Biased exponents of the largest operands that sum to this or less: no product overflows.
+FINITE = 2 * 127 + 126
+#: Products of a GEMM that no library spreads over threads: its order could depend on their number.
+_ALONE = 1 << 18
 #: Elements of a block of partial sums: the block and its products fit a second-level cache.
-BLOCK = 1 << 15
+_BLOCK = 1 << 16
 
 
 def sums(acts: U16, tiles: U16) -> U32:
@@ -49,8 +59,9 @@ def sums(acts: U16, tiles: U16) -> U32:
     w_low, w_high = _exponents(w, (1, 2))  # of each tile
     safe = a_low + w_low[:, np.newaxis] >= SAFE
     with np.errstate(all="ignore"):
+        a_top, w_top = int(a_high.max()), int(w_high.max())
         if safe.all():
-            out = _chain(a, w, exact=False)
+            out = plain_sums(a, w, a_top + w_top <= FINITE)
         else:
             out = np.empty((a.shape[0], a.shape[1], w.shape[2]), np.float32)
             for b, rows in enumerate(safe):
@@ -58,10 +69,64 @@ def sums(acts: U16, tiles: U16) -> U32:
                     if part.any():
                         out[b, part] = _chain(a[b:b + 1, part], w[b:b + 1], exact)[0]
     bits = np.ascontiguousarray(out).view(np.uint32)
-    a_top, w_top = int(a_high.max()), int(w_high.max())
     if max(a_top, w_top) == 255 or a_top + w_top >= _OVERFLOW:  # there may be a NaN
         bits = np.asarray(flush(bits))
     return bits
+
+
+def plain_sums(acts: F32, tiles: F32, finite: bool) -> F32:
+    """Return the sums of `sums` where no subnormal can appear; wants warnings switched off.
+
+    ``finite``: no product overflows either.
+    """
+    batch, rows, depth = acts.shape
+    columns = tiles.shape[2]
+    step = max(_ALONE // (depth * columns), 1)
+    cuts = [(row, min(row + step, rows)) for row in range(0, rows, step)]
+    turned = tiles.strides[2] > tiles.strides[1]
+    if not finite or not all([_ascends(end - row, depth, columns, turned) for row, end in cuts]):
+        return _products(acts, tiles)
+    out = np.empty((batch, rows, columns), np.float32)
+    for row, end in cuts:
+        np.matmul(acts[:, row:end], tiles, out=out[:, row:end])
+    return out
+
+
+def _products(acts: F32, tiles: F32) -> F32:
+    """Return the same, by products of a column and a row each."""
+    inner, outer = (np.ascontiguousarray(each) for each in (
+        acts.transpose(2, 0, 1), tiles.swapaxes(0, 1)))
+    depth, batch, rows = inner.shape
+    out = np.zeros((batch, outer.shape[2], rows), np.float32)
+    step = max(_BLOCK // out[0].size, 1)
+    product = np.empty_like(out[:step])
+    for b in range(0, batch, step):
+        part = out[b:b + step]
+        for k in range(depth):
+            # Sums nothing, and is faster than a product with an operand that is repeated.
+            np.einsum("bn,bm->bnm", outer[k, b:b + step], inner[k, b:b + step],
+                      out=product[:len(part)])
+            part += product[:len(part)]
+    return out.swapaxes(1, 2)
+
+
+@lru_cache(maxsize=1024)
+def _ascends(rows: int, depth: int, columns: int, turned: bool) -> bool:
+    """Whether the host's GEMM adds products of this shape one after another, k ascending.
+
+    ``turned``: the tiles lie by columns.
+    """
+    rng = np.random.default_rng(0)
+
+    def draw(*shape: int) -> F32:
+        # Rounding shows the order: terms are of several magnitudes.
+        numbers = rng.standard_normal(shape) * np.exp2(rng.integers(-6, 7, shape))
+        return _widen((numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16))
+
+    acts, tiles = draw(2, rows, depth), draw(2, depth, columns)
+    if turned:
+        tiles = np.ascontiguousarray(tiles.swapaxes(1, 2)).swapaxes(1, 2)
+    return np.array_equal(np.matmul(acts, tiles), _chain(acts, tiles, exact=False))
 
 
 def _widen(bits: U16) -> F32:
@@ -88,7 +153,7 @@ def _chain(acts: F32, tiles: F32, exact: bool) -> F32:
     inner = np.ascontiguousarray(acts.swapaxes(1, 2)) if wide else tiles
     outer = tiles.swapaxes(1, 2) if wide else acts
     out = np.zeros((outer.shape[0], outer.shape[1], inner.shape[2]), np.float32)
-    step = max(BLOCK // inner.shape[2], 1)
+    step = max(_BLOCK // inner.shape[2], 1)
     batch = max(step // outer.shape[1], 1)
     for b in range(0, out.shape[0], batch):
         for row in range(0, out.shape[1], step):

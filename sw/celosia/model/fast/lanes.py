@@ -39,6 +39,9 @@ _SECOND: dict[Post, Callable[..., Any]] = {
     Post.RSQRT: special.f32_rsqrt,
     Post.SQRT: special.f32_sqrt,
     Post.DIV: special.f32_div,
+    Post.F2I: numerics.f32_to_i32,
+    Post.F2I_FLOOR: lambda x: numerics.f32_to_i32(x, np.floor),
+    Post.F2I_TRUNC: lambda x: numerics.f32_to_i32(x, np.trunc),
 }
 
 
@@ -49,6 +52,8 @@ def first_stage(op: Op, param: int) -> Callable[..., U32]:
 
 def second_stage(post: Post, param: int) -> Callable[..., U32]:
     """Return what :func:`celosia.model.lanes.second_stage` does, or the same sooner."""
+    if post == Post.CLAMP_F:
+        return lambda x: numerics.clamp_f(x, param & 0xFFFF, param >> 16)
     return _SECOND.get(post) or lanes.second_stage(post, param)
 
 

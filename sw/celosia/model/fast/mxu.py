@@ -1,4 +1,4 @@
-"""Matmuls alone: those of int8, and those of bf16 that :mod:`celosia.model.fast.batches` leaves."""
+"""Matmuls alone: those that :mod:`celosia.model.fast.batches` leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.arch.isa import MatmulFormat
 from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 
-__all__ = ["FastMxu", "repeats", "write"]
+__all__ = ["FastMxu", "int8_sums", "repeats", "write"]
 
 F32 = NDArray[np.float32]
 U32 = NDArray[np.uint32]
@@ -22,8 +22,6 @@ U32 = NDArray[np.uint32]
 class FastMxu:
     """The array and its tile of weights.
 
-    Sums of at most 256 products of int8 stay below 2**24: a float32 BLAS forms them exactly.
-
     Parameters
     ----------
     config
@@ -31,10 +29,8 @@ class FastMxu:
     """
 
     def __init__(self, config: TpuConfig):
-        self._wide = config.bf16
         self._tile: NDArray = np.zeros((config.dim, config.dim),
                                        np.uint16 if config.bf16 else np.uint8)
-        self._int8: F32 | None = None
 
     def load(self, weights: Stream, transpose: bool, ub: NDArray) -> None:
         """Take rows as the tile."""
@@ -42,25 +38,26 @@ class FastMxu:
         if len(rows) < dim:
             rows = np.concatenate([rows, np.zeros((dim - len(rows), dim), rows.dtype)])
         self._tile = (rows.T if transpose else rows).copy()
-        self._int8 = None
 
     def execute(self, command: Matmul, ub: NDArray, acc: U32) -> None:
         """Do what `celosia.model.mxu.Mxu.execute` does."""
         if command.weights is not None:
             self.load(command.weights, command.transpose, ub)
+        sums = chain.sums if command.fmt == MatmulFormat.BF16 else int8_sums
         acts = ub[command.acts.index()]
-        if command.fmt == MatmulFormat.BF16:
-            write(command, chain.sums(acts[np.newaxis], self._tile[np.newaxis])[0], acc)
-            return
-        if self._int8 is None:
-            self._int8 = self._signed(self._tile)
-        sums = np.matmul(self._signed(acts), self._int8)
-        write(command, sums.astype(np.int32).view(np.uint32), acc)
+        write(command, sums(acts[np.newaxis], self._tile[np.newaxis])[0], acc)
 
-    def _signed(self, lanes: NDArray) -> F32:
-        if self._wide:
-            lanes = lanes.astype(np.uint8)
-        return lanes.view(np.int8).astype(np.float32)
+
+def int8_sums(acts: NDArray, tiles: NDArray) -> U32:
+    """Return sums[b][m][n] of acts[b][m][k] * tiles[b][k][n], the low bytes of both.
+
+    Sums of at most 256 products of int8 stay below 2**24: a float32 BLAS forms them exactly.
+    """
+    return np.matmul(_signed(acts), _signed(tiles)).astype(np.int32).view(np.uint32)
+
+
+def _signed(lanes: NDArray) -> F32:
+    return lanes.astype(np.int8).astype(np.float32)
 
 
 @np.errstate(all="ignore")

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from celosia.arch import numerics
 
-__all__ = ["COARSE", "exponent", "f32_add", "f32_equal", "f32_fma", "f32_less", "f32_less_equal",
-           "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_sum", "f32_to_bf16", "relu_f"]
+__all__ = ["COARSE", "clamp_f", "exponent", "f32_add", "f32_equal", "f32_fma", "f32_less",
+           "f32_less_equal", "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_sum", "f32_to_bf16",
+           "f32_to_i32", "relu_f"]
 
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
@@ -31,6 +32,8 @@ U32 = NDArray[np.uint32]
 COARSE = 24
 #: Biased exponents of factors that add to this have a product of at least 2**-125.
 _FAR = 2 * 127 - 125
+#: Numbers below it, and above its negative, are int32 when they are rounded.
+_RANGE = 2.0**31
 _ONE = np.uint32(1)
 _HALF = np.int64(1 << 28)
 _BELOW_FLOAT32 = np.int64((1 << 29) - 1)
@@ -141,7 +144,7 @@ def f32_less_equal(a: U32, b: U32) -> U32:
     return np.asarray(numerics.f32_less_equal(a, b))
 
 
-def _ordered(bits: U32) -> NDArray[np.int32]:
+def _ordered(bits: U32 | NDArray[np.int32]) -> NDArray[np.int32]:
     """Integers in the order of the numbers, -0 below +0; its own inverse."""
     signed = bits.view(np.int32)
     return signed ^ ((signed >> np.int32(31)) & np.int32(0x7FFFFFFF))
@@ -168,6 +171,24 @@ def relu_f(x: U32) -> U32:
     if _calm(x):
         return np.maximum(x.view(np.int32), np.int32(0)).view(np.uint32)
     return np.asarray(numerics.relu_f(x))
+
+
+def clamp_f(x: U32, lo: int, hi: int) -> U32:
+    """Value between two of bf16."""
+    least, most = (np.array([bits << 16], np.uint32) for bits in (lo, hi))
+    if _calm(x) and _calm(least) and _calm(most):
+        clamped = np.minimum(np.maximum(_ordered(x), _ordered(least)), _ordered(most))
+        return _ordered(clamped).view(np.uint32)
+    return np.asarray(numerics.clamp_f(x, lo, hi))
+
+
+def f32_to_i32(x: U32, rounding: np.ufunc = np.rint) -> U32:
+    """Words of the integer that ``rounding`` gives."""
+    values = x.view(np.float32)
+    if (values.item(values.argmin()) > -_RANGE and values.item(values.argmax()) < _RANGE
+            and (rounding is not np.floor or exponent(x))):
+        return rounding(values).astype(np.int32).view(np.uint32)
+    return np.asarray(numerics.f32_to_i32(x, rounding)).view(np.uint32)
 
 
 def f32_to_bf16(x: U32) -> U16:

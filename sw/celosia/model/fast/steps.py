@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.commands import Command, Dma, Matmul, Touch, Vector
-from celosia.arch.isa import MatmulFormat, Mem
+from celosia.arch.isa import Mem
 from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.fast import dma, vpu
-from celosia.model.fast.batches import Batch, Job, Scratch
+from celosia.model.fast.batches import Batch, Job
 from celosia.model.fast.mxu import FastMxu, repeats
 from celosia.model.state import ModelResult, State
 
@@ -63,7 +63,6 @@ class Steps:
         self._read: NDArray[np.bool_] = np.zeros(len(state.ub), np.bool_)
         self._written: NDArray[np.bool_] = np.zeros(len(state.acc), np.bool_)
         self._targets: set[Stream] = set()
-        self._scratch = Scratch()
 
     def add(self, command: Command, beyond: ModelResult | None = None) -> None:
         """Add a command; how the run ends at it if it is a gather or scatter with a bad index."""
@@ -86,7 +85,7 @@ class Steps:
         """Make steps of all commands so far."""
         if not self._jobs:
             return
-        batch = Batch(self._jobs, self._scratch)
+        batch = Batch(self._jobs)
         self.made.append(partial(batch.execute, self._state.ub, self._state.acc))
         self._jobs = []
         self._read[:] = False
@@ -96,8 +95,7 @@ class Steps:
     def _matmul(self, command: Matmul) -> None:
         if command.weights is not None:
             self._weights, self._held = (command.weights, command.transpose), False
-        if (command.fmt == MatmulFormat.BF16 and self._weights is not None
-                and not repeats(command.acc)):
+        if self._weights is not None and not repeats(command.acc):
             self._job(Job(command, *self._weights))
             return
         self.close()

@@ -32,6 +32,32 @@ def test_chain(shape, kind):
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("shape", [(2, 1, 16), (3, 7, 8), (2, 64, 16), (1, 300, 32), (1, 40, 128)])
+def test_chain_by_a_gemm(shape, turned):
+    """Where the host's GEMM adds as the array does, it is taken; the bits are the same."""
+    batch, rows, dim = shape
+    rng = np.random.default_rng(rows)
+    acts, tiles = (
+        (rng.integers(0, 1 << 16, (batch, count, dim)) & 0x807F
+         | rng.integers(115, 140, (batch, count, dim)) << 7).astype(np.uint16)
+        for count in (rows, dim))
+    if turned:
+        tiles = tiles.swapaxes(1, 2)
+    expected = [mxu.chain(*each) for each in zip(acts, tiles, strict=True)]
+    np.testing.assert_array_equal(sums(acts, tiles), expected)
+
+
+def test_chain_of_products_beyond_the_largest():
+    """A product that overflows stays so, although the sum with what came before would not."""
+    acts = np.array([[[0xFF00, 0x7F00] + [0] * 14] * 4], np.uint16)
+    tiles = np.zeros((1, 16, 16), np.uint16)
+    tiles[0, 0], tiles[0, 1] = 0x3F80, 0x4000
+    expected = [mxu.chain(*each) for each in zip(acts, tiles, strict=True)]
+    assert expected[0][0, 0] == 0x7F800000
+    np.testing.assert_array_equal(sums(acts, tiles), expected)
+
+
 def test_chain_starts_from_plus_zero():
     acts = np.array([[[0x8000, 0x8000]]], np.uint16)
     tiles = np.full((1, 2, 2), 0x3F80, np.uint16)

@@ -113,3 +113,28 @@ def test_multiply_add_on_a_tie():
     check("f32_fma", a, b, c)
     check("f32_fma", a, b, c - np.uint32(1))
     check("f32_fma", a, b ^ np.uint32(1 << 31), c)
+
+
+@pytest.mark.parametrize("rounding", [np.rint, np.floor, np.trunc])
+@pytest.mark.parametrize("odd", [None, *ODD, 0x4EFFFFFF, 0x4F000000, 0xCF000000, 0xCF000001])
+def test_integers(rounding, odd):
+    bits = calm(np.random.default_rng(5), 20, (6, 8))
+    if odd is not None:
+        bits[3, 4] = odd
+    with np.errstate(all="ignore"):
+        got = fast.f32_to_i32(bits, rounding)
+        expected = numerics.f32_to_i32(bits, rounding)
+    np.testing.assert_array_equal(got.view(np.int32), expected, strict=True)
+
+
+@pytest.mark.parametrize("bounds", [
+    (0xBF80, 0x3F80), (0x8000, 0x0000), (0x3F80, 0xBF80), (0x7FC0, 0x3F80), (0xFF80, 0x7F80),
+    (0x0001, 0x3F80), (0xC300, 0x42FE)])
+@pytest.mark.parametrize("odd", [None, *ODD])
+def test_clamp(bounds, odd):
+    bits = calm(np.random.default_rng(6), 10, (6, 8))
+    if odd is not None:
+        bits[3, 4] = odd
+    with np.errstate(all="ignore"):
+        got, expected = (module.clamp_f(bits, *bounds) for module in (fast, numerics))
+    np.testing.assert_array_equal(got, expected, strict=True)
