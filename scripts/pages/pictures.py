@@ -103,7 +103,7 @@ def timeline() -> str:
     """Return when each unit works on which instruction of a product."""
     found, cycles = spans()
     left, width, line = 70, 700, 40
-    parts = [text(left, 24, f"64 x 64 * 64 x 64 in int8, scaled to int8, on core: {cycles:,} cycles",
+    parts = [text(left, 24, f"64 x 64 * 64 x 64 in int8, scaled to int8, core: {cycles:,} cycles",
                   font_weight="bold")]
     for row, (unit, colour) in enumerate(COLOURS.items()):
         y = 44 + row * line

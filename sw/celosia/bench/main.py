@@ -30,7 +30,7 @@ examples:
   celosia bench train --preset core --batch 128  a step of training, and where its cycles go
   celosia bench vector --preset core             rows a cycle of every operation
   celosia bench compiled --name convolution      programs compiled from JAX
-  celosia bench table                            every line of the README's table
+  celosia bench table                            every line of docs/performance.md's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
 """
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
                              "bf16, every instruction of the vector unit, programs compiled from "
-                             "JAX, or the README's table")
+                             "JAX, or docs/performance.md's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",

@@ -83,7 +83,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
                       help="the same into its flash memory, where it stays")
     build.set_defaults(run=_build)
 
-    table = inner.add_parser("table", help="make the README's table of boards",
+    table = inner.add_parser("table", help="make docs/performance.md's table of boards",
                              description="Make a Markdown table of reports that builds wrote.")
     table.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json",
                        help="report.json in the output folder of a build")

@@ -1,4 +1,4 @@
-"""What is said of a build: as data, as text, and as a line of the README's table."""
+"""What is said of a build: as data, as text, and as a line of docs/performance.md's table."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _fmax(report: Mapping[str, Any]) -> str:
 
 
 def table(reports: Iterable[Mapping[str, Any]]) -> str:
-    """Return the README's table of boards, in Markdown; Fmax is that of the slowest and the fastest
+    """Return the table of boards of docs/performance.md; Fmax is of the slowest and the fastest
     seed; GMAC/s are those of an array that makes a row a cycle, at the slowest.
     """
     lines = [("| board | chip | clock, MHz | Fmax, MHz (seeds) | LUTs | flip-flops | DSP blocks | "

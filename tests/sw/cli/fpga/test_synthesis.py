@@ -1,6 +1,6 @@
 """Area of chips, by synthesis with Yosys: what must be in DSP blocks and block RAM is, and what was
-won is not lost. Mapped in half the usual time, to about a tenth more LUTs: the figures of README.md
-are smaller.
+won is not lost. Mapped in half the usual time, to about a tenth more LUTs: the figures of
+docs/performance.md are smaller.
 """
 
 import pytest
