@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from celosia.cli import compile, files, fpga, info, report, run, serve, verilog
+from celosia.cli import compile, data, files, fpga, info, report, run, serve, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -66,6 +66,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     report.add_parser(commands)
     files.add_parsers(commands)
     run.add_parser(commands)
+    data.add_parser(commands)
     serve.add_parser(commands)
     verilog.add_parser(commands)
     fpga.add_parser(commands)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.cli.idx import FILES, array_of, unpacked
 from celosia.driver.errors import needs
 
 __all__ = ["MNIST_FILES", "Digits", "digits", "mnist"]
 
 #: MNIST's files by what they hold, and the MD5 of their contents (unpacked).
 MNIST_FILES = {
-    "train images": ("train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"),
-    "train labels": ("train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"),
-    "test images": ("t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"),
-    "test labels": ("t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"),
+    "train images": (FILES[0], "6bbc9ace898e44ae57da46a324031adb"),
+    "train labels": (FILES[1], "a25bea736e30d166cdddb491f175f624"),
+    "test images": (FILES[2], "2646ac647ad5339dbf082846283269ea"),
+    "test labels": (FILES[3], "27ae3e4e09519cfbb04c329615203637"),
 }
-_IDX_UBYTE = 0x08
 #: Share of scikit-learn's digits that is kept for testing.
 _TEST_SHARE = 4
 
@@ -59,32 +57,14 @@ def digits() -> Digits:
     return Digits("scikit-learn's digits", 8, x[train], y[train], x[test], y[test])
 
 
-def _contents(folder: Path, name: str, wanted: str) -> bytes:
-    """Return the unpacked contents of ``name`` or ``name``.gz; ValueError where they are wrong."""
-    paths = [folder / f"{name}.gz", folder / name]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise ValueError(f"--mnist must name a folder with {name}.gz (or {name}), there is none "
-                         f"in {folder}")
-    raw = path.read_bytes()
-    if path.suffix == ".gz":
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, OSError) as error:
-            raise ValueError(f"{path} must be a gzip file, but: {error}") from None
+def _array(folder: Path, name: str, wanted: str, axes: int) -> NDArray[np.uint8]:
+    """Return what a file of MNIST holds; ValueError where that is another."""
+    path, raw = unpacked(folder, name, "--mnist")
     found = hashlib.md5(raw, usedforsecurity=False).hexdigest()
     if found != wanted:
         raise ValueError(f"{path} must hold MNIST (MD5 {wanted} unpacked), not data with MD5 "
                          f"{found}: fetch it again")
-    return raw
-
-
-def _idx(raw: bytes) -> NDArray[np.uint8]:
-    """Return the array of an IDX file of unsigned bytes."""
-    zero, kind, axes = struct.unpack_from(">HBB", raw)
-    assert (zero, kind) == (0, _IDX_UBYTE)
-    shape = struct.unpack_from(f">{axes}I", raw, 4)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(shape)
+    return array_of(path, raw, axes)
 
 
 def mnist(folder: Path) -> Digits:
@@ -96,7 +76,8 @@ def mnist(folder: Path) -> Digits:
         If a file is missing or does not hold what it must.
     """
     train_x, train_y, test_x, test_y = (
-        _idx(_contents(folder, name, wanted)) for name, wanted in MNIST_FILES.values())
+        _array(folder, name, wanted, 3 if "images" in what else 1)
+        for what, (name, wanted) in MNIST_FILES.items())
 
     def pixels(images: NDArray[np.uint8]) -> NDArray[np.float32]:
         return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
