@@ -93,7 +93,8 @@ def import_spmd(program: Any, *, filename: str | None = None, narrows: bool = Fa
         As of `import_stablehlo`.
     narrows
         Take 64-bit integers, which become narrow, also in what the program takes and gives: see
-        `celosia.frontend.narrow`. Else they must be constant.
+        `celosia.frontend.narrow`. Else they must be constant. Take f16, too, which is computed as
+        f32 and rounded where the program converts to it.
 
     Raises
     ------
@@ -270,7 +271,7 @@ class Importer:
         frame = ValueFrame(made, here.frame)
         [block] = region.blocks
         for argument in block.arguments:
-            type = tensor_type(argument.type)
+            type = tensor_type(argument.type, halves=self.narrows)
             if type.dtype.is_wide and not self.narrows:
                 raise Unsupported(f"elements must have at most 32 bits where they are not "
                                   f"constant, not {type}")
@@ -299,7 +300,7 @@ class Importer:
         """Return a type; None if it has no counterpart, which is noted once for each."""
         if type not in self._types:
             try:
-                self._types[type] = tensor_type(type)
+                self._types[type] = tensor_type(type, halves=self.narrows)
             except Unsupported as error:
                 if str(error) not in self._seen:
                     self._seen.add(str(error))

@@ -78,8 +78,8 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     if algorithm not in ("DEFAULT", "PHILOX"):
         raise Unsupported(f"algorithm must be DEFAULT or PHILOX, not {algorithm}")
     state_type, bits_type = here.types
-    if bits_type.dtype is not DType.U32:
-        raise Unsupported(f"bits must be ui32, not {bits_type}")
+    if bits_type.dtype not in (DType.U32, DType.U16):
+        raise Unsupported(f"bits must be ui32 or ui16, not {bits_type}")
     state = _words_of(here)
     blocks = ceil_div(bits_type.size, 4)
     words = _Words(here, TensorType(DType.U32, (blocks,)))
@@ -101,6 +101,8 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     if state_type.dtype.is_wide:
         pairs = here.emit("reshape", after, shape=(count // 2, 2))
         after = here.emit("bitcast", pairs, dtype=state_type.dtype)
+    if bits_type.dtype is DType.U16:
+        line = here.emit("convert", line, dtype=DType.U16)  # the low bits of each
     return after, here.emit("reshape", line, shape=bits_type.shape)
 
 
