@@ -5,7 +5,7 @@ celosia.tensorflow`` at its top does the same. What chip, how many and on which 
 environment says, as for JAX: see docs/tensorflow.md.
 """
 
-from celosia.tensorflow.names import install
+from celosia.tensorflow.installation import install
 from celosia.tensorflow.resolver import TPUClusterResolver
 from celosia.tensorflow.strategy import TPUStrategy
 

@@ -10,6 +10,8 @@ import tensorflow as tf
 from tensorflow.python.eager.context import LogicalDevice
 
 from celosia.tensorflow.cores import settings
+from celosia.tensorflow.datasets import take_local_mnist
+from celosia.tensorflow.precision import put_mixed_precision
 from celosia.tensorflow.resolver import (
     TPUClusterResolver,
     connect_to_cluster,
@@ -27,12 +29,19 @@ def install() -> None:
         return
     count = settings().devices
     watch()
+    put_mixed_precision()
+    take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy
     tf.distribute.experimental.TPUStrategy = TPUStrategy
     tf.distribute.cluster_resolver.TPUClusterResolver = TPUClusterResolver
     tf.config.experimental_connect_to_cluster = connect_to_cluster
-    tf.tpu.experimental.initialize_tpu_system = initialize_tpu_system
     tf.tpu.experimental_initialize_tpu_system = initialize_tpu_system
+    for tpu in (tf.tpu, tf.compat.v1.tpu):
+        tpu.experimental.initialize_tpu_system = initialize_tpu_system
+        tpu.experimental.shutdown_tpu_system = initialize_tpu_system
+    old = tf.compat.v1
+    old.distribute.experimental.TPUStrategy = TPUStrategy
+    old.distribute.cluster_resolver.TPUClusterResolver = TPUClusterResolver
     logical = tf.config.list_logical_devices
 
     def list_logical_devices(device_type: Any = None) -> Any:
