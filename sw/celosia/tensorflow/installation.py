@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager.context import LogicalDevice
 
+from celosia.tensorflow.contrib import put_contrib, refuse
 from celosia.tensorflow.cores import settings
 from celosia.tensorflow.datasets import take_local_mnist
 from celosia.tensorflow.precision import put_mixed_precision
@@ -16,6 +17,7 @@ from celosia.tensorflow.resolver import (
     TPUClusterResolver,
     connect_to_cluster,
     initialize_tpu_system,
+    no_operation,
 )
 from celosia.tensorflow.strategy import TPUStrategy
 from celosia.tensorflow.variables import watch
@@ -42,6 +44,7 @@ def install() -> None:
     old = tf.compat.v1
     old.distribute.experimental.TPUStrategy = TPUStrategy
     old.distribute.cluster_resolver.TPUClusterResolver = TPUClusterResolver
+    old.tpu.initialize_system = old.tpu.shutdown_system = no_operation
     logical = tf.config.list_logical_devices
 
     def list_logical_devices(device_type: Any = None) -> Any:
@@ -53,3 +56,5 @@ def install() -> None:
 
     tf.config.list_logical_devices = list_logical_devices
     tf.config.experimental.list_logical_devices = list_logical_devices
+    put_contrib()
+    refuse()

@@ -49,7 +49,7 @@ class CallArguments:
     def key(self) -> Any:
         """What makes another program of the same function."""
         rest = tuple(None if tf.is_tensor(each) else each for each in self._flat)
-        specs = tuple((each.dtype, tuple(each.shape)) if each.shape.rank is not None
+        specs = tuple((each.dtype, tuple(each.shape.as_list())) if each.shape.rank is not None
                       else (each.dtype, None) for each in self.tensors)
         return repr(tf.nest.map_structure(lambda _: None, self._whole)), rest, specs
 
@@ -205,7 +205,7 @@ class Replicated:
         return found
 
     def _program(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any]) -> _Program:
-        key = (concrete, tuple(tuple(each.shape) for each in (*row, *outer)))
+        key = (concrete, tuple(tuple(each.shape.as_list()) for each in (*row, *outer)))
         found = self._programs.get(key)
         if found is None:
             found = self._programs[key] = self._compile(concrete, row, outer)
@@ -226,7 +226,7 @@ class Replicated:
         chips = client()
         program = chips.programs.get(module, replicas=self._replicas, narrows=True)
         executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
-        shapes = ", ".join(str(tuple(each.shape)) for each in row)
+        shapes = ", ".join(str(tuple(each.shape.as_list())) for each in row)
         print(f"celosia: {self.name} was compiled for {shapes} in "
               f"{time.monotonic() - start:.1f} s", file=sys.stderr)
         return _Program(executable, aliases)

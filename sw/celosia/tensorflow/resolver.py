@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from celosia.tensorflow.cores import settings
 
-__all__ = ["TPUClusterResolver", "connect_to_cluster", "initialize_tpu_system"]
+__all__ = ["TPUClusterResolver", "connect_to_cluster", "initialize_tpu_system", "no_operation"]
 
 
 class TPUClusterResolver(tf.distribute.cluster_resolver.ClusterResolver):
@@ -84,3 +84,8 @@ def connect_to_cluster(*args: Any, **kwargs: Any) -> None:
 
 def initialize_tpu_system(cluster_resolver: Any = None) -> None:
     """As of `tf.tpu.experimental.initialize_tpu_system`: the chips need no preparation."""
+
+
+def no_operation(*args: Any, **kwargs: Any) -> Any:
+    """As of `tf.compat.v1.tpu.initialize_system`: an operation for a session."""
+    return tf.constant("celosia")
