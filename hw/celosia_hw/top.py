@@ -97,12 +97,6 @@ class Celosia(wiring.Component):
         scalar, load, store = ScalarUnit(config), LoadEngine(config), StoreEngine(config)
         mxu, vpu, arbiter = MatrixUnit(config), VectorUnit(config), ReadArbiter(config)
         bits = row_bits(config)
-        ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, readers=5, writers=2)
-        acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, readers=4, writers=3)
-        for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
-                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
-            m.submodules[name] = into_units(unit)
-
         # The scalar unit reads while no other unit works: it borrows the port of the store engine.
         borrowed: Any = ReadPortSignature(bits, config.acc_row_bits).create()
         m.d.comb += [
@@ -112,17 +106,24 @@ class Celosia(wiring.Component):
         for user in (store.acc, scalar.acc_read):
             m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data)]
 
-        # Port order is priority and the order of registers.PORTS: the MXU first, DMA last. Behind a
-        # load of 32-bit words, a row every other cycle, the vector unit would lose every other one.
-        for memory, readers, writers in (
-                (ub, (mxu.acts, mxu.weights, vpu.ub_p, vpu.ub_q, store.ub),
-                 (vpu.ub_write, load.ub)),
-                (acc, (mxu.acc_read, vpu.acc_p, vpu.acc_q, borrowed),
-                 (mxu.acc_write, vpu.acc_write, load.acc))):
-            for port, unit_port in zip(memory.read, readers, strict=True):
-                wiring.connect(m, port, unit_port)
-            for port, unit_port in zip(memory.write, writers, strict=True):
-                wiring.connect(m, port, unit_port)
+        # Order is priority: the MXU first, DMA last. Behind a load of 32-bit words, a row every
+        # other cycle, the vector unit would lose every other one.
+        ub_reads = {"mxu_acts": mxu.acts, "mxu_weights": mxu.weights, "vpu_p": vpu.ub_p,
+                    "vpu_q": vpu.ub_q, "store": store.ub}
+        ub_writes = {"vpu": vpu.ub_write, "load": load.ub}
+        acc_reads = {"mxu": mxu.acc_read, "vpu_p": vpu.acc_p, "vpu_q": vpu.acc_q,
+                     "store": borrowed}
+        acc_writes = {"mxu": mxu.acc_write, "vpu": vpu.acc_write, "load": load.acc}
+        ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes])
+        acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes])
+        for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
+                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
+            m.submodules[name] = into_units(unit)
+
+        for memory, kind, users in ((ub, "read", ub_reads), (ub, "write", ub_writes),
+                                    (acc, "read", acc_reads), (acc, "write", acc_writes)):
+            for name, user in users.items():
+                wiring.connect(m, getattr(memory, f"{kind}_{name}"), user)
 
         for unit, part in ((Unit.LOAD, load), (Unit.STORE, store), (Unit.MXU, mxu),
                            (Unit.VPU, vpu)):
@@ -133,9 +134,9 @@ class Celosia(wiring.Component):
         wiring.connect(m, store.axi, guard.i_write)
 
         events = host.events
-        conflicts = [*ub.conflicts, *acc.conflicts]
-        del conflicts[7 + 4]  # the MXU's ports on the accumulators come first and never wait
-        del conflicts[7]
+        conflicts = {f"{name}_{port}": memory.conflicts[port]
+                     for name, memory in (("ub", ub), ("acc", acc))
+                     for port in memory.conflicts.shape().members}
         m.d.comb += [
             scalar.start.eq(host.start), scalar.program.eq(host.program),
             scalar.length.eq(host.length), scalar.windows.eq(host.windows),
@@ -145,8 +146,8 @@ class Celosia(wiring.Component):
             events.retired.eq(scalar.retired),
             *(events.activity[name].eq(scalar.activities[i])  # type: ignore[attr-defined]
               for i, name in enumerate(registers.UNIT_NAMES)),
-            *(events.conflicts[name].eq(bit)
-              for name, bit in zip(registers.PORTS, conflicts, strict=True)),
+            # The MXU's ports on the accumulators come first and never wait.
+            *(events.conflicts[name].eq(conflicts[name]) for name in registers.PORTS),
         ]
         self._connect_lite(m, host.axil)
         self._connect_memory(m, guard)

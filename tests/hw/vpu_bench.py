@@ -25,16 +25,20 @@ WIDE_INT8 = TpuConfig("wide_int8", dim=4, int8=True, bf16=False, ub_rows=64, acc
 WIDE = TpuConfig("wide", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=4)
 
 
+#: Readers and writers of a memory.
+_PORTS = ("test", "p", "q"), ("test", "unit")
+
+
 class Bench(wiring.Component):
-    """The unit and both memories; read port 0 and write port 0 of each belong to the test."""
+    """The unit and both memories; the first read and write port of each belong to the test."""
 
     def __init__(self, config: TpuConfig):
         super().__init__({})
         bits = row_bits(config)
         self.config = config
         self.unit = VectorUnit(config)
-        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, 3, 2)
-        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, 3, 2)
+        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, *_PORTS)
+        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, *_PORTS)
 
     def elaborate(self, platform):
         m = Module()
@@ -43,9 +47,9 @@ class Bench(wiring.Component):
         m.submodules.acc = self.acc
         for memory, p, q, write in ((self.ub, unit.ub_p, unit.ub_q, unit.ub_write),
                                     (self.acc, unit.acc_p, unit.acc_q, unit.acc_write)):
-            wiring.connect(m, p, memory.read[1])
-            wiring.connect(m, q, memory.read[2])
-            wiring.connect(m, write, memory.write[1])
+            wiring.connect(m, p, memory.read_p)
+            wiring.connect(m, q, memory.read_q)
+            wiring.connect(m, write, memory.write_unit)
         return m
 
 

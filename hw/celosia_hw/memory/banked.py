@@ -1,7 +1,9 @@
 """On-chip memory of many ports, made of banks that have one read and one write port each."""
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -38,32 +40,36 @@ class BankedMemory(wiring.Component):
     width
         Bits of a row.
     readers, writers
-        Number of read and of write ports.
+        Names of the read and of the write ports in order of priority, first those that must not
+        wait.
 
     Members
     -------
-    read : list of In(ReadPortSignature(row_bits, width))
-    write : list of In(WritePortSignature(row_bits, width))
-        In order of priority, first the ports that must not wait.
-    conflicts : Out(readers + writers)
-        A bit for each port, readers first: it asked in this cycle and was refused.
+    read_NAME : In(ReadPortSignature(row_bits, width))
+    write_NAME : In(WritePortSignature(row_bits, width))
+    conflicts : Out(StructLayout)
+        A bit for each port, of its name: it asked in this cycle and was refused.
     """
 
-    read: list[ReadPort]
-    write: list[WritePort]
-    conflicts: Signal
+    conflicts: data.View
 
-    def __init__(self, rows: int, row_bits: int, width: int, readers: int, writers: int):
+    def __init__(self, rows: int, row_bits: int, width: int, readers: Sequence[str],
+                 writers: Sequence[str]):
         if rows <= 0 or rows % BANKS:
             raise ValueError(f"rows must be a positive multiple of {BANKS}, not {rows!r}")
         if not isinstance(row_bits, int) or 1 << row_bits < rows:
             raise ValueError(f"row_bits must be enough for {rows} rows, not {row_bits!r}")
         self._rows, self._width = rows, width
+        reads, writes = ([f"{kind}_{name}" for name in names]
+                         for kind, names in (("read", readers), ("write", writers)))
         super().__init__({
-            "read": In(ReadPortSignature(row_bits, width)).array(readers),
-            "write": In(WritePortSignature(row_bits, width)).array(writers),
-            "conflicts": Out(readers + writers),
+            **{name: In(ReadPortSignature(row_bits, width)) for name in reads},
+            **{name: In(WritePortSignature(row_bits, width)) for name in writes},
+            "conflicts": Out(data.StructLayout(dict.fromkeys([*reads, *writes], 1))),
         })
+        #: The ports, in order of priority.
+        self.read: list[ReadPort] = [getattr(self, name) for name in reads]
+        self.write: list[WritePort] = [getattr(self, name) for name in writes]
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -73,7 +79,7 @@ class BankedMemory(wiring.Component):
                 taken = [above.valid & (above.addr[:BANK_BITS] == port.addr[:BANK_BITS])
                          for above in group[:index]]
                 m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
-        m.d.comb += self.conflicts.eq(Cat(port.valid & ~port.ready for port in ports))
+        m.d.comb += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
 
         rams = []
         for bank in range(BANKS):

@@ -31,7 +31,8 @@ def granted(ports):
 @pytest.mark.parametrize(("readers", "writers"), [(3, 2), (1, 1), (2, 4)])
 def test_random_traffic_on_all_ports(busy, readers, writers):
     rows = 24
-    memory = BankedMemory(rows, 6, 12, readers, writers)
+    memory = BankedMemory(rows, 6, 12, *([f"p{i}" for i in range(count)]
+                                         for count in (readers, writers)))
     rng = random.Random(f"{busy} {readers}")
     contents = [0] * rows
     refusals = grants = collisions = 0
@@ -52,7 +53,7 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
                 ctx.set(port.data, value)
 
             wins = granted(reads) + granted(writes)
-            conflicts = ctx.get(memory.conflicts)
+            conflicts = ctx.get(memory.conflicts.as_value())
             for index, (port, request) in enumerate(zip([*memory.read, *memory.write],
                                                         reads + writes, strict=True)):
                 assert (ctx.get(port.ready) and request[0]) == wins[index]
@@ -80,8 +81,21 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
     assert refusals > 0 or (readers, writers) == (1, 1)
 
 
+def test_ports_and_their_conflicts_have_names():
+    memory = BankedMemory(8, 3, 4, ["first", "second"], ["only"])
+
+    async def main(ctx):
+        for port in (memory.read_first, memory.read_second, memory.write_only):
+            ctx.set(port.valid, 1)
+        found = {name: ctx.get(memory.conflicts[name])
+                 for name in memory.conflicts.shape().members}
+        assert found == {"read_first": 0, "read_second": 1, "write_only": 0}
+
+    simulate(memory, main)
+
+
 def test_ready_does_not_wait_for_valid():
-    memory = BankedMemory(8, 3, 4, 1, 1)
+    memory = BankedMemory(8, 3, 4, ["in"], ["out"])
 
     async def main(ctx):
         assert ctx.get(memory.read[0].ready)
@@ -91,7 +105,7 @@ def test_ready_does_not_wait_for_valid():
 
 
 def test_rows_outlive_a_reset():
-    memory = BankedMemory(8, 3, 4, 1, 1)
+    memory = BankedMemory(8, 3, 4, ["in"], ["out"])
 
 
     reset = Signal()
@@ -116,9 +130,9 @@ def test_rows_outlive_a_reset():
 @pytest.mark.parametrize("rows", [0, -4, 6])
 def test_rows_must_fill_the_banks(rows):
     with pytest.raises(ValueError, match=f"^rows must be a positive multiple of 4, not {rows}$"):
-        BankedMemory(rows, 8, 8, 1, 1)
+        BankedMemory(rows, 8, 8, ["in"], ["out"])
 
 
 def test_addresses_must_reach_every_row():
     with pytest.raises(ValueError, match="^row_bits must be enough for 16 rows, not 3$"):
-        BankedMemory(16, 3, 8, 1, 1)
+        BankedMemory(16, 3, 8, ["in"], ["out"])
