@@ -36,9 +36,9 @@ def element_bytes(fmt: DmaFormat) -> int:
 
 def formats(config: TpuConfig) -> tuple[DmaFormat, ...]:
     """Formats that the chip has."""
-    return tuple(fmt for fmt, there in (
+    return tuple(fmt for fmt, supported in (
         (DmaFormat.I8, config.int8), (DmaFormat.BF16, config.bf16), (DmaFormat.W32, True),
-    ) if there)
+    ) if supported)
 
 
 def block_bytes(config: TpuConfig) -> int:

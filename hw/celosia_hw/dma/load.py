@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -41,15 +41,12 @@ class LoadEngine(wiring.Component):
     port : In(UnitSignature)
     axi : Out(AxiReadSignature)
     ub, acc : Out(WritePortSignature)
-    bytes : Out
-        Bytes of the beat that is received in this cycle.
     """
 
     port: Any
     axi: Any
     ub: Any
     acc: Any
-    bytes: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -59,7 +56,6 @@ class LoadEngine(wiring.Component):
             "axi": Out(AxiReadSignature(config.bus_bytes)),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
-            "bytes": Out(range(config.bus_bytes + 1)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -94,7 +90,6 @@ class LoadEngine(wiring.Component):
                             4 * _BEATS_AHEAD - 1, name="ahead")
         m.d.sync += walker.stall.eq(ahead >= _BEATS_AHEAD)
         m.d.comb += [
-            self.bytes.eq(Mux(received, config.bus_bytes, 0)),
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]
 

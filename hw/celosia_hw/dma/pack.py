@@ -59,7 +59,7 @@ class Packer(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        there = formats(config)
+        supported = formats(config)
         m.submodules.pieces = pieces = PieceCounter(config)
         wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         row = Signal(config.acc_row_bits, reset_less=True)  # shifted down as pieces leave it
@@ -75,12 +75,12 @@ class Packer(wiring.Component):
             self.o.valid.eq(unit_valid), self.o.payload.eq(unit),
         ]
         piece = {f: Signal(piece_elements(config, f) * (8 << f), name=f"piece_{f.name.lower()}")
-                 for f in there}
+                 for f in supported}
         for f, signal in piece.items():
             m.d.comb += signal.eq(Cat(self._element(m, row, f, k, pieces.ub)
                                       for k in range(piece_elements(config, f))))
         with m.Switch(pieces.fmt):
-            for f in there:
+            for f in supported:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):

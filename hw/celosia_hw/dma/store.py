@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -51,15 +51,12 @@ class StoreEngine(wiring.Component):
     port : In(UnitSignature)
     axi : Out(AxiWriteSignature)
     ub, acc : Out(ReadPortSignature)
-    bytes : Out
-        Bytes of the beat that is sent in this cycle, masked ones included.
     """
 
     port: Any
     axi: Any
     ub: Any
     acc: Any
-    bytes: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -69,7 +66,6 @@ class StoreEngine(wiring.Component):
             "axi": Out(AxiWriteSignature(config.bus_bytes)),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
-            "bytes": Out(range(config.bus_bytes + 1)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -115,7 +111,6 @@ class StoreEngine(wiring.Component):
             w.valid.eq(beats.o.valid & send), beats.o.ready.eq(w.ready & send),
             w.payload.eq(beats.o.payload.beat),
             beat.eq(w.valid & w.ready),
-            self.bytes.eq(Mux(beat, config.bus_bytes, 0)),
             ends.i.valid.eq(beat & beats.o.payload.job_last),
             ends.i.payload.eq(sent + 1),
             self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),

@@ -84,19 +84,19 @@ class Unpacker(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        there = formats(config)
+        supported = formats(config)
         m.submodules.walk = walk = RowWalk(config)
         wiring.connect(m, wiring.flipped(self.rows), walk.i)
 
         # The pieces of the job, and the unit, shifted down as they leave it.
         m.submodules.pieces = pieces = PieceCounter(config)
         wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
-        mask = Signal(max(piece_elements(config, f) for f in there), reset_less=True)
+        mask = Signal(max(piece_elements(config, f) for f in supported), reset_less=True)
         unit = Signal(8 * config.bus_bytes, reset_less=True)
         unit_error = Signal(reset_less=True)
         unit_valid = Signal()
         # The on-chip row under construction, or offered to its port.
-        chunk = min(piece_elements(config, f) for f in there)  # no format writes less at once
+        chunk = min(piece_elements(config, f) for f in supported)  # no format writes less at once
         chunks = [Signal(32 * chunk, name=f"lanes{k}", reset_less=True)
                   for k in range(0, config.dim, chunk)]
         row = Signal(32 * config.dim)
@@ -113,13 +113,13 @@ class Unpacker(wiring.Component):
         ]
         lane_mask = mask | (~pieces.row_ends).replicate(len(mask))
         piece = {f: Signal(32 * piece_elements(config, f), name=f"piece_{f.name.lower()}")
-                 for f in there}
+                 for f in supported}
         for f, signal in piece.items():
             m.d.comb += signal.eq(Cat(
                 Mux(lane_mask[k], self._element(m, unit, f, k, pieces.ub), 0)
                 for k in range(piece_elements(config, f))))
         with m.Switch(pieces.fmt):
-            for f in there:
+            for f in supported:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):

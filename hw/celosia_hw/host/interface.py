@@ -238,12 +238,12 @@ class HostInterface(wiring.Component):
         m.submodules.copy = copy = Memory(shape=32, depth=16, init=[])
         source, sink = copy.read_port(domain="comb"), copy.write_port()
         result = Signal(32, name="stored", reset_less=True)
-        there, first = Signal(reset_less=True), Signal(reset_less=True)
+        written_before, first = Signal(reset_less=True), Signal(reset_less=True)
         m.d.comb += [
             source.addr.eq(_slot(responder.read_word)), sink.addr.eq(_slot(responder.write_word)),
             sink.data.eq(responder.write_data), sink.en.eq(Cat(written.values()).any()),
         ]
-        m.d.sync += [there.eq(0), first.eq(0)]
+        m.d.sync += [written_before.eq(0), first.eq(0)]
         for name in stored:
             register = registers.BY_NAME[name]
             assert register.init in (0, 1)
@@ -251,9 +251,9 @@ class HostInterface(wiring.Component):
             with m.If(written[name]):
                 m.d.sync += ever.eq(1)
             with m.If(responder.read_word == register.offset >> 2):
-                m.d.sync += [there.eq(ever), first.eq(~ever & register.init)]
+                m.d.sync += [written_before.eq(ever), first.eq(~ever & register.init)]
         m.d.sync += result.eq(source.data)
-        with m.If(~there):
+        with m.If(~written_before):
             m.d.sync += result.eq(first)
         return result
 

@@ -26,11 +26,12 @@ def sum_bits(config: TpuConfig) -> int:
 
 
 def bf16_product(m: Module, a: Value, b: Value, significand: Value,
-                 late: Callable[[Value], Value] = lambda value: value) -> Signal:
+                 register: Callable[[Value], Value] = lambda value: value) -> Signal:
     """fp32 product of two bf16, as ``numerics.f32_mul`` of the widened operands.
 
     ``significand`` is the 16-bit product of the two 8-bit significands (leading ones included).
-    The product of two bf16 needs no rounding. ``late`` may put registers where the logic is halved.
+    The product of two bf16 needs no rounding. ``register`` may put registers where the logic is
+    halved.
     """
     a_exp, b_exp = Signal(8), Signal(8)
     high = Signal()  # the significand's value is 2 or more
@@ -50,7 +51,7 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value,
                         Cat(Const(0, 9), significand[:14]))),
     ]
     exponent, fraction, has_zero, is_great, nan, sign = map(
-        late, (exponent, fraction, has_zero, is_great, nan, sign))
+        register, (exponent, fraction, has_zero, is_great, nan, sign))
     m.d.comb += [zero.eq(has_zero | (exponent <= 127)),
                  infinite.eq(is_great | (exponent >= 127 + 255))]
     product = Signal(32)

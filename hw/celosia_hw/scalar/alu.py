@@ -22,8 +22,8 @@ class Alu(wiring.Component):
     result : Out(32)
         Result of mov, add, sub, and, or, xor, slt, sltu. Combinational.
     multiply : In(1)
-        ``late`` is the product; else the shift.
-    late : Out(32)
+        ``pipelined`` is the product; else the shift.
+    pipelined : Out(32)
         a * b mod 2**32 or the shift (shl, shr, sar) of the cycle before.
     pass_valid : In(1), passed : In(32)
         Shift ``passed`` by nothing, instead of a shift.
@@ -36,7 +36,7 @@ class Alu(wiring.Component):
     b: Signal
     result: Signal
     multiply: Signal
-    late: Signal
+    pipelined: Signal
     pass_valid: Signal
     passed: Signal
     taken: Signal
@@ -44,7 +44,7 @@ class Alu(wiring.Component):
     def __init__(self):
         super().__init__({
             "opcode": In(6), "a": In(32), "b": In(32), "result": Out(32), "multiply": In(1),
-            "late": Out(32), "pass_valid": In(1), "passed": In(32), "taken": Out(1),
+            "pipelined": Out(32), "pass_valid": In(1), "passed": In(32), "taken": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -107,6 +107,6 @@ class Alu(wiring.Component):
         shifted = Signal(32)
         m.d.comb += [
             shifted.eq(Cat(coarse, sign.replicate(1 << FINE)).bit_select(fine, 32)),
-            self.late.eq(Mux(self.multiply, product, Mux(back, shifted[::-1], shifted))),
+            self.pipelined.eq(Mux(self.multiply, product, Mux(back, shifted[::-1], shifted))),
         ]
         return m

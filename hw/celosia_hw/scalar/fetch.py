@@ -90,18 +90,18 @@ class InstructionFetch(wiring.Component):
         distance = Signal(signed(bits))
         missed = Signal()  # what was looked for is outside the ring
         looked = Signal(PC_BITS - block_bits, reset_less=True)
-        restart, in_ring, there = Signal(), Signal(), Signal()
+        restart, in_ring, present = Signal(), Signal(), Signal()
         dropped = Signal()  # of the ring, but behind a block that could not be fetched
         m.d.comb += [
             distance.eq(requested - pc_block),
             in_ring.eq(~distance[len(held):].any() & (distance[:len(held)] <= held)),
-            there.eq(distance[:len(held)] > ahead),
+            present.eq(distance[:len(held)] > ahead),
             dropped.eq(error & (distance[:len(held)] < ahead)),
             restart.eq(self.run & ~self.start & missed),
         ]
         m.d.sync += [
-            self.hit.eq(self.look & in_ring & there),
-            self.failed.eq(self.look & in_ring & ~there & error & ~dropped),
+            self.hit.eq(self.look & in_ring & present),
+            self.failed.eq(self.look & in_ring & ~present & error & ~dropped),
             missed.eq(self.look & (~in_ring | dropped) & ~restart),
         ]
         with m.If(self.look):

@@ -153,7 +153,7 @@ class ScalarUnit(wiring.Component):
             alu.pass_valid.eq(state == ScalarState.ACC_DATA),
             operands.write.eq(execute.write_rd | (state == ScalarState.RESULT)),
             operands.rd.eq(alu_insn.rd),
-            operands.data.eq(Mux(state == ScalarState.RESULT, alu.late, alu.result)),
+            operands.data.eq(Mux(state == ScalarState.RESULT, alu.pipelined, alu.result)),
             # ``read``: a word of the accumulators passes the ALU.
             accumulators.request.eq(state == ScalarState.ACC_REQUEST),
             *(getattr(accumulators, name).eq(read[name]) for name in ("row", "lane")),

@@ -8,12 +8,11 @@ from celosia.arch.numerics import NAN
 from celosia.arch.vector import Dst, Post, ReduceOp, VectorOp
 from celosia_hw.fp.compare import ordered
 from celosia_hw.fp.convert import f32_flush
+from celosia_hw.vpu.stages import FMA
 
-__all__ = ["FMA_OPS", "SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency",
+__all__ = ["SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency",
            "row_layout"]
 
-#: Operations that are a fused multiply-add with some operands fixed.
-FMA_OPS = (VectorOp.FADD, VectorOp.FSUB, VectorOp.FMUL, VectorOp.FFMA)
 #: Operations that are a product of integers; shifts are those by powers of two.
 PRODUCT_OPS = (VectorOp.IMUL, VectorOp.SHL, VectorOp.SHR, VectorOp.SAR)
 #: Second stages that end in a rounding; all but the square look into a table.
@@ -85,7 +84,7 @@ def decode(m: Module, config: TpuConfig, row: data.View) -> data.View:
     parts = {"product": PRODUCT_OPS, "requant": (VectorOp.REQUANT,)}
     seconds = {}
     if config.bf16:
-        parts |= {"fma": FMA_OPS, "i2f": (VectorOp.I2F,)}
+        parts |= {"fma": FMA, "i2f": (VectorOp.I2F,)}
         seconds = {"fixed": (Post.EXP2, *_F2I_POSTS), "table": SPECIAL_POSTS[1:],
                    "special": SPECIAL_POSTS, "div": (Post.DIV,)}
     for value, table in ((op, parts), (post, seconds)):

@@ -23,7 +23,7 @@ from celosia_hw.memory.reader import RowKind, read_layout
 from celosia_hw.vpu.indexer import table_layout
 from celosia_hw.vpu.moves import MoveTarget, tag_layout
 
-__all__ = ["OperandFetch", "is_indexed", "is_lane", "is_row", "is_stream", "two"]
+__all__ = ["OperandFetch", "at_least_two", "is_indexed", "is_lane", "is_row", "is_stream"]
 
 def _one_of(value: Value, members: Iterable[int]) -> Value:
     return Cat(value == member for member in sorted(members)).any()
@@ -104,7 +104,7 @@ class OperandFetch(wiring.Component):
         gather = command.op == VectorOp.GATHER
         indexed = is_indexed(command.op)
         wants = (Mux(streams, (any_flow & ~gather) | all_rows, any_row),
-                 Mux(streams, two(flows), two(rows)), indexed)
+                 Mux(streams, at_least_two(flows), at_least_two(rows)), indexed)
         ports = self.p, self.q, self.table
         sent = [Signal(name=f"sent_{name}") for name in ("p", "q", "table")]
         clear = []
@@ -163,7 +163,7 @@ def _row_kind(kind: Value) -> Value:
                Mux(_one_of(kind, BF16_SRCS), RowKind.UB_BF16, RowKind.ACC))
 
 
-def two(flags: list[Value]) -> Value:
-    """At least two of three."""
+def at_least_two(flags: list[Value]) -> Value:
+    """At least two of three flags are set."""
     a, b, c = flags
     return (a & b) | (a & c) | (b & c)

@@ -11,7 +11,7 @@ from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.vpu.control import LaneSource, control_layout, decode, row_layout
-from celosia_hw.vpu.fetch import is_indexed, is_lane, is_row, is_stream, two
+from celosia_hw.vpu.fetch import at_least_two, is_indexed, is_lane, is_row, is_stream
 from celosia_hw.vpu.indexer import place_layout
 from celosia_hw.vpu.targets import target_layout
 from celosia_hw.vpu.tree import tree_latency
@@ -172,9 +172,9 @@ class Issue(wiring.Component):
             now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
             now.grouped.eq(grouped),
             now.tree.eq((command.reduce == Reduce.LANES) | (command.reduce == Reduce.COLLECT)),
-            now.p.eq(flows[0] | flows[1] | flows[2]), now.q.eq(two(flows)),
+            now.p.eq(flows[0] | flows[1] | flows[2]), now.q.eq(at_least_two(flows)),
             self.busy.eq(1), loading.eq(rows[0] | rows[1] | rows[2]),
-            first_q.eq(two(rows)),
+            first_q.eq(at_least_two(rows)),
             # A third row comes through P, after the first.
             third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), LaneSource.P_LANE, LaneSource.P),
                          LaneSource.SELF)),

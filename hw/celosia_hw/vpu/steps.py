@@ -4,12 +4,18 @@
 makes a sum, of a or a gate of a and b and of an addend, and compares a and b; the last takes the
 sum, or chooses between it and b by what the comparison found. The sum is also what the multiplier
 multiplies. A new operation is one entry in ``STEPS``.
+
+What this cannot do: the first summand has no -a and no c, so that the magnitude of an integer is
+not one step; a constant other than 0 and all ones is no result, so that its sign is not; and what
+is chosen is b or the sum, never c. The compiler composes such functions of several operations.
 """
 
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from types import SimpleNamespace
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.utils import bits_for
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
@@ -17,12 +23,38 @@ from celosia.arch.vector import FLOAT_OPS, VectorOp
 from celosia_hw.fp.compare import compare
 from celosia_hw.fp.wire import wire
 
-__all__ = ["STEPS", "Step", "decode", "result", "start"]
+__all__ = ["STEPS", "Addend", "Gate", "Step", "Take", "decode", "result", "start"]
 
-_A, _AND, _OR, _XOR = range(4)  # of ``gate``
-_ZERO, _B, _NOT_B, _C = range(4)  # of ``addend``
-_SUM, _INVERTED, _CHOICE, _MASK = range(4)  # of ``take``
-_BITS = {"gate": 2, "addend": 2, "take": 2}
+
+class Gate(IntEnum):
+    """The first summand."""
+
+    A = 0
+    AND = 1
+    OR = 2
+    XOR = 3
+
+
+class Addend(IntEnum):
+    """The second summand; `NOT_B` brings a carry, so that it is -b."""
+
+    ZERO = 0
+    B = 1
+    NOT_B = 2
+    C = 3
+
+
+class Take(IntEnum):
+    """The result: the sum, the sum inverted, b or the sum, or a mask."""
+
+    SUM = 0
+    INVERTED = 1
+    CHOICE = 2
+    MASK = 3
+
+
+_BITS = {"gate": bits_for(max(Gate)), "addend": bits_for(max(Addend)),
+         "take": bits_for(max(Take))}
 _FLOATING = ("floating", "unordered", "finite", "negated", "absolute")
 
 
@@ -42,9 +74,9 @@ class Step:
     ``negated``, ``absolute``: what becomes of the sign.
     """
 
-    gate: int = _A
-    addend: int = _ZERO
-    take: int = _SUM
+    gate: Gate = Gate.A
+    addend: Addend = Addend.ZERO
+    take: Take = Take.SUM
     less: int = 0
     equal: int = 0
     inverted: int = 0
@@ -61,38 +93,38 @@ class Step:
 
 #: Operations that are not listed carry ``a``.
 STEPS: dict[VectorOp, Step] = {
-    VectorOp.IADD: Step(addend=_B),
-    VectorOp.ISUB: Step(addend=_NOT_B),
+    VectorOp.IADD: Step(addend=Addend.B),
+    VectorOp.ISUB: Step(addend=Addend.NOT_B),
     VectorOp.IMUL: Step(whole=1),
-    VectorOp.IMAX: Step(take=_CHOICE, less=1),
-    VectorOp.IMIN: Step(take=_CHOICE, less=1, inverted=1),
-    VectorOp.REQUANT: Step(addend=_C),
-    VectorOp.AND: Step(_AND),
-    VectorOp.OR: Step(_OR),
-    VectorOp.XOR: Step(_XOR),
-    VectorOp.NOT: Step(take=_INVERTED),
+    VectorOp.IMAX: Step(take=Take.CHOICE, less=1),
+    VectorOp.IMIN: Step(take=Take.CHOICE, less=1, inverted=1),
+    VectorOp.REQUANT: Step(addend=Addend.C),
+    VectorOp.AND: Step(Gate.AND),
+    VectorOp.OR: Step(Gate.OR),
+    VectorOp.XOR: Step(Gate.XOR),
+    VectorOp.NOT: Step(take=Take.INVERTED),
     VectorOp.SHL: Step(power=1),
     VectorOp.SHR: Step(power=1, down=1, unsigned=1),
     VectorOp.SAR: Step(power=1, down=1),
     # b where a is not 0; where it is, a + c is c.
-    VectorOp.SELECT: Step(addend=_C, take=_CHOICE, equal=1, inverted=1),
-    VectorOp.IEQ: Step(_XOR, take=_MASK, equal=1),
-    VectorOp.INE: Step(_XOR, take=_MASK, equal=1, inverted=1),
-    VectorOp.ILT: Step(take=_MASK, less=1),
-    VectorOp.ILE: Step(_XOR, take=_MASK, less=1, equal=1),
-    VectorOp.IGT: Step(_XOR, take=_MASK, less=1, equal=1, inverted=1),
-    VectorOp.IGE: Step(take=_MASK, less=1, inverted=1),
-    VectorOp.FMAX: Step(take=_CHOICE, less=1, floating=1),
-    VectorOp.FMIN: Step(take=_CHOICE, less=1, inverted=1, floating=1),
+    VectorOp.SELECT: Step(addend=Addend.C, take=Take.CHOICE, equal=1, inverted=1),
+    VectorOp.IEQ: Step(Gate.XOR, take=Take.MASK, equal=1),
+    VectorOp.INE: Step(Gate.XOR, take=Take.MASK, equal=1, inverted=1),
+    VectorOp.ILT: Step(take=Take.MASK, less=1),
+    VectorOp.ILE: Step(Gate.XOR, take=Take.MASK, less=1, equal=1),
+    VectorOp.IGT: Step(Gate.XOR, take=Take.MASK, less=1, equal=1, inverted=1),
+    VectorOp.IGE: Step(take=Take.MASK, less=1, inverted=1),
+    VectorOp.FMAX: Step(take=Take.CHOICE, less=1, floating=1),
+    VectorOp.FMIN: Step(take=Take.CHOICE, less=1, inverted=1, floating=1),
     VectorOp.FABS: Step(absolute=1),
     VectorOp.FNEG: Step(negated=1),
-    VectorOp.FEQ: Step(_XOR, take=_MASK, equal=1, floating=1),
-    VectorOp.FNE: Step(_XOR, take=_MASK, equal=1, inverted=1, floating=1, unordered=1),
-    VectorOp.FLT: Step(take=_MASK, less=1, floating=1),
-    VectorOp.FLE: Step(_XOR, take=_MASK, less=1, equal=1, floating=1),
-    VectorOp.FGT: Step(_XOR, take=_MASK, less=1, equal=1, inverted=1, floating=1),
-    VectorOp.FGE: Step(take=_MASK, less=1, inverted=1, floating=1),
-    VectorOp.ISFINITE: Step(take=_MASK, finite=1),
+    VectorOp.FEQ: Step(Gate.XOR, take=Take.MASK, equal=1, floating=1),
+    VectorOp.FNE: Step(Gate.XOR, take=Take.MASK, equal=1, inverted=1, floating=1, unordered=1),
+    VectorOp.FLT: Step(take=Take.MASK, less=1, floating=1),
+    VectorOp.FLE: Step(Gate.XOR, take=Take.MASK, less=1, equal=1, floating=1),
+    VectorOp.FGT: Step(Gate.XOR, take=Take.MASK, less=1, equal=1, inverted=1, floating=1),
+    VectorOp.FGE: Step(take=Take.MASK, less=1, inverted=1, floating=1),
+    VectorOp.ISFINITE: Step(take=Take.MASK, finite=1),
 }
 
 
@@ -119,11 +151,11 @@ def start(m: Module, config: TpuConfig, row: SimpleNamespace) -> dict[str, Value
                 "gate")
     addend = wire(m, Mux(row.addend[1], Mux(row.addend[0], c, ~b), Mux(row.addend[0], b, 0))[:32],
                   "addend")
-    carry = row.addend == _NOT_B
+    carry = row.addend == Addend.NOT_B
     total = wire(m, (Cat(Const(1, 1), gate) + Cat(carry, addend))[1:33], "total")
     found: dict[str, Value] = {
         "total": total, "top": total[31] & ~row.unsigned,
-        "other": Mux(row.take == _MASK, 0, b), "different": gate != 0,
+        "other": Mux(row.take == Take.MASK, 0, b), "different": gate != 0,
         **{name: getattr(row, name) for name in ("take", "less", "equal", "inverted")},
     }
     if not config.bf16:
@@ -138,7 +170,7 @@ def start(m: Module, config: TpuConfig, row: SimpleNamespace) -> dict[str, Value
 
 def result(m: Module, config: TpuConfig, row: SimpleNamespace) -> Signal:
     """Result of what :func:`start` made, 32 bits."""
-    masked, chosen = row.take == _MASK, row.take == _CHOICE
+    masked, chosen = row.take == Take.MASK, row.take == Take.CHOICE
     below, equal = row.below, ~row.different
     if config.bf16:
         zeros = row.a_zero & row.b_zero  # equal, whatever their signs
@@ -148,7 +180,7 @@ def result(m: Module, config: TpuConfig, row: SimpleNamespace) -> Signal:
         holds = Mux(row.has_nan, row.unordered, holds | row.is_finite)
     holds = wire(m, holds, "condition")
     other = wire(m, masked | (chosen & holds), "take_other")
-    flip = wire(m, (row.take == _INVERTED) | (masked & holds), "take_flipped")
+    flip = wire(m, (row.take == Take.INVERTED) | (masked & holds), "take_flipped")
     word = wire(m, Mux(other, row.other, row.total), "taken")
     word = wire(m, Mux(flip, ~word, word), "flipped")
     if not config.bf16:

@@ -262,19 +262,20 @@ class World:
         return feed
 
     def _watch(self, count: int, limit: int):
-        port = self.engine.port
+        port, axi = self.engine.port, self.engine.axi
+        beats = axi.r if isinstance(self.engine, LoadEngine) else axi.w
 
         async def watch(ctx):
             for cycle in range(limit):
                 _, _, done, error, activity, moved = await ctx.tick().sample(
-                    port.done, port.error, port.activity, self.engine.bytes)
+                    port.done, port.error, port.activity, beats.valid & beats.ready)
                 if done:
                     self.done.append((cycle, error))
                     assert len(self.done) <= len([t for t in self.taken if t < cycle])
                 else:
                     assert not error
                 self.activity.append(Activity(activity))
-                self.bytes += moved
+                self.bytes += moved * self.config.bus_bytes
                 if len(self.done) == count:
                     break
             assert len(self.done) == count, f"{len(self.done)} of {count} in {limit} cycles"

@@ -54,7 +54,7 @@ def run(opcode, multiply=False, passed=None):
                 ctx.set(alu.passed, passed ^ a)
             now = ctx.get(alu.result), ctx.get(alu.taken)
             await ctx.tick()
-            found.append((*now, ctx.get(alu.late)))
+            found.append((*now, ctx.get(alu.pipelined)))
 
     simulator = Simulator(alu)
     simulator.add_clock(1e-6)

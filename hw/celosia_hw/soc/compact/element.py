@@ -115,7 +115,8 @@ class ElementUnit(wiring.Component):
             late.append(lane)
         exact = Signal(signed(18), reset_less=True)
         m.d.sync += exact.eq(operands[0] * operands[1])
-        number = bf16_product(m, late[0], late[1], exact[:16], late=lambda value: _late(m, value))
+        number = bf16_product(m, late[0], late[1], exact[:16],
+                              register=lambda value: _late(m, value))
         product = Signal(32, reset_less=True)
         m.d.sync += product.eq(Mux(floats, number, _late(m, exact)))
         m.submodules.adder = adder = Adder(self._bits)
