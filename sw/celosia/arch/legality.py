@@ -107,7 +107,8 @@ def _operands() -> Iterator[LegalityRule]:
         if name == "c":
             yield LegalityRule(_when(post={Post.DIV}), kind, _SOME, wrong)
             leaves |= _when(post=_except(Post, {Post.DIV}))
-        yield LegalityRule(leaves, kind, _NONE, wrong)
+        if leaves["op"]:  # every operation takes a
+            yield LegalityRule(leaves, kind, _NONE, wrong)
         yield LegalityRule({kind: _NONE}, name, _ZERO, f"{name} must be 0 where it is none")
         yield LegalityRule({kind: _FLAT}, f"x{name}", _ZERO,
                            f"x{name} must be 0 where {name} is no stream but {{{kind}}}")
