@@ -173,7 +173,7 @@ def verilog(component: wiring.Component, *, name: str, write_grid: WriteGrid = i
     ----------
     write_grid
         The form of a grid: generated instances of its element (Verilog 2001), for synthesis, or
-        another, such as `celosia_sim.loops.loops`.
+        another, such as `celosia_sim.loops.vectorise.loops`.
     """
     writer = VerilogWriter()
     texts = [_yosys(writer.rtlil(name, component), *_MODULE_PASSES), *writer.files.values()]
