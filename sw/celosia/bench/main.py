@@ -6,8 +6,9 @@ import argparse
 import dataclasses
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
@@ -22,6 +23,8 @@ from celosia.storage.destination import check_file
 from celosia.train import Classifier
 
 __all__ = ["add_arguments", "main"]
+
+_T = TypeVar("_T")
 
 _EPILOG = """\
 examples:
@@ -152,38 +155,39 @@ def _train(args: argparse.Namespace) -> int:
     return int(m.bit_exact is False)
 
 
-def _vector(args: argparse.Namespace) -> int:
-    measured: list[VectorMeasurement] = []
+def _printed(args: argparse.Namespace, found: Iterable[_T],
+             table: Callable[[Iterator[_T]], Iterable[str]]) -> list[_T]:
+    """Return what is measured; each line of its table is printed as soon as it is known."""
+    measured: list[_T] = []
 
-    def run() -> Iterator[VectorMeasurement]:
-        for m in vector_unit(preset(args.preset or "core"), args.backend, args.rows, args.seed):
-            measured.append(m)
-            yield m
+    def run() -> Iterator[_T]:
+        for each in found:
+            measured.append(each)
+            yield each
 
-    for line in vector_lines(run()):
+    for line in table(run()):
         if not args.json:
             print(line, flush=True)
+    return measured
+
+
+def _listed(args: argparse.Namespace,
+            measured: Sequence[VectorMeasurement | CompiledMeasurement]) -> int:
     if args.json:
         print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
     return int(any(m.bit_exact is False for m in measured))
+
+
+def _vector(args: argparse.Namespace) -> int:
+    found = vector_unit(preset(args.preset or "core"), args.backend, args.rows, args.seed)
+    return _listed(args, _printed(args, found, vector_lines))
 
 
 def _compiled(args: argparse.Namespace) -> int:
-    measured: list[CompiledMeasurement] = []
-
-    def run() -> Iterator[CompiledMeasurement]:
-        for name in args.name or PROGRAMS:
-            measured.append(measure_compiled(
-                preset(args.preset or "core"), args.backend, PROGRAMS[name], seed=args.seed,
-                check=not args.no_check, fast=args.fast))
-            yield measured[-1]
-
-    for line in lines(run()):
-        if not args.json:
-            print(line, flush=True)
-    if args.json:
-        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
-    return int(any(m.bit_exact is False for m in measured))
+    found = (measure_compiled(preset(args.preset or "core"), args.backend, PROGRAMS[name],
+                              seed=args.seed, check=not args.no_check, fast=args.fast)
+             for name in args.name or PROGRAMS)
+    return _listed(args, _printed(args, found, lines))
 
 
 def _table(args: argparse.Namespace) -> int:
@@ -191,18 +195,14 @@ def _table(args: argparse.Namespace) -> int:
         check_file("--save", args.save)
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    measured: list[tuple[Row, Measurement]] = []
 
     def run() -> Iterator[tuple[Row, Measurement]]:
         for row in rows(args.preset and [args.preset]):
             own = parser.parse_args(shlex.split(row.arguments))
             own.backend, own.no_check = args.backend, args.no_check
-            measured.append((row, _measure(own)))
-            yield measured[-1]
+            yield row, _measure(own)
 
-    for line in markdown(run()):
-        if not args.json:
-            print(line, flush=True)
+    measured = _printed(args, run(), markdown)
     text = json.dumps([{"command": row.command, **dataclasses.asdict(m)} for row, m in measured],
                       indent=1)
     if args.json:
