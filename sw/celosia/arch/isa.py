@@ -18,7 +18,7 @@ from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
 __all__ = [
     "BY_MNEMONIC", "BY_OPCODE", "COUNTS", "FIELDS_LSB", "HEADER_BITS", "INSTRUCTIONS",
-    "INSTRUCTION_BYTES", "LOOP_DEPTH", "NUM_OPERANDS", "NUM_REGISTERS", "NUM_STRIDES",
+    "INSTRUCTION_BYTES", "LOOP_DEPTH", "N2_BITS", "NUM_OPERANDS", "NUM_REGISTERS", "NUM_STRIDES",
     "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB", "DmaFormat", "Field",
     "Instruction", "MatmulFormat", "Mem", "Opcode", "Operand", "OperandType", "Part", "Unit",
     "operand_index",
@@ -32,6 +32,8 @@ NUM_REGISTERS = 32
 NUM_STRIDES = 8
 #: Loops that may be nested.
 LOOP_DEPTH = 4
+#: Bits of n2, the rows of the outermost dimension of a vector instruction.
+N2_BITS = 10
 
 OPCODE_LSB, OPCODE_BITS = 0, 6
 REGMASK_LSB, REGMASK_BITS = 6, 6
@@ -322,7 +324,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          _stride("xa", 40, "a"),
          _stride("xb", 43, "b"),
          _stride("xc", 46, "c"),
-         Field("n2", 49, 10, "rows of the outermost dimension, 1..1023", default=1),
+         Field("n2", 49, N2_BITS, "rows of the outermost dimension, 1..1023", default=1),
          Field("reduce", 59, 2, "what is reduced", Reduce),
          Field("reduce_op", 61, 3, "how two words are joined", ReduceOp)),
         (Operand("dst", OperandType.ROW, "first row of the destination"),

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BF16_NAN", "INF", "NAN", "bf16_to_f32", "clamp_f", "clamp_i", "f32_add", "f32_equal",
-    "f32_fma", "f32_is_finite", "f32_less", "f32_less_equal", "f32_max", "f32_min", "f32_mul",
-    "f32_square", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush", "i32_to_f32", "imul",
+    "BF16_NAN", "INF", "NAN", "SIGN", "TINY", "bf16_to_f32", "clamp_f", "clamp_i", "f32_add",
+    "f32_equal", "f32_fma", "f32_is_finite", "f32_less", "f32_less_equal", "f32_max", "f32_min",
+    "f32_mul", "f32_square", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush", "i32_to_f32", "imul",
     "lane_tree", "mask", "relu_f", "relu_i", "requant", "requant_scale", "round_f64",
     "saturate_i8", "shift_left", "shift_right", "shift_right_signed",
 ]
@@ -28,8 +28,10 @@ NAN = 0x7FC00000
 INF = 0x7F800000
 BF16_NAN = 0x7FC0
 _ONE = 0x3F800000
-_SIGN = np.uint32(0x80000000)
-_TINY = 2.0**-126
+#: The bit of the sign.
+SIGN = np.uint32(0x80000000)
+#: The least normal number.
+TINY = 2.0**-126
 #: Below this an exact result rounds (24 bits, ties to even) to less than 2**-126.
 _FLUSH_BELOW = 2.0**-126 - 2.0**-151
 
@@ -38,7 +40,7 @@ def flush(x: U32) -> U32:
     """Replace subnormal fp32 by zero of the same sign, and every NaN by ``NAN``."""
     x = np.asarray(x, np.uint32)
     exponent = x & np.uint32(0x7F800000)
-    out = np.where(exponent == 0, x & _SIGN, x)
+    out = np.where(exponent == 0, x & SIGN, x)
     nan = (exponent == 0x7F800000) & ((x & np.uint32(0x007FFFFF)) != 0)
     return np.where(nan, np.uint32(NAN), out).astype(np.uint32)
 
@@ -80,7 +82,7 @@ def f32_add(a: U32, b: U32) -> U32:
 
 def f32_sub(a: U32, b: U32) -> U32:
     """Difference a - b of fp32 bit patterns."""
-    return f32_add(a, np.asarray(b, np.uint32) ^ _SIGN)
+    return f32_add(a, np.asarray(b, np.uint32) ^ SIGN)
 
 
 def f32_mul(a: U32, b: U32) -> U32:

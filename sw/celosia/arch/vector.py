@@ -9,6 +9,7 @@ from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from celosia.arch.memory import Mem
+from celosia.arch.words import WORD_MASK
 
 __all__ = [
     "BF16_SRCS", "COMMUTATIVE_OPS", "DIV_OPS", "FLOAT_OPS", "FLOAT_POSTS", "FLOAT_REDUCES",
@@ -351,7 +352,7 @@ FLOAT_POSTS = frozenset(post for post in Post if post >= Post.RELU_F)
 FLOAT_REDUCES = frozenset(op for op in ReduceOp if op >= ReduceOp.SUM_F)
 #: The word that, joined with another, gives that one: -0 for sums of fp32.
 NEUTRAL = {ReduceOp.SUM_I: 0, ReduceOp.MAX_I: 0x80000000, ReduceOp.MIN_I: 0x7FFFFFFF,
-           ReduceOp.AND: 0xFFFFFFFF, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
+           ReduceOp.AND: WORD_MASK, ReduceOp.OR: 0, ReduceOp.SUM_F: 0x80000000,
            ReduceOp.MAX_F: 0xFF800000, ReduceOp.MIN_F: 0x7F800000}
 #: Second stages that use ``param``.
 PARAM_POSTS = frozenset({Post.CLAMP_I, Post.CLAMP_F})

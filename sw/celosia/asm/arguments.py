@@ -8,6 +8,7 @@ from celosia.arch import encoding, isa
 from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import Field, Instruction, Operand, OperandType, Part
 from celosia.arch.vector import LANE_BITS_LSB
+from celosia.arch.words import WORD_MASK
 from celosia.asm.errors import Wrong, suggest
 from celosia.asm.expressions import AsmValue, Names, Parser, f32
 from celosia.asm.lexer import Token, split
@@ -247,9 +248,9 @@ class Arguments:
         if isinstance(value.number, float):
             value = self._float(operand, value, token)
         number = int(value.number)
-        self._range(operand.name, number, -(1 << 31), (1 << 32) - 1, token.column)
+        self._range(operand.name, number, -(1 << 31), WORD_MASK, token.column)
         if value.relocated:
-            self._range(operand.name, number, 0, (1 << 32) - 1, token.column)
+            self._range(operand.name, number, 0, WORD_MASK, token.column)
             self._relocated.add(operand.name)
         self._set(operand.name, number, column)
 

@@ -10,18 +10,17 @@ import numpy as np
 from celosia.arch import isa
 from celosia.arch.config import PRESETS, TpuConfig
 from celosia.arch.encoding import Insn
-from celosia.arch.words import ceil_div
+from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.asm.arguments import Arguments
 from celosia.asm.errors import AsmError, Problem, Wrong, suggest
 from celosia.asm.expressions import Names, Parser
 from celosia.asm.lexer import Token, split, tokenise
 from celosia.program import DTYPES, KINDS, Buffer, Program
+from celosia.program.buffer import ALIGNMENT
 
 __all__ = ["assemble"]
 
 _RESERVED = re.compile(r"[rx]\d+|[^A-Za-z_].*")
-#: Where a buffer without an offset begins: at a multiple of this, in bytes.
-_ALIGNMENT = 64
 #: Problems after which the rest of the text is not looked at.
 _MOST_PROBLEMS = 20
 
@@ -82,7 +81,7 @@ class _Assembler:
                                              f"{piece[0]}{suggest(piece[0].text, PRESETS)}")
             self.fingerprint = PRESETS[piece[0].text].fingerprint
         else:
-            self.fingerprint = self._integer(piece, 0, (1 << 32) - 1)
+            self.fingerprint = self._integer(piece, 0, WORD_MASK)
 
     def named(self, token: Token, pieces: list[list[Token]]) -> None:
         """``.name NAME``."""
@@ -107,16 +106,16 @@ class _Assembler:
     def arena_bytes(self, token: Token, pieces: list[list[Token]]) -> None:
         """``.arena BYTES``."""
         (piece,) = _count(token, pieces, 1, "a number of bytes")
-        self.arena = self._integer(piece, 0, (1 << 32) - 1)
+        self.arena = self._integer(piece, 0, WORD_MASK)
 
     def buffer(self, token: Token, pieces: list[list[Token]]) -> None:
         """``.buffer NAME, TYPE[SIZE, ...], KIND`` and, if wanted, ``, OFFSET``."""
         if len(pieces) == 3:
             end = max((buffer.end for buffer in self.buffers), default=0)
-            offset = ceil_div(end, _ALIGNMENT) * _ALIGNMENT
+            offset = ceil_div(end, ALIGNMENT) * ALIGNMENT
         else:
             offset = self._integer(_count(token, pieces, 4, "a name, a type with its shape, a "
-                                          "kind and perhaps an offset")[3], 0, (1 << 32) - 1)
+                                          "kind and perhaps an offset")[3], 0, WORD_MASK)
         name, dtype = _string(pieces[0]), pieces[1][0]
         if dtype.text not in DTYPES:
             raise Wrong(dtype.column, f"type must be one of {', '.join(DTYPES)}, not {dtype}"
@@ -141,7 +140,7 @@ class _Assembler:
         except ValueError as error:
             raise Wrong(token.column, str(error)) from None
         if buffer.end >= 1 << 32:
-            raise Wrong(token.column, f"buffer {name} must end at {(1 << 32) - 1} or before, "
+            raise Wrong(token.column, f"buffer {name} must end at {WORD_MASK} or before, "
                                       f"not at {buffer.end}")
         self.buffers.append(buffer)
         self.names.buffers[name] = offset

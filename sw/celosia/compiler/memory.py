@@ -9,11 +9,10 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.errors import MemoryTooSmall
 from celosia.compiler.lowered import External, Tensor, While, Work
+from celosia.program.buffer import ALIGNMENT
 
 __all__ = ["Life", "lives", "numbered", "plan_arena"]
 
-#: Bytes that every tensor begins at a multiple of: a row of 16 words is one burst then.
-ALIGNMENT = 64
 
 
 @dataclass

@@ -4,26 +4,26 @@ from celosia.arch.registers import PROGRAM_ALIGN
 from celosia.arch.words import ceil_div
 from celosia.driver.errors import OutOfDeviceMemory
 
-__all__ = ["ALIGNMENT", "Allocator"]
-
-#: Every allocation begins at a multiple of this, in bytes: so may a program, and every bus
-#: transfers whole beats.
-ALIGNMENT = PROGRAM_ALIGN
+__all__ = ["Allocator"]
 
 
 class Allocator:
     """First fit in a range of addresses; holes that touch are merged.
 
+    Every allocation begins at a multiple of `PROGRAM_ALIGN`: so may a program, and every bus
+    transfers whole beats.
+
     Parameters
     ----------
     size
-        Bytes; addresses are 0 .. size - 1. What does not fill a multiple of `ALIGNMENT` is unused.
+        Bytes; addresses are 0 .. size - 1. What does not fill a multiple of `PROGRAM_ALIGN` is
+        unused.
     """
 
     def __init__(self, size: int):
-        if size < ALIGNMENT:
-            raise ValueError(f"size must be at least {ALIGNMENT}, not {size!r}")
-        self.size = size // ALIGNMENT * ALIGNMENT
+        if size < PROGRAM_ALIGN:
+            raise ValueError(f"size must be at least {PROGRAM_ALIGN}, not {size!r}")
+        self.size = size // PROGRAM_ALIGN * PROGRAM_ALIGN
         self._holes: list[tuple[int, int]] = [(0, self.size)]  # (begin, end), ascending
         self._blocks: dict[int, int] = {}  # begin -> end
 
@@ -50,7 +50,7 @@ class Allocator:
         """
         if nbytes < 0:
             raise ValueError(f"nbytes must be at least 0, not {nbytes!r}")
-        size = max(ceil_div(nbytes, ALIGNMENT), 1) * ALIGNMENT
+        size = max(ceil_div(nbytes, PROGRAM_ALIGN), 1) * PROGRAM_ALIGN
         order = range(len(self._holes) - 1, -1, -1) if high else range(len(self._holes))
         for i in order:
             begin, end = self._holes[i]

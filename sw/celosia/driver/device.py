@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from celosia.arch import registers
+from celosia.arch.words import WORD_MASK
 from celosia.driver.allocator import Allocator
 from celosia.driver.chip import Chip
 from celosia.driver.discovery import differences, discover
@@ -24,7 +25,7 @@ __all__ = ["DEFAULT_TIMEOUT", "Device"]
 
 #: Cycles that a run may take unless it is told otherwise.
 DEFAULT_TIMEOUT = 1_000_000_000
-_MAX_TIMEOUT = (1 << 32) - 1
+_MAX_TIMEOUT = WORD_MASK
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype:

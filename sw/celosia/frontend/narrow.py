@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.arch.words import WORD_MASK
 from celosia.frontend.errors import FrontendError
 from celosia.graph import Array, DType, Graph, Node, TensorType, Value, constant, op, splat
 
@@ -179,7 +180,7 @@ def _of_words(node: Node, operands: list[Any]) -> Value | _Words:
 
 def _constant(emit: _Emit, node: Node) -> _Words:
     numbers = node.attrs["value"].numpy
-    return _Words(emit("constant", value=(numbers & 0xFFFFFFFF).astype(np.uint32)),
+    return _Words(emit("constant", value=(numbers & WORD_MASK).astype(np.uint32)),
                   emit("constant", value=(numbers >> 32).astype(np.uint32)))
 
 

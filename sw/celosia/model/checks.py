@@ -16,9 +16,11 @@ from celosia.arch.vector import INDEXED_OPS, STREAM_SRCS, TABLE_LIMIT, Reduce
 from celosia.arch.vector import VectorOp as Op
 from celosia.arch.words import WORD_MASK
 
-__all__ = ["Stop", "check"]
+__all__ = ["EVERYWHERE", "Stop", "check"]
 
 Windows = Sequence[tuple[int, int]]
+#: A window of all external memory.
+EVERYWHERE = ((0, WORD_MASK),)
 
 
 class Stop(Exception):

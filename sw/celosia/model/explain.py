@@ -7,12 +7,10 @@ from celosia.arch.commands import unpack
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn
 from celosia.arch.faults import Fault
-from celosia.model.checks import Stop, check
+from celosia.model.checks import EVERYWHERE, Stop, check
 from celosia.model.decode import Decoded, flaw
 
 __all__ = ["explain"]
-
-_EVERYWHERE = [(0, 0xFFFFFFFF)]
 
 
 def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
@@ -40,7 +38,7 @@ def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
     decoded = Decoded(insn)
     try:
         check(config, unpack(decoded.opcode, decoded.fields, decoded.values,
-                             [(0, 0, 0)] * isa.NUM_STRIDES), _EVERYWHERE)
+                             [(0, 0, 0)] * isa.NUM_STRIDES), EVERYWHERE)
     except Stop as stop:
         return stop.wanted
     return ""

@@ -20,7 +20,6 @@ __all__ = ["JOINS", "PLAIN", "Lanes", "first_stage", "second_stage"]
 
 U32 = NDArray[np.uint32]
 
-_SIGN = np.uint32(0x80000000)
 
 
 def _on_int32(operation: Callable) -> Callable[..., U32]:
@@ -60,8 +59,8 @@ _FIRST: dict[Op, Callable[..., Any]] = {
     Op.FFMA: numerics.f32_fma,
     Op.FMAX: numerics.f32_max,
     Op.FMIN: numerics.f32_min,
-    Op.FABS: lambda a: a & ~_SIGN,
-    Op.FNEG: lambda a: a ^ _SIGN,
+    Op.FABS: lambda a: a & ~numerics.SIGN,
+    Op.FNEG: lambda a: a ^ numerics.SIGN,
     Op.FEQ: numerics.f32_equal,
     Op.FNE: lambda a, b: ~numerics.f32_equal(a, b),
     Op.FLT: numerics.f32_less,

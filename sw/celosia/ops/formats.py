@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ml_dtypes
+import numpy as np
+
 from celosia.graph import DType
 
-__all__ = ["DTYPES", "OUTPUTS"]
+__all__ = ["DTYPES", "OPERANDS", "OUTPUTS"]
+
+#: Formats of operands by the types of NumPy arrays.
+OPERANDS = {np.dtype(np.int8): "int8", np.dtype(ml_dtypes.bfloat16): "bf16"}
 
 #: Output types of each operand format: the raw sums, and the operands' own type.
 OUTPUTS = {"int8": ("int32", "int8"), "bf16": ("float32", "bfloat16")}

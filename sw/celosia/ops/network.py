@@ -6,21 +6,18 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import requant_scale
 from celosia.graph import Source, TensorType, Value, constant, parameter
-from celosia.ops.formats import DTYPES, OUTPUTS
+from celosia.ops.formats import DTYPES, OPERANDS, OUTPUTS
 from celosia.ops.gemm import check_format, check_output, check_size, check_zero_point
 from celosia.ops.graphs import dense, program
 from celosia.program import Program
 
 __all__ = ["Dense", "dense_network", "scale_words"]
-
-_FORMATS = {np.dtype(np.int8): "int8", np.dtype(ml_dtypes.bfloat16): "bf16"}
 
 
 def scale_words(scale: ArrayLike, columns: int, name: str = "scale") -> NDArray[np.int32]:
@@ -93,22 +90,22 @@ def _check(layers: Sequence[Dense], config: TpuConfig) -> str:
         if not isinstance(layer, Dense):
             raise TypeError(f"{name} must be a Dense, not {layer!r}")
         weights = layer.weights
-        if not isinstance(weights, np.ndarray) or weights.dtype not in _FORMATS:
+        if not isinstance(weights, np.ndarray) or weights.dtype not in OPERANDS:
             kind = weights.dtype if isinstance(weights, np.ndarray) else type(weights).__name__
             raise TypeError(f"weights of {name} must be a NumPy array of int8 or bfloat16, not "
                             f"{kind}")
         if weights.ndim != 2 or 0 in weights.shape:
             raise ValueError(f"weights of {name} must have two sizes of at least 1, not shape "
                              f"{list(weights.shape)}")
-        fmt = _FORMATS[weights.dtype]
-        if fmt != _FORMATS[layers[0].weights.dtype]:
+        fmt = OPERANDS[weights.dtype]
+        if fmt != OPERANDS[layers[0].weights.dtype]:
             raise TypeError(f"weights of {name} must be {layers[0].weights.dtype} as those of "
                             f"layer 0, not {weights.dtype}")
         if i and layer.inputs != layers[i - 1].outputs:
             raise ValueError(f"{name} must have {layers[i - 1].outputs} inputs, as layer {i - 1} "
                              f"has outputs, not {layer.inputs}")
         _check_finish(layer, fmt, name, i == len(layers) - 1)
-    return check_format(config, _FORMATS[layers[0].weights.dtype])
+    return check_format(config, OPERANDS[layers[0].weights.dtype])
 
 
 def _check_finish(layer: Dense, fmt: str, name: str, last: bool) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.ops.formats import OPERANDS
 from celosia.ops.gemm import matmul
 from celosia.ops.network import scale_words
 
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run_matmul"]
 
-_FORMATS = {np.dtype(np.int8): "int8", np.dtype(ml_dtypes.bfloat16): "bf16"}
-
 
 def _operand(name: str, array: NDArray) -> NDArray:
-    if not isinstance(array, np.ndarray) or array.dtype not in _FORMATS:
+    if not isinstance(array, np.ndarray) or array.dtype not in OPERANDS:
         kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         raise TypeError(f"{name} must be a NumPy array of int8 or bfloat16, not {kind}")
     if array.ndim != 2:
@@ -75,7 +73,7 @@ def run_matmul(device: Device, a: NDArray, b: NDArray, *, bias: NDArray | None =
         raise ValueError(f"b must have depth {k} as a has, not {depth} (a is {list(a.shape)}"
                          f"{' transposed' if transpose_a else ''}, b is {list(b.shape)}"
                          f"{' transposed' if transpose_b else ''})")
-    fmt = _FORMATS[a.dtype]
+    fmt = OPERANDS[a.dtype]
     if fmt == "int8":
         if scale is not None and output is None:
             output = "int8"

@@ -11,8 +11,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["DTYPES", "KINDS", "Buffer", "integer"]
+__all__ = ["ALIGNMENT", "DTYPES", "KINDS", "Buffer", "integer"]
 
+#: Buffers that are laid out by themselves begin at multiples of so many bytes.
+ALIGNMENT = 64
 #: NumPy types of buffers, by name.
 DTYPES: dict[str, np.dtype] = {
     "int8": np.dtype(np.int8), "int32": np.dtype(np.int32), "float32": np.dtype(np.float32),

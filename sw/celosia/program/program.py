@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.arch import encoding
 from celosia.arch.encoding import Imm, Insn
+from celosia.arch.words import WORD_MASK
 from celosia.program import file
 from celosia.program.buffer import DTYPES, Buffer, integer
 
@@ -73,7 +74,7 @@ class Program:
             raise ValueError(f"Program.fingerprint must be 32 bits unsigned, "
                              f"not {self.fingerprint!r}")
         if not 0 <= self.arena_bytes < 1 << 32:
-            raise ValueError(f"Program.arena_bytes must be from 0 to {(1 << 32) - 1}, "
+            raise ValueError(f"Program.arena_bytes must be from 0 to {WORD_MASK}, "
                              f"not {self.arena_bytes!r}")
         if isinstance(self.sources, str):
             raise ValueError(f"Program.sources must hold strings, not be {self.sources!r}")

@@ -24,7 +24,7 @@ from celosia.compiler.lowered import (
     While,
 )
 from celosia.compiler.lowering import lower
-from celosia.compiler.memory import ALIGNMENT, lives, numbered, plan_arena
+from celosia.compiler.memory import lives, numbered, plan_arena
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.views import View
 from celosia.frontend import import_stablehlo
@@ -39,6 +39,7 @@ from celosia.graph import (
     parse,
     splat,
 )
+from celosia.program.buffer import ALIGNMENT
 
 CORE = PRESETS["core"]
 PROGRAMS = Path(__file__).parents[1] / "frontend" / "programs"

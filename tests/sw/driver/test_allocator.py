@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from celosia.driver.allocator import ALIGNMENT, Allocator
+from celosia.arch.registers import PROGRAM_ALIGN
+from celosia.driver.allocator import Allocator
 from celosia.driver.errors import OutOfDeviceMemory
 
 
@@ -22,19 +23,19 @@ def test_first_fit_from_the_beginning_and_from_the_end():
 
 
 def test_holes_merge():
-    memory = Allocator(4 * ALIGNMENT)
+    memory = Allocator(4 * PROGRAM_ALIGN)
     places = [memory.allocate(1) for _ in range(4)]
     for i in (0, 2, 1, 3):
         memory.free(places[i])
-    assert memory.allocate(4 * ALIGNMENT) == 0
+    assert memory.allocate(4 * PROGRAM_ALIGN) == 0
 
 
 def test_full_memory_says_what_is_free():
-    memory = Allocator(4 * ALIGNMENT)
+    memory = Allocator(4 * PROGRAM_ALIGN)
     for _ in range(4):
         memory.allocate(1)
     memory.free(0)
-    memory.free(2 * ALIGNMENT)
+    memory.free(2 * PROGRAM_ALIGN)
     with pytest.raises(OutOfDeviceMemory, match=exactly(
             "device memory must have 256 bytes in one piece, not 128 (256 of 512 bytes are free "
             "in all)")):
@@ -63,21 +64,22 @@ def test_arguments():
 
 def test_blocks_never_overlap_and_nothing_is_lost():
     rng = random.Random(3)
-    memory = Allocator(64 * ALIGNMENT)
+    memory = Allocator(64 * PROGRAM_ALIGN)
     held: list[int] = []
     for _ in range(3000):
         if held and rng.random() < 0.5:
             memory.free(held.pop(rng.randrange(len(held))))
         else:
             try:
-                held.append(memory.allocate(rng.randrange(8 * ALIGNMENT), high=rng.random() < 0.3))
+                held.append(memory.allocate(rng.randrange(8 * PROGRAM_ALIGN),
+                                            high=rng.random() < 0.3))
             except OutOfDeviceMemory:
-                assert memory.free_bytes < 64 * ALIGNMENT
+                assert memory.free_bytes < 64 * PROGRAM_ALIGN
         blocks = sorted(memory.blocks.items())
         assert [begin for begin, _ in blocks] == sorted(held)
         assert all(a[1] <= b[0] for a, b in zip(blocks, blocks[1:], strict=False))
-        assert all(begin % ALIGNMENT == 0 for begin, _ in blocks)
-        assert memory.free_bytes + sum(end - begin for begin, end in blocks) == 64 * ALIGNMENT
+        assert all(begin % PROGRAM_ALIGN == 0 for begin, _ in blocks)
+        assert memory.free_bytes + sum(end - begin for begin, end in blocks) == 64 * PROGRAM_ALIGN
     for place in held:
         memory.free(place)
-    assert memory.allocate(64 * ALIGNMENT) == 0
+    assert memory.allocate(64 * PROGRAM_ALIGN) == 0

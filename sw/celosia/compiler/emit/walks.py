@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from celosia.arch.config import COUNT_MAX
+from celosia.arch.isa import N2_BITS
 from celosia.arch.streams import Stream, Strides
 from celosia.arch.vector import (
     LANE_BITS_LSB,
@@ -25,7 +26,7 @@ from celosia.compiler.views import merged
 __all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
 
 #: Limit of n2.
-_MOST_N2 = (1 << 10) - 1
+_MOST_N2 = (1 << N2_BITS) - 1
 #: Walks that are kept: most instructions of a work differ in their rows alone.
 _KEPT = 1 << 12
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from celosia.arch.vector import Post
 from celosia.arch.vector import VectorOp as Op
-from celosia.compiler.kernels.functions import choose, exp_of_sum, polynomial, small_erf
+from celosia.compiler.kernels.functions import (
+    UPPER_HALF,
+    choose,
+    exp_of_sum,
+    polynomial,
+    small_erf,
+)
 from celosia.compiler.kernels.table import computes
 from celosia.compiler.kernels.terms import Term, clamp, step
 
@@ -14,8 +20,6 @@ __all__ = ["erfc"]
 _FAR = 16.0
 #: Below this 1 - erf(x) has all its digits.
 _NEAR = 0.5
-#: The upper 12 bits of a significand: their square is exact.
-_UPPER = 0xFFFFF000
 _MIDDLE = 3.0
 #: As large as keeps the polynomial's value below 1, where it rounds least.
 _SCALE = 0.6875
@@ -33,7 +37,7 @@ def erfc(x: Term) -> Term:
     """Complementary error function, 1 - erf(x)."""
     size = step(Op.FABS, x, **clamp(0.0, _FAR))
     # exp(-t**2) with t**2 = u**2 + (t - u) * (t + u), the first of these exact.
-    upper = step(Op.AND, size, _UPPER)
+    upper = step(Op.AND, size, UPPER_HALF)
     square = step(Op.MOV, upper, post=Post.SQUARE)
     power, scale = exp_of_sum(square, (upper - size) * (upper + size), -1.0)
     # Times the series by 1 + 2 * t, with one correction of the quotient.

@@ -15,8 +15,9 @@ from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.kernels.table import computes
 from celosia.compiler.kernels.terms import Term, clamp, step
 
-__all__ = ["choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log", "log1p",
-           "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt", "tanh"]
+__all__ = ["UPPER_HALF", "choose", "cos", "cosh", "div", "erf", "exp", "exp_of_sum", "expm1", "log",
+           "log1p", "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt",
+           "tanh"]
 
 Op = VectorOp
 
@@ -34,7 +35,7 @@ _LOG2_E_HIGH = _down(_LOG2_E)
 #: log2(e) a little short: 2**-22 keep the power of two inside its range at both its ends.
 _LOG2_E_SHORT = _LOG2_E * (1 - 2.0**-22)
 #: The upper 12 bits of a significand: products of two such are exact.
-_UPPER = 0xFFFFF000
+UPPER_HALF = 0xFFFFF000
 _ROOT_HALF = 0x3F3504F3
 #: To 16 bits behind the point: exact when added to an exponent.
 _LOG2_4_3, _LOG2_4_5 = 0.4150390625, -0.321929931640625
@@ -267,7 +268,7 @@ def _log2(x: Term) -> tuple[Term, Term]:
         return step(Op.SELECT, below, low, step(Op.SELECT, above, high, middle))
 
     f = step(Op.FFMA, m, pick(0.75, 1.25, 1.0), -1.0)  # exact
-    h = step(Op.AND, f, _UPPER)
+    h = step(Op.AND, f, UPPER_HALF)
     low = f - h
     square = step(Op.MOV, h, post=Post.SQUARE)  # exact
     high = step(Op.FFMA, square, -0.5, h)
@@ -291,7 +292,7 @@ def _log2(x: Term) -> tuple[Term, Term]:
 
 def _product(y: Term, high: Term, low: Term) -> tuple[Term, Term]:
     """Y times a number in two parts, in two parts, from -304 to 304: `_exp2` needs no more."""
-    y_upper, upper = step(Op.AND, y, _UPPER), step(Op.AND, high, _UPPER)
+    y_upper, upper = step(Op.AND, y, UPPER_HALF), step(Op.AND, high, UPPER_HALF)
     product = step(Op.FMUL, y_upper, upper, **clamp(-304.0, 304.0))  # exact
     rest = step(Op.FADD, (y - y_upper) * upper, y * (high - upper + low), **clamp(-1.0, 1.0))
     return product, step(Op.AND, rest, step(Op.FEQ, rest, rest))  # NaN: infinities were there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from celosia.arch.numerics import SIGN
 from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.kernels.functions import polynomial
 from celosia.compiler.kernels.table import computes
@@ -13,7 +14,7 @@ __all__ = ["atan2", "cbrt"]
 
 Op = VectorOp
 
-_SIGN = 0x80000000
+_SIGN = int(SIGN)
 #: A quarter of a turn in two parts.
 _QUARTER = 1.5707964
 _QUARTER_LOW = math.pi / 2 - _QUARTER

@@ -21,7 +21,7 @@ def word_of(value: Any, dtype: DType) -> int:
     if dtype.is_float:
         return int(np.float32(value).view(np.uint32))
     if dtype is DType.BOOL:
-        return 0xFFFFFFFF if value else 0
+        return WORD_MASK if value else 0
     return int(value) & WORD_MASK
 
 

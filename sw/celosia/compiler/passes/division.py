@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from celosia.arch.words import WORD_MASK
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Graph, TensorType, Value, parameter
 
@@ -66,7 +67,7 @@ def integer_division(b: Builder, name: str, x: Value, y: Value) -> Value:
         else:
             differ = b("xor", negative, b.compare("lt", y, 0))
             quotient = b("select", differ, b("subtract", zero, quotient), quotient)
-            ones = b.full(np.uint32(0xFFFFFFFF), zero.type)
+            ones = b.full(np.uint32(WORD_MASK), zero.type)
             quotient = b("select", b.compare("eq", y, 0), ones, quotient)
     found = rest if name == "remainder" else quotient
     if x.dtype is DType.U32:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia.arch.numerics import SIGN
 from celosia.compiler.builder import Builder
 from celosia.compiler.passes.bounds import within
 from celosia.graph import DType, Graph, Node, TensorType, Trait, Value, having, rewrite
@@ -34,7 +35,7 @@ CONVERSIONS = frozenset({(DType.BF16, DType.F32), (DType.F32, DType.BF16), (DTyp
 #: What looks at the bits of its operands.
 ARITHMETIC = having(Trait.ELEMENTWISE) - {"select", "convert"}
 _ORDERING = having(Trait.ORDERING)
-_SIGN = 0x80000000
+_SIGN = int(SIGN)
 
 
 def words(graph: Graph) -> Graph:

@@ -16,13 +16,12 @@ from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar
 from celosia.compiler.codegen.nodes import Base, Op
 from celosia.compiler.verify import refuse
 from celosia.compiler.verify.footprints import Bytes, Footprints, Rows
-from celosia.model.checks import Stop, check
+from celosia.model.checks import EVERYWHERE, Stop, check
 
 __all__ = ["check_items"]
 
 #: Problems that are listed: one that is made early makes many.
 _MOST = 20
-_ANYWHERE = ((0, (1 << 32) - 1),)
 #: What a row or a byte is: never written; a copy of that, which loops may make; written.
 _NOTHING, _COPIED, _HELD = range(3)
 
@@ -150,7 +149,7 @@ class _Check:
             first, last = op.reach
             if first < 0 or last >= self.size:
                 return f"must stay within the {self.size} bytes of the arena, not {first}..{last}"
-            windows = _ANYWHERE
+            windows = EVERYWHERE
         try:
             check(config, command, windows)
         except Stop as stop:

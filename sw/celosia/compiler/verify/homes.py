@@ -9,9 +9,10 @@ from celosia.arch.isa import Mem
 from celosia.compiler.accesses import accesses, inner
 from celosia.compiler.layout import Layout
 from celosia.compiler.lowered import External, OnChip, Region, Tensor, Work
-from celosia.compiler.memory import ALIGNMENT, Life, lives
+from celosia.compiler.memory import Life, lives
 from celosia.compiler.verify import refuse
 from celosia.graph import DType
+from celosia.program.buffer import ALIGNMENT
 
 __all__ = ["check_homes"]
 

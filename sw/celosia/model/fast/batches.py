@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.commands import Matmul
 from celosia.arch.isa import MatmulFormat
+from celosia.arch.numerics import NAN
 from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 from celosia.model.fast.mxu import int8_sums, write
@@ -25,8 +26,6 @@ __all__ = ["Batch", "Job"]
 F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
-
-_NAN = np.uint32(0x7FC00000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +182,4 @@ def _wide(bits: U16) -> F32:
 def _canonical(numbers: F32) -> U32:
     odd = np.isnan(numbers)
     bits = numbers.view(np.uint32)
-    return np.where(odd, _NAN, bits) if odd.any() else bits
+    return np.where(odd, np.uint32(NAN), bits) if odd.any() else bits

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.numerics import flush
+from celosia.arch.numerics import TINY, flush
 
 __all__ = ["FINITE", "SAFE", "plain_sums", "sums"]
 
@@ -26,7 +26,7 @@ F32 = NDArray[np.float32]
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 
-_TINY = np.float32(2.0**-126)
+_TINY = np.float32(TINY)
 #: Biased exponents of the smallest non-zero operands that sum to this (-112 unbiased) are safe.
 SAFE = 2 * 127 - 112
 #: Biased exponents of the largest operands that sum to less cannot make an overflow.

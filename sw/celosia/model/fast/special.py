@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import special
+from celosia.arch.numerics import SIGN
 
 __all__ = ["f32_div", "f32_recip", "f32_rsqrt", "f32_sqrt"]
 
 U32 = NDArray[np.uint32]
 
-_SIGN = np.uint32(0x80000000)
 _FRACTION = np.uint32(23)
 #: Biased exponents of numbers whose reciprocals and roots are normal too, and of normal ones.
 _LEAST, _MOST, _LARGEST = 1, 252, 254
@@ -29,7 +29,7 @@ def f32_recip(x: U32) -> U32:
         return np.asarray(special.f32_recip(x))
     y = _rounded(_recip_value(x))
     exponent -= np.uint32(127 - special.FRACTION)
-    return (y - (exponent << _FRACTION)) | (x & _SIGN)
+    return (y - (exponent << _FRACTION)) | (x & SIGN)
 
 
 def f32_div(x: U32, numerator: U32) -> U32:
@@ -41,7 +41,7 @@ def f32_div(x: U32, numerator: U32) -> U32:
         return np.asarray(special.f32_div(x, numerator))
     product = _recip_value(x) * ((numerator & np.uint32(0x7FFFFF)) | np.uint32(1 << 23))
     power -= np.int32(23 + special.FRACTION)
-    return (_rounded(product) + (power.view(np.uint32) << _FRACTION)) | ((x ^ numerator) & _SIGN)
+    return (_rounded(product) + (power.view(np.uint32) << _FRACTION)) | ((x ^ numerator) & SIGN)
 
 
 def f32_rsqrt(x: U32) -> U32:

@@ -15,15 +15,13 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.registers import UNIT_NAMES
 from celosia.arch.words import WORD_MASK
-from celosia.model.checks import Stop, check
+from celosia.model.checks import EVERYWHERE, Stop, check
 from celosia.model.control import ScalarInterpreter
 from celosia.model.decode import Decoded, flaw
 from celosia.model.timing import Timing
 from celosia.program import Program
 
 __all__ = ["Prediction", "predict"]
-
-_EVERYWHERE = [(0, 0xFFFFFFFF)]
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ class _Walk(ScalarInterpreter):
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
         command = decoded.command(values, self.strides)
-        check(self._config, command, _EVERYWHERE)
+        check(self._config, command, EVERYWHERE)
         if isinstance(command, Dma):
             if isinstance(command, Store):
                 self.bytes_written += command.rows * command.row_bytes
