@@ -65,22 +65,23 @@ class Costs:
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        self._known: dict[Command | tuple, CommandCost] = {}
+        #: By the address of a command, which is kept so that the address stays its own.
+        self._known: dict[tuple[int, ...], tuple[CommandCost, Command]] = {}
 
     def __call__(self, op: Op) -> CommandCost:
         """Return what an operation costs, and what it touches."""
         command = op.command
         assert not isinstance(command, Stride)  # they come after the order is known
-        key: Command | tuple = command
+        key: tuple[int, ...] = id(command),
         # What its cost depends on beside the command: how it begins in a beat, or in banks.
         if isinstance(command, Dma):
-            key = command, op.varying[ARENA_OPERAND] % self._config.bus_bytes
+            key = id(command), op.varying[ARENA_OPERAND] % self._config.bus_bytes
         elif isinstance(command, Vector) and len(command.sources) > 1:
-            key = (command, *[value % BANKS for value in op.varying])
+            key = (id(command), *[value % BANKS for value in op.varying])
         found = self._known.get(key)
         if found is None:
-            self._known[key] = found = self._make(command, command.at(op.varying))
-        return found
+            self._known[key] = found = self._make(command, command.at(op.varying)), command
+        return found[0]
 
     def _make(self, form: Command, command: Command) -> CommandCost:
         check, occupied, latency, lead, fill, _ = cost(command, self._config, _TIMING)
