@@ -209,7 +209,8 @@ def _looking(graph: Any, captured: Iterable[Any]) -> Iterator[None]:
         if not _STATE.quiet:
             for outer in _graphs():
                 _looked_at(outer).update(looked_at)
-        yield
+        with quietly():  # TensorFlow looks at all variables of a function that is called
+            yield
         return
     _sync(looked_at)
     if not runs:
