@@ -1,11 +1,11 @@
-"""Predictions over HTTP, in the JSON form of the Open Inference Protocol (KServe v2).
+"""Predictions over HTTP: the Open Inference Protocol (KServe v2), and TensorFlow Serving's REST.
 
 From files to the network: weights (arrays that stay with a program), model (a program, its
-weights, and what requests bring), folder (models in files), tensors and protocol (JSON), runner
-(the device and its thread), batcher (requests that share runs), metrics, limits, unfinished and
-admission (which requests may be in the server), service, routes (what each path does), app (with
-what it needs), connection (how long a client may take), server (socket and signals). The command
-is ``celosia serve``, its page docs/serving.md.
+weights, and what requests bring), folder (models in files), tensors, protocol and rows (JSON),
+runner (the device and its thread), batcher (requests that share runs), metrics, limits,
+unfinished and admission (which requests may be in the server), service, routes (what each path
+does), app (with what it needs), connection (how long a client may take), server (socket and
+signals). The command is ``celosia serve``, its page docs/serving.md.
 """
 
 from celosia.serve.errors import Refusal

@@ -18,7 +18,8 @@ from celosia.serve import tensors
 from celosia.serve.errors import Refusal
 from celosia.serve.model import Model, WireTensor
 
-__all__ = ["BINARY_HEADER", "InferenceRequest", "answer", "no_binary", "parse"]
+__all__ = ["BINARY_HEADER", "InferenceRequest", "answer", "kind_of", "message_of", "no_binary",
+           "parse"]
 
 #: Header of the binary data extension: bytes of JSON before the tensors.
 BINARY_HEADER = "inference-header-content-length"
@@ -75,6 +76,25 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+def message_of(body: bytes | bytearray) -> dict[str, Any]:
+    """Return the object that a body is.
+
+    Raises
+    ------
+    Refusal
+        Status 400, if it is no JSON, or no object.
+    """
+    try:
+        text = body.decode("utf-8-sig")  # json would take bytes of UTF-16 and UTF-32 as well
+        with _uncollected():
+            message = json.loads(text, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, f"the body must be JSON in UTF-8: {error}") from None
+    if not isinstance(message, dict):
+        raise Refusal(400, f"the body must be an object, not {kind_of(message)}")
+    return message
+
+
 def parse(body: bytes | bytearray, model: Model, most: int) -> InferenceRequest:
     """Read a request.
 
@@ -92,17 +112,10 @@ def parse(body: bytes | bytearray, model: Model, most: int) -> InferenceRequest:
     Refusal
         Status 400, or 413 for too many rows: what was wanted, what came, where.
     """
-    try:
-        text = body.decode("utf-8-sig")  # json would take bytes of UTF-16 and UTF-32 as well
-        with _uncollected():
-            message = json.loads(text, parse_constant=_constant)
-    except (ValueError, RecursionError) as error:
-        raise Refusal(400, f"the body must be JSON in UTF-8: {error}") from None
-    if not isinstance(message, dict):
-        raise Refusal(400, f"the body must be an object, not {_kind(message)}")
+    message = message_of(body)
     id = message.get("id")
     if id is not None and not isinstance(id, str):
-        raise Refusal(400, f"id must be a string, not {_kind(id)}")
+        raise Refusal(400, f"id must be a string, not {kind_of(id)}")
     _parameters(message, "parameters")
     given = _named(message.get("inputs"), "inputs", [each.name for each in model.inputs])
     if absent := [each.name for each in model.inputs if each.name not in given]:
@@ -129,7 +142,8 @@ def parse(body: bytes | bytearray, model: Model, most: int) -> InferenceRequest:
     return InferenceRequest(id, rows, tuple(arrays), outputs or model.outputs)
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what a value of JSON is called in errors."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "true or false",
              int: "a number", float: "a number"}
     return names.get(type(value), "null")
@@ -140,7 +154,7 @@ def _parameters(fields: Mapping[str, Any], where: str) -> None:
     if found is None:
         return
     if not isinstance(found, dict):
-        raise Refusal(400, f"{where} must be an object, not {_kind(found)}")
+        raise Refusal(400, f"{where} must be an object, not {kind_of(found)}")
     for name in _BINARY:
         if found.get(name):
             raise no_binary(f"{where}.{name}")
@@ -153,15 +167,15 @@ def _named(found: Any, what: str, names: Sequence[str]) -> dict[str, tuple[str, 
     """Return tensors of a request by name: where they are, and their fields."""
     if not isinstance(found, list):
         raise Refusal(400, f"{what} must be an array of objects"
-                           f"{', not ' + _kind(found) if found is not None else ' and be given'}")
+                           f"{', not ' + kind_of(found) if found is not None else ' and be given'}")
     given: dict[str, tuple[str, dict[str, Any]]] = {}
     for number, fields in enumerate(found):
         where = f"{what}[{number}]"
         if not isinstance(fields, dict):
-            raise Refusal(400, f"{where} must be an object, not {_kind(fields)}")
+            raise Refusal(400, f"{where} must be an object, not {kind_of(fields)}")
         name = fields.get("name")
         if not isinstance(name, str) or name not in names:
-            came = repr(name) if isinstance(name, str) else _kind(name)
+            came = repr(name) if isinstance(name, str) else kind_of(name)
             raise Refusal(400, f"{where}.name must be {' or '.join(names)}, not {came[:80]}")
         if name in given:
             raise Refusal(400, f"{where}.name must be another one than that of {given[name][0]}, "

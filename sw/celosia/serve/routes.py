@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from celosia.serve.errors import Refusal
 from celosia.serve.protocol import BINARY_HEADER, no_binary
+from celosia.serve.rows import describe, status
 from celosia.serve.service import Service
 
 __all__ = ["Routes"]
@@ -66,8 +67,40 @@ class Routes:
                 Route(f"{at}/ready", self._model_ready),
                 Route(f"{at}/infer", self._infer, methods=["POST"]),
                 Route(f"{at}/versions/{{rest:path}}", self._versions, methods=["GET", "POST"]),
-                Route("/metrics", self._metrics)],
+                *self._tensorflow(), Route("/metrics", self._metrics)],
             exception_handlers={Refusal: _refusal, HTTPException: self._http_error})
+
+    def _tensorflow(self) -> list[Route]:
+        """Return the paths of TensorFlow Serving."""
+        found = []
+        for at in ("/v1/models/{model}", "/v1/models/{model}/versions/{version}"):
+            found += [Route(f"{at}:{{verb}}", self._predict, methods=["POST"]),
+                      Route(f"{at}/metadata", self._signature), Route(at, self._status)]
+        return found
+
+    def _servable(self, request: Request) -> None:
+        """Refuse a model or version that is not there, in TensorFlow Serving's words."""
+        name, version = request.path_params["model"], request.path_params.get("version", "1")
+        if name != self._model.name or version != "1":
+            which = (f"Specific({name[:200]}, {version[:20]})" if "version" in request.path_params
+                     else f"Latest({name[:200]})")
+            raise Refusal(404, f"Servable not found for request: {which}: the model must be "
+                               f"{self._model.name}, version 1")
+
+    async def _status(self, request: Request) -> Response:
+        self._servable(request)
+        return _reply(200, status())
+
+    async def _signature(self, request: Request) -> Response:
+        self._servable(request)
+        return _reply(200, describe(self._model))
+
+    async def _predict(self, request: Request) -> Response:
+        self._servable(request)
+        verb = request.path_params["verb"]
+        if verb != "predict":
+            raise Refusal(400, f"a model must be asked to predict, not to {verb[:80]}")
+        return await self._inferred(request, rows=True)
 
     def _http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -78,8 +111,9 @@ class Routes:
             message = (f"{request.url.path} must be asked with {headers['Allow']}, "
                        f"not {request.method}")
         elif error.status_code == 404:
-            message = (f"the path must be /v2, /v2/health/live, /v2/health/ready, /metrics or "
-                       f"/v2/models/{self._model.name}[/ready | /infer], "
+            name = self._model.name
+            message = (f"the path must be /v2, /v2/health/live, /v2/health/ready, /metrics, "
+                       f"/v2/models/{name}[/ready | /infer] or /v1/models/{name}[:predict], "
                        f"not {request.url.path[:200]}")
         return _reply(error.status_code, {"error": message}, headers)
 
@@ -117,6 +151,9 @@ class Routes:
         self._known(request)
         if BINARY_HEADER in request.headers:
             raise no_binary(f"header {BINARY_HEADER}")
+        return await self._inferred(request)
+
+    async def _inferred(self, request: Request, *, rows: bool = False) -> Response:
         encoding = request.headers.get("content-encoding", "identity")
         if encoding != "identity":
             raise Refusal(415, f"content-encoding must be identity, not {encoding[:80]}")
@@ -124,7 +161,8 @@ class Routes:
         try:
             return _reply(200, await self._service.infer(
                 _body(request), int(length) if length.isdecimal() else None,
-                request.client.host if request.client else "", partial(_gone, request)))
+                request.client.host if request.client else "", partial(_gone, request),
+                rows=rows))
         except Refusal as error:
             if error.__cause__ is not None:
                 _LOG.error("%s", error.message)

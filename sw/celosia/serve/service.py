@@ -21,6 +21,7 @@ from celosia.serve.limits import Limits
 from celosia.serve.metrics import Metrics
 from celosia.serve.model import Model
 from celosia.serve.protocol import InferenceRequest, answer, parse
+from celosia.serve.rows import answer_rows, parse_rows
 from celosia.serve.runner import Runner
 from celosia.serve.unfinished import Unfinished
 
@@ -100,7 +101,7 @@ class Service:
         return self._admission.unfinished
 
     async def infer(self, body: AsyncIterable[bytes], length: int | None, address: str,
-                    gone: Callable[[], Awaitable[None]]) -> bytes:
+                    gone: Callable[[], Awaitable[None]], *, rows: bool = False) -> bytes:
         """Return the body of the answer to a request.
 
         Parameters
@@ -114,6 +115,8 @@ class Service:
         gone
             Called when the body is read, to wait until the client has gone: nothing more is run
             for it then.
+        rows
+            In TensorFlow Serving's form.
 
         Raises
         ------
@@ -124,7 +127,7 @@ class Service:
         status = 200
         try:
             with self._admission.ticket(address) as ticket:
-                return await self._infer(ticket, body, length, gone)
+                return await self._infer(ticket, body, length, gone, rows)
         except Refusal as refusal:
             status = refusal.status
             raise
@@ -139,21 +142,22 @@ class Service:
             self.metrics.latency.observe(time.perf_counter() - start)
 
     async def _infer(self, ticket: Ticket, body: AsyncIterable[bytes], length: int | None,
-                     gone: Callable[[], Awaitable[None]]) -> bytes:
+                     gone: Callable[[], Awaitable[None]], rows: bool) -> bytes:
         limits = self.limits
+        read, write = (parse_rows, answer_rows) if rows else (parse, answer)
         what = ""
         try:
             async with asyncio.timeout(limits.timeout):
                 text = await self._admission.read(ticket, body, length)
                 what = f"bytes of the body: {len(text)}"
                 most = max(self.model.batch, self._most // self._row)
-                request = await self._aside(len(text), partial(parse, text, self.model, most))
+                request = await self._aside(len(text), partial(read, text, self.model, most))
                 del text
                 what = f"rows: {request.rows}"
                 size = request.rows * self._row
                 self._admission.hold(ticket, size)
                 results = await self._run(request, gone)
-                return await self._aside(size, partial(answer, self.model, request, results))
+                return await self._aside(size, partial(write, self.model, request, results))
         except TimeoutError:
             if not what:
                 raise Refusal(408, f"the request must arrive within {limits.timeout:g} s; "

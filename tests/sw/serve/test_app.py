@@ -218,8 +218,9 @@ def test_other_statuses(model):
         (404, {"error": other}), (404, {"error": other}),
         (404, {"error": "models have no versions here: the path must be /v2/models/product, "
                         "without /versions"}),
-        (404, {"error": "the path must be /v2, /v2/health/live, /v2/health/ready, /metrics or "
-                        "/v2/models/product[/ready | /infer], not /v2/nothing"}),
+        (404, {"error": "the path must be /v2, /v2/health/live, /v2/health/ready, /metrics, "
+                        "/v2/models/product[/ready | /infer] or /v1/models/product[:predict], "
+                        "not /v2/nothing"}),
         (405, {"error": "/v2/models/product/infer must be asked with POST, not GET"}),
         (405, {"error": "/v2/health/live must be asked with GET, HEAD, not POST"}),
         (400, {"error": f"header inference-header-content-length {BINARY}"}),
