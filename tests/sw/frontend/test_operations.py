@@ -425,8 +425,9 @@ def test_bits_of_the_random_generator():
 
     agree(f, key)
     for state in ([1, 2, 3, 4], [1, 2, 2**32 - 1, 5], [2**32 - 1] * 4):
-        agree(lambda state: lax.rng_bit_generator(state, (9,), dtype=jnp.uint32),
-              np.array(state, np.uint32))
+        for shape in ((9,), (8, 8), (5, 13), (1, 771), (300, 99)):
+            agree(lambda state, shape=shape: lax.rng_bit_generator(state, shape, dtype=jnp.uint32),
+                  np.array(state, np.uint32))
 
 
 def test_remat_keeps_its_barrier():

@@ -13,7 +13,6 @@ import numpy as np
 
 from celosia.arch.words import ceil_div
 from celosia.frontend.errors import Unsupported
-from celosia.frontend.narrow import product
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
@@ -32,15 +31,17 @@ class _Words:
 
     def __init__(self, here: Here, type: TensorType):
         self.here, self.type = here, type
-        self._splats: dict[int, Value] = {}
+        self._splats: dict[int | float, Value] = {}
 
-    def splat(self, value: int) -> Value:
+    def splat(self, value: int | float) -> Value:
+        """Return words that are all one number, or f32 where it is a float."""
         if value not in self._splats:
-            self._splats[value] = self.here.splat(value, self.type)
+            dtype = DType.F32 if isinstance(value, float) else DType.U32
+            self._splats[value] = self.here.splat(value, TensorType(dtype, self.type.shape))
         return self._splats[value]
 
-    def op(self, name: str, a: Value, b: Value | int) -> Value:
-        return self.here.emit(name, a, self.splat(b) if isinstance(b, int) else b)
+    def op(self, name: str, a: Value, b: Value | int | float) -> Value:
+        return self.here.emit(name, a, b if isinstance(b, Value) else self.splat(b))
 
     def sum(self, number: Sequence[Value], more: Value) -> list[Value]:
         """Return the sum of a number of several words, low ones first, and one word."""
@@ -55,9 +56,29 @@ class _Words:
         over = self.here.emit("compare", total, part, direction="lt")
         return self.here.emit("convert", over, dtype=DType.U32)
 
+    def iota(self, dim: int) -> Value:
+        return self.here.emit("iota", dtype=DType.U32, shape=self.type.shape, dim=dim)
+
+    def number(self, word: Value) -> Value:
+        """Return words below 2**31 as f32."""
+        word = self.here.emit("bitcast", word, dtype=DType.I32)
+        return self.here.emit("convert", word, dtype=DType.F32)
+
     def product(self, a: int, x: Value) -> tuple[Value, Value]:
-        """Return the high and the low word of a * x."""
-        return product(self.here.emit, x, self.splat(a))
+        """Return the high and the low word of a * x.
+
+        With halves, x = 2**16 xh + xl and a likewise, and L the low word, the high one is ah xh +
+        (2**16 al xh + a xl - L) / 2**32. What is divided is a multiple of 2**32 below 2**49, so f32
+        says which: it is wrong by less than 1/16, with half of the bits of L.
+        """
+        high, low = self.op("shift_right", x, 16), self.op("multiply", x, a)
+        rest = self.op("multiply", self.number(self.op("shift_right", low, 16)), -1 / 2**16)
+        rest = self.op("add", rest, 0.5)
+        for part, factor in ((high, (a & 0xFFFF) / 2**16), (self.op("and", x, 0xFFFF), a / 2**32)):
+            rest = self.op("add", self.op("multiply", self.number(part), factor), rest)
+        rest = self.here.emit("convert", rest, dtype=DType.I32)
+        rest = self.here.emit("bitcast", rest, dtype=DType.U32)
+        return self.op("add", self.op("multiply", high, a >> 16), rest), low
 
 
 def _philox(words: _Words, counter: Sequence[Value], key: Sequence[Value]) -> list[Value]:
@@ -81,29 +102,44 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     if bits_type.dtype not in (DType.U32, DType.U16):
         raise Unsupported(f"bits must be ui32 or ui16, not {bits_type}")
     state = _words_of(here)
-    blocks = ceil_div(bits_type.size, 4)
-    words = _Words(here, TensorType(DType.U32, (blocks,)))
-    count = state.type.size
     scalars = [here.emit("slice", state, start=(i,), limit=(i + 1,), stride=(1,))
-               for i in range(count)]
-    k0, k1, *start = (here.emit("broadcast", here.emit("reshape", each, shape=()),
-                                shape=(blocks,)) for each in scalars)
-    if count == _SHORT:
-        start += [k0, k1]
-    counter = words.sum(start, here.emit("iota", dtype=DType.U32, shape=(blocks,)))
-    found = _philox(words, counter, (k0, k1))
-    columns = [here.emit("reshape", each, shape=(blocks, 1)) for each in found]
-    line = here.emit("reshape", here.emit("concatenate", *columns, dim=1), shape=(4 * blocks,))
-    line = here.emit("slice", line, start=(0,), limit=(math.prod(bits_type.shape),), stride=(1,))
+               for i in range(state.type.size)]
+    bits = _bits(here, scalars, bits_type.size)
 
     one = _Words(here, TensorType(DType.U32, (1,)))
-    after = here.emit("concatenate", *scalars[:2], *one.sum(scalars[2:], one.splat(blocks)), dim=0)
+    blocks = one.splat(ceil_div(bits_type.size, 4))
+    after = here.emit("concatenate", *scalars[:2], *one.sum(scalars[2:], blocks), dim=0)
     if state_type.dtype.is_wide:
-        pairs = here.emit("reshape", after, shape=(count // 2, 2))
+        pairs = here.emit("reshape", after, shape=(len(scalars) // 2, 2))
         after = here.emit("bitcast", pairs, dtype=state_type.dtype)
     if bits_type.dtype is DType.U16:
-        line = here.emit("convert", line, dtype=DType.U16)  # the low bits of each
-    return after, here.emit("reshape", line, shape=bits_type.shape)
+        bits = here.emit("convert", bits, dtype=DType.U16)  # the low bits of each
+    return after, here.emit("reshape", bits, shape=bits_type.shape)
+
+
+def _bits(here: Here, scalars: Sequence[Value], count: int) -> Value:
+    """Return so many words from a state."""
+    blocks = ceil_div(count, 4)
+    # Block 64 t + 4 i + j is at [t, j, i]: what has word k of it at [t, 4 j + k, i] need only be
+    # turned, tile by tile, for the words to be in order.
+    shape = (ceil_div(blocks, 64), 4, 16) if blocks > 16 else (1, 1, blocks)
+    words = _Words(here, TensorType(DType.U32, shape))
+    k0, k1, *start = (here.emit("broadcast", here.emit("reshape", each, shape=()), shape=shape)
+                      for each in scalars)
+    if len(start) == 2:
+        start += [k0, k1]
+    number = words.iota(2)
+    if blocks > 16:
+        number = words.op("add", words.op("multiply", number, 4), words.iota(1))
+        number = words.op("add", words.op("multiply", words.iota(0), 64), number)
+    found = _philox(words, words.sum(start, number), (k0, k1))
+    tiles, rows, lanes = shape
+    whole = here.emit("concatenate", *(
+        here.emit("reshape", each, shape=(tiles, rows, 1, lanes)) for each in found), dim=2)
+    whole = here.emit("reshape", whole, shape=(tiles, 4 * rows, lanes))
+    whole = here.emit("transpose", whole, permutation=(0, 2, 1))
+    whole = here.emit("reshape", whole, shape=(math.prod(whole.shape),))
+    return here.emit("slice", whole, start=(0,), limit=(count,), stride=(1,))
 
 
 def _words_of(here: Here) -> Value:
