@@ -55,12 +55,14 @@ def product(emit: Callable[..., Value], a: Value, b: Value) -> tuple[Value, Valu
     half, low_half = full(16), full(0xFFFF)
     (al, ah), (bl, bh) = (
         (emit("and", each, low_half), emit("shift_right", each, half)) for each in (a, b))
-    ll, lh, hl, hh = (emit("multiply", x, y) for x, y in ((al, bl), (al, bh), (ah, bl), (ah, bh)))
-    middle = emit("add", emit("shift_right", ll, half),
-                  emit("add", emit("and", lh, low_half), emit("and", hl, low_half)))
-    for part in (lh, hl, middle):
-        hh = emit("add", hh, emit("shift_right", part, half))
-    return hh, emit("multiply", a, b)
+    lows, middle, other, highs = (emit("multiply", x, y)
+                                  for x, y in ((al, bl), (ah, bl), (al, bh), (ah, bh)))
+    # None of these sums needs more than 32 bits.
+    middle = emit("add", middle, emit("shift_right", lows, half))
+    other = emit("add", other, emit("and", middle, low_half))
+    for part in (middle, other):
+        highs = emit("add", highs, emit("shift_right", part, half))
+    return highs, emit("multiply", a, b)
 
 
 def narrow(graph: Graph) -> Graph:
@@ -115,11 +117,15 @@ class _Narrow:
         operands = [values[value] for value in node.operands]
         if any(each is None for each in operands):
             return [None] * len(node.results)  # what made it so is a problem already
+        types = [each.type for each in (*node.operands, *node.results)]
+        if double := next((type for type in types if type.dtype is DType.F64), None):
+            raise _Unsupported(f"elements must have at most 32 bits where they are not constant, "
+                               f"not {double}")
         words = (any(isinstance(each, _Words) for each in operands)
                  or any(type.dtype is DType.U64 for type in node.types))
         if words:
             return [_of_words(node, operands)]
-        wide = any(each.type.dtype.is_wide for each in (*node.operands, *node.results))
+        wide = any(type.dtype.is_wide for type in types)
         regions = [self.graph(region) for region in node.regions]
         if not wide and operands == list(node.operands) and all(
                 new is old for new, old in zip(regions, node.regions, strict=True)):

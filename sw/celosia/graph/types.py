@@ -17,7 +17,7 @@ __all__ = ["Array", "DType", "TensorType"]
 class DType(Enum):
     """Element types, named as in the text form.
 
-    The 64-bit integers exist for importers, which fold them away: no level of the grammar accepts
+    The 64-bit ones exist for importers, which fold them away: no level of the grammar accepts
     them in a graph.
     """
 
@@ -32,6 +32,7 @@ class DType(Enum):
     F32 = "f32"
     I64 = "i64"
     U64 = "u64"
+    F64 = "f64"
 
     def __str__(self) -> str:
         return self.value
@@ -48,8 +49,8 @@ class DType(Enum):
 
     @property
     def is_float(self) -> bool:
-        """Whether this is bf16 or f32."""
-        return self in (DType.BF16, DType.F32)
+        """Whether this is bf16, f32 or f64."""
+        return self in (DType.BF16, DType.F32, DType.F64)
 
     @property
     def is_integer(self) -> bool:
@@ -64,7 +65,7 @@ class DType(Enum):
     @property
     def is_wide(self) -> bool:
         """Whether this is one of the types that importers fold away."""
-        return self in (DType.I64, DType.U64)
+        return self in (DType.I64, DType.U64, DType.F64)
 
     @classmethod
     def of(cls, dtype: DTypeLike) -> DType:
@@ -81,7 +82,7 @@ _NUMPY = {
     DType.I16: np.dtype(np.int16), DType.U16: np.dtype(np.uint16), DType.I32: np.dtype(np.int32),
     DType.U32: np.dtype(np.uint32), DType.BF16: np.dtype(ml_dtypes.bfloat16),
     DType.F32: np.dtype(np.float32), DType.I64: np.dtype(np.int64),
-    DType.U64: np.dtype(np.uint64),
+    DType.U64: np.dtype(np.uint64), DType.F64: np.dtype(np.float64),
 }
 _BY_NUMPY = {numpy: dtype for dtype, numpy in _NUMPY.items()}
 

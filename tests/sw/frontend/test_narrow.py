@@ -5,6 +5,8 @@ import pytest
 
 from celosia.frontend import FrontendError
 from celosia.frontend.narrow import narrow
+from celosia.frontend.stablehlo.importer import import_spmd
+from celosia.frontend.stablehlo.reader import read_module
 from celosia.graph import CORE, DType, Graph, TensorType, check, constant, interpret, op, parameter
 
 KEYS = np.array([0, 1, 0xFFFFFFFF, 0x100000000, 0x123456789ABCDEF0, 2**64 - 1], np.uint64)
@@ -106,3 +108,27 @@ def test_everything_that_does_not_fit_is_said_at_once():
                  "must be shifted by a constant", "divide: elements must have at most 32 bits",
                  "result: elements must have at most 32 bits, not u64[]"):
         assert said in text
+
+
+def test_constants_of_double_precision_fold_and_nothing_else_has_it():
+    def graph(body):
+        return import_spmd(read_module(body, "x"), filename="x", narrows=True).graph
+
+    folded = graph("""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.constant dense<0.1> : tensor<2xf64>
+      %1 = stablehlo.convert %0 : (tensor<2xf64>) -> tensor<2xf32>
+      %2 = stablehlo.add %x, %1 : tensor<2xf32>
+      return %2 : tensor<2xf32>
+    }""")
+    check(folded, CORE)
+    [found] = interpret(folded, [np.zeros(2, np.float32)])
+    np.testing.assert_array_equal(found, np.full(2, 0.1, np.float32))
+    with pytest.raises(FrontendError) as info:
+        graph("""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = stablehlo.convert %x : (tensor<2xf32>) -> tensor<2xf64>
+          %1 = stablehlo.convert %0 : (tensor<2xf64>) -> tensor<2xf32>
+          return %1 : tensor<2xf32>
+        }""")
+    assert info.value.problems == tuple(
+        f"x:{line}:16: stablehlo.convert: elements must have at most 32 bits where they are not "
+        f"constant, not f64[2]" for line in (2, 3))

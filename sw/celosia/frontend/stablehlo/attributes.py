@@ -16,7 +16,7 @@ __all__ = ["array_of", "ints_of", "is_half", "name_of", "tensor_type"]
 
 _ELEMENTS = {"i1": DType.BOOL, "i8": DType.I8, "ui8": DType.U8, "i16": DType.I16,
              "ui16": DType.U16, "i32": DType.I32, "ui32": DType.U32, "i64": DType.I64,
-             "ui64": DType.U64, "bf16": DType.BF16, "f32": DType.F32}
+             "ui64": DType.U64, "bf16": DType.BF16, "f32": DType.F32, "f64": DType.F64}
 #: Stored by others, computed as f32 here, and only where that was asked for.
 _HALF = "f16"
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(.*)>$")

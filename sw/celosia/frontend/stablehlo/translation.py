@@ -14,7 +14,7 @@ from celosia.frontend.stablehlo.attributes import ints_of
 from celosia.frontend.stablehlo.constants import Constants
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
-from celosia.graph import Graph, Node, Source, TensorType, Value
+from celosia.graph import DType, Graph, Node, Source, TensorType, Value
 
 __all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translated_in", "translates"]
 
@@ -145,7 +145,7 @@ class Here:
         if wide is None or name == "constant":
             return node.results
         if node not in self.importer.constants:
-            if self.importer.narrows:
+            if self.importer.narrows and wide.dtype is not DType.F64:
                 return node.results
             if name == "bitcast" and not operands[0].dtype.is_wide:
                 # May be on its way to an operation that takes it apart again.
