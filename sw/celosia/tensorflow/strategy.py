@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,6 +27,7 @@ from celosia.tensorflow.variables import note_run, quietly, sync
 
 __all__ = ["TPUStrategy"]
 
+_OURS = "_celosia_divides"
 #: Functions whose programs a strategy keeps.
 _MOST_STEPS = 128
 
@@ -71,6 +74,29 @@ class TPUStrategy(distribute_lib.Strategy):
             return total
         count = tf.add_n([tf.reduce_prod(tf.gather(tf.shape(each), axis)) for each in parts])
         return total / tf.cast(count, total.dtype)
+
+
+def _divide_slices() -> None:
+    """Have Keras divide slices by a tensor without a search for its zeros; once.
+
+    What it finds has a shape that is not known before the program runs. It would only add rows
+    that are not among the slices: 0 / 0.
+    """
+    keras: Any = sys.modules.get("keras.src.backend.tensorflow.numpy")
+    divide = getattr(keras, "divide", None)
+    if divide is None or hasattr(divide, _OURS):
+        return
+
+    @functools.wraps(divide)
+    def divided(x1: Any, x2: Any) -> Any:
+        if (isinstance(x1, tf.IndexedSlices) and tf.is_tensor(x2) and x2.shape.rank
+                and isinstance(distribute_lib.get_replica_context(), _Replica)):
+            return tf.IndexedSlices(x1.values / tf.gather(x2, x1.indices), x1.indices,
+                                    x1.dense_shape)
+        return divide(x1, x2)
+
+    setattr(divided, _OURS, True)
+    keras.divide = divided
 
 
 class _Replica(distribute_lib.ReplicaContext):
@@ -154,12 +180,15 @@ class _Extended(mirrored_strategy.MirroredExtended):
         count = self._num_replicas_in_sync
 
         def reduced(each: Any) -> Any:
+            if count == 1:  # slices are left apart, for optimisers square each of them
+                if isinstance(each, tf.IndexedSlices):
+                    _divide_slices()
+                return each
             if isinstance(each, tf.IndexedSlices):
                 each = tf.convert_to_tensor(each)
-            if count > 1:
-                each = tf.raw_ops.CollectiveReduceV2(
-                    input=each, group_size=count, group_key=1, instance_key=1, ordering_token=[],
-                    merge_op="Add", final_op="Id")
+            each = tf.raw_ops.CollectiveReduceV2(
+                input=each, group_size=count, group_key=1, instance_key=1, ordering_token=[],
+                merge_op="Add", final_op="Id")
             return each / count if reduce_op == reduce_util.ReduceOp.MEAN else each
 
         return tf.nest.map_structure(reduced, value)
