@@ -132,6 +132,27 @@ def test_a_file_that_is_not_there(tmp_path):
     assert "there must be a file to run, not" in done.stderr
 
 
+EMBED = """
+import numpy as np
+words = np.random.default_rng(0).integers(0, 20, (64, 6))
+for optimizer in ('adam', 'rmsprop'):
+    tf.keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = tf.keras.Sequential([
+            tf.keras.layers.Input((6,)), tf.keras.layers.Embedding(20, 4),
+            tf.keras.layers.GlobalAveragePooling1D(), tf.keras.layers.Dense(2)])
+        model.compile(optimizer=type(tf.keras.optimizers.get(optimizer))(0.1), loss='mse')
+    model.fit(words, words[:, :2] / 20, epochs=3, batch_size=32, shuffle=False, verbose=2)
+"""
+
+
+def test_optimisers_take_the_slices_of_an_embedding_as_on_the_host(tmp_path):
+    text = run(tmp_path, START + EMBED)
+    host = run(tmp_path, HOST.replace("DEVICES", "1") + EMBED, module=None)
+    np.testing.assert_allclose(losses(text), losses(host), rtol=0.02)
+    assert len(losses(text)) == 6
+
+
 def test_random_numbers_are_those_of_tensorflows_compiler(tmp_path):
     text = run(tmp_path, START + """
 import numpy as np
