@@ -232,3 +232,41 @@ def test_files_are_short(folder):
             if lines > MOST_LINES:
                 long.append(f"{path.relative_to(ROOT)}: {lines} lines, {MOST_LINES} at most")
     assert not long, "\n".join(long)
+
+
+#: What the compiler weighs by hand, in cycles or parts of them: how loops, blocks, bytes and a
+#: wrong guess count beside the instructions, which `celosia.model.timing` alone knows.
+WEIGHED = {
+    "codegen.pipeline": {"_PLAIN, _FETCHED", "_LONG"}, "codegen.places": {"_LONG"},
+    "codegen.reorder": {"_WORTH"}, "emit.move": {"_WORTH"}, "passes.residuals": {"MOST_STEPS"},
+    "emit.tiling": {"LOOP", "BLOCK", "OPERATION", "TRAFFIC"}}
+
+
+def test_the_compiler_has_no_cycles_of_its_own():
+    found: dict[str, set[str]] = {}
+    for module, path in house.modules().items():
+        if not inside(module, "celosia.compiler"):
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in ast.parse("\n".join(lines)).body:
+            if not isinstance(node, ast.Assign) or not any(
+                    isinstance(each, ast.Constant) and type(each.value) in (int, float)
+                    for each in ast.walk(node.value)):
+                continue
+            said = [lines[node.lineno - 1]]
+            for line in reversed(lines[:node.lineno - 1]):
+                if not line.startswith("#"):
+                    break
+                said.append(line)
+            if "cycle" in "\n".join(said).lower():
+                found.setdefault(module.removeprefix("celosia.compiler."), set()).add(
+                    ast.unparse(node.targets[0]).strip("()"))
+    assert found == WEIGHED
+
+
+def test_what_an_instruction_costs_is_asked_in_two_places():
+    """Of operations that are there, and of such as may be made."""
+    asking = {found.module for found in IMPORTS if inside(found.module, "celosia.compiler")
+              and inside(found.target, "celosia.model.timing")}
+    assert asking == {"celosia.compiler.cycles", "celosia.compiler.codegen.spans",
+                      "celosia.compiler.codegen.play"}

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from celosia.arch.words import ceil_div
+from celosia.arch.commands import Store
+from celosia.arch.config import TpuConfig
 from celosia.compiler.builder import Builder
+from celosia.compiler.cycles import transfer
 from celosia.compiler.lowered import Access, Fill, Move, Work
 from celosia.graph import DType, Source, Value
 
@@ -42,24 +44,21 @@ def concatenate(operands: Sequence[Access], dim: int, dst: Access,
     return work
 
 
-#: On-chip rows that the start of a store costs, about.
-_START = 12
-#: Elements of an on-chip row, for comparisons only.
-_LANES = 16
-
-
-def _cost(access: Access) -> int:
-    """Return the cycles of filling a view, about."""
+def _cycles(config: TpuConfig, access: Access) -> int:
+    """Return the cycles of filling a view, about: stores of its largest dimension."""
     shape, strides = access.view.shape, access.view.strides
     run, dims = 1, list(zip(shape, strides, strict=True))
     while dims and (dims[-1][0] == 1 or dims[-1][1] == run):
         run *= dims.pop()[0]
-    rows = math.prod(size for size, _ in dims)
-    stores = rows // max((size for size, _ in dims), default=1)
-    return max(rows * ceil_div(run, _LANES), stores * _START)
+    sizes = [size for size, _ in dims]
+    if not run or 0 in sizes:
+        return 0
+    rows = max(sizes, default=1)
+    store = transfer(config, Store, rows, run, access.tensor.element_bytes)
+    return math.prod(sizes) // rows * max(store.occupied, store.check)
 
 
-def pad(x: Access, value_word: int, low: Sequence[int], high: Sequence[int],
+def pad(config: TpuConfig, x: Access, value_word: int, low: Sequence[int], high: Sequence[int],
         interior: Sequence[int], dst: Access, source: str = "") -> list[Work]:
     """Return the work of a pad whose edges are not negative.
 
@@ -83,7 +82,7 @@ def pad(x: Access, value_word: int, low: Sequence[int], high: Sequence[int],
                   for i in range(len(shape))
                   for start, limit in ((0, low[i]), (low[i] + spans[i], shape[i]))
                   if start < limit]
-        if sum(map(_cost, border)) < _cost(dst):
+        if sum(_cycles(config, each) for each in border) < _cycles(config, dst):
             fills = border
     work: list[Work] = [Fill(access, value_word, source) for access in fills if access.view.size]
     inside = _part(dst, low, [a + n for a, n in zip(low, spans, strict=True)],

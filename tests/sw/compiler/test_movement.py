@@ -55,14 +55,14 @@ def test_pad(seed):
     if all(shape):
         expected[tuple(slice(a, a + (n - 1) * (gap + 1) + 1, gap + 1)
                        for n, a, gap in zip(shape, low, interior, strict=True))] = memory.array(x)
-    done(memory, pad(whole(x), 0x12345678, low, high, interior, whole(out)))
+    done(memory, pad(SMALL, whole(x), 0x12345678, low, high, interior, whole(out)))
     np.testing.assert_array_equal(memory.array(out), expected)
 
 
 def test_only_the_border_is_filled_where_that_is_cheaper():
     memory = Memory(SMALL)
     x, out = memory.tensor("x", (2, 30, 30, 16)), memory.tensor("out", (2, 32, 32, 16))
-    work = pad(whole(x), 0, (0, 1, 1, 0), (0, 1, 1, 0), (0, 0, 0, 0), whole(out))
+    work = pad(SMALL, whole(x), 0, (0, 1, 1, 0), (0, 1, 1, 0), (0, 0, 0, 0), whole(out))
     assert [item.dst.view.shape for item in work] == [
         (2, 1, 32, 16), (2, 1, 32, 16), (2, 30, 1, 16), (2, 30, 1, 16), (2, 30, 30, 16)]
     done(memory, work)

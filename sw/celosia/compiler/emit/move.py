@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from celosia.arch.commands import Load
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.cycles import transfer
 from celosia.compiler.emit.copies import Copy, Dim, copy_of, memory_of, need, room
 from celosia.compiler.emit.pieces import even, grids, grouped, offset
 from celosia.compiler.emit.transposed import repeat_lanes, spread, transpose
@@ -19,9 +21,8 @@ __all__ = ["emit_move"]
 #: not count either.
 _PIECE_ROWS = range(32, 128)
 _SHARE = 32
-#: Cycles of an element that has a load of its own; and of one that is a row, less what it costs to
-#: be wrong about the rest.
-_SINGLE, _WORTH = 8, 0.75
+#: Cycles of an element that is a row, less what it costs to be wrong about the rest.
+_WORTH = 0.75
 #: Pieces of a block at most: stores of one begin while the next is loaded.
 _PIECES = 8
 
@@ -65,10 +66,11 @@ def _is_dense(config: TpuConfig, copy: Copy, last: Dim) -> bool:
     rows = max((d.size for d in others if d.src >= 0), default=1)
     rows = dim if last.size >= 4 * dim else min(rows, dim)
     # Cycles for an element: of loads, and of rows of the vector unit.
-    loads = max(span * copy.fmt.nbytes / config.bus_bytes, ceil_div(span, dim)) / columns
+    loads = transfer(config, Load, 1, span, copy.fmt.nbytes).occupied / columns
     work = dim * (ceil_div(span, dim) + 1 + (last.src < 0)) / (rows * columns)
     single = last.src < 0 and all(d.src < 0 for d in others)
-    return max(loads, work) < (_SINGLE if single else _WORTH)
+    alone = transfer(config, Load, 1, 1, copy.fmt.nbytes).check
+    return max(loads, work) < (alone if single else _WORTH)
 
 
 def _rows(config: TpuConfig, copy: Copy, region: Region) -> Emitted:

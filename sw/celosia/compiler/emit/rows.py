@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from celosia.arch.commands import Load
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import TABLE_LIMIT, Dst, Src, VectorOp
 from celosia.arch.words import WORD_MASK, ceil_div
+from celosia.compiler import cycles
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
@@ -27,8 +29,6 @@ __all__ = ["emit_gather", "emit_scatter"]
 _ROWS = 256
 #: On-chip rows of several panels of a table that are enough, too.
 _TABLE_ROWS = 256
-#: Cycles that a part costs beside its rows, about.
-_START = 100
 
 
 def _matrix(access: Access, source: str) -> Box:
@@ -68,7 +68,7 @@ class _Plan:
     def __init__(self, config: TpuConfig, table: Box, other: Box, indices: Access,
                  region: Region, source: str, spare: int):
         self.table, self.other, self.source = table, other, source
-        self.dim = config.dim
+        self.config, self.dim = config, config.dim
         self.rows, columns = table.sizes
         self.count = other.sizes[0]
         self.free = region.acc
@@ -126,6 +126,7 @@ class _Plan:
         if spare:
             self.turns = 1  # rows go out after the last part only
         self.wide, self.places = 1, 2
+        gather = cycles.vector(self.config, VectorOp.GATHER, Src.ACC, Src.ACC)
         best = None
         groups = ceil_div(self.count, dim)
         while groups:
@@ -134,9 +135,11 @@ class _Plan:
             part = (most - self.kept - taken) // 2 - 1
             if part >= 1:
                 part = even(rows, min(part, TABLE_LIMIT - 1))
-                # On-chip rows of the unit that has most to do, of words that take two cycles.
-                cycles = max(2 * (part + (0 if spare else turn)), turn * (1 + spare)) + _START
-                cost = ceil_div(self.count, turn) * ceil_div(rows, part) * cycles
+                # Of the unit that has most to do.
+                loads = cycles.transfer(self.config, Load, part + (0 if spare else turn), dim, 4)
+                each = (max(loads.occupied, turn * (1 + spare))
+                        + cycles.behind(loads) + cycles.behind(gather))
+                cost = ceil_div(self.count, turn) * ceil_div(rows, part) * each
                 if best is None or cost < best:
                     best, self.part, self.turn = cost, part, turn
             groups //= 2

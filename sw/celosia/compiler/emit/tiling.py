@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from celosia.arch.commands import Load
 from celosia.arch.config import BANKS, COUNT_MAX, TpuConfig
 from celosia.arch.words import ceil_div
+from celosia.compiler import cycles
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.operands import Operands
 from celosia.compiler.emit.pieces import cut
@@ -18,16 +20,10 @@ from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
 
 __all__ = ["Tiling", "choose", "cuts"]
 
-#: Cycles of the checker for a tensor instruction, with the scalar instructions beside it in a loop.
-ISSUE = 13
-#: Cycles from an address on the memory port to its data, and through a unit.
-LATENCY = 100
 #: Cycles that a loop of short matmuls costs beside its work.
 LOOP = 20
 #: Cycles that a block costs beside its work.
 BLOCK = 16
-#: Cycles from a row of a vector instruction to its result.
-VECTOR = 40
 #: Cycles that it is worth to have an operation less.
 OPERATION = 0.25
 #: Share of the loads of every few blocks that is not hidden.
@@ -94,6 +90,13 @@ class _Search:
         self.config, self.cluster, self.region = config, cluster, region
         self.given, self.body = given, body
         self.dim = config.dim
+        product = cycles.matmul(config)
+        #: Cycles of an instruction that nothing hides, and of the array for a tile of weights.
+        self.issue, self.tile = product.check, product.lead
+        #: Cycles from the last row to the last result: of loads, products and vector work.
+        self.loading, self.summing = cycles.behind(cycles.transfer(config, Load, 1, 1, 4)), (
+            cycles.behind(product))
+        self.working = cycles.behind(cycles.vector(config))
         #: Cycles of the best tiling so far.
         self.most = math.inf
         self.acc = len(region.acc) - body.once_rows()
@@ -120,7 +123,7 @@ class _Search:
 
     def _beats(self, columns: int, size: int) -> int:
         """Cycles of a row of so many columns: beats, or rows on chip."""
-        return max(ceil_div(columns * size, self.config.bus_bytes), ceil_div(columns, self.dim))
+        return cycles.transfer(self.config, Load, 1, columns, size).occupied
 
     def row_cuts(self) -> Iterator[tuple[tuple[int, int], ...]]:
         """Yield ways to cut the rows, from few blocks to many."""
@@ -170,7 +173,7 @@ class _Search:
             act_rows = max(map(acts.rows, patches))
             batches = max(patch.images[1] for patch in patches) if self.given.batched else 1
             # Of a matmul, on the average: a short block takes as long as its tiles take to load.
-            matmul = sum(max(count / batches, self.dim + 1, ISSUE)
+            matmul = sum(max(count / batches, self.tile, self.issue)
                          for _, count in found) / len(found)
             # Of all work the array's, of vector work the rows that are loaded, must fit at least.
             if tiles_in_all * batches * matmul * len(found) > self.most:
@@ -195,10 +198,10 @@ class _Search:
                     for outer, keep_acts, keep_weights in fits:
                         any_fits = True
                         for extra, shared in ways:
-                            cycles = self.estimate(found, batches, matmul, panels, depth, outer,
+                            taken = self.estimate(found, batches, matmul, panels, depth, outer,
                                                    keep_acts, keep_weights, shared is not None)
                             yield Tiling(found, panels, depth, outer, keep_acts, keep_weights,
-                                         act_rows, tiles, (rows * panels, extra), shared, cycles)
+                                         act_rows, tiles, (rows * panels, extra), shared, taken)
                     if any_fits and chunks == 1:
                         break
 
@@ -274,25 +277,25 @@ class _Search:
             tiles = len(given.taps) * batches
             weight_load = tiles * (
                 deep * panels_ * self._beats(min(dim, weights.columns[0]), size)
-                if weights.natural else wide * self._beats(round(deep), size))
+                if weights.natural else wide * self._beats(max(1, round(deep)), size))
         turn = kept * depth_ if acts.transposed else 0.0
         full = self._beats(min(self.cluster.space[-1], dim), 4)
         vector = rows * (self.steps[0] * panels_ + self.steps[1]) / chunks
         full *= 1 + self._meeting(found[0][1], panels)
         reads = rows * (self.reads[0] * panels_ * full + self.reads[1]) / chunks
         writes = rows * (self.writes[0] * panels_ * full + self.writes[1]) / chunks
-        issued = ISSUE * (matmuls + 2 + (panels_ * (1 + self.steps[0] + self.reads[0])
+        issued = self.issue * (matmuls + 2 + (panels_ * (1 + self.steps[0] + self.reads[0])
                                          + self.steps[1] + self.writes[0]) / chunks)
 
         # A block's sums take the place of those of the block before the last one, which its vector
         # work must have left; and if that leaves results there, they must be stored.
         stored = rows * panels_ * full / chunks if self.writes[0] else 0.0
-        held = VECTOR + 2 * dim + (vector * self.share if apart else vector + stored)
+        held = self.working + self.summing + (vector * self.share if apart else vector + stored)
         again = (array + held) / 2 if blocks * groups > 2 else 0.0
 
         # Panels of what is changed in place lie between one another in memory: the scoreboard lets
         # no load of the next ones pass a store. Other rows lie apart.
-        waits = (reads + vector + writes + LATENCY
+        waits = (reads + vector + writes + self.loading
                  if self.in_place and groups > 1 and (rows_outer or blocks == 1) else 0.0)
 
         def cost(with_acts: bool, with_weights: bool) -> float:
@@ -311,30 +314,31 @@ class _Search:
         if with_acts < count and with_weights < count:
             both = 0 if keep_acts == keep_weights else one
         both = min(both, with_acts, with_weights)
-        cycles = (both * cost(True, True) + (with_acts - both) * cost(True, False)
+        taken = (both * cost(True, True) + (with_acts - both) * cost(True, False)
                   + (with_weights - both) * cost(False, True)
                   + max(0, count - with_acts - with_weights + both) * cost(False, False))
-        if matmul < 2 * ISSUE:
+        if matmul < 2 * self.issue:
             # Matmuls that are too short to hide the beginning of a loop, one over each depth.
-            cycles += LOOP * panels_ * count
+            taken += LOOP * panels_ * count
         if blocks > 1 and groups > 1:
             # Loads that only some blocks have get in the way of others in a loop.
-            cycles += UNEVEN * (act_load * (blocks - 1) if rows_outer
+            taken += UNEVEN * (act_load * (blocks - 1) if rows_outer
                                 else weight_load * (groups - 1))
         # The first block's loads run beside its sums, slice by slice of a dot.
         first = act_load + weight_load
         sliced = len(given.taps) == 1 and not own
-        start = 2 * LATENCY + turn / depth_ + max(0.0, first - array) + (
+        start = 2 * self.loading + turn / depth_ + max(0.0, first - array) + (
             first / depth_ if sliced else act_load + weight_load / panels_)
         # The last one's results remain, and its sums, where loads are the slowest.
-        tail = 2 * LATENCY + 2 * dim + (vector + writes) * chunks + VECTOR * self.steps[0]
+        tail = 2 * self.loading + self.summing + (vector + writes) * chunks + (
+            self.working * self.steps[0])
         last = act_load * (with_acts == count) + weight_load * (with_weights == count)
         if count > 1:
             tail += array * min(1.0, last / array) ** 4
         # Of equals, that of fewer operations and of even blocks makes the shorter program.
         uneven = (weights.panels % panels > 0) + (acts.panels % depth > 0) + (
             found[-1][1] != found[0][1])
-        return (cycles + start + tail) * (1 + 0.002 * uneven) + (
+        return (taken + start + tail) * (1 + 0.002 * uneven) + (
             OPERATION * matmuls * count
             + TRAFFIC * (with_acts * act_load + with_weights * weight_load))
 

@@ -149,8 +149,8 @@ class _Lowering:
         if base.op == "constant" and value.dtype is base.types[0].dtype:
             word = word_of(base.attrs["value"].numpy.reshape(-1)[0], value.dtype)
             dst = whole(scope.result(node.result))
-            scope.works += pad(access, word, attrs["low"], attrs["high"], attrs["interior"], dst,
-                               text)
+            scope.works += pad(self.config, access, word, attrs["low"], attrs["high"],
+                               attrs["interior"], dst, text)
             return
         every = scope.get(value)
         dst = whole(scope.result(node.result))
