@@ -42,6 +42,8 @@ them:
 take |
 | `celosia/graph/` | the typed graph: [graph.md](graph.md); `interpreter/` is its meaning, in \
 NumPy |
+| `celosia/compiler/spmd/` | of a program for several partitions, what each device runs: shardings \
+propagated over the nodes, then the graph rewritten |
 | `celosia/compiler/passes/`, `pipeline.py` | from any graph to the small canonical level: \
 [passes.md](passes.md) |
 | `celosia/compiler/placement.py` | what runs on the chip, what does not, and why: \

@@ -17,7 +17,7 @@ from celosia.compiled import Compiled, Loaded
 from celosia.compiler import api
 from celosia.driver import Device, DeviceError, open
 from celosia.driver.errors import needs
-from celosia.frontend import import_spmd
+from celosia.frontend import import_stablehlo
 from celosia.graph import TensorType
 
 __all__ = ["Jitted", "jit"]
@@ -160,7 +160,7 @@ class Jitted:
         module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
         assert module is not None
         # A copy: importing changes it, and JAX keeps it.
-        graph = import_spmd(module.operation.clone(), filename=self.name).graph
+        graph = import_stablehlo(module.operation.clone(), filename=self.name)
         compiled = api.compile(graph, self.config, strict=self._strict, fast=self._fast,
                                name=self.name, cache=self._cache, options=self._options)
         assert len(compiled.inputs) == len(leaves), (compiled, leaves)

@@ -5,7 +5,7 @@ device has), group (what the collective operations compute), interconnect (how d
 arrays: here in the host's memory, later by links between chips), run (a program on all devices at
 once)::
 
-    spmd = import_spmd(module)  # of jax.jit(jax.shard_map(...)), for four devices
+    spmd = partition(import_stablehlo(module))  # of jax.jit(jax.shard_map(...)), for four devices
     compiled = celosia.compile(spmd.graph)
     tiles = [sharding.cut(array) for sharding, array in zip(spmd.arguments, arrays)]
     executables = [compiled.load(celosia.open("model")) for _ in range(spmd.devices)]

@@ -16,6 +16,7 @@ from celosia.compiler import cache as programs
 from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
+from celosia.compiler.spmd import partition
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node, Trait, Value, fingerprint, having
 
@@ -116,9 +117,9 @@ def chosen(config: str | TpuConfig) -> TpuConfig:
 
 
 def graph_of(source: str | bytes | Path | Graph, filename: str | None = None) -> Graph:
-    """Return the graph of a program in any of its forms; errors as of `compile`."""
+    """Return what each device runs of a program in any of its forms; errors as of `compile`."""
     if isinstance(source, Graph):
-        return source
+        return partition(source).graph
     if not isinstance(source, (str, bytes, Path)):
         raise ValueError(f"source must be StableHLO (text, bytes or a pathlib.Path) or a Graph, "
                          f"not {source!r}")
@@ -126,7 +127,7 @@ def graph_of(source: str | bytes | Path | Graph, filename: str | None = None) ->
             ".mlir", ".mlirbc", ".stablehlo"):
         raise ValueError(f"source must be the text of a program, not the name of a file: write "
                          f"Path({source!r})")
-    return import_stablehlo(source, filename=filename)
+    return partition(import_stablehlo(source, filename=filename)).graph
 
 
 def check_formats(graph: Graph, config: TpuConfig, name: str) -> None:

@@ -18,7 +18,8 @@ from celosia.compiler.passes.dots import is_canonical_dot
 from celosia.compiler.passes.indexed import is_row_gather, is_row_scatter
 from celosia.compiler.passes.products import is_native
 from celosia.compiler.passes.words import ARITHMETIC, CONVERSIONS, WORDS
-from celosia.graph import CORE, DType, GrammarRule, Node, Trait, having
+from celosia.compiler.spmd import PARTITIONED
+from celosia.graph import DType, GrammarRule, Node, Trait, having
 from celosia.graph.operations.elementwise import SHIFTS
 
 __all__ = ["CANONICAL", "INSTRUCTIONS", "KERNELS"]
@@ -89,7 +90,7 @@ def _pad(node: Node) -> str | None:
     return None if min(edges, default=0) >= 0 else "edges of a pad must not be negative"
 
 
-CANONICAL = CORE.refine(
+CANONICAL = PARTITIONED.refine(
     "canonical",
     without=(*elementwise.REPLACED, *reductions.REPLACED),
     rules=(

@@ -22,7 +22,7 @@ __all__ = ["narrow", "product"]
 #: Operations that do to each word of a number what they do to the number.
 _BY_WORD = frozenset({
     "broadcast", "reshape", "slice", "concatenate", "transpose", "reverse", "pad", "select",
-    "dynamic_slice", "dynamic_update_slice", "and", "or", "xor", "not"})
+    "dynamic_slice", "dynamic_update_slice", "and", "or", "xor", "not", "shard"})
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
@@ -111,7 +111,7 @@ class _Narrow:
                 outputs.append(found)
         params = [found for value in graph.params if isinstance(found := values[value], Value)]
         # What lacks a value has a problem, and the graph is not used.
-        return Graph(graph.name, params, outputs)
+        return graph.with_(params, outputs)
 
     def _node(self, node: Node, values: Mapping[Value, Any]) -> list[Value | _Words | None]:
         operands = [values[value] for value in node.operands]

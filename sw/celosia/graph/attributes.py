@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from celosia.graph.sharding import Sharding
 from celosia.graph.types import Array, DType
 
-__all__ = ["ARRAY", "BOOL", "DTYPE", "INT", "INTS", "PAIRS", "REQUIRED", "STRING", "Attribute",
-           "AttributeKind", "enum"]
+__all__ = ["ARRAY", "BOOL", "DTYPE", "INT", "INTS", "PAIRS", "REQUIRED", "SHARDING", "SHARDINGS",
+           "STRING", "Attribute", "AttributeKind", "enum"]
 
 #: Stands for "no default".
 REQUIRED: Any = object()
@@ -26,7 +27,8 @@ class AttributeKind:
     name
         What the values are, as errors say it: "a list of integers".
     form
-        How they are written: "int", "bool", "ints", "pairs", "dtype", "word", "string", "array".
+        How they are written: "int", "bool", "lists" (also of lists), "dtype", "word", "string",
+        "array".
     normal
         Returns the one Python value for equal inputs, raises `TypeError` or `ValueError`.
     text
@@ -85,16 +87,35 @@ def _dtype(value: Any) -> DType:
     return value if isinstance(value, DType) else DType(value)
 
 
+def _sharding(value: Any) -> Sharding | None:
+    if value is None or isinstance(value, Sharding):
+        return value
+    parts, tiles = value
+    return Sharding(_ints(parts), _ints(tiles))
+
+
+def _shardings(value: Any) -> tuple[Sharding | None, ...]:
+    return tuple(map(_sharding, value))
+
+
+def _sharding_text(value: Sharding | None) -> str:
+    return "none" if value is None else _brackets(map(_brackets, (value.parts, value.tiles)))
+
+
 def _array(value: Any) -> Array:
     return value if isinstance(value, Array) else Array(value)
 
 
 INT = AttributeKind("an integer", "int", _int, str)
 BOOL = AttributeKind("a bool", "bool", _bool, lambda value: "true" if value else "false")
-INTS = AttributeKind("a list of integers", "ints", _ints, _brackets)
-PAIRS = AttributeKind("a list of pairs of integers", "pairs", _pairs,
+INTS = AttributeKind("a list of integers", "lists", _ints, _brackets)
+PAIRS = AttributeKind("a list of pairs of integers", "lists", _pairs,
                       lambda value: _brackets(map(_brackets, value)))
 DTYPE = AttributeKind("an element type", "dtype", _dtype, str)
+#: None where nothing is said, which only a default can be.
+SHARDING = AttributeKind("a sharding", "lists", _sharding, _sharding_text)
+SHARDINGS = AttributeKind("a list of shardings", "lists", _shardings,
+                          lambda value: _brackets(map(_sharding_text, value)))
 STRING = AttributeKind("a string", "string", _string, json.dumps)
 #: Printed by `celosia.graph.printer`, which decides how much of it to show.
 ARRAY = AttributeKind("an array", "array", _array, repr)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.graph.node import Graph, Node, Value
+from celosia.graph.sharding import Sharding
 from celosia.graph.source import Source
 from celosia.graph.types import Array, DType, TensorType
 
@@ -26,10 +27,10 @@ def op(name: str, /, *operands: Value, source: Source = Source.UNKNOWN, **attrs:
 
 
 def parameter(type: TensorType, name: str = "", *, donated: bool = False,
-              source: Source = Source.UNKNOWN) -> Value:
+              sharding: Sharding | None = None, source: Source = Source.UNKNOWN) -> Value:
     """Return a new parameter."""
     return op("parameter", dtype=type.dtype, shape=type.shape, name=name, donated=donated,
-              source=source)
+              sharding=sharding, source=source)
 
 
 def constant(value: Any, dtype: DType | None = None, source: Source = Source.UNKNOWN) -> Value:

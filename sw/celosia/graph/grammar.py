@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import celosia.graph.operations  # noqa: F401 - fills OPS, before a level lists it
 from celosia.graph.errors import GraphError
 from celosia.graph.node import Graph, Node
-from celosia.graph.spec import OPS
+from celosia.graph.spec import OPS, Trait
 
 __all__ = ["CORE", "SOURCED", "GrammarRule", "Level", "check"]
 
@@ -92,22 +92,27 @@ def check(graph: Graph, level: Level = CORE) -> None:
     ------
     GraphError
         With every violation: of the rules of ``level``, of an operation that it has not, of a
-        parameter that is not the graph's own, of a node that is in two graphs.
+        parameter that is not the graph's own, of a node that is in two graphs, of shardings and
+        exchanges where they cannot be.
     """
     owner: dict[Node, Graph] = {}
     problems = [f"graph {graph.name} is not {level.name}: {problem}"
-                for problem in _problems(graph, level, owner)]
+                for problem in _problems(graph, level, owner, graph.partitions)]
     if problems:
         raise GraphError(problems)
 
 
-def _problems(graph: Graph, level: Level, owner: dict[Node, Graph]) -> Iterator[str]:
+def _problems(graph: Graph, level: Level, owner: dict[Node, Graph],
+              partitions: int) -> Iterator[str]:
+    """Yield what is wrong; values are whole arrays of ``partitions`` devices, or of 1."""
     own = {value.node for value in graph.params}
     for node in graph.nodes:
         where = f"{node.source}: {node.op}: "
         if owner.setdefault(node, graph) is not graph:
             yield (f"{where}node must be in one graph, not in {owner[node].name} and "
                    f"{graph.name}")
+        for message in _of_devices(node, partitions):
+            yield f"{where}{message}"
         if node.op not in level.ops:
             yield f"{where}operation must be one of the level"
         if node.op == "parameter" and node not in own:
@@ -118,4 +123,21 @@ def _problems(graph: Graph, level: Level, owner: dict[Node, Graph]) -> Iterator[
                 if message:
                     yield f"{where}{message} ({rule.name})"
         for region in node.regions:
-            yield from _problems(region, level, owner)
+            yield from _problems(region, level, owner, 1 if node.op == "manual" else partitions)
+
+
+def _of_devices(node: Node, partitions: int) -> Iterator[str]:
+    attrs = node.attrs
+    shardings = (attrs.get("sharding"), *attrs.get("entering", ()), *attrs.get("leaving", ()))
+    for each in shardings:
+        if each is not None and each.devices != partitions:
+            yield f"sharding must be of {partitions} devices, not {each.devices}"
+    if Trait.SPMD in node.spec.traits and partitions == 1:
+        yield "operation must be on whole arrays of a program for several partitions"
+    if Trait.COLLECTIVE in node.spec.traits and partitions > 1:
+        yield (f"must be in a manual computation (jax.shard_map), where the program is for "
+               f"{partitions} partitions")
+    for region in node.regions:
+        if region.replicas * region.partitions != 1:
+            yield (f"region must not say for how many devices it is, not "
+                   f"{region.replicas * region.partitions}")

@@ -142,15 +142,25 @@ class Graph:
     outputs
         Values that follow from the parameters and constants; their nodes may be in this graph
         only (`celosia.graph.check` sees to that).
+    replicas
+        How many devices run it, each on values of its own.
+    partitions
+        How many devices run it together: values are whole arrays, but in the region of a
+        ``manual``, and each device has its part of them. One of the two is 1.
 
     Raises
     ------
     GraphError
-        If a parameter is none, or twice.
+        If a parameter is none, or twice; or if it is for several replicas of several partitions.
     """
 
-    def __init__(self, name: str, params: Iterable[Value], outputs: Iterable[Value]):
+    def __init__(self, name: str, params: Iterable[Value], outputs: Iterable[Value], *,
+                 replicas: int = 1, partitions: int = 1):
         self.name = name
+        self.replicas, self.partitions = replicas, partitions
+        if min(replicas, partitions) != 1:
+            raise GraphError(f"graph {name}: program must be for several replicas or partitions, "
+                             f"not {replicas} x {partitions}")
         self.params = tuple(params)
         self.outputs = tuple(outputs)
         for i, value in enumerate(self.params):
@@ -162,6 +172,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<graph {self.name}, {len(self.nodes)} nodes>"
+
+    def with_(self, params: Iterable[Value], outputs: Iterable[Value]) -> Graph:
+        """Return a graph of this name, for as many devices, with other values."""
+        return Graph(self.name, params, outputs, replicas=self.replicas,
+                     partitions=self.partitions)
 
     @property
     def signature(self) -> Signature:

@@ -165,6 +165,10 @@ class _Parser:
         except (ValueError, KeyError, OverflowError):
             self.fail(f"an element of {dtype}", token)
 
+    def item(self) -> Any:
+        """Read an integer, or a list of what may be lists."""
+        return self.separated("[", "]", self.item) if self.sees("[") else self.int()
+
     def attribute(self, kind: AttributeKind) -> Any:
         match kind.form:
             case "int":
@@ -175,10 +179,8 @@ class _Parser:
                 return self.dtype()
             case "array":
                 return self.array()
-            case "ints":
-                return self.separated("[", "]", self.int)
-            case "pairs":
-                return self.separated("[", "]", lambda: self.separated("[", "]", self.int))
+            case "lists":
+                return self.separated("[", "]", self.item)
             case "bool":
                 return {"true": True, "false": False}.get(self.take("word", kind.name).text)
             case _:
@@ -214,13 +216,27 @@ class _Parser:
         name = self.string() if self.next.kind == "string" else ""
         attrs = {"dtype": type.dtype, "shape": type.shape, "name": name,
                  "donated": self.accept("donated")}
-        value = Node("parameter", (), attrs, (), self.source()).result
+        if self.accept("sharding"):
+            self.expect("=")
+            attrs["sharding"] = self.separated("[", "]", self.item)
+        source = self.source()
+        try:
+            value = Node("parameter", (), attrs, (), source).result
+        except GraphError as error:
+            self.wrong(token, str(error))
         self.bind(token, value)
         return value
+
+    def count(self, name: str) -> int:
+        if not self.accept(name):
+            return 1
+        self.expect("=")
+        return self.int()
 
     def graph(self, name: str) -> Graph:
         start = self.next
         params = self.separated("(", ")", self.param)
+        devices = {name: self.count(name) for name in ("replicas", "partitions")}
         self.expect("{")
         while not self.accept("return"):
             self.node()
@@ -230,7 +246,7 @@ class _Parser:
                 self.expect(",")
             outputs.append(self.use())
         try:
-            return Graph(name, params, outputs)
+            return Graph(name, params, outputs, **devices)
         except GraphError as error:
             self.wrong(start, str(error))
 

@@ -74,11 +74,15 @@ class _Printer:
         if graph.params:
             yield f"graph{name}("
             yield from (_INDENT + line for line in self.params(graph))
-            yield ") {"
+            yield f"){self.devices(graph)} {{"
         else:
-            yield f"graph{name}() {{"
+            yield f"graph{name}(){self.devices(graph)} {{"
         yield from self.body(graph)
         yield "}"
+
+    def devices(self, graph: Graph) -> str:
+        return "".join(f" {name}={count}" for name, count in (
+            ("replicas", graph.replicas), ("partitions", graph.partitions)) if count > 1)
 
     def params(self, graph: Graph) -> Iterator[str]:
         for value in graph.params:
@@ -87,6 +91,8 @@ class _Printer:
                 text += f" {json.dumps(value.node.attrs['name'])}"
             if value.node.attrs["donated"]:
                 text += " donated"
+            if value.node.attrs["sharding"] is not None:
+                text += f" sharding={self.attribute(value.node, 'sharding')}"
             comma = "," if value != graph.params[-1] else ""
             yield text + self.source(value.node.source) + comma
 

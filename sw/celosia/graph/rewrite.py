@@ -39,4 +39,4 @@ def replace_nodes(graph: Graph, replace: Callable[[Node, Node, Graph], Replaceme
             found = replace(now, node, graph)
         values.update(zip(node.results, now.results if found is None else found, strict=True))
     outputs = tuple(values[value] for value in graph.outputs)
-    return graph if outputs == graph.outputs else Graph(graph.name, graph.params, outputs)
+    return graph if outputs == graph.outputs else graph.with_(graph.params, outputs)

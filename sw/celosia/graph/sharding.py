@@ -33,6 +33,13 @@ class Sharding:
     parts: tuple[int, ...]
     tiles: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        count = math.prod(self.parts)
+        if min(self.parts, default=1) < 1 or not self.tiles or not all(
+                0 <= tile < count for tile in self.tiles):
+            raise ValueError(f"tiles must be one of {list(self.parts)} for each device, not "
+                             f"{list(self.tiles)}")
+
     @classmethod
     def replicated(cls, rank: int, devices: int) -> Sharding:
         """Return the sharding of which every device has all."""

@@ -37,6 +37,8 @@ class Trait(Flag):
     COLLECTIVE
         Kind: devices that run the same graph do it together. Never a constant, whatever its
         operands are.
+    SPMD
+        Kind: says which part of an array each device has.
     STORED
         A leaf that lies in memory.
     CHEAP
@@ -70,6 +72,7 @@ class Trait(Flag):
     REDUCTION = auto()
     CONTROL = auto()
     COLLECTIVE = auto()
+    SPMD = auto()
     STORED = auto()
     CHEAP = auto()
     IN_ORDER = auto()
@@ -85,7 +88,7 @@ class Trait(Flag):
 
 #: An operation is of one of these.
 _KINDS = (Trait.LEAF, Trait.VIEW, Trait.MOVEMENT, Trait.ELEMENTWISE, Trait.PRODUCT,
-          Trait.REDUCTION, Trait.CONTROL, Trait.COLLECTIVE)
+          Trait.REDUCTION, Trait.CONTROL, Trait.COLLECTIVE, Trait.SPMD)
 _NONE = Trait(0)
 #: Traits that operations of one kind alone have.
 _OF_KIND = {
@@ -241,7 +244,7 @@ def _problems(name: str, operands: tuple[str, ...], regions: tuple[str, ...],
             yield f"{_names(traits & more)} must go with {other.name}, not with {kind.name}"
     if (kind is Trait.LEAF) != (not operands) and kind is not Trait.COLLECTIVE:
         yield f"operands must be none of a LEAF alone, not {len(operands)} of a {kind.name}"
-    if (kind is Trait.CONTROL) != bool(regions):
+    if (kind is Trait.CONTROL) != bool(regions) and kind is not Trait.SPMD:
         yield f"regions must be of a CONTROL alone, not {len(regions)} of a {kind.name}"
     for trait, count in ((Trait.COMMUTATIVE, 2), (Trait.IDEMPOTENT, 2), (Trait.INVOLUTION, 1)):
         if trait in traits and len(operands) != count:

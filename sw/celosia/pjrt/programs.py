@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 from celosia.compiled import Compiled
 from celosia.compiled.steps import ChipStep
 from celosia.compiler import api
-from celosia.frontend.stablehlo.importer import Spmd, import_spmd
+from celosia.compiler.spmd import Spmd, partition
+from celosia.frontend import import_stablehlo
 from celosia.frontend.stablehlo.reader import read_module, set_replicas
 from celosia.graph import DType, TensorType
 from celosia.pjrt.settings import Settings
@@ -108,7 +109,7 @@ class Programs:
         replicas
             Devices that run it, where it does not say so itself.
         narrows
-            As of `celosia.frontend.import_spmd`.
+            As of `celosia.frontend.import_stablehlo`.
         """
         digest = hashlib.sha256(b"%d %d " % (replicas, narrows) + module).digest()
         with self._lock:
@@ -125,7 +126,7 @@ class Programs:
         if replicas > 1:
             set_replicas(read, replicas)
         name = read.operation.attributes["sym_name"].value
-        spmd = import_spmd(read, filename=name, narrows=narrows)
+        spmd = partition(import_stablehlo(read, filename=name, narrows=narrows))
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)

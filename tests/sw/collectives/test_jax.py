@@ -9,7 +9,9 @@ import celosia
 from celosia.collectives import interpret_spmd, run_spmd
 from celosia.compiled import load
 from celosia.compiler import cache
-from celosia.frontend import import_spmd
+from celosia.compiler.spmd import partition
+from celosia.frontend import import_stablehlo
+from celosia.graph import parse, to_text
 
 CHIPS = 4
 
@@ -68,7 +70,7 @@ def agree(found, wanted, tolerance):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_graph_gives_what_jax_gives(name, lowered):
     program = lowered(name)
-    spmd = import_spmd(program.module)
+    spmd = partition(import_stablehlo(program.module))
     assert (spmd.devices, spmd.replicas) == (CHIPS, 1)
     results = interpret_spmd(spmd.graph, cut(spmd, program.arguments), precision="highest",
                              timeout=30)
@@ -82,7 +84,7 @@ HOST = {"plain", "until", "train_images"}
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_four_chips_give_what_jax_gives(name, lowered, chips):
     program = lowered(name)
-    spmd = import_spmd(program.module)
+    spmd = partition(import_stablehlo(program.module))
     compiled, found = on_chips(spmd, program.arguments, chips, strict=name not in HOST)
     assert compiled.on_chip is None
     # Products round their operands to bf16.
@@ -92,7 +94,8 @@ def test_four_chips_give_what_jax_gives(name, lowered, chips):
 @pytest.mark.parametrize("name", ["train", "train_around", "train_plain", "train_square"])
 def test_data_parallel_step_is_one_chip_with_the_full_batch(name, lowered, chips):
     program = lowered(name)
-    _, found = on_chips(import_spmd(program.module), program.arguments, chips, strict=True)
+    spmd = partition(import_stablehlo(program.module))
+    _, found = on_chips(spmd, program.arguments, chips, strict=True)
     with celosia.jit(one_chip) as step:
         wanted = jax.tree.leaves(step(MLP, *BATCH))
     agree(found, [np.asarray(each) for each in wanted], 1e-6)
@@ -100,7 +103,7 @@ def test_data_parallel_step_is_one_chip_with_the_full_batch(name, lowered, chips
 
 @pytest.mark.parametrize("name", ["train_plain", "train_square", "train_images"])
 def test_a_step_without_manual_parts_stays_cut(name, lowered):
-    graph = import_spmd(lowered(name).module).graph
+    graph = partition(import_stablehlo(lowered(name).module)).graph
     operations = [node.op for node in graph.nodes]
     assert "all_gather" not in operations
     # Each gradient, and the loss.
@@ -111,8 +114,19 @@ def test_a_step_without_manual_parts_stays_cut(name, lowered):
             assert batch in (*node.operands[0].shape, *node.operands[1].shape)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_what_its_text_says(name, lowered):
+    graph = import_stablehlo(lowered(name).module)
+    again = parse(to_text(graph))
+    assert to_text(again) == to_text(graph)
+    assert graph.partitions == again.partitions == CHIPS
+    found, wanted = partition(again), partition(graph)
+    assert to_text(found.graph) == to_text(wanted.graph)
+    assert (found.arguments, found.results) == (wanted.arguments, wanted.results)
+
+
 def test_shardings_of_a_program(lowered):
-    spmd = import_spmd(lowered("two_axes").module)
+    spmd = partition(import_stablehlo(lowered("two_axes").module))
     assert [each.hlo for each in spmd.arguments] == ["{devices=[2,2]0,1,2,3}"]
     assert [each.hlo for each in spmd.results] == [
         "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}",
@@ -122,7 +136,7 @@ def test_shardings_of_a_program(lowered):
 
 
 def test_report_and_file_say_that_devices_meet(lowered, tmp_path):
-    compiled = celosia.compile(import_spmd(lowered("pmean").module).graph, strict=True)
+    compiled = celosia.compile(import_stablehlo(lowered("pmean").module), strict=True)
     assert repr(compiled).endswith("for core and the link: chip, link, chip>")
     assert [each["where"] for each in compiled.report(json=True)["steps"]] == [
         "chip", "link", "chip"]
@@ -133,7 +147,7 @@ def test_report_and_file_say_that_devices_meet(lowered, tmp_path):
 
 
 def test_strict_refuses_a_loop_in_which_devices_meet(lowered):
-    graph = import_spmd(lowered("until").module).graph
+    graph = import_stablehlo(lowered("until").module)
     with pytest.raises(celosia.CompileError, match="all_reduce: devices meet in a loop that is "
                                                    "too long to be written out"):
         celosia.compile(graph, strict=True)
@@ -141,7 +155,7 @@ def test_strict_refuses_a_loop_in_which_devices_meet(lowered):
 
 def test_one_device_alone_says_how_to_run_the_program(lowered):
     program = lowered("psum")
-    compiled = celosia.compile(import_spmd(program.module).graph)
+    compiled = celosia.compile(import_stablehlo(program.module))
     with pytest.raises(ValueError, match=r"four_devices\.py:\d+:\d+ .*: all_reduce must be run by "
                                          r"celosia\.collectives\.run_spmd: 4 devices"):
         compiled(program.arguments[0][:2])

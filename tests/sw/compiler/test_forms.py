@@ -22,7 +22,8 @@ from celosia.compiler.memory import plan_arena
 from celosia.compiler.pipeline import canonical, prepared
 from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import SelectionOptions, select
-from celosia.frontend import import_spmd
+from celosia.compiler.spmd import partition
+from celosia.frontend import import_stablehlo
 from celosia.model.decode import decode_checked
 
 CONFIG = preset("core")
@@ -41,8 +42,9 @@ def test_a_dense_layer_and_an_instruction_of_it():
     shapes = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((64, 48), (48, 32), (32,))]
     traced = jax.jit(dense).trace(*shapes)
     module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
-    graph = import_spmd(module.operation.clone()).graph
-    level = prepared(canonical(graph), CONFIG)
+    graph = import_stablehlo(module.operation.clone())
+    tiles = partition(graph).graph  # of one device: the same
+    level = prepared(canonical(tiles), CONFIG)
     [group] = fuse(CONFIG, level, Roots(level, {})).groups
     lowered = lower(CONFIG, *again(CONFIG, level))
     fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
@@ -61,10 +63,10 @@ def test_a_dense_layer_and_an_instruction_of_it():
     code_bytes = encoding.encode(insn)
     decoded = decode_checked(CONFIG, code_bytes)
     command = op.command.at(op.varying)
-    forms = kinds(traced.jaxpr, module, graph, level, group, work, code, blocks, assembled,
+    forms = kinds(traced.jaxpr, module, graph, tiles, level, group, work, code, blocks, assembled,
                   compiled, step, step.program)
     assert forms == [
-        "ClosedJaxpr", "Module", "Graph", "Graph", "Group", "Cluster", "Code", "Emitted",
+        "ClosedJaxpr", "Module", "Graph", "Graph", "Graph", "Group", "Cluster", "Code", "Emitted",
         "Assembled", "Compiled", "ChipStep", "Program"]
     # What the compiler schedules and what the model executes are one type.
     instruction = kinds(graph.outputs[0].node, term, op, command, insn, code_bytes, decoded)

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from celosia.frontend import FrontendError
-from celosia.frontend.stablehlo.importer import import_spmd
+from celosia.frontend import FrontendError, import_stablehlo
 from celosia.graph import interpret
 
 HALVES = np.arange(1 << 16, dtype=np.uint16)
 
 
 def run(text, *arguments):
-    [found] = interpret(import_spmd(text, narrows=True).graph, list(arguments))
+    [found] = interpret(import_stablehlo(text, narrows=True), list(arguments))
     return found
 
 
@@ -52,6 +51,6 @@ def test_constants_and_reductions():
 
 def test_bits_of_a_result_are_refused():
     with pytest.raises(FrontendError, match="bits of f16 must come of 16-bit integers, not f32"):
-        import_spmd("""func.func @main(%x: tensor<2xf16>) -> tensor<2xui16> {
+        import_stablehlo("""func.func @main(%x: tensor<2xf16>) -> tensor<2xui16> {
             %0 = stablehlo.bitcast_convert %x : (tensor<2xf16>) -> tensor<2xui16>
             return %0 : tensor<2xui16> }""", narrows=True)

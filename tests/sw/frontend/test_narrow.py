@@ -5,7 +5,7 @@ import pytest
 
 from celosia.frontend import FrontendError
 from celosia.frontend.narrow import narrow
-from celosia.frontend.stablehlo.importer import import_spmd
+from celosia.frontend.stablehlo.importer import import_stablehlo
 from celosia.frontend.stablehlo.reader import read_module
 from celosia.graph import CORE, DType, Graph, TensorType, check, constant, interpret, op, parameter
 
@@ -112,7 +112,7 @@ def test_everything_that_does_not_fit_is_said_at_once():
 
 def test_constants_of_double_precision_fold_and_nothing_else_has_it():
     def graph(body):
-        return import_spmd(read_module(body, "x"), filename="x", narrows=True).graph
+        return import_stablehlo(read_module(body, "x"), filename="x", narrows=True)
 
     folded = graph("""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
       %0 = stablehlo.constant dense<0.1> : tensor<2xf64>

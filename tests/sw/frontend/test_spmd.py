@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from celosia.collectives import interpret_spmd
-from celosia.frontend import FrontendError, import_spmd, import_stablehlo
+from celosia.compiler.spmd import partition
+from celosia.frontend import FrontendError, import_stablehlo
 from celosia.graph import Graph
 
 X = np.arange(6, dtype=np.float32)
@@ -36,7 +37,7 @@ def manual(body, result="tensor<6xf32>"):
 
 
 def run(text, count=4):
-    spmd = import_spmd(text)
+    spmd = partition(import_stablehlo(text))
     return [each for [each] in interpret_spmd(
         spmd.graph, [[X + 10 * i] for i in range(count)], timeout=20)]
 
@@ -74,7 +75,7 @@ def test_numbers_of_replicas():
   %r = stablehlo.add %i, %p : tensor<ui32>"""
     text = module(body, replicas=4, result="tensor<ui32>")
     assert [int(each) for each in run(text)] == [0, 1, 2, 3]
-    spmd = import_spmd(text)
+    spmd = partition(import_stablehlo(text))
     assert (spmd.replicas, spmd.partitions, spmd.devices) == (4, 1, 4)
     assert all(each.is_replicated for each in (*spmd.arguments, *spmd.results))
 
@@ -101,7 +102,7 @@ def test_a_manual_computation_of_some_axes():
     sdy.return %t : tensor<3xf32>
   } : (tensor<6xf32>) -> tensor<6xf32>""", partitions=4, mesh="""
   sdy.mesh @m = <["a"=2, "b"=2], device_ids=[0, 2, 1, 3]>""")
-    spmd = import_spmd(text)
+    spmd = partition(import_stablehlo(text))
     assert [each.hlo for each in (*spmd.arguments, *spmd.results)] == [
         "{devices=[2,2]0,2,1,3 last_tile_dim_replicate}"] * 2
     found = interpret_spmd(spmd.graph, [[each] for each in spmd.arguments[0].cut(X)])
@@ -132,7 +133,7 @@ def test_a_manual_computation_of_some_axes():
 ])
 def test_what_is_refused(text, problem):
     with pytest.raises(FrontendError) as caught:
-        import_spmd(text)
+        import_stablehlo(text)
     assert [each.partition(": ")[2] for each in caught.value.problems] == [problem]
 
 

@@ -7,7 +7,7 @@ from celosia.graph.operations.elementwise import FLOAT_BINARY, FLOAT_UNARY
 from celosia.graph.operations.reduce import REDUCERS
 from celosia.graph.spec import define
 
-KINDS = "LEAF, VIEW, MOVEMENT, ELEMENTWISE, PRODUCT, REDUCTION, CONTROL, COLLECTIVE"
+KINDS = "LEAF, VIEW, MOVEMENT, ELEMENTWISE, PRODUCT, REDUCTION, CONTROL, COLLECTIVE, SPMD"
 UNARY, BINARY = Trait.ELEMENTWISE | Trait.INVOLUTION, Trait.ELEMENTWISE | Trait.COMMUTATIVE
 
 
@@ -41,5 +41,7 @@ def test_operations_are_found_by_their_traits():
     assert having(Trait.VIEW | Trait.DYNAMIC) == {"dynamic_slice"}
     assert {*FLOAT_UNARY, *FLOAT_BINARY} <= having(Trait.ELEMENTWISE | Trait.FLOAT)
     assert not having(Trait.FLOAT) & {"add", "abs", "convert"}
-    assert having(Trait.CONTROL) == {name for name, spec in OPS.items() if spec.regions}
+    assert having(Trait.CONTROL) | {"manual"} == {
+        name for name, spec in OPS.items() if spec.regions}
+    assert having(Trait.SPMD) == {"shard", "manual"}
     assert {*REDUCERS} == having(Trait.COMMUTATIVE)

@@ -2,11 +2,9 @@
 
 In the order in which an import goes: reader (text or bytes to a module), importer (functions
 inlined, operation by operation), translators of each group of operations, named as the groups of
-celosia.graph.operations. Programs for several devices: meshes (how arrays are cut), partition
-(what is done around manual computations).
+celosia.graph.operations. Of programs for several devices meshes says how arrays are cut.
 """
 
-from celosia.frontend.stablehlo.importer import import_spmd, import_stablehlo
-from celosia.frontend.stablehlo.spmd import Spmd
+from celosia.frontend.stablehlo.importer import import_stablehlo
 
-__all__ = ["Spmd", "import_spmd", "import_stablehlo"]
+__all__ = ["import_stablehlo"]

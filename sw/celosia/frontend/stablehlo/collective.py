@@ -1,8 +1,8 @@
-"""Collectives, numbers of devices, and what only says how values lie on several devices."""
+"""Collectives, and numbers of devices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,40 +10,26 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of
 from celosia.frontend.stablehlo.regions import reducer_of
-from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.frontend.stablehlo.translation import Here, Translator, translates
 from celosia.graph import Value
 
-__all__ = ["IDENTITY_TARGETS"]
-
-#: Custom calls that only say how values lie on several devices.
-IDENTITY_TARGETS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                    "annotate_device_placement", "LayoutConstraint")
-#: Those of them that change the shape of values.
-_SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+__all__ = []
 
 Groups = tuple[tuple[int, ...], ...]
 
 
-@translates("stablehlo.custom_call")
-def _custom_call(here: Here) -> Sequence[Value]:
-    target = here["call_target_name"].value
-    if target not in IDENTITY_TARGETS:
-        raise Unsupported(f"custom call must be one of {', '.join(IDENTITY_TARGETS)}, not "
-                          f"{target}")
-    if here.importer.devices > 1 and target in _SHAPING:
-        raise Unsupported(f"program for {here.importer.devices} devices must be of Shardy: "
-                          f"jax.config.update('jax_use_shardy_partitioner', True)")
-    return here.operands
+def _among_devices(*names: str) -> Callable[[Translator], Translator]:
+    """Enter the translator of operations that are about a device among others."""
+    def enter(translator: Translator) -> Translator:
+        def of_device(here: Here) -> Value | Sequence[Value]:
+            if here.whole is not None:
+                raise Unsupported(f"must be in a manual computation (jax.shard_map), where the "
+                                  f"program is for {here.importer.partitions} partitions")
+            return translator(here)
 
+        return translates(*(f"stablehlo.{name}" for name in names))(of_device)
 
-@translates("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
-def _sharding(here: Here) -> Sequence[Value]:
-    return here.operands
-
-
-@translates("sdy.manual_computation")
-def _manual_computation(here: Here) -> Sequence[Value]:
-    return here.importer.block(here.op.regions[0].blocks[0], here)
+    return enter
 
 
 def _rows(here: Here, name: str) -> list[list[int]]:
@@ -109,29 +95,29 @@ def _collective(here: Here, name: str, groups: Groups, **attrs: Any) -> Sequence
     return [here.emit(name, x, groups=groups, **attrs) for x in here.operands]
 
 
-@translates("stablehlo.all_reduce")
+@_among_devices("all_reduce")
 def _all_reduce(here: Here) -> Sequence[Value]:
     return _collective(here, "all_reduce", _groups(here), reducer=reducer_of(here.op.regions[0]))
 
 
-@translates("stablehlo.all_gather")
+@_among_devices("all_gather")
 def _all_gather(here: Here) -> Sequence[Value]:
     return _collective(here, "all_gather", _groups(here), dim=here.int("all_gather_dim"))
 
 
-@translates("stablehlo.reduce_scatter")
+@_among_devices("reduce_scatter")
 def _reduce_scatter(here: Here) -> Sequence[Value]:
     return _collective(here, "reduce_scatter", _groups(here), dim=here.int("scatter_dimension"),
                        reducer=reducer_of(here.op.regions[0]))
 
 
-@translates("stablehlo.all_to_all")
+@_among_devices("all_to_all")
 def _all_to_all(here: Here) -> Sequence[Value]:
     return _collective(here, "all_to_all", _groups(here, reduces=False),
                        split=here.int("split_dimension"), concat=here.int("concat_dimension"))
 
 
-@translates("stablehlo.collective_broadcast")
+@_among_devices("collective_broadcast")
 def _collective_broadcast(here: Here) -> Sequence[Value]:
     groups = _groups(here, reduces=False)
     if all(len(group) == 1 for group in groups):
@@ -146,7 +132,7 @@ def _collective_broadcast(here: Here) -> Sequence[Value]:
     return found
 
 
-@translates("stablehlo.collective_permute")
+@_among_devices("collective_permute")
 def _collective_permute(here: Here) -> Sequence[Value]:
     pairs = tuple((a, b) for a, b in _rows(here, "source_target_pairs"))
     if here.importer.devices == 1 or not _counted(here, _kind(here, reduces=False)):
@@ -155,7 +141,7 @@ def _collective_permute(here: Here) -> Sequence[Value]:
     return [here.emit("collective_permute", x, pairs=pairs) for x in here.operands]
 
 
-@translates("stablehlo.partition_id", "stablehlo.replica_id")
+@_among_devices("partition_id", "replica_id")
 def _device_id(here: Here) -> Value:
     importer = here.importer
     count = importer.replicas if "replica" in here.op.name else importer.partitions

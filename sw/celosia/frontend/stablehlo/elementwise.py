@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import is_half, name_of
-from celosia.frontend.stablehlo.translation import Here, translated_in, translates
+from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
 
-__all__ = ["BOOLEAN", "ELEMENTWISE", "CLIENT_FUNCTIONS"]
+__all__ = ["BOOLEAN", "CLIENT_FUNCTIONS"]
 
 #: Operations of the same meaning.
 _SAME = {
@@ -183,7 +183,3 @@ def _reduce_precision(here: Here) -> Value:
     [x] = here.operands
     return here.emit("reduce_precision", x, exponent=here.int("exponent_bits"),
                      mantissa=here.int("mantissa_bits"))
-
-
-#: Whatever this module translates: each element of the result follows from one of each operand.
-ELEMENTWISE = translated_in(__name__)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from celosia.frontend.stablehlo.constants import Constants
 from celosia.graph import Graph, Node, Source, Trait, Value, having, parameter
-from celosia.graph.sharding import Sharding
+from celosia.graph.constants import Constants
 
 __all__ = ["ValueFrame", "RegionFrame"]
 
@@ -16,10 +15,16 @@ _CHEAP = having(Trait.CHEAP)
 
 
 class RegionFrame:
-    """A region under construction: its parameters, and what it uses from around it."""
+    """A region under construction: its parameters, and what it uses from around it.
 
-    def __init__(self, name: str, constants: Constants):
-        self.name, self.constants = name, constants
+    Attributes
+    ----------
+    of_device
+        Whether it is the region of a manual computation, or in one.
+    """
+
+    def __init__(self, name: str, constants: Constants, *, of_device: bool = False):
+        self.name, self.constants, self.of_device = name, constants, of_device
         self.params: list[Value] = []
         self.outputs: Sequence[Value] = ()
         #: Values around it, and what stands for each here.
@@ -56,21 +61,11 @@ class ValueFrame:
         The frame of the operation around the region; None in a function.
     source
         Where the function is called, for what has no place of its own.
-    manual
-        Whether values are those of one device: in a program for several devices that is so in
-        its manual computations only.
-    shardings
-        How values of MLIR are cut into what stands for them, where they are.
-    returned
-        What the block has returned, as values of MLIR.
     """
 
     def __init__(self, region: RegionFrame, parent: ValueFrame | None = None,
-                 source: Source = Source.UNKNOWN, manual: bool = True):
+                 source: Source = Source.UNKNOWN):
         self.region, self.parent = region, parent
-        self.manual = parent.manual if parent is not None else manual
-        self.shardings: dict[Any, Sharding] = {}
-        self.returned: Sequence[Any] = ()
         self.source = parent.source if parent is not None else source
         # None stands for a value whose type has no counterpart.
         self.values: dict[Any, Value | None] = {}
@@ -84,8 +79,3 @@ class ValueFrame:
                 found = self.region.capture(found)
             self.values[value] = found
         return self.values[value]
-
-    def sharding(self, value: Any) -> Sharding | None:
-        """Return how a value of MLIR is cut; None where every device has all of it."""
-        found = self.shardings.get(value)
-        return self.parent.sharding(value) if found is None and self.parent else found

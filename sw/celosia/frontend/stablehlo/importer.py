@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from celosia.frontend.errors import FrontendError, Unsupported
@@ -18,12 +19,11 @@ from celosia.frontend.stablehlo import (
     random,
     reduce,
     shape,
+    shardings,
 )
 from celosia.frontend.stablehlo.attributes import tensor_type
-from celosia.frontend.stablehlo.constants import Constants
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
-from celosia.frontend.stablehlo.partition import Partitioner
 from celosia.frontend.stablehlo.reader import (
     aliases_of,
     legalise_chlo,
@@ -32,74 +32,57 @@ from celosia.frontend.stablehlo.reader import (
     restore_chlo,
     source_of,
 )
-from celosia.frontend.stablehlo.spmd import Spmd
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import (
     SOURCED,
     Graph,
     GraphError,
+    Node,
     Source,
     TensorType,
     Value,
     check,
     parameter,
 )
+from celosia.graph.constants import Constants
 from celosia.graph.sharding import Sharding, UnevenSharding
 
-__all__ = ["Importer", "import_spmd", "import_stablehlo"]
+__all__ = ["Importer", "import_stablehlo"]
 
 #: Modules that fill the table of translators.
-_PARTS = (collective, contract, control, elementwise, indexed, random, reduce, shape)
+_PARTS = (collective, contract, control, elementwise, indexed, random, reduce, shape,
+          shardings)
 
 
-def import_stablehlo(program: str | bytes | Path, *, filename: str | None = None) -> Graph:
+def import_stablehlo(program: Any, *, filename: str | None = None,
+                     narrows: bool = False) -> Graph:
     """Return the graph of a StableHLO program.
 
     Parameters
     ----------
     program
-        Text, MLIR bytecode, a portable artifact, or the path of a file with any of them.
+        Text, MLIR bytecode, a portable artifact, or the path of a file with any of them; or a
+        module of jaxlib's, which is changed.
     filename
         What to call the program in errors and sources that have no file of their own.
+    narrows
+        Take 64-bit integers, which become narrow, also in what the program takes and gives: see
+        `celosia.frontend.narrow`. Else they must be constant. Take f16, too, which is computed as
+        f32 and rounded where the program converts to it.
 
     Returns
     -------
     Graph
         Of the public function "main", or of the only public one: calls inlined, checked by
-        `celosia.graph.SOURCED`. Of a program for several devices what each device runs, as of
-        `import_spmd`.
+        `celosia.graph.SOURCED`. Of a program for several partitions with its shardings, and
+        manual computations of Shardy (`jax.shard_map`, `jax.pmap`) as operations: what each
+        device runs makes `celosia.compiler.spmd` of it.
 
     Raises
     ------
     FrontendError
         If it is no StableHLO, or has operations or types without counterpart: one error with
         all of them and their places. Nothing is returned then.
-    """
-    return import_spmd(program, filename=filename).graph
-
-
-def import_spmd(program: Any, *, filename: str | None = None, narrows: bool = False) -> Spmd:
-    """Return a StableHLO program that is for several devices, or for one.
-
-    What ``jax.jit`` makes of `jax.shard_map` and `jax.pmap`: manual computations of Shardy are
-    what each device does. Around them operations on whole arrays are the same on all devices, but
-    for elementwise ones, which are cut as their operands are.
-
-    Parameters
-    ----------
-    program
-        As of `import_stablehlo`, or a module of jaxlib's, which is changed.
-    filename
-        As of `import_stablehlo`.
-    narrows
-        Take 64-bit integers, which become narrow, also in what the program takes and gives: see
-        `celosia.frontend.narrow`. Else they must be constant. Take f16, too, which is computed as
-        f32 and rounded where the program converts to it.
-
-    Raises
-    ------
-    FrontendError
-        As of `import_stablehlo`.
     """
     if isinstance(program, Path):
         filename = filename or str(program)
@@ -138,15 +121,14 @@ class Importer:
                 meshes.append(op.operation)
             else:
                 self.refuse(op.operation, f"{op.operation.name} must be a function")
-        known = Meshes(meshes)
+        known = Meshes(meshes, self.partitions)
         if self.replicas == 1:
-            self.partitions = max(self.partitions, known.devices)
+            self.partitions = known.devices
         elif self.partitions > 1:
             self.refuse(module.operation, f"program must be for several replicas or partitions, "
                                           f"not {self.replicas} x {self.partitions}")
         self.devices = self.replicas * self.partitions
         self.meshes: Meshes | None = known if self.partitions > 1 else None
-        self.partitioner = Partitioner(self, self.meshes) if self.meshes else None
         self._types: dict[Any, TensorType] = {}
         self._seen: set[str] = set()
         self._surveyed: set[str] = set()
@@ -157,11 +139,11 @@ class Importer:
         attributes = module.operation.attributes
         return int(attributes[name].value) if name in attributes else 1
 
-    def run(self) -> Spmd:
+    def run(self) -> Graph:
         """Return the program; `FrontendError` if anything has no counterpart."""
         main = self._main()
         region = RegionFrame(main.attributes["sym_name"].value, self.constants)
-        frame = ValueFrame(region, manual=self.partitioner is None)
+        frame = ValueFrame(region)
         block = main.regions[0].blocks[0]
         donations = self._donations(main, len(block.arguments))
         for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
@@ -171,38 +153,37 @@ class Importer:
                 self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
                 type = None
             frame.values[argument] = None
-            if type is not None and self.partitioner:
-                try:
-                    type = self.partitioner.argument(
-                        argument, type, self._attributes(main, "arg_attrs", i), frame)
-                except (Unsupported, UnevenSharding) as error:
-                    self.problem(source, f"parameter: {error}")
-                    type = None
-            if type is not None:
-                value = parameter(type, source.name, donated=donated, source=source)
-                region.params.append(value)
-                frame.values[argument] = value
+            if type is None:
+                continue
+            try:
+                sharding = self._sharding(main, "arg_attrs", i, type)
+            except (Unsupported, UnevenSharding) as error:
+                self.problem(source, f"parameter: {error}")
+                continue
+            value = parameter(type, source.name, donated=donated, sharding=sharding,
+                              source=source)
+            region.params.append(value)
+            frame.values[argument] = value
         results = list(self._walk(block, frame))
-        cuts: list[Sharding] = []
         for i, value in enumerate(results):
-            if value is not None and self.partitioner:
-                try:
-                    results[i], cut = self.partitioner.result(
-                        value, frame.sharding(frame.returned[i]),
-                        self._attributes(main, "res_attrs", i))
-                    cuts.append(cut)
-                except (Unsupported, UnevenSharding) as error:
-                    self.problem(value.node.source, f"result: {error}")
-            elif value is not None:
-                cuts.append(Sharding.replicated(value.type.rank, self.devices))
-        for value in results:
-            if value is not None and value.dtype.is_wide and not self.narrows:
+            if value is None:
+                continue
+            try:
+                sharding = self._sharding(main, "res_attrs", i, value.type)
+            except (Unsupported, UnevenSharding) as error:
+                self.problem(value.node.source, f"result: {error}")
+                continue
+            if sharding is not None:
+                results[i] = Node("shard", (value,), {"sharding": sharding}, (),
+                                  value.node.source).result
+            if value.dtype.is_wide and not self.narrows:
                 self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
                                                 f"{value.type}")
         if self.problems:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 list(self.problems))
-        graph = Graph(region.name, region.params, [value for value in results if value])
+        graph = Graph(region.name, region.params, [value for value in results if value],
+                      replicas=self.replicas, partitions=self.partitions)
         if self.narrows:
             graph = narrow(graph)
         try:
@@ -210,13 +191,16 @@ class Importer:
         except GraphError as error:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 error.problems) from None
-        whole = (frame.sharding(argument) or Sharding.replicated(value.type.rank, self.devices)
-                 for argument, value in zip(block.arguments, graph.params, strict=True))
-        return Spmd(graph, self.replicas, self.partitions, tuple(whole), tuple(cuts))
+        return graph
 
-    @staticmethod
-    def _attributes(main: Any, name: str, i: int) -> Any:
-        return main.attributes[name][i] if name in main.attributes else None
+    def _sharding(self, main: Any, name: str, i: int, type: TensorType) -> Sharding | None:
+        """Return how an argument or result of a type must be cut; None if that is not said."""
+        if self.meshes is None or name not in main.attributes:
+            return None
+        found = self.meshes.of_attributes(main.attributes[name][i], type.rank)
+        if found is not None:
+            found.tile(type.shape)
+        return found
 
     def _main(self) -> Any:
         if "main" in self.functions:
@@ -239,38 +223,34 @@ class Importer:
 
     def inline(self, name: str, here: Here) -> Sequence[Value]:
         """Return the results of a function for the operands at hand."""
-        return self.function(name, here)[0]
-
-    def function(self, name: str, here: Here) -> tuple[Sequence[Value], ValueFrame]:
-        """Return the results of a function for the operands at hand, and its frame."""
         if name in self._stack:
             raise Unsupported(f"function must not call itself: {name}")
         self._stack.append(name)
         try:
-            frame = ValueFrame(here.frame.region, source=here.source, manual=here.frame.manual)
+            frame = ValueFrame(here.frame.region, source=here.source)
             block = self.functions[name].regions[0].blocks[0]
             frame.values.update(zip(block.arguments, here.operands, strict=True))
-            for argument, operand in zip(block.arguments, here.op.operands, strict=True):
-                cut = here.frame.sharding(operand)
-                if cut is not None:
-                    frame.shardings[argument] = cut
-            return self._results(self._walk(block, frame)), frame
+            return self._results(self._walk(block, frame))
         finally:
             self._stack.pop()
 
-    def block(self, block: Any, here: Here, *, manual: bool = False) -> Sequence[Value]:
-        """Return the results of a block that runs once, in place; ``manual``: on each device."""
+    def block(self, block: Any, here: Here) -> Sequence[Value]:
+        """Return the results of a block that runs once, in place."""
         frame = ValueFrame(here.frame.region, here.frame)
-        frame.manual = frame.manual or manual
         frame.values.update(zip(block.arguments, here.operands, strict=True))
         return self._results(self._walk(block, frame))
 
-    def region(self, name: str, region: Any, here: Here) -> RegionFrame:
-        """Return a region of the operation at hand."""
-        made = RegionFrame(name, self.constants)
+    def region(self, name: str, region: Any, here: Here, *, of_device: bool = False,
+               known: Mapping[int, Value] = MappingProxyType({})) -> RegionFrame:
+        """Return a region of the operation at hand; see `Import`."""
+        made = RegionFrame(name, self.constants,
+                           of_device=of_device or here.frame.region.of_device)
         frame = ValueFrame(made, here.frame)
         [block] = region.blocks
-        for argument in block.arguments:
+        for i, argument in enumerate(block.arguments):
+            if i in known:
+                frame.values[argument] = made.capture(known[i])
+                continue
             type = tensor_type(argument.type, halves=self.narrows)
             if type.dtype.is_wide and not self.narrows:
                 raise Unsupported(f"elements must have at most 32 bits where they are not "
@@ -314,12 +294,7 @@ class Importer:
         for operation in block.operations:
             op = operation.operation
             if op.name in control.RETURNS:
-                frame.returned = list(op.operands)
-                values = [frame.find(value) for value in op.operands]
-                if op.name == "stablehlo.return" and not frame.manual:
-                    assert self.partitioner is not None
-                    return self.partitioner.gathered(op, values, frame)
-                return values
+                return [frame.find(value) for value in op.operands]
             results = self._translate(op, frame)
             frame.values.update(zip(op.results, results, strict=True))
         return ()
@@ -341,13 +316,10 @@ class Importer:
         else:
             try:
                 here = Here(self, frame, op, known, wanted, source)
-                if not frame.manual:
-                    assert self.partitioner is not None
-                    return self.partitioner.translate(here)
-                return self.results_of(here)
+                return self._results_of(here)
             except _Reported:
                 pass
-            except (Unsupported, UnevenSharding) as error:
+            except Unsupported as error:
                 self.problem(source, f"{op.name}: {error}")
             except GraphError as error:
                 message = error.problems[0].removeprefix(f"{source}: ")
@@ -357,14 +329,10 @@ class Importer:
                 else parameter(type, source=source)
                 for type in types]
 
-    def translated(self, here: Here) -> Sequence[Value]:
-        """Return the results of an operation, of any types."""
-        found = TRANSLATORS[here.op.name](here)
-        return (found,) if isinstance(found, Value) else tuple(found)
-
-    def results_of(self, here: Here) -> Sequence[Value]:
+    def _results_of(self, here: Here) -> Sequence[Value]:
         """Return the results of an operation, which must have the types that it says."""
-        results = self.translated(here)
+        found = TRANSLATORS[here.op.name](here)
+        results = (found,) if isinstance(found, Value) else tuple(found)
         for value, type in zip(results, here.types, strict=True):
             if value.type != type:
                 raise Unsupported(f"result must be {type}, not {value.type}")

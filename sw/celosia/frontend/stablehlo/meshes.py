@@ -15,6 +15,7 @@ from celosia.graph.sharding import Sharding
 __all__ = ["Mesh", "Meshes"]
 
 
+_SHARDING = "sdy.sharding"
 #: The mesh and the axes of the groups of a collective, as StableHLO prints them.
 _OF_MESH = re.compile(r'mesh = @"?([^",]+)"?, axes = \[(.*)\]')
 _AXIS = re.compile(r'#stablehlo\.axis_ref<name = "([^"]*)">')
@@ -49,16 +50,25 @@ class Meshes:
     ----------
     operations
         The module's ``sdy.mesh`` operations.
+    least
+        Devices that the program has at least.
+
+    Attributes
+    ----------
+    devices
+        Devices of the program: as many as the largest mesh has.
     """
 
-    def __init__(self, operations: Iterable[Any]):
+    def __init__(self, operations: Iterable[Any], least: int = 1):
         self.named = {op.attributes["sym_name"].value: _mesh(op.attributes["mesh"])
                       for op in operations}
+        self.devices = max((math.prod(mesh.axes.values()) for mesh in self.named.values()),
+                           default=1)
+        self.devices = max(self.devices, least)
 
-    @property
-    def devices(self) -> int:
-        """Devices of the largest mesh; 1 if there is none."""
-        return max((math.prod(mesh.axes.values()) for mesh in self.named.values()), default=1)
+    def whole(self, rank: int) -> Sharding:
+        """Return the sharding of what every device has all of."""
+        return Sharding.replicated(rank, self.devices)
 
     def groups(self, attribute: Any) -> tuple[tuple[int, ...], ...]:
         """Return the groups of a collective that are given by axes of a mesh.
@@ -84,16 +94,34 @@ class Meshes:
         rows = grid.transpose([order.index(name) for name in (*others, *names)]).reshape(-1, size)
         return tuple(tuple(int(device) for device in row) for row in rows)
 
-    def sharding(self, attribute: Any, devices: int,
-                 only: Sequence[str] | None = None) -> Sharding:
-        """Return what a sharding of Shardy says.
+    def of_attributes(self, attributes: Any, rank: int) -> Sharding | None:
+        """Return the sharding that attributes of an argument or result ask for, if they do.
+
+        Raises
+        ------
+        Unsupported
+            As of `sharding`, or if it is one of GSPMD that cuts.
+        """
+        if attributes is None:
+            return None
+        if _SHARDING in attributes:
+            return self.sharding(attributes[_SHARDING], rank)
+        if "mhlo.sharding" in attributes:
+            text = attributes["mhlo.sharding"].value
+            if text not in ("{replicated}", "{maximal device=0}"):
+                raise Unsupported(f"sharding must be one of Shardy, not {text}")
+            return self.whole(rank)
+        return None
+
+    def sharding(self, attribute: Any, rank: int, only: Sequence[str] | None = None) -> Sharding:
+        """Return what a sharding of Shardy says of an array.
 
         Parameters
         ----------
         attribute
             The ``sdy.sharding``. What it leaves open is taken as not cut.
-        devices
-            Devices of the program.
+        rank
+            Of the array.
         only
             Axes that count; None: all.
 
@@ -115,8 +143,9 @@ class Meshes:
             if any(axis.sub_axis_info is not None for axis in axes):
                 raise Unsupported(f"sharding must be by whole axes, not {attribute}")
             cuts.append([axis.name for axis in axes if only is None or axis.name in only])
+        devices = self.devices
         if not any(cuts):
-            return Sharding.replicated(len(cuts), devices)
+            return self.whole(rank)
         if sorted(mesh.devices) != list(range(devices)):
             raise Unsupported(f"mesh must be of all {devices} devices, not of "
                               f"{list(mesh.devices)}")
@@ -132,4 +161,5 @@ class Meshes:
                     inner = inner * mesh.axes[axis] + int(place[axis])
                 number = number * count + inner
             tiles[device] = number
-        return Sharding(parts, tuple(tiles))
+        # The sharding of a scalar may be written without dimensions for any rank.
+        return Sharding(parts, tuple(tiles)) if len(parts) == rank else self.whole(rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,12 +12,12 @@ from numpy.typing import NDArray
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import ints_of
-from celosia.frontend.stablehlo.constants import Constants
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.graph import DType, Graph, Node, Source, TensorType, Value
+from celosia.graph.constants import Constants
 
-__all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translated_in", "translates"]
+__all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translates"]
 
 
 class Import(Protocol):
@@ -51,24 +52,23 @@ class Import(Protocol):
         """Return the results of a function for the operands at hand."""
         ...
 
-    def function(self, name: str, here: Here) -> tuple[Sequence[Value], ValueFrame]:
-        """Return the results of a function for the operands at hand, and its frame."""
+    def block(self, block: Any, here: Here) -> Sequence[Value]:
+        """Return the results of a block that runs once, in place."""
         ...
 
-    def block(self, block: Any, here: Here, *, manual: bool = False) -> Sequence[Value]:
-        """Return the results of a block that runs once, in place; ``manual``: on each device."""
-        ...
+    def region(self, name: str, region: Any, here: Here, *, of_device: bool = False,
+               known: Mapping[int, Value] = MappingProxyType({})) -> RegionFrame:
+        """Return a region of the operation at hand.
 
-    def region(self, name: str, region: Any, here: Here) -> RegionFrame:
-        """Return a region of the operation at hand."""
-        ...
-
-    def translated(self, here: Here) -> Sequence[Value]:
-        """Return the results of an operation, of any types."""
-        ...
-
-    def results_of(self, here: Here) -> Sequence[Value]:
-        """Return the results of an operation, which must have the types that it says."""
+        Parameters
+        ----------
+        name, region, here
+            What to call it, and where it is.
+        of_device
+            Whether it is what each device does.
+        known
+            Constants from around it by the numbers of arguments that are no parameters.
+        """
         ...
 
 
@@ -85,14 +85,10 @@ class Here:
         Types that its results must have.
     source
         Where it came from.
-    changes
-        Lists of integers that stand for attributes of the operation.
     """
 
     def __init__(self, importer: Import, frame: ValueFrame, op: Any, operands: Sequence[Value],
-                 types: Sequence[TensorType], source: Source,
-                 changes: Mapping[str, tuple[int, ...]] | None = None):
-        self.changes = changes or {}
+                 types: Sequence[TensorType], source: Source):
         self.importer, self.frame, self.op = importer, frame, op
         self.operands, self.types, self.source = tuple(operands), tuple(types), source
 
@@ -101,10 +97,10 @@ class Here:
         """Type of the first result."""
         return self.types[0]
 
-    def with_(self, operands: Sequence[Value], types: Sequence[TensorType],
-              changes: Mapping[str, tuple[int, ...]] | None = None) -> Here:
-        """Return the same operation on other operands."""
-        return Here(self.importer, self.frame, self.op, operands, types, self.source, changes)
+    @property
+    def whole(self) -> Meshes | None:
+        """The meshes, where values are whole arrays of a program for several partitions."""
+        return None if self.frame.region.of_device else self.importer.meshes
 
     def has(self, name: str) -> bool:
         """Whether the operation has an attribute."""
@@ -120,8 +116,6 @@ class Here:
 
     def ints(self, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
         """Return a list of integers; ``default`` where it is left out."""
-        if name in self.changes:
-            return self.changes[name]
         return ints_of(self[name]) if self.has(name) else tuple(default)
 
     def pairs(self, name: str, count: int) -> tuple[tuple[int, int], ...]:
@@ -195,9 +189,3 @@ def translates(*names: str) -> Callable[[Translator], Translator]:
         return translator
 
     return enter
-
-
-def translated_in(module: str) -> frozenset[str]:
-    """Return the operations that have their translators in a module."""
-    return frozenset(name for name, translator in TRANSLATORS.items()
-                     if translator.__module__ == module)

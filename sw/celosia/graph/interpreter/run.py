@@ -15,6 +15,7 @@ from celosia.graph.interpreter import (
     indexed,
     reduce,
     shape,
+    spmd,
 )
 from celosia.graph.interpreter.kernels import KERNELS, KernelContext, Peer, Tensor
 from celosia.graph.node import Graph, Node, Value
@@ -23,7 +24,7 @@ from celosia.graph.types import DType, TensorType
 __all__ = ["evaluate", "interpret"]
 
 #: Modules that fill the table of kernels.
-_PARTS = (collective, contract, control, elementwise, indexed, reduce, shape)
+_PARTS = (collective, contract, control, elementwise, indexed, reduce, shape, spmd)
 
 #: Called with each node after it ran, and its results.
 Trace = Callable[[Node, Sequence[Tensor]], None]

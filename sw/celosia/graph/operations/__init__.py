@@ -8,6 +8,7 @@ from celosia.graph.operations import (
     indexed,
     reduce,
     shape,
+    spmd,
 )
 
-__all__ = ["collective", "contract", "control", "elementwise", "indexed", "reduce", "shape"]
+__all__ = ["collective", "contract", "control", "elementwise", "indexed", "reduce", "shape", "spmd"]

@@ -19,7 +19,7 @@ def _groups(value: Any) -> tuple[tuple[int, ...], ...]:
 
 
 GROUPS = AttributeKind(
-    "a list of lists of integers", "pairs", _groups, lambda value: "[" + ",".join(
+    "a list of lists of integers", "lists", _groups, lambda value: "[" + ",".join(
         "[" + ",".join(map(str, group)) + "]" for group in value) + "]")
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from celosia.arch.words import ceil_div
-from celosia.graph.attributes import ARRAY, BOOL, DTYPE, INT, INTS, STRING, Attribute
+from celosia.graph.attributes import ARRAY, BOOL, DTYPE, INT, INTS, SHARDING, STRING, Attribute
 from celosia.graph.spec import Call, Trait, define, require, same
 from celosia.graph.types import TensorType
 
@@ -26,9 +26,14 @@ def require_rank(call: Call, rank: int, *names: str) -> None:
 
 
 @define("parameter", dtype=Attribute(DTYPE), shape=Attribute(INTS), name=Attribute(STRING, ""),
-        donated=Attribute(BOOL, False), traits=Trait.LEAF | Trait.STORED)
+        donated=Attribute(BOOL, False), sharding=Attribute(SHARDING, None),
+        traits=Trait.LEAF | Trait.STORED)
 def _parameter(call: Call) -> TensorType:
-    """What is given to a graph when it runs; if `donated`, its memory may be written over."""
+    """What is given to a graph when it runs; if `donated`, its memory may be written over. With a
+    `sharding` each device is given its tile.
+    """
+    if call["sharding"] is not None:
+        call["sharding"].tile(call["shape"])
     return TensorType(call["dtype"], call["shape"])
 
 

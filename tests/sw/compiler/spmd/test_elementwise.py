@@ -1,10 +1,10 @@
 """Elementwise operations stay on the tiles of several devices: nothing is gathered for them."""
 
 import pytest
-from pages.coverage import snippets
 
-from celosia.frontend import import_spmd, import_stablehlo
-from celosia.frontend.stablehlo.elementwise import ELEMENTWISE
+from celosia.compiler.spmd import partition
+from celosia.frontend import import_stablehlo
+from celosia.frontend.stablehlo import elementwise
 from celosia.frontend.stablehlo.translation import TRANSLATORS
 from celosia.graph import Trait, having
 
@@ -25,13 +25,11 @@ FORMS = {
     **{f"stablehlo.{name}": ("", 2, "f32", "f32") for name in (
         "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "power",
         "atan2")}}
-#: What makes new elements, beside what each element of operands becomes.
-MADE = having(Trait.ELEMENTWISE) | having(Trait.CHEAP) | {"bitcast", "parameter"}
-#: They run functions, whose operations are cut one by one.
-CALLS = {"func.call", "stablehlo.composite", "sdy.manual_computation"}
 
 
-@pytest.mark.parametrize("name", sorted(ELEMENTWISE))
+@pytest.mark.parametrize("name", sorted(
+    name for name, translator in TRANSLATORS.items()
+    if translator.__module__ == elementwise.__name__))
 def test_an_elementwise_operation_stays_on_tiles(name):
     attributes, count, dtype, to = FORMS.get(name, ("", 1, "f32", "f32"))
     operands = ", ".join(["%x"] * count)
@@ -45,18 +43,6 @@ def test_an_elementwise_operation_stays_on_tiles(name):
         return %r : tensor<8x6x{to}>
       }}
     }}"""
-    graph = import_spmd(text).graph
+    graph = partition(import_stablehlo(text)).graph
     assert not {node.op for node in graph.nodes} & having(Trait.COLLECTIVE)
     assert graph.outputs[0].shape == (2, 6)
-
-
-@pytest.mark.parametrize("snippet", [
-    each for each in snippets() if each.name in TRANSLATORS.keys() - CALLS and not each.form],
-    ids=lambda snippet: snippet.name)
-def test_what_becomes_elementwise_is_said_to_be(snippet):
-    """A translator elsewhere that makes elementwise operations alone would gather for nothing."""
-    graph = import_stablehlo(snippet.text)
-    made = {node.op for node in graph.nodes}
-    if made & having(Trait.ELEMENTWISE) and made <= MADE and all(
-            value.shape == graph.params[0].shape for value in (*graph.params, *graph.outputs)):
-        assert snippet.name in ELEMENTWISE

@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from celosia.graph import Node
 from celosia.graph.interpreter import evaluate
+from celosia.graph.node import Node
 from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = ["Constants"]

@@ -1,0 +1,71 @@
+"""Shardings and manual computations of Shardy as operations of the graph.
+
+On one device, for replicas, and inside of a manual computation they say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.translation import Here, translates
+from celosia.graph import Value
+
+__all__ = []
+
+#: Custom calls that only say how values lie on several devices.
+_IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+               "annotate_device_placement", "LayoutConstraint")
+#: Those of them that change the shape of values.
+_SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+
+
+@translates("stablehlo.custom_call")
+def _custom_call(here: Here) -> Sequence[Value]:
+    target = here["call_target_name"].value
+    if target not in _IDENTITIES:
+        raise Unsupported(f"custom call must be one of {', '.join(_IDENTITIES)}, not "
+                          f"{target}")
+    if here.importer.devices > 1 and target in _SHAPING:
+        raise Unsupported(f"program for {here.importer.devices} devices must be of Shardy: "
+                          f"jax.config.update('jax_use_shardy_partitioner', True)")
+    return here.operands
+
+
+@translates("sdy.propagation_barrier")
+def _barrier(here: Here) -> Sequence[Value]:
+    return here.operands
+
+
+@translates("sdy.sharding_constraint", "sdy.reshard")
+def _constraint(here: Here) -> Sequence[Value]:
+    [x] = here.operands
+    if here.whole is None:
+        return here.operands
+    return here.node("shard", x, sharding=here.whole.sharding(here["sharding"], x.type.rank))
+
+
+@translates("sdy.manual_computation")
+def _manual_computation(here: Here) -> Sequence[Value]:
+    [region], meshes = here.op.regions, here.whole
+    if meshes is None:
+        return here.importer.block(region.blocks[0], here)
+    from jaxlib.mlir.dialects import sdy
+    manual: Any = sdy.ManualAxesAttr(here["manual_axes"])
+    axes = [*map(str, manual)]
+    entering, leaving = (
+        [meshes.sharding(each, type.rank, axes) for each, type in zip(
+            sdy.TensorShardingPerValueAttr(here[name]).shardings, types, strict=True)]
+        for name, types in (("in_shardings", [x.type for x in here.operands]),
+                            ("out_shardings", here.types)))
+    # What is known stays so inside.
+    known = {i: x for i, x in enumerate(here.operands)
+             if x.node in here.importer.constants and entering[i].is_replicated}
+    frame = here.importer.region("device", region, here, of_device=True, known=known)
+    captured = list(frame.captured)
+    operands = [x for i, x in enumerate(here.operands) if i not in known]
+    cuts = [cut for i, cut in enumerate(entering) if i not in known]
+    cuts += [meshes.whole(x.type.rank) for x in captured]
+    return here.node("manual", *operands, *captured, regions=(frame.close(captured),),
+                     entering=cuts, leaving=leaving)
