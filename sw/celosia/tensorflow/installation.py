@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.autograph.core import config
 from tensorflow.python.eager.context import LogicalDevice
 
 from celosia.tensorflow.contrib import put_contrib, refuse
@@ -31,6 +32,8 @@ def install() -> None:
         return
     count = settings().devices
     watch()
+    # Autograph converts the user's functions, not TensorFlow's own and not these.
+    config.CONVERSION_RULES = (config.DoNotConvert("celosia"), *config.CONVERSION_RULES)
     put_mixed_precision()
     take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy

@@ -69,6 +69,11 @@ def _common(shapes: Sequence[Any]) -> Any:
     return first
 
 
+def _container(single: Any) -> Any:
+    """Return what has the copies of a variable; TensorFlow notes it at it or at its handle."""
+    return getattr(single, "_distributed_container", lambda: None)()
+
+
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
@@ -137,7 +142,9 @@ class Replicated:
                 found.append(None)
                 continue
             variable = known[each._id]
-            container = getattr(each, "_distributed_container", lambda: None)()
+            container = _container(each)
+            if container is None:
+                container = _container(variable)
             if container is None and self._replicas > 1:
                 raise ValueError(f"variable {variable.name} must be made in the scope of the "
                                  f"strategy: {self.name} uses it on {self._replicas} replicas")
@@ -162,13 +169,6 @@ class Replicated:
         PjrtError, FrontendError, CompileError
             As of the chips.
         """
-        for number, row in enumerate(rows):
-            empty = next((each for each in row if 0 in each.shape), None)
-            if empty is not None:
-                raise tf.errors.InvalidArgumentError(
-                    None, None, f"{self.name} must be given some rows on each of "
-                    f"{self._replicas} replicas, not {tuple(empty.shape)} on number {number}: "
-                    f"a batch needs as many rows as there are replicas")
         programs = [self._program(concrete, row, outer) for row in rows]
         cells = self._cells_of(concrete)
         arguments, chips = [], programs[0].executable.chips

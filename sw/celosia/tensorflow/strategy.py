@@ -166,6 +166,13 @@ class _Extended(mirrored_strategy.MirroredExtended):
         return any(isinstance(mode.replica_context, _Replica)
                    for mode in tf.compat.v1.get_default_graph()._distribution_strategy_stack)
 
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+        if self._in_program() and callable(kwargs.get("initial_value")):
+            # Of all replicas at once, before the first of the programs that use it.
+            with tf.init_scope():
+                return super()._create_variable(next_creator, **kwargs)
+        return super()._create_variable(next_creator, **kwargs)
+
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
         if self._in_program():
             return self._replica_ctx_all_reduce(reduce_op, value, options)
