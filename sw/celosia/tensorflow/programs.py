@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from celosia.frontend.stablehlo.reader import aliases_of, read_module
+from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives, read_module
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
 from celosia.tensorflow.cores import client, run, upload
@@ -169,7 +170,8 @@ class Replicated:
         PjrtError, FrontendError, CompileError
             As of the chips.
         """
-        programs = [self._program(concrete, row, outer) for row in rows]
+        shapes = {tuple(tuple(each.shape.as_list()) for each in row) for row in rows}
+        programs = [self._program(concrete, row, outer, len(shapes) > 1) for row in rows]
         cells = self._cells_of(concrete)
         arguments, chips = [], programs[0].executable.chips
         for number, (chip, row) in enumerate(zip(chips, rows, strict=True)):
@@ -204,14 +206,16 @@ class Replicated:
                 for copies in self._variables(concrete)]
         return found
 
-    def _program(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any]) -> _Program:
-        key = (concrete, tuple(tuple(each.shape.as_list()) for each in (*row, *outer)))
+    def _program(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any],
+                 differ: bool) -> _Program:
+        key = (concrete, differ, tuple(tuple(each.shape.as_list()) for each in (*row, *outer)))
         found = self._programs.get(key)
         if found is None:
-            found = self._programs[key] = self._compile(concrete, row, outer)
+            found = self._programs[key] = self._compile(concrete, row, outer, differ)
         return found
 
-    def _compile(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any]) -> _Program:
+    def _compile(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any],
+                 differ: bool) -> _Program:
         start = time.monotonic()
         more = iter(outer)
         captured = [each if isinstance(each, ops.EagerTensor) else next(more)
@@ -222,12 +226,18 @@ class Replicated:
             module = context.context().get_compiler_ir(
                 device_name=None, platform_name=_PLATFORM, function_name=concrete.name,
                 flat_args=specs, captured_inputs=captured, stage="stablehlo_serialized")
-        aliases = aliases_of(read_module(module, self.name))
+        read = read_module(module, self.name)
+        aliases = aliases_of(read)
+        if differ:
+            chain_collectives(read)
+            code = BytesIO()
+            read.operation.write_bytecode(code)
+            module = code.getvalue()
         chips = client()
         program = chips.programs.get(module, replicas=self._replicas, narrows=True)
         executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
         shapes = ", ".join(str(tuple(each.shape.as_list())) for each in row)
-        print(f"celosia: {self.name} was compiled for {shapes} in "
+        print(f"celosia: {self.name} was compiled for {shapes or 'no arguments'} in "
               f"{time.monotonic() - start:.1f} s", file=sys.stderr)
         return _Program(executable, aliases)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
-from tensorflow.python.eager.polymorphic_function import concrete_function
+from tensorflow.python.eager.polymorphic_function import attributes, concrete_function
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_ops
 
@@ -236,3 +236,14 @@ def watch() -> None:
             return call(self, tensor_inputs, captured_inputs)
 
     concrete_function.ConcreteFunction._call_flat = _call_flat
+    make = concrete_function.ConcreteFunction.from_func_graph
+
+    def from_func_graph(graph: Any, function_type: Any, attrs: Any, *args: Any, **kwargs: Any
+                        ) -> Any:
+        # What runs programs is no program of the host's XLA, whatever `jit_compile` says.
+        if getattr(graph, _RUNS, False):
+            attrs = {name: value for name, value in attrs.items()
+                     if name != attributes.XLA_COMPILE}
+        return make(graph, function_type, attrs, *args, **kwargs)
+
+    concrete_function.ConcreteFunction.from_func_graph = from_func_graph

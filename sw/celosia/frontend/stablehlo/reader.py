@@ -10,12 +10,14 @@ from typing import Any
 from celosia.frontend.errors import FrontendError
 from celosia.graph import Source
 
-__all__ = ["aliases_of", "legalise_chlo", "operations_of", "read_module", "restore_chlo",
-           "set_replicas", "source_of"]
+__all__ = ["aliases_of", "chain_collectives", "legalise_chlo", "operations_of", "read_module",
+           "restore_chlo", "set_replicas", "source_of"]
 
 #: First bytes of MLIR bytecode, and the producer that follows them in a portable artifact.
 _BYTECODE, _PORTABLE = b"ML\xefR", b"StableHLO_v"
 _CALL = "stablehlo.custom_call"
+_COLLECTIVES = frozenset(f"stablehlo.{name}" for name in (
+    "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter"))
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _NAME = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?!:)')
 
@@ -91,6 +93,24 @@ def set_replicas(module: Any, count: int) -> None:
     with module.context:
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
     module.operation.attributes["mhlo.num_replicas"] = number
+
+
+def chain_collectives(module: Any) -> None:
+    """Have each operation that devices do together wait for the one before it, in place.
+
+    Devices of one program meet in the order that its compilation leads to. Devices whose programs
+    differ, in the rows that they get, have only the order of the module in common.
+    """
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+    before: dict[Any, Any] = {}
+    for op in list(operations_of(module.operation)):
+        if op.name not in _COLLECTIVES or not op.operands:
+            continue
+        if (last := before.get(op.block)) is not None:
+            with ir.InsertionPoint(op), op.location:
+                op.operands[0] = stablehlo.optimization_barrier([op.operands[0], last])[0]
+        before[op.block] = op.results[0]
 
 
 def operations_of(op: Any) -> Iterator[Any]:
