@@ -1,35 +1,16 @@
 """Files of TensorFlow for TPUs, as they are, against TensorFlow on the host."""
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from e2e.tensorflow_files import HOST, START, losses, run
+
 pytestmark = pytest.mark.extra(name="tensorflow")
 
-ROOT = Path(__file__).parents[2]
-
-START = """
-import os
-import tensorflow as tf
-resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-    tpu='grpc://' + os.environ['COLAB_TPU_ADDR'])
-tf.config.experimental_connect_to_cluster(resolver)
-tf.tpu.experimental.initialize_tpu_system(resolver)
-print("All devices: ", len(tf.config.list_logical_devices('TPU')))
-strategy = tf.distribute.TPUStrategy(resolver)
-"""
-HOST = """
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * DEVICES)
-strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(DEVICES)])
-"""
 FIT = """
 import numpy as np
 from sklearn.datasets import load_digits
@@ -50,23 +31,6 @@ print("evaluated", *model.evaluate(x_train[1000:], y_train[1000:], batch_size=12
 print("predicted", *model.predict(x_train[:8], verbose=0).argmax(-1))
 print("steps", int(model.optimizer.iterations.numpy()))
 """
-
-
-def run(tmp_path, text, devices=1, code=0, module="celosia.tensorflow"):
-    """Return what a file prints; ``module`` None: without a chip."""
-    path = tmp_path / "train.py"
-    path.write_text(text)
-    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
-           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
-    words = ["-m", module, path] if module else [path]
-    done = subprocess.run([sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True,
-                          capture_output=True)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def losses(text):
-    return np.array([float(each) for each in re.findall(r"- loss: ([\d.]+)", text)])
 
 
 def test_fit_of_a_file_as_it_is(tmp_path):

@@ -1,0 +1,68 @@
+"""Files of TensorFlow in the style of its articles, run with chips and without."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+
+START = """
+import os
+import tensorflow as tf
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+    tpu='grpc://' + os.environ['COLAB_TPU_ADDR'])
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+print("All devices: ", len(tf.config.list_logical_devices('TPU')))
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+HOST = """
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * DEVICES)
+strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(DEVICES)])
+"""
+
+
+def run(tmp_path, text, devices=1, code=0, module="celosia.tensorflow"):
+    """Return what a file prints; ``module`` None: without a chip."""
+    path = tmp_path / "train.py"
+    path.write_text(text)
+    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
+           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+    words = ["-m", module, path] if module else [path]
+    done = subprocess.run([sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True,
+                          capture_output=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def losses(text):
+    return np.array([float(each) for each in re.findall(r"- loss: ([\d.]+)", text)])
+
+
+def found(text):
+    """Return what lines like ``name: [1, 2]`` of the output say."""
+    lines = (line.partition(": ") for line in text.splitlines()
+             if re.match(r"(?!celosia)\w+: [\[{\d-]", line))
+    return {name: json.loads(value) for name, _, value in lines}
+
+
+def compare(tmp_path, text, devices, near=()):
+    """Run a file with chips and without: equal in all that it says, near in the names given."""
+    chip, host = (found(run(tmp_path, start.replace("DEVICES", str(devices)) + text, devices,
+                            module=module))
+                  for start, module in ((START, "celosia.tensorflow"), (HOST, None)))
+    assert chip
+    assert list(chip) == list(host)
+    for name, value in chip.items():
+        if name in near:
+            np.testing.assert_allclose(value, host[name], rtol=0.02, atol=0.01, err_msg=name)
+        else:
+            assert value == host[name], name

@@ -1,0 +1,130 @@
+"""What stands around a step of `fit` under TPUStrategy."""
+
+import numpy as np
+import pytest
+
+from e2e.tensorflow_files import START, compare, found, run
+
+pytestmark = pytest.mark.extra(name="tensorflow")
+
+BEGIN = """
+import json
+import tempfile
+import numpy as np
+import tensorflow as tf
+from sklearn.datasets import load_digits
+digits = load_digits()
+x, y = (digits.images[:200] / 16).astype("float32"), digits.target[:200]
+layers = tf.keras.layers
+def make(optimizer='adam', **settings):
+    tf.keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = tf.keras.Sequential([layers.Input((8, 8)), layers.Flatten(),
+                                     layers.Dense(32, 'relu'), layers.Dense(10)])
+        model.compile(optimizer=optimizer() if callable(optimizer) else optimizer,
+                      loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                      metrics=['accuracy'], **settings)
+    return model
+def say(name, values):
+    print(f"{name}: {json.dumps(np.asarray(values, float).tolist())}", flush=True)
+def train(name, model, *data, **settings):
+    settings = {"epochs": 2, "batch_size": 64, "verbose": 0, "shuffle": False, **settings}
+    history = model.fit(*(data or (x, y)), **settings).history
+    for key in sorted(history):
+        say(f"{name}_{key}", history[key])
+"""
+
+
+class Near:
+    """Names of all that is said of losses and accuracies."""
+
+    def __contains__(self, name):
+        return not name.startswith("same")
+
+
+@pytest.mark.parametrize("devices", [1, 8])
+def test_settings_of_a_fit(tmp_path, devices):
+    compare(tmp_path, BEGIN + """
+optimizers, schedules = tf.keras.optimizers, tf.keras.optimizers.schedules
+train("schedule", make(lambda: optimizers.Adam(schedules.ExponentialDecay(0.01, 4, 0.5),
+                                                  clipnorm=0.5)))
+train("clip", make(lambda: optimizers.SGD(0.1, momentum=0.9, global_clipnorm=0.1)))
+train("class", make(), class_weight={number: 1. + number for number in range(10)})
+train("sample", make(), sample_weight=np.linspace(0, 1, 200).astype("float32"),
+      validation_split=0.2)
+callbacks = tf.keras.callbacks
+train("callbacks", make(), epochs=4, callbacks=[
+    callbacks.EarlyStopping(monitor="loss", patience=0, min_delta=10),
+    callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.5)])
+data = tf.data.Dataset.from_tensor_slices((x, y)).map(
+    lambda a, b: (a * 1.0, tf.cast(b, tf.int64))).cache().batch(64).prefetch(2)
+model = make()
+train("data", model, data.repeat(), batch_size=None, steps_per_epoch=4)
+say("evaluated", model.evaluate(data, verbose=0))
+model = make()
+say("batch", model.train_on_batch(x[:64], y[:64]) + model.test_on_batch(x[:64], y[:64]))
+say("same_shape", model.predict(x[:5], verbose=0).shape)
+""", devices, Near())
+
+
+@pytest.mark.parametrize("devices", [1, 8])
+def test_how_steps_are_run_changes_nothing(tmp_path, devices):
+    told = found(run(tmp_path, START + BEGIN + """
+train("plain", make())
+for name, settings in (("many", {"steps_per_execution": 3}), ("jit", {"jit_compile": True})):
+    train(name, make(**settings))
+train("eager", make(run_eagerly=True), x[:64], y[:64], epochs=1)
+""", devices))
+    for key in ("loss", "accuracy"):
+        assert told[f"many_{key}"] == told[f"jit_{key}"] == told[f"plain_{key}"]
+        assert len(told[f"eager_{key}"]) == 1
+
+
+def test_models_are_saved_and_come_back(tmp_path):
+    text = run(tmp_path, START + BEGIN + f"""
+folder = {str(tmp_path)!r}
+model = make()
+train("first", model)
+seen = model.predict(x[:9], verbose=0)
+def same(other):
+    return bool(np.array_equal(seen, other.predict(x[:9], verbose=0)))
+model.save(folder + "/m.keras")
+with strategy.scope():
+    loaded = tf.keras.models.load_model(folder + "/m.keras")
+assert same(loaded)
+model.save_weights(folder + "/m.weights.h5")
+weights = make()
+weights.load_weights(folder + "/m.weights.h5")
+assert same(weights)
+manager = tf.train.CheckpointManager(
+    tf.train.Checkpoint(model=model, optimizer=model.optimizer), folder + "/all", max_to_keep=2)
+path = manager.save()
+again = make()
+tf.train.Checkpoint(model=again, optimizer=again.optimizer).restore(path)
+assert same(again)
+for name, each in (("model", model), ("again", again), ("loaded", loaded)):
+    train(name, each, epochs=1)
+host = tf.keras.models.load_model(folder + "/m.keras")
+say("host", np.abs(seen - host.predict(x[:9], verbose=0)).max())
+""", devices=8)
+    told = found(text)
+    assert told["model_loss"] == told["again_loss"] == told["loaded_loss"]
+    assert told["host"] < 0.05
+
+
+def test_no_variable_leaves_the_chip_between_steps(tmp_path):
+    told = found(run(tmp_path, START + BEGIN + """
+from celosia.tensorflow.variables import VariableCell
+model = make()
+train("first", model)
+first = VariableCell.copies
+train("second", model, epochs=6)
+say("copies", [first, VariableCell.copies - first])
+say("read", np.abs(model.get_weights()[0]).sum())
+say("after", VariableCell.copies - first)
+""", devices=2))
+    metrics_of_an_epoch = 4 * 2  # totals and counts of two metrics, of each replica
+    first, more = told["copies"]
+    assert more <= 6 * metrics_of_an_epoch
+    assert told["after"] > more
+    assert np.isfinite(told["read"])
