@@ -30,7 +30,7 @@ strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(DEVICES)])
 """
 
 
-def run(tmp_path, text, devices=1, code=0, module="celosia.tensorflow"):
+def run(tmp_path, text, devices=1, code=0, module: str | None = "celosia.tensorflow"):
     """Return what a file prints; ``module`` None: without a chip."""
     path = tmp_path / "train.py"
     path.write_text(text)

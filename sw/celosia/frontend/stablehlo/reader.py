@@ -109,7 +109,8 @@ def chain_collectives(module: Any) -> None:
             continue
         if (last := before.get(op.block)) is not None:
             with ir.InsertionPoint(op), op.location:
-                op.operands[0] = stablehlo.optimization_barrier([op.operands[0], last])[0]
+                barrier = stablehlo.OptimizationBarrierOp([op.operands[0], last])
+                op.operands[0] = barrier.operation.results[0]
         before[op.block] = op.results[0]
 
 
