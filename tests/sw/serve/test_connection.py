@@ -197,7 +197,7 @@ def test_an_answer_that_nobody_takes_has_an_end(model, last):
         start = time.monotonic()
         came = await slow.reader.readuntil(b"\r\n\r\n")
         while len(came) < len(large):
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
             came += await slow.reader.read(1 << 19)
         took = time.monotonic() - start
         while len(here.connections) > (0 if last else 1):
@@ -205,7 +205,8 @@ def test_an_answer_that_nobody_takes_has_an_end(model, last):
         with contextlib.suppress(ConnectionResetError):
             assert len((await deaf.end())[0]) < len(large)
         return took
-    assert on_socket(talk, model, Limits(stall=0.2)) > 0.4
+    # So long that a busy machine is no stall.
+    assert on_socket(talk, model, Limits(stall=0.7)) > 1.4
 
 
 def test_an_address_has_few_unfinished_requests(model):
