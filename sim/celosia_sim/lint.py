@@ -59,7 +59,7 @@ WAIVERS = (
     Waiver("UNUSEDSIGNAL", "'m_axi_bid'", "input", "all writes have one ID"),
     Waiver("UNUSEDSIGNAL", "'(units_)?rst'", "input",
            "every unit gets the reset, also one whose registers need none"),
-    Waiver("UNUSEDSIGNAL", r"'(read|write)__\d__addr'", "input",
+    Waiver("UNUSEDSIGNAL", r"'(read|write)_\w+__addr'", "input",
            "addresses of both memories have the bits of the larger one"),
     Waiver("UNUSEDSIGNAL", "'bf16'", "input", "without floating point there is one format"),
     Waiver("UNUSEDSIGNAL", "'active'", "input",

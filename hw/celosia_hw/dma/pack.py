@@ -60,7 +60,7 @@ class Packer(wiring.Component):
         m = Module()
         config = self._config
         supported = formats(config)
-        m.submodules.pieces = pieces = PieceCounter(config)
+        m.submodules.piece_counter = pieces = PieceCounter(config)
         wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         row = Signal(config.acc_row_bits, reset_less=True)  # shifted down as pieces leave it
         row_valid = Signal()

@@ -54,12 +54,12 @@ class PieceCounter(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         job = self.jobs.payload
-        fmt, ub = Signal.like(self.fmt, reset_less=True), Signal(reset_less=True)
+        fmt = Signal.like(self.fmt, reset_less=True)
         rows = Signal(COUNT_BITS, reset_less=True)
         pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
         pieces_of_row = Signal(COUNT_BITS, reset_less=True)
         m.d.comb += [
-            self.fmt.eq(fmt), self.ub.eq(ub), self.row_ends.eq(pieces == 0),
+            self.fmt.eq(fmt), self.row_ends.eq(pieces == 0),
             self.jobs.ready.eq(~self.active | (self.step & self.row_ends & (rows == 0))),
         ]
         with m.Switch(fmt):
@@ -79,6 +79,6 @@ class PieceCounter(wiring.Component):
         with m.If(self.jobs.ready):
             m.d.sync += self.active.eq(self.jobs.valid)
         with m.If(self.jobs.ready & self.jobs.valid):
-            m.d.sync += [fmt.eq(job.fmt), ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
+            m.d.sync += [fmt.eq(job.fmt), self.ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
                          pieces.eq(job.pieces), pieces_of_row.eq(job.pieces)]
         return m

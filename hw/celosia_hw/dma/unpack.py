@@ -89,7 +89,7 @@ class Unpacker(wiring.Component):
         wiring.connect(m, wiring.flipped(self.rows), walk.i)
 
         # The pieces of the job, and the unit, shifted down as they leave it.
-        m.submodules.pieces = pieces = PieceCounter(config)
+        m.submodules.piece_counter = pieces = PieceCounter(config)
         wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         mask = Signal(max(piece_elements(config, f) for f in supported), reset_less=True)
         unit = Signal(8 * config.bus_bytes, reset_less=True)

@@ -9,7 +9,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import read_layout
-from celosia_hw.scalar.encoding import BLOCK, BLOCK_RAM_DEPTH, PC_BITS, word_layout
+from celosia_hw.scalar.encoding import BLOCK, BLOCK_RAM_DEPTH, word_layout
 
 __all__ = ["InstructionRing"]
 
@@ -28,7 +28,7 @@ class InstructionRing(wiring.Component):
         It is to be stored, at that block of the ring.
     failed : Out(1)
         With the last beat: it or one before it in the block was an error.
-    pc : In(32)
+    pc : In, the low bits
         Read an instruction.
     word : Out(word_layout())
         The instruction at ``pc`` of the cycle before.
@@ -46,7 +46,8 @@ class InstructionRing(wiring.Component):
         self._config = config
         super().__init__({
             "valid": In(1), "beat": In(read_layout(config.bus_bytes)), "store": In(1),
-            "block": In(range(config.ibuf // BLOCK)), "failed": Out(1), "pc": In(PC_BITS),
+            "block": In(range(config.ibuf // BLOCK)), "failed": Out(1),
+            "pc": In(range(config.ibuf)),
             "word": Out(word_layout()),
         })
 

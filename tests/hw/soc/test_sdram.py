@@ -4,12 +4,12 @@ import re
 import numpy as np
 import pytest
 from amaranth.sim import Simulator
-from hw.boards.axi_manager import AxiManager
-from hw.boards.sdram_device import SdramDevice
 
 from celosia.arch.config import preset
 from celosia_hw.soc.sdram import Command, SdramController
 from celosia_hw.soc.sdram_timing import SdramTiming
+from hw.soc.axi_manager import AxiManager
+from hw.soc.sdram_device import SdramDevice
 
 CLOCK, SLOW = 100_000_000, 20_000_000
 #: Power-up is most of a test's cycles.

@@ -13,7 +13,8 @@ from celosia.arch.registers import BY_NAME
 from celosia.asm import assemble
 from celosia.driver.link import DeviceLost, LinkTransport
 from celosia.driver.model import ModelTransport
-from celosia_hw.soc.link.host_link import MODULE_NAME, link_verilog
+from celosia_hw.soc.link.host_link import MODULE_NAME
+from celosia_hw.verilog.chip import link_verilog
 from celosia_sim.lint import lint_text
 from celosia_sim.wire import CLOCKS_PER_BIT, WireBoard
 from celosia_sim.wire_library import WireLibrary, build_wire

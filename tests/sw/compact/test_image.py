@@ -1,7 +1,6 @@
 """The image itself, executed by a Python model of the sequencer."""
 
 import numpy as np
-from hw.compact.rv32 import Reference
 
 from celosia.arch.config import preset
 from celosia.arch.link import LinkConfig, RequestKind
@@ -12,6 +11,7 @@ from celosia.driver.link.frames import FrameDecoder
 from celosia.ops.gemm import matmul
 from celosia_hw.soc.compact.firmware import INT8, image
 from celosia_hw.soc.compact.memory_map import EngineRegister
+from hw.soc.compact.rv32 import Reference
 from sw.compact.link_bench import HardwareBoard, frame, hello
 from sw.driver.link.faulty import FaultyWire
 

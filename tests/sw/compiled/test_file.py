@@ -109,5 +109,5 @@ def test_headers_that_contradict_the_program(compiled):
         start + "ValueError: buffer of net must be one of in0, in1, out1, out2, not 'none'")
     assert message(resealed(data, lambda h: h["gives"].pop())) == start + (
         "ValueError: net must give 3 of 5 values, not those of the numbers [2, 3]")
-    assert message(resealed(data, lambda h: h["outputs"][0].__setitem__(1, "f64"))) == (
-        start + "ValueError: 'f64' is not a valid DType")
+    assert message(resealed(data, lambda h: h["outputs"][0].__setitem__(1, "f128"))) == (
+        start + "ValueError: 'f128' is not a valid DType")

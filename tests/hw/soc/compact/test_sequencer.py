@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hw.compact.rv32 import COMPARE, OPS, Reference
 
 from celosia_hw.soc.compact import assemble as asm
 from celosia_hw.soc.compact.sequencer import Sequencer
 from hw.simulation import World
+from hw.soc.compact.rv32 import COMPARE, OPS, Reference
 
 EBREAK, FENCE = 0x0010_0073, 0x0FF0_000F
 #: The registers are stored at address 0 in the end.

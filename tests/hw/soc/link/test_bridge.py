@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 import pytest
-from hw.link.link_bench import ByteLink, Registers, serve_registers
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import (
@@ -20,6 +19,7 @@ from celosia.arch.link import (
 from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
+from hw.soc.link.link_bench import ByteLink, Registers, serve_registers
 from sw.driver.link.board import Board
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
