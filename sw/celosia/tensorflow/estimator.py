@@ -200,6 +200,8 @@ class TPUEstimator:
         self._sizes = {ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size,
                        ModeKeys.PREDICT: predict_batch_size}
         self._at: str | None = None
+        #: What saves the variables, and how many these were.
+        self._saver: tuple[int, Any] = 0, None
         with context.eager_mode():
             strategy = None
             if use_tpu:
@@ -360,15 +362,15 @@ class TPUEstimator:
     def _save(self) -> None:
         Path(self.model_dir).mkdir(parents=True, exist_ok=True)
         path = str(Path(self.model_dir, "model.ckpt"))
-        saver = getattr(self, "_saver", None)
-        if saver is None or saver[0] != len(self._step.variables):
+        count, made = self._saver
+        if made is None or count != len(self._step.variables):
             made = tf.compat.v1.train.Saver(dict(self._step.variables),
                                             max_to_keep=self.config.keep_checkpoint_max or None)
             known = tf.train.get_checkpoint_state(self.model_dir)
             if known:
                 made.recover_last_checkpoints(known.all_model_checkpoint_paths)
-            saver = self._saver = (len(self._step.variables), made)
-        self._at = saver[1].save(None, path, global_step=self._count())
+            self._saver = len(self._step.variables), made
+        self._at = made.save(None, path, global_step=self._count())
 
     def _batches(self, input_fn: Callable[..., Any], mode: str) -> Iterator[tuple[Any, Any]]:
         """Yield features and labels, as arrays, of an input function; it is called in a graph."""

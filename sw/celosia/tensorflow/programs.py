@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -50,9 +50,9 @@ class CallArguments:
     def key(self) -> Any:
         """What makes another program of the same function."""
         rest = tuple(None if tf.is_tensor(each) else each for each in self._flat)
-        specs = tuple((each.dtype, tuple(each.shape.as_list())) if each.shape.rank is not None
-                      else (each.dtype, None) for each in self.tensors)
-        return repr(tf.nest.map_structure(lambda _: None, self._whole)), rest, specs
+        kinds = tuple(each.dtype for each in self.tensors)
+        structure = repr(tf.nest.map_structure(lambda _: None, self._whole))
+        return structure, rest, kinds, _shapes(self.tensors)
 
     def filled(self, tensors: Sequence[Any]) -> Any:
         """Return args and kwargs with other tensors."""
@@ -60,6 +60,12 @@ class CallArguments:
         for place, tensor in zip(self._places, tensors, strict=True):
             flat[place] = tensor
         return tf.nest.pack_sequence_as(self._whole, flat, expand_composites=True)
+
+
+def _shapes(tensors: Iterable[Any]) -> tuple[tuple[int | None, ...] | None, ...]:
+    """Return the shape of each tensor: None for a rank that is not known, and for an extent."""
+    return tuple(None if each.shape.rank is None else tuple(each.shape.as_list())
+                 for each in tensors)
 
 
 def _common(shapes: Sequence[Any]) -> Any:
@@ -170,7 +176,7 @@ class Replicated:
         PjrtError, FrontendError, CompileError
             As of the chips.
         """
-        shapes = {tuple(tuple(each.shape.as_list()) for each in row) for row in rows}
+        shapes = {_shapes(row) for row in rows}
         programs = [self._program(concrete, row, outer, len(shapes) > 1) for row in rows]
         cells = self._cells_of(concrete)
         arguments, chips = [], programs[0].executable.chips
@@ -208,7 +214,7 @@ class Replicated:
 
     def _program(self, concrete: Any, row: Sequence[Any], outer: Sequence[Any],
                  differ: bool) -> _Program:
-        key = (concrete, differ, tuple(tuple(each.shape.as_list()) for each in (*row, *outer)))
+        key = (concrete, differ, _shapes((*row, *outer)))
         found = self._programs.get(key)
         if found is None:
             found = self._programs[key] = self._compile(concrete, row, outer, differ)
@@ -236,7 +242,7 @@ class Replicated:
         chips = client()
         program = chips.programs.get(module, replicas=self._replicas, narrows=True)
         executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
-        shapes = ", ".join(str(tuple(each.shape.as_list())) for each in row)
+        shapes = ", ".join(map(str, _shapes(row)))
         print(f"celosia: {self.name} was compiled for {shapes or 'no arguments'} in "
               f"{time.monotonic() - start:.1f} s", file=sys.stderr)
         return _Program(executable, aliases)

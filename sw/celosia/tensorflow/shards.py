@@ -1,4 +1,4 @@
-"""What replicas of `tf.contrib.tpu` exchange, as collectives of the chips."""
+"""What replicas exchange, as collectives of the chips."""
 
 # pyright: reportMissingImports=false, reportMissingModuleSource=false
 
@@ -10,7 +10,14 @@ import tensorflow as tf
 from tensorflow.python.tpu import tpu_function
 from tensorflow.python.tpu.ops import tpu_ops
 
-__all__ = ["cross_replica_sum", "put_cross_replica_sum"]
+__all__ = ["cross_replica_sum", "put_cross_replica_sum", "sum_of_replicas"]
+
+
+def sum_of_replicas(value: Any, replicas: int) -> Any:
+    """Return the sum of the tensors that all replicas have, on each of them."""
+    return tf.raw_ops.CollectiveReduceV2(
+        input=value, group_size=replicas, group_key=1, instance_key=1, ordering_token=[],
+        merge_op="Add", final_op="Id")
 
 
 def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = None) -> Any:
@@ -27,10 +34,7 @@ def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = N
 
     @tf.custom_gradient
     def summed(value: Any) -> Any:
-        found = tf.raw_ops.CollectiveReduceV2(
-            input=value, group_size=count, group_key=1, instance_key=1, ordering_token=[],
-            merge_op="Add", final_op="Id")
-        return found, lambda gradient: cross_replica_sum(gradient)
+        return sum_of_replicas(value, count), lambda gradient: cross_replica_sum(gradient)
 
     return summed(tf.convert_to_tensor(x))
 

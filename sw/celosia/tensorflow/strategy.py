@@ -23,6 +23,7 @@ from tensorflow.python.distribute import (
 
 from celosia.tensorflow.cores import errors, settings
 from celosia.tensorflow.programs import CallArguments, Replicated
+from celosia.tensorflow.shards import sum_of_replicas
 from celosia.tensorflow.variables import note_run, quietly, sync
 
 __all__ = ["TPUStrategy"]
@@ -45,7 +46,7 @@ class TPUStrategy(distribute_lib.Strategy):
         As of `tf.distribute.TPUStrategy`; the chips are those of the environment.
     """
 
-    _collective_key_base = 0
+    _collective_key_base = 0  # MirroredExtended asks its strategy for it
 
     def __init__(self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
                  experimental_spmd_xla_partitioning: bool = False):
@@ -193,9 +194,7 @@ class _Extended(mirrored_strategy.MirroredExtended):
                 return each
             if isinstance(each, tf.IndexedSlices):
                 each = tf.convert_to_tensor(each)
-            each = tf.raw_ops.CollectiveReduceV2(
-                input=each, group_size=count, group_key=1, instance_key=1, ordering_token=[],
-                merge_op="Add", final_op="Id")
+            each = sum_of_replicas(each, count)
             return each / count if reduce_op == reduce_util.ReduceOp.MEAN else each
 
         return tf.nest.map_structure(reduced, value)
@@ -248,7 +247,7 @@ class _Extended(mirrored_strategy.MirroredExtended):
 
     def _in_graph(self, step: Replicated, concrete: Any, calls: Sequence[CallArguments]) -> Any:
         """Return what a function under construction will get of the chips when it runs."""
-        count = len(calls)
+        count, width = len(calls), len(calls[0].tensors)
         outer = [tensor for tensor in concrete.captured_inputs
                  if not isinstance(tensor, tf.__internal__.EagerTensor)]
         note_run()
@@ -256,13 +255,13 @@ class _Extended(mirrored_strategy.MirroredExtended):
         kinds = [each.dtype for each in concrete.outputs]
 
         def work(*tensors: Any) -> Any:
-            rows = [tensors[i * each:(i + 1) * each] for i in range(count)]
+            rows = [tensors[i * width:(i + 1) * width] for i in range(count)]
+            rest = tensors[count * width:]
             with errors():
-                results = step.run(concrete, rows, tensors[count * each:count * each + len(outer)])
+                results = step.run(concrete, rows, rest[:len(outer)])
             sync()
             return [tensor for row in results for tensor in row]
 
-        each = len(calls[0].tensors)
         with tf.device("/cpu:0"), quietly():
             # With the handles of the variables it is in order with whatever else uses them.
             found = tf.py_function(work, [*given, *outer, *step.handles(concrete)], kinds * count)
