@@ -7,6 +7,7 @@ row and byte lies inside its memory. The scoreboard offers a command only when n
 of another unit conflicts with it. A unit may start a command before the one before it has finished.
 """
 
+from amaranth.hdl import Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, ceil_log2
@@ -20,7 +21,7 @@ from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["CAUSE_BITS", "LAYOUTS", "UnitSignature", "dma_layout", "fault_layout",
+__all__ = ["CAUSE_BITS", "LAYOUTS", "UnitPort", "UnitSignature", "dma_layout", "fault_layout",
            "matmul_layout", "vector_layout", "window_layout"]
 
 
@@ -97,6 +98,16 @@ class UnitSignature(wiring.Signature):
             "command": Out(stream.Signature(layout)),
             "done": In(1), "error": In(1), "detail": In(32), "activity": In(Activity),
         })
+
+
+class UnitPort(wiring.PureInterface):
+    """Type of an interface of :class:`UnitSignature`, for annotations."""
+
+    command: stream.Interface
+    done: Signal
+    error: Signal
+    detail: Signal
+    activity: Signal
 
 
 LAYOUTS = {

@@ -10,8 +10,9 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.registers import ADDRESS_BITS
 
 __all__ = [
-    "BURST_BEATS", "EXT_ADDRESS_BITS", "FETCH_ID", "LOAD_ID", "PAGE_BYTES", "AxiLiteSignature",
-    "AxiReadSignature", "AxiWriteSignature", "address_layout", "read_layout", "write_layout",
+    "BURST_BEATS", "DECERR", "EXT_ADDRESS_BITS", "FETCH_ID", "LOAD_ID", "OKAY", "PAGE_BYTES",
+    "SLVERR", "AxiLite", "AxiLiteSignature", "AxiRead", "AxiReadSignature", "AxiWrite",
+    "AxiWriteSignature", "address_layout", "read_layout", "write_layout",
 ]
 
 EXT_ADDRESS_BITS = 32
@@ -71,3 +72,28 @@ class AxiLiteSignature(wiring.Signature):
             "w": Out(stream.Signature(data.StructLayout({"data": 32, "strb": 4}))),
             "b": In(stream.Signature(2)),
         })
+
+
+class AxiRead(wiring.PureInterface):
+    """Type of an interface of :class:`AxiReadSignature`, for annotations."""
+
+    ar: stream.Interface
+    r: stream.Interface
+
+
+class AxiWrite(wiring.PureInterface):
+    """Type of an interface of :class:`AxiWriteSignature`, for annotations."""
+
+    aw: stream.Interface
+    w: stream.Interface
+    b: stream.Interface
+
+
+class AxiLite(wiring.PureInterface):
+    """Type of an interface of :class:`AxiLiteSignature`, for annotations."""
+
+    ar: stream.Interface
+    r: stream.Interface
+    aw: stream.Interface
+    w: stream.Interface
+    b: stream.Interface

@@ -1,20 +1,18 @@
 """The load engine: external memory to on-chip memory."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
-from celosia_hw.bus.axi import LOAD_ID, AxiReadSignature, read_layout
-from celosia_hw.commands import UnitSignature, dma_layout
-from celosia_hw.dma.align import LoadAligner, unit_layout
-from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
+from celosia_hw.bus.axi import LOAD_ID, OKAY, AxiRead, AxiReadSignature
+from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
+from celosia_hw.dma.align import LoadAligner, loaded_layout, unit_layout
+from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
-from celosia_hw.memory.ports import WritePortSignature, row_bits
+from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
 __all__ = ["LoadEngine"]
@@ -43,10 +41,10 @@ class LoadEngine(wiring.Component):
     ub, acc : Out(WritePortSignature)
     """
 
-    port: Any
-    axi: Any
-    ub: Any
-    acc: Any
+    port: UnitPort
+    axi: AxiRead
+    ub: WritePort
+    acc: WritePort
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -61,32 +59,42 @@ class LoadEngine(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        m.submodules.setup = setup = JobSetup(config)
+        m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config, LOAD_ID)
-        m.submodules.align_jobs = align_jobs = Queue(align_layout(config), _COMMANDS_AHEAD)
-        m.submodules.rows_jobs = rows_jobs = Queue(rows_layout(config), _COMMANDS_AHEAD)
-        m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
-        m.submodules.beats = beats = Queue(read_layout(config.bus_bytes), 2)
+        # Of each burst that is on its way, whether it ends its row, its command. It has a beat at
+        # least, so there is room for all of them.
+        m.submodules.ends = ends = Queue(data.StructLayout({"row_last": 1, "last": 1}),
+                                         2 * _BEATS_AHEAD)
+        m.submodules.align_commands = align_commands = Queue(
+            align_layout(config), _COMMANDS_AHEAD)
+        m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
+        m.submodules.beats = beats = Queue(loaded_layout(config), 2)
         m.submodules.aligner = aligner = LoadAligner(config)
         m.submodules.units = units = SkidBuffer(unit_layout(config))
         m.submodules.unpacker = unpacker = Unpacker(config)
-        wiring.connect(m, wiring.flipped(self.port.command), setup.i)
-        setup.fork(m, (walker.i, setup.walk), (align_jobs.i, setup.align),
-                   (rows_jobs.i, setup.rows), (lanes_jobs.i, setup.lanes))
+        wiring.connect(m, wiring.flipped(self.port.command), split.i)
+        split.fork(m, (walker.i, split.walk), (align_commands.i, split.align),
+                   (rows_commands.i, split.rows))
         wiring.connect(m, walker.o, wiring.flipped(self.axi.ar))
-        wiring.connect(m, wiring.flipped(self.axi.r), beats.i)
         wiring.connect(m, beats.o, aligner.i)
-        wiring.connect(m, align_jobs.o, aligner.job)
+        wiring.connect(m, align_commands.o, aligner.command)
         wiring.connect(m, aligner.o, units.i)
         wiring.connect(m, units.o, unpacker.i)
-        wiring.connect(m, rows_jobs.o, unpacker.rows)
-        wiring.connect(m, lanes_jobs.o, unpacker.lanes)
+        wiring.connect(m, rows_commands.o, unpacker.command)
         wiring.connect(m, unpacker.ub, wiring.flipped(self.ub))
         wiring.connect(m, unpacker.acc, wiring.flipped(self.acc))
 
-        asked = self.axi.ar.valid & self.axi.ar.ready
-        received = self.axi.r.valid & self.axi.r.ready
-        ahead = outstanding(m, Mux(asked, self.axi.ar.payload.len + 1, 0), received,
+        ar, r, beat = self.axi.ar, self.axi.r, beats.i.payload
+        asked, received = ar.valid & ar.ready, r.valid & r.ready
+        m.d.comb += [
+            ends.i.valid.eq(asked), ends.i.payload.row_last.eq(walker.row_last),
+            ends.i.payload.last.eq(walker.last), ends.o.ready.eq(received & r.payload.last),
+            beats.i.valid.eq(r.valid), r.ready.eq(beats.i.ready),
+            beat.data.eq(r.payload.data), beat.error.eq(r.payload.resp != OKAY),
+            beat.row_last.eq(r.payload.last & ends.o.payload.row_last),
+            beat.last.eq(r.payload.last & ends.o.payload.last),
+        ]
+        ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received,
                             4 * _BEATS_AHEAD - 1, name="ahead")
         m.d.sync += walker.stall.eq(ahead >= _BEATS_AHEAD)
         m.d.comb += [
@@ -101,7 +109,7 @@ class LoadEngine(wiring.Component):
             m.d.comb += self.port.activity.eq(Activity.BUSY)
         with m.Elif(unpacker.writing):
             m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif((ahead != 0) | self.axi.ar.valid):
+        with m.Elif((ahead != 0) | ar.valid):
             m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
         with m.Else():
             m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)

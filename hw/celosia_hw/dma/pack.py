@@ -6,8 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat
-from celosia_hw.dma.jobs import formats, lanes_layout, piece_elements, pieces_ratio
+from celosia_hw.dma.align import stored_unit_layout
 from celosia_hw.dma.pieces import PieceCounter
+from celosia_hw.dma.rows import stored_layout
+from celosia_hw.dma.split import formats, piece_elements, pieces_ratio
 from celosia_hw.fp.convert import f32_to_bf16
 
 __all__ = ["Packer"]
@@ -25,24 +27,20 @@ class Packer(wiring.Component):
 
     Members
     -------
-    lanes : In(stream)
-        Jobs.
-    i : In(stream)
-        Rows of D lanes of 32 bits.
-    o : Out(stream)
+    i : In(stream of stored_layout)
+        Rows.
+    o : Out(stream of stored_unit_layout)
         Units; bytes beyond the end of the external row are undefined.
     """
 
-    lanes: stream.Interface
     i: stream.Interface
     o: stream.Interface
 
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "lanes": In(stream.Signature(lanes_layout(config))),
-            "i": In(stream.Signature(config.acc_row_bits)),
-            "o": Out(stream.Signature(8 * config.bus_bytes)),
+            "i": In(stream.Signature(stored_layout(config))),
+            "o": Out(stream.Signature(stored_unit_layout(config))),
         })
 
     def _element(self, m: Module, row: Value, fmt: DmaFormat, k: int, from_ub: Value) -> Value:
@@ -60,36 +58,39 @@ class Packer(wiring.Component):
         m = Module()
         config = self._config
         supported = formats(config)
-        m.submodules.piece_counter = pieces = PieceCounter(config)
-        wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
-        row = Signal(config.acc_row_bits, reset_less=True)  # shifted down as pieces leave it
+        m.submodules.pieces = pieces = PieceCounter(config)
+        row = Signal(stored_layout(config), reset_less=True)  # shifted down as pieces leave it
         row_valid = Signal()
-        unit = Signal(8 * config.bus_bytes, reset_less=True)
+        unit = Signal(stored_unit_layout(config), reset_less=True)
         unit_valid = Signal()
 
         step, free = Signal(), Signal()
         m.d.comb += [
-            free.eq(~unit_valid | self.o.ready),
-            step.eq(row_valid & pieces.active & free), pieces.step.eq(step),
+            free.eq(~unit_valid | self.o.ready), step.eq(row_valid & free),
+            *(getattr(pieces, name).eq(row[name]) for name in ("fmt", "tail", "row_last")),
+            pieces.step.eq(step),
             self.i.ready.eq(~row_valid | (step & pieces.row_done)),
             self.o.valid.eq(unit_valid), self.o.payload.eq(unit),
         ]
-        piece = {f: Signal(piece_elements(config, f) * (8 << f), name=f"piece_{f.name.lower()}")
-                 for f in supported}
+        piece = {f: Signal(piece_elements(config, f) * 8 * f.nbytes,
+                           name=f"piece_{f.name.lower()}") for f in supported}
         for f, signal in piece.items():
-            m.d.comb += signal.eq(Cat(self._element(m, row, f, k, pieces.ub)
+            m.d.comb += signal.eq(Cat(self._element(m, row.lanes, f, k, row.ub)
                                       for k in range(piece_elements(config, f))))
-        with m.Switch(pieces.fmt):
+        ends = row.row_last & pieces.row_done
+        with m.If(step):
+            m.d.sync += [unit.row_last.eq(ends), unit.last.eq(ends & row.last)]
+        with m.Switch(row.fmt):
             for f in supported:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):
                     with m.If(step):
                         if per_row > 1:
-                            m.d.sync += row.eq(row[32 * size:])
+                            m.d.sync += row.lanes.eq(row.lanes[32 * size:])
                         for k in range(per_unit):
-                            with m.If(1 if per_unit == 1 else pieces.place == k):
-                                m.d.sync += unit.word_select(k, len(piece[f])).eq(piece[f])
+                            with m.If(1 if per_unit == 1 else pieces.index == k):
+                                m.d.sync += unit.data.word_select(k, len(piece[f])).eq(piece[f])
 
         with m.If(free):
             m.d.sync += unit_valid.eq(step & pieces.unit_done)

@@ -1,84 +1,63 @@
-"""The pieces of a job, one after another: where each lies in its row and in its unit."""
+"""Where a piece lies in its unit and in its on-chip row."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.isa import Mem
-from celosia_hw.dma.jobs import formats, lanes_layout, pieces_ratio
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import DmaFormat
+from celosia_hw.dma.split import formats, pieces_ratio, rows_layout
 
 __all__ = ["PieceCounter"]
 
 
 class PieceCounter(wiring.Component):
-    """Holds a job and counts its pieces; the next one is taken with the last piece of this one.
+    """Counts the pieces of a unit or of an on-chip row, whichever has several.
 
     Members
     -------
-    jobs : In(stream)
+    fmt : In, tail : In, row_last : In(1)
+        Format in external memory; the piece at which an external row ends in its last on-chip row,
+        and whether this is that row.
     step : In(1)
-        Go on to the next piece; only while ``active``.
-    active : Out(1)
-        There is a job.
-    fmt : Out, ub : Out(1)
-        Its format in external memory; whether its rows are in the unified buffer.
-    place : Out
-        Of the piece in the unit or in the on-chip row, whichever has several.
+        Go on to the next piece.
+    index : Out
+        The number of the piece.
     unit_done, row_done : Out(1)
         It is the last piece of its unit, of its on-chip row.
-    row_ends : Out(1)
-        It is the last piece of the external row.
     """
 
-    jobs: stream.Interface
-    step: Signal
-    active: Signal
     fmt: Signal
-    ub: Signal
-    place: Signal
+    tail: Signal
+    row_last: Signal
+    step: Signal
+    index: Signal
     unit_done: Signal
     row_done: Signal
-    row_ends: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        layout = lanes_layout(config)
-        places = max(max(pieces_ratio(config, fmt)) for fmt in formats(config))
+        most = max(max(pieces_ratio(config, fmt)) for fmt in formats(config))
         super().__init__({
-            "jobs": In(stream.Signature(layout)), "step": In(1), "active": Out(1),
-            "fmt": Out(layout["fmt"].shape), "ub": Out(1), "place": Out(range(max(places, 2))),
-            "unit_done": Out(1), "row_done": Out(1), "row_ends": Out(1),
+            "fmt": In(DmaFormat), "tail": In(rows_layout(config)["tail"].shape),
+            "row_last": In(1), "step": In(1), "index": Out(range(max(most, 2))),
+            "unit_done": Out(1), "row_done": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        job = self.jobs.payload
-        fmt = Signal.like(self.fmt, reset_less=True)
-        rows = Signal(COUNT_BITS, reset_less=True)
-        pieces = Signal(COUNT_BITS, reset_less=True)  # left of this row, 0 at the last
-        pieces_of_row = Signal(COUNT_BITS, reset_less=True)
-        m.d.comb += [
-            self.fmt.eq(fmt), self.row_ends.eq(pieces == 0),
-            self.jobs.ready.eq(~self.active | (self.step & self.row_ends & (rows == 0))),
-        ]
-        with m.Switch(fmt):
-            for each in formats(self._config):
-                per_unit, per_row = pieces_ratio(self._config, each)
-                last = self.row_ends | (self.place == max(per_unit, per_row) - 1)
-                with m.Case(each):
-                    m.d.comb += [self.unit_done.eq(last if per_unit > 1 else 1),
-                                 self.row_done.eq(last if per_row > 1 else 1)]
+        m.d.comb += [self.unit_done.eq(1), self.row_done.eq(1)]
+        with m.Switch(self.fmt):
+            for fmt in formats(self._config):
+                per_unit, per_row = pieces_ratio(self._config, fmt)
+                with m.Case(fmt):
+                    if per_unit > 1:
+                        m.d.comb += self.unit_done.eq(
+                            (self.index == per_unit - 1) | self.row_last)
+                    if per_row > 1:
+                        m.d.comb += self.row_done.eq(
+                            (self.index == per_row - 1)
+                            | (self.row_last & (self.index == self.tail)))
         with m.If(self.step):
-            m.d.sync += [
-                self.place.eq(Mux(self.unit_done & self.row_done, 0, self.place + 1)),
-                pieces.eq(Mux(self.row_ends, pieces_of_row, pieces - 1)),
-            ]
-            with m.If(self.row_ends):
-                m.d.sync += rows.eq(rows - 1)
-        with m.If(self.jobs.ready):
-            m.d.sync += self.active.eq(self.jobs.valid)
-        with m.If(self.jobs.ready & self.jobs.valid):
-            m.d.sync += [fmt.eq(job.fmt), self.ub.eq(job.mem == Mem.UB), rows.eq(job.rows),
-                         pieces.eq(job.pieces), pieces_of_row.eq(job.pieces)]
+            m.d.sync += self.index.eq(Mux(self.unit_done & self.row_done, 0, self.index + 1))
         return m

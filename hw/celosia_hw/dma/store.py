@@ -1,21 +1,19 @@
 """The store engine: on-chip memory to external memory."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
-from celosia_hw.bus.axi import OKAY, AxiWriteSignature, write_layout
-from celosia_hw.commands import UnitSignature, dma_layout
-from celosia_hw.dma.align import StoreAligner
-from celosia_hw.dma.jobs import JobSetup, align_layout, lanes_layout, rows_layout
+from celosia_hw.bus.axi import OKAY, AxiWrite, AxiWriteSignature
+from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
+from celosia_hw.dma.align import StoreAligner, sent_layout
 from celosia_hw.dma.pack import Packer
-from celosia_hw.dma.rows import JobRowReader
+from celosia_hw.dma.rows import RowFetch
+from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.walker import BurstWalker
-from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
 __all__ = ["StoreEngine"]
@@ -28,11 +26,6 @@ _BURSTS_AHEAD = 128
 _COMMANDS_UNANSWERED = 16
 #: Bits of a burst's number; numbers in flight are told apart modulo this many.
 _NUMBER_BITS = 8
-
-
-def _beat_layout(config: TpuConfig) -> data.StructLayout:
-    """A beat on its way to the bus, and whether it is the last of its command."""
-    return data.StructLayout({"beat": write_layout(config.bus_bytes), "job_last": 1})
 
 
 class StoreEngine(wiring.Component):
@@ -53,10 +46,10 @@ class StoreEngine(wiring.Component):
     ub, acc : Out(ReadPortSignature)
     """
 
-    port: Any
-    axi: Any
-    ub: Any
-    acc: Any
+    port: UnitPort
+    axi: AxiWrite
+    ub: ReadPort
+    acc: ReadPort
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -71,28 +64,28 @@ class StoreEngine(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        m.submodules.setup = setup = JobSetup(config)
+        m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config)
-        m.submodules.rows_jobs = rows_jobs = Queue(rows_layout(config), _COMMANDS_AHEAD)
-        m.submodules.lanes_jobs = lanes_jobs = Queue(lanes_layout(config), _COMMANDS_AHEAD)
-        m.submodules.align_jobs = align_jobs = Queue(align_layout(config), _COMMANDS_AHEAD)
-        m.submodules.reader = reader = JobRowReader(config)
+        m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
+        m.submodules.align_commands = align_commands = Queue(
+            align_layout(config), _COMMANDS_AHEAD)
+        m.submodules.fetch = fetch = RowFetch(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.beats = beats = SkidBuffer(_beat_layout(config))
+        m.submodules.beats = beats = SkidBuffer(sent_layout(config))
         m.submodules.ends = ends = Queue(
             _NUMBER_BITS, max(_COMMANDS_UNANSWERED, config.window))
-        wiring.connect(m, wiring.flipped(self.port.command), setup.i)
-        setup.fork(m, (walker.i, setup.walk), (rows_jobs.i, setup.rows),
-                   (lanes_jobs.i, setup.lanes), (align_jobs.i, setup.align))
+        wiring.connect(m, wiring.flipped(self.port.command), split.i)
+        split.fork(m, (walker.i, split.walk), (rows_commands.i, split.rows),
+                   (align_commands.i, split.align))
         wiring.connect(m, walker.o, wiring.flipped(self.axi.aw))
-        wiring.connect(m, rows_jobs.o, reader.i)
-        wiring.connect(m, lanes_jobs.o, packer.lanes)
-        wiring.connect(m, align_jobs.o, aligner.job)
-        wiring.connect(m, reader.ub, wiring.flipped(self.ub))
-        wiring.connect(m, reader.acc, wiring.flipped(self.acc))
-        wiring.connect(m, reader.o, packer.i)
+        wiring.connect(m, rows_commands.o, fetch.i)
+        wiring.connect(m, align_commands.o, aligner.command)
+        wiring.connect(m, fetch.ub, wiring.flipped(self.ub))
+        wiring.connect(m, fetch.acc, wiring.flipped(self.acc))
+        wiring.connect(m, fetch.o, packer.i)
         wiring.connect(m, packer.o, aligner.i)
+        wiring.connect(m, aligner.o, beats.i)
 
         # Bursts are numbered; `ends` holds the number of the first burst after each command
         # that waits for answers. The scoreboard has no more than the window under way.
@@ -105,13 +98,10 @@ class StoreEngine(wiring.Component):
         m.d.sync += walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD)
         m.d.comb += [
             send.eq((asked != sent) & ends.i.ready),
-            beats.i.valid.eq(aligner.o.valid), aligner.o.ready.eq(beats.i.ready),
-            beats.i.payload.beat.eq(aligner.o.payload),
-            beats.i.payload.job_last.eq(aligner.job_last),
             w.valid.eq(beats.o.valid & send), beats.o.ready.eq(w.ready & send),
             w.payload.eq(beats.o.payload.beat),
             beat.eq(w.valid & w.ready),
-            ends.i.valid.eq(beat & beats.o.payload.job_last),
+            ends.i.valid.eq(beat & beats.o.payload.last),
             ends.i.payload.eq(sent + 1),
             self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),
             finished.eq(ends.o.valid & (ends.o.payload == answered)),
@@ -133,9 +123,9 @@ class StoreEngine(wiring.Component):
                                self.port.done, (2 << _NUMBER_BITS) - 1, name="commands")
         with m.If(commands == 0):
             m.d.comb += self.port.activity.eq(Activity.IDLE)
-        with m.Elif(reader.read | beat):
+        with m.Elif(fetch.read | beat):
             m.d.comb += self.port.activity.eq(Activity.BUSY)
-        with m.Elif(reader.reading):
+        with m.Elif(fetch.reading):
             m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
         with m.Elif(self.axi.aw.valid | beats.o.valid | (asked != answered)):
             m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)

@@ -1,7 +1,5 @@
 """From units of external rows to on-chip rows."""
 
-from typing import Any
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -9,17 +7,11 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.align import unit_layout
-from celosia_hw.dma.jobs import (
-    formats,
-    lanes_layout,
-    piece_elements,
-    pieces_ratio,
-    rows_layout,
-)
 from celosia_hw.dma.pieces import PieceCounter
 from celosia_hw.dma.rows import RowWalk
+from celosia_hw.dma.split import formats, piece_elements, pieces_ratio, rows_layout
 from celosia_hw.fp.convert import f32_to_bf16
-from celosia_hw.memory.ports import WritePortSignature, row_bits
+from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 
 __all__ = ["Unpacker"]
 
@@ -32,8 +24,8 @@ class Unpacker(wiring.Component):
 
     Members
     -------
-    rows, lanes : In(stream)
-        The two halves of a job; the rows are taken no later than the lanes.
+    command : In(stream of rows_layout)
+        Of the units that come.
     i : In(stream)
         Units.
     ub, acc : Out
@@ -43,14 +35,13 @@ class Unpacker(wiring.Component):
     wrote : Out(1)
         It is written in this cycle.
     done, error : Out(1)
-        In the cycle after the last write of a job; whether one of its beats was an error.
+        In the cycle after the last write of a command; whether one of its beats was an error.
     """
 
-    rows: stream.Interface
-    lanes: stream.Interface
+    command: stream.Interface
     i: stream.Interface
-    ub: Any
-    acc: Any
+    ub: WritePort
+    acc: WritePort
     writing: Signal
     wrote: Signal
     done: Signal
@@ -60,8 +51,7 @@ class Unpacker(wiring.Component):
         self._config = config
         bits = row_bits(config)
         super().__init__({
-            "rows": In(stream.Signature(rows_layout(config))),
-            "lanes": In(stream.Signature(lanes_layout(config))),
+            "command": In(stream.Signature(rows_layout(config))),
             "i": In(stream.Signature(unit_layout(config))),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
@@ -70,7 +60,7 @@ class Unpacker(wiring.Component):
 
     def _element(self, m: Module, unit: Value, fmt: DmaFormat, k: int, to_ub: Value) -> Value:
         """Lane of 32 bits that element k of a unit becomes."""
-        raw = unit.word_select(k, 8 << fmt)
+        raw = unit.word_select(k, 8 * fmt.nbytes)
         match fmt:
             case DmaFormat.I8:
                 return Cat(raw, raw[7].replicate(24))
@@ -86,51 +76,54 @@ class Unpacker(wiring.Component):
         config = self._config
         supported = formats(config)
         m.submodules.walk = walk = RowWalk(config)
-        wiring.connect(m, wiring.flipped(self.rows), walk.i)
+        m.submodules.pieces = pieces = PieceCounter(config)
+        wiring.connect(m, wiring.flipped(self.command), walk.i)
+        to_ub = walk.command.mem == Mem.UB
 
-        # The pieces of the job, and the unit, shifted down as they leave it.
-        m.submodules.piece_counter = pieces = PieceCounter(config)
-        wiring.connect(m, wiring.flipped(self.lanes), pieces.jobs)
         mask = Signal(max(piece_elements(config, f) for f in supported), reset_less=True)
-        unit = Signal(8 * config.bus_bytes, reset_less=True)
+        unit = Signal(8 * config.bus_bytes, reset_less=True)  # shifted down as pieces leave it
         unit_error = Signal(reset_less=True)
         unit_valid = Signal()
         # The on-chip row under construction, or offered to its port.
-        chunk = min(piece_elements(config, f) for f in supported)  # no format writes less at once
-        chunks = [Signal(32 * chunk, name=f"lanes{k}", reset_less=True)
-                  for k in range(0, config.dim, chunk)]
+        width = min(piece_elements(config, f) for f in supported)  # no format writes less at once
+        parts = [Signal(32 * width, name=f"lanes{k}", reset_less=True)
+                 for k in range(0, config.dim, width)]
         row = Signal(32 * config.dim)
-        row_valid = Signal()
-        bad = Signal()  # a unit of that row, or of one before it in the job, was an error
+        row_valid, row_ub = Signal(), Signal(reset_less=True)
+        row_address, row_last = Signal.like(walk.row, reset_less=True), Signal(reset_less=True)
+        bad = Signal()  # a unit of that row, or of one before it in the command, was an error
 
         step, free = Signal(), Signal()
         m.d.comb += [
-            self.writing.eq(row_valid & walk.valid),
-            self.wrote.eq(self.writing & Mux(walk.mem == Mem.ACC, self.acc.ready, self.ub.ready)),
+            self.writing.eq(row_valid),
+            self.wrote.eq(row_valid & Mux(row_ub, self.ub.ready, self.acc.ready)),
             free.eq(~row_valid | self.wrote),
-            step.eq(unit_valid & pieces.active & free), pieces.step.eq(step),
+            step.eq(unit_valid & walk.valid & free),
+            pieces.fmt.eq(walk.command.fmt), pieces.tail.eq(walk.command.tail),
+            pieces.row_last.eq(walk.row_last), pieces.step.eq(step),
+            walk.step.eq(step & pieces.row_done),
             self.i.ready.eq(~unit_valid | (step & pieces.unit_done)),
         ]
-        lane_mask = mask | (~pieces.row_ends).replicate(len(mask))
+        lane_mask = mask | (~(walk.row_last & pieces.row_done)).replicate(len(mask))
         piece = {f: Signal(32 * piece_elements(config, f), name=f"piece_{f.name.lower()}")
                  for f in supported}
         for f, signal in piece.items():
             m.d.comb += signal.eq(Cat(
-                Mux(lane_mask[k], self._element(m, unit, f, k, pieces.ub), 0)
+                Mux(lane_mask[k], self._element(m, unit, f, k, to_ub), 0)
                 for k in range(piece_elements(config, f))))
-        with m.Switch(pieces.fmt):
+        with m.Switch(walk.command.fmt):
             for f in supported:
                 per_unit, per_row = pieces_ratio(config, f)
                 size = piece_elements(config, f)
                 with m.Case(f):
                     with m.If(step):
                         if per_unit > 1:
-                            m.d.sync += unit.eq(unit[size * (8 << f):])
-                        for k, lanes in enumerate(chunks):
-                            at, part = divmod(k, size // chunk)
-                            with m.If(pieces.place == at if per_row > 1 else 1):
-                                m.d.sync += lanes.eq(piece[f].word_select(part, 32 * chunk))
-                            with m.Elif(pieces.place == 0):
+                            m.d.sync += unit.eq(unit[size * 8 * f.nbytes:])
+                        for k, lanes in enumerate(parts):
+                            at, part = divmod(k, size // width)
+                            with m.If(pieces.index == at if per_row > 1 else 1):
+                                m.d.sync += lanes.eq(piece[f].word_select(part, 32 * width))
+                            with m.Elif(pieces.index == 0):
                                 m.d.sync += lanes.eq(0)
 
         with m.If(self.i.ready):
@@ -138,25 +131,24 @@ class Unpacker(wiring.Component):
         with m.If(self.i.ready & self.i.valid):
             m.d.sync += [unit.eq(self.i.payload.data), unit_error.eq(self.i.payload.error)]
 
-        with m.If(self.lanes.ready & self.lanes.valid):
-            m.d.sync += mask.eq(Cat(k <= self.lanes.payload.last for k in range(len(mask))))
+        with m.If(self.command.ready & self.command.valid):
+            m.d.sync += mask.eq(Cat(k <= self.command.payload.end for k in range(len(mask))))
 
-        # The row's address is where the walk stands until the row is written.
         m.d.comb += [
-            walk.step.eq(self.wrote),
-            self.ub.valid.eq(self.writing & (walk.mem == Mem.UB)),
-            self.acc.valid.eq(self.writing & (walk.mem == Mem.ACC)),
-            self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
+            self.ub.valid.eq(row_valid & row_ub), self.acc.valid.eq(row_valid & ~row_ub),
+            self.ub.addr.eq(row_address), self.acc.addr.eq(row_address),
+            row.eq(Cat(parts)), self.acc.data.eq(row),
             self.ub.data.eq(Cat(row.word_select(k, 32)[:config.lane_bits]
                                 for k in range(config.dim))),
-            self.acc.data.eq(row),
         ]
-        m.d.comb += row.eq(Cat(chunks))
-        last = self.wrote & walk.last
+        last = self.wrote & row_last
         m.d.sync += [self.done.eq(last), self.error.eq(last & bad)]
         with m.If(free):
-            m.d.sync += row_valid.eq(step & pieces.row_done)
-        # Pieces of the next job may enter in the cycle in which the last row of this one leaves.
+            m.d.sync += row_valid.eq(walk.step)
+        with m.If(walk.step):
+            m.d.sync += [row_address.eq(walk.row), row_ub.eq(to_ub), row_last.eq(walk.last)]
+        # Pieces of the next command may enter in the cycle in which the last row of this one
+        # leaves.
         with m.If(last):
             m.d.sync += bad.eq(step & unit_error)
         with m.Elif(step & unit_error):
