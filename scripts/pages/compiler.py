@@ -55,8 +55,8 @@ elements lie |
 | `celosia/compiler/residency.py`, `memory.py` | which tensors stay on chip; which share bytes \
 of external memory |
 | `celosia/compiler/selection/` | the vector instructions of a cluster |
-| `celosia/compiler/emit/` | operations with rows and addresses, block after block; tiles by a \
-model of their cycles |
+| `celosia/compiler/emit/` | operations with rows and addresses, in blocks, of those that repeat \
+one period; tiles by a model of their cycles |
 | `celosia/compiler/codegen/` | software pipelining, order, loops, stride registers, control flow: \
 instructions |
 | `celosia/compiler/verify/` | verifiers of every level below the graph, which run between passes \
@@ -143,7 +143,8 @@ Bias and relu are one instruction of the vector unit. {result} is the product's 
 
 The weights and the activations fit the unified buffer. Sums are made in blocks; a block has three
 stages: loads, products, and vector work with stores. The block sizes are those of the least
-estimated cycles (`emit/tiling.py`).
+estimated cycles (`emit/tiling.py`). Of blocks that repeat, only one period is made, and how far its
+rows and addresses move (`emit/fold.py`): a loop from here to the instructions.
 
 ```
 {blocks}

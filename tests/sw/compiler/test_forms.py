@@ -54,8 +54,9 @@ def test_a_dense_layer_and_an_instruction_of_it():
     code = select(CONFIG, work, SelectionOptions())
     [term] = code.steps  # bias and relu
     [blocks] = emitted(CONFIG, lowered.works, placed)
-    [op] = {each.command: each for block in blocks.blocks for stage in block.stages
-            for each in stage if getattr(each.command, "op", None) is term.op}.values()
+    run, *_ = blocks.runs
+    [op] = {each.command: each for each in blocks.written
+            if getattr(each.command, "op", None) is term.op}.values()
     assembled = build(CONFIG, [blocks])
     compiled = compile(graph, CONFIG, cache=False)
     [step] = compiled.steps
@@ -63,11 +64,11 @@ def test_a_dense_layer_and_an_instruction_of_it():
     code_bytes = encoding.encode(insn)
     decoded = decode_checked(CONFIG, code_bytes)
     command = op.command.at(op.varying)
-    forms = kinds(traced.jaxpr, module, graph, tiles, level, group, work, code, blocks, assembled,
-                  compiled, step, step.program)
+    forms = kinds(traced.jaxpr, module, graph, tiles, level, group, work, code, blocks, run,
+                  assembled, compiled, step, step.program)
     assert forms == [
         "ClosedJaxpr", "Module", "Graph", "Graph", "Graph", "Group", "Cluster", "Code", "Emitted",
-        "Assembled", "Compiled", "ChipStep", "Program"]
+        "BlockRun", "Assembled", "Compiled", "ChipStep", "Program"]
     # What the compiler schedules and what the model executes are one type.
     instruction = kinds(graph.outputs[0].node, term, op, command, insn, code_bytes, decoded)
     assert instruction == [

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
-from celosia.compiler.codegen.nodes import Base, Op
+from celosia.compiler.codegen.nodes import Base, Op, Step
 
-__all__ = ["Block", "Choose", "Emitted", "Item", "ReadScalar", "Repeat"]
+__all__ = ["MIN_TURNS", "Block", "BlockRun", "Choose", "Emitted", "Item", "ReadScalar", "Repeat"]
+
+#: Fewest turns of a loop.
+MIN_TURNS = 3
 
 
 @dataclass
@@ -20,6 +24,56 @@ class Block:
 
     stages: list[list[Op]]
 
+    @property
+    def operations(self) -> Iterator[Op]:
+        """All operations in order."""
+        return chain.from_iterable(self.stages)
+
+
+@dataclass
+class BlockRun:
+    """Blocks that repeat, of which one period is written down; or a single block.
+
+    Attributes
+    ----------
+    period
+        The first blocks.
+    steps
+        Of each of their operations, stage by stage: what is added to its `Op.varying` from one
+        period to the next. None of a single block.
+    count
+        How many blocks there are in all. The last period may be cut short.
+    """
+
+    period: list[Block]
+    steps: list[list[list[Step]]] = field(default_factory=list)
+    count: int = 1
+
+    @property
+    def stages(self) -> int:
+        """Stages of the blocks, at most."""
+        return max(len(block.stages) for block in self.period)
+
+    @property
+    def size(self) -> int:
+        """How many operations there are in all."""
+        turns, rest = divmod(self.count, len(self.period))
+        sizes = [sum(map(len, block.stages)) for block in self.period]
+        return turns * sum(sizes) + sum(sizes[:rest])
+
+    @property
+    def turns(self) -> int:
+        """Turns of a period in which all stages are busy, where each is a block behind the next."""
+        return (self.count - self.stages + 1) // len(self.period)
+
+    def block(self, number: int) -> Block:
+        """Return a block, written out."""
+        turn, at = divmod(number, len(self.period))
+        block = self.period[at]
+        return block if not turn else Block([
+            [op.stepped(step, turn) for op, step in zip(ops, steps, strict=True)]
+            for ops, steps in zip(block.stages, self.steps[at], strict=True)])
+
 
 @dataclass
 class Emitted:
@@ -29,25 +83,43 @@ class Emitted:
     ----------
     before, after
         What runs once.
-    blocks
-        What repeats: blocks of the same shape one after another become a loop.
+    runs
+        What repeats. A run of more than one block becomes a loop.
     private
         Rows of both memories, by `celosia.arch.isa.Mem`, that nothing outlives this work in. Small
         works are moved about in them, so that they need not wait for one another.
     """
 
     before: list[Op] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    runs: list[BlockRun] = field(default_factory=list)
     after: list[Op] = field(default_factory=list)
     private: tuple[range, range] | None = None
 
     @property
+    def blocks(self) -> list[Block]:
+        """All blocks, written out."""
+        return [run.block(number) for run in self.runs for number in range(run.count)]
+
+    @property
     def operations(self) -> Iterator[Op]:
-        """All operations, in the order in which they mean what they mean."""
+        """All operations, written out, in the order in which they mean what they mean."""
         yield from self.before
         for block in self.blocks:
-            for stage in block.stages:
-                yield from stage
+            yield from block.operations
+        yield from self.after
+
+    @property
+    def size(self) -> int:
+        """How many operations there are in all."""
+        return len(self.before) + sum(run.size for run in self.runs) + len(self.after)
+
+    @property
+    def written(self) -> Iterator[Op]:
+        """The operations of which all others are turns."""
+        yield from self.before
+        for run in self.runs:
+            for block in run.period:
+                yield from block.operations
         yield from self.after
 
 

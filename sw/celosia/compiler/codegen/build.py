@@ -45,7 +45,7 @@ class _Builder:
         found = self._known.get(id(item))
         if found is None:
             if isinstance(item, Emitted):
-                found = frozenset(op.base for op in item.operations if op.base is not None)
+                found = frozenset(op.base for op in item.written if op.base is not None)
             elif isinstance(item, ReadScalar):
                 found = frozenset((item.base,))
             else:

@@ -12,12 +12,15 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.streams import Strides
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
-__all__ = ["Base", "Loop", "Node", "Op", "load", "matmul", "store", "stride", "vector"]
+__all__ = ["Base", "Loop", "Node", "Op", "Step", "load", "matmul", "store", "stride", "vector"]
 
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
 #: Commands that are kept: many operations share one, and what is known of it.
 _KEPT = 1 << 14
+
+#: What is added to the varying operands of an operation from one turn of a loop to the next.
+Step = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,6 +60,13 @@ class Op(NamedTuple):
         return Op(self.command, values + self.varying[len(values):], self.source, self.base,
                   self.reach, self.registers)
 
+    def stepped(self, step: Step, turns: int = 1) -> Op:
+        """Return the same operation so many turns later."""
+        if not turns or not any(step):
+            return self
+        return self.with_varying(tuple([value + turns * each for value, each in
+                                        zip(self.varying, step, strict=True)]))
+
     @property
     def mnemonic(self) -> str:
         """Name of the instruction."""
@@ -87,7 +97,7 @@ class Loop:
 
     count: int
     body: tuple[Node, ...]
-    steps: tuple[int, ...]
+    steps: Step
 
     @property
     def varying(self) -> tuple[int, ...]:

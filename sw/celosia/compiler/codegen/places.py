@@ -124,7 +124,7 @@ class Places:
 
     def _uses(self, work: Emitted) -> _Uses:
         """Return when a work uses which rows; of long works only what is at their ends."""
-        private = (work.private if work.private is not None and _size(work) <= _SMALL
+        private = (work.private if work.private is not None and work.size <= _SMALL
                    else (range(0), range(0)))
         totals, timed = [0] * len(Unit), []
         cycles = 0
@@ -150,9 +150,11 @@ class Places:
     def _moved(self, work: Emitted, shifts: list[int]) -> Emitted:
         if not any(shifts):
             return work
-        return replace(work, before=self._shifted(work, work.before, shifts),
-                       blocks=[Block([self._shifted(work, stage, shifts) for stage in block.stages])
-                               for block in work.blocks],
+        # The steps of a run stay what they are: all turns of an operation move alike.
+        runs = [replace(run, period=[
+            Block([self._shifted(work, stage, shifts) for stage in block.stages])
+            for block in run.period]) for run in work.runs]
+        return replace(work, before=self._shifted(work, work.before, shifts), runs=runs,
                        after=self._shifted(work, work.after, shifts))
 
     def _shifted(self, work: Emitted, ops: list[Op], shifts: list[int]) -> list[Op]:
@@ -179,8 +181,3 @@ def _joined(spans: _Granules, most: int) -> _Spans | None:
         np.minimum(first[part], early, out=first[part])
         np.maximum(last[part], late, out=last[part])
     return _Spans(low, first, last)
-
-
-def _size(work: Emitted) -> int:
-    return len(work.before) + len(work.after) + sum(
-        len(stage) for block in work.blocks for stage in block.stages)

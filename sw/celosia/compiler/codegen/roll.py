@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.arch import isa
 from celosia.compiler.codegen.nodes import Loop, Node
 
-__all__ = ["fingerprint", "roll"]
+__all__ = ["roll"]
 
 #: Longest bodies, in nodes, that are looked for: short ones first, so that loops nest.
 PERIODS = (4, 16, 64, 256, 1024)
@@ -46,7 +46,7 @@ _TRIED = 4
 _SPREAD = 0x9E3779B97F4A7C15
 
 
-def fingerprint(values: tuple[int, ...]) -> int:
+def _fingerprint(values: tuple[int, ...]) -> int:
     """A number that steps evenly where all values do (and hardly ever where they do not)."""
     out = 0
     for value in values:
@@ -68,7 +68,7 @@ class _Known:
         if found is None:
             values = node.varying
             found = (self._ids.setdefault(node.shape, len(self._ids)), values,
-                     fingerprint(values), _depth(node), _instructions(node), node)
+                     _fingerprint(values), _depth(node), _instructions(node), node)
             self._of[id(node)] = found
         return found
 

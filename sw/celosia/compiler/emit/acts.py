@@ -137,7 +137,8 @@ class Acts:
         return (patch.images[0] * image + patch.rows[0] * down.stride * line
                 + patch.columns[0] * across.stride * column)
 
-    def _depth(self, k0: int, k1: int) -> int:
+    def columns(self, k0: int, k1: int) -> int:
+        """Return how much of the depth is in panels [k0, k1)."""
         return min(self.depth, k1 * self.dim) - k0 * self.dim
 
     def loads(self, patch: Patch, area: Area, k0: int, k1: int, first: int) -> list[Op]:
@@ -149,7 +150,7 @@ class Acts:
             (patch.images[1], down.extent(patch.rows[1]), across.extent(patch.columns[1])),
             self.strides)
         return box.transfers(nodes.load, Mem.UB, area.row + (k0 - first) * area.panel,
-                             (area.image, area.line, area.column), self._depth(k0, k1),
+                             (area.image, area.line, area.column), self.columns(k0, k1),
                              area.panel, self.dim, self.source)
 
     def raw_loads(self, patch: Patch, area: Area, raw: int, k0: int, k1: int,
@@ -162,7 +163,7 @@ class Acts:
                 at = raw + (k - first) * area.panel + image * area.image
                 element = (self._first(patch) + image * self.strides[0]
                            + k * self.dim * self.depth_stride)
-                box = self._box.moved(element).shaped((self._depth(k, k + 1),),
+                box = self._box.moved(element).shaped((self.columns(k, k + 1),),
                                                       (self.depth_stride,))
                 out += box.transfers(nodes.load, Mem.UB, at, 1, patch.columns[1], self.dim,
                                      self.dim, self.source)
@@ -192,7 +193,7 @@ class Acts:
         first, count = rows
         pitch = to.view.strides[0]
         return [self._turn(at, row, count),
-                Box.of(to).transfer(nodes.store, Mem.UB, at, self._depth(k, k + 1), count, pitch,
+                Box.of(to).transfer(nodes.store, Mem.UB, at, self.columns(k, k + 1), count, pitch,
                                     1, self.dim, self.source, at=k * self.dim * pitch + first)]
 
     def zeros(self, raw: int, rows: int) -> list[Op]:

@@ -7,6 +7,7 @@ from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.emit.fold import Turn
 from celosia.compiler.emit.frame import Frame, Setting
 from celosia.compiler.emit.instructions import compute, copy, in_place, lane_rows, put
 from celosia.compiler.emit.joins import Accumulator
@@ -247,6 +248,22 @@ class Body:
                     self._made[key] = compute(frame, step, temporaries, self._mask_row)
                 work += self._made[key]
         return loads, work
+
+    def turn(self, at: int, rows: tuple[int, int], panels: tuple[int, int]) -> Turn:
+        """Return the turn of which `block` makes the block; the parameters are those of it."""
+        (first, count), (panel, width) = rows, panels
+        setting = self._setting
+        columns = Frame(setting, first, count, panel, width).columns
+        begin = first % setting.group
+        # What a join over rows writes depends on where in a group it is.
+        ends = ((begin == 0, begin + count == setting.group)
+                if any(not accumulator.kept for accumulator in self._accumulators().values())
+                else ())
+        index = []
+        for size in reversed(setting.rows):
+            first, i = divmod(first, size)
+            index.append(i)
+        return Turn((count, width, columns, ends), (at, panel, *index))
 
     def _moves(self, step: Term) -> bool:
         """Whether instructions of a step depend on the first row of their block."""

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
-from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.emit.body import Body
+from celosia.compiler.emit.fold import fold
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
 from celosia.compiler.emit.pieces import cut, most_rows
 from celosia.compiler.errors import WorkTooLarge
@@ -126,9 +127,8 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
     start += body.once_rows()
     turns = [(rows, (first, min(width, total - first))) for rows in ranges
              for first in range(0, total, width)]
-    for i, (rows, panels) in enumerate(turns):
-        loads, work = body.block(start + i % places * area, rows, panels)
-        out.blocks.append(Block([loads, work]))
+    out.runs = fold([body.turn(start + i % places * area, *turn) for i, turn in enumerate(turns)],
+                    lambda i: Block([*body.block(start + i % places * area, *turns[i])]))
     out.after = body.end()
     return out
 
@@ -139,7 +139,7 @@ def _in_halves(config: TpuConfig, cluster: Cluster, code: Code, region: Region) 
     one, other = (_emit(config, *some_lanes(cluster, code, first, count), region)
                   for first, count in ((0, half), (half, cluster.space[-1] - half)))
     between = Block([[], [*one.after, *other.before]])
-    return Emitted(one.before, [*one.blocks, between, *other.blocks], other.after)
+    return Emitted(one.before, [*one.runs, BlockRun([between]), *other.runs], other.after)
 
 
 def _of_one_row(cluster: Cluster) -> Cluster:

@@ -10,7 +10,8 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.cycles import transfer
 from celosia.compiler.emit.copies import Copy, Dim, copy_of, memory_of, need, room
-from celosia.compiler.emit.pieces import even, grids, grouped, offset
+from celosia.compiler.emit.fold import fold
+from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
 from celosia.compiler.emit.transposed import repeat_lanes, spread, transpose
 from celosia.compiler.lowered import Move, Region
 
@@ -98,23 +99,21 @@ def _rows(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     pieces = max(1, min(_PIECES, most // kept, max(2, target // kept)))
     dims = [*outer, row, last]
     sizes = [dim.size for dim in dims]
-    out = Emitted()
-    for grid in grids(sizes, [*(1 for _ in outer), height, columns]):
-        for group in grouped(grid, pieces):
-            place = rows.start + len(out.blocks) % 2 * most
-            block = Block([[], []])
-            for i, (first, (*_, count, cols)) in enumerate(group):
-                used = 1 if repeated else count
-                at_row = place + i * kept
-                at_src, at_dst = (offset(first, strides) for strides in zip(
-                    *((dim.src, dim.dst) for dim in dims), strict=True))
-                # Pitches cannot be negative: rows that lie backwards are loaded one by one.
-                single = row.src < 0
-                block.stages[0] += [
-                    copy.load(mem, at_row + k, at_src + k * row.src, 1 if single else used, cols,
-                              max(row.src, 0), not repeated, used)
-                    for k in range(used if single else 1)]
-                block.stages[1].append(copy.store(mem, at_row, at_dst, count, cols, row.dst,
-                                                  not repeated, used))
-            out.blocks.append(block)
-    return out
+    turns = in_groups(sizes, [*(1 for _ in outer), height, columns], pieces)
+
+    def block(number: int) -> Block:
+        loads, stores = [], []
+        for i, (first, (*_, count, cols)) in enumerate(turns[number]):
+            used = 1 if repeated else count
+            at_row = rows.start + number % 2 * most + i * kept
+            at_src, at_dst = (offset(first, strides) for strides in zip(
+                *((dim.src, dim.dst) for dim in dims), strict=True))
+            # Pitches cannot be negative: rows that lie backwards are loaded one by one.
+            single = row.src < 0
+            loads += [copy.load(mem, at_row + k, at_src + k * row.src, 1 if single else used, cols,
+                                max(row.src, 0), not repeated, used)
+                      for k in range(used if single else 1)]
+            stores.append(copy.store(mem, at_row, at_dst, count, cols, row.dst, not repeated, used))
+        return Block([loads, stores])
+
+    return Emitted(runs=fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from celosia.arch.words import ceil_div
+from celosia.compiler.emit.fold import Turn
 
-__all__ = ["Piece", "cut", "even", "grids", "grouped", "most_rows", "offset"]
+__all__ = ["Piece", "cut", "even", "grids", "grouped", "in_groups", "most_rows", "offset",
+           "turn_of"]
 
 #: First index and sizes.
 Piece = tuple[tuple[int, ...], tuple[int, ...]]
@@ -91,6 +93,17 @@ def even(size: int, most: int, multiple: int = 1) -> int:
     if size <= most:
         return size
     return ceil_div(ceil_div(size, ceil_div(size, most)), multiple) * multiple
+
+
+def in_groups(sizes: Sequence[int], steps: Sequence[int], most: int = 1) -> list[list[Piece]]:
+    """Cut a box into `grids`, and the pieces of each into groups of at most ``most``."""
+    return [group for grid in grids(sizes, steps) for group in grouped(grid, most)]
+
+
+def turn_of(group: list[Piece], place: int = 0) -> Turn:
+    """Return the turn that works on a group; ``place``: which of those that take turns."""
+    return Turn(tuple([sizes for _, sizes in group]),
+                (place, *[i for first, _ in group for i in first]))
 
 
 def grouped(pieces: list[Piece], most: int) -> Iterator[list[Piece]]:

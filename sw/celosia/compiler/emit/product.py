@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celosia.arch.commands import Command, Stride
 from celosia.arch.config import TpuConfig
@@ -14,10 +13,11 @@ from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
+from celosia.compiler.emit.fold import Turn, fold
 from celosia.compiler.emit.operands import operands
 from celosia.compiler.emit.tiling import choose, cuts
 from celosia.compiler.emit.weights import WeightBlock
-from celosia.compiler.lowered import Cluster, Code, Dot, Region
+from celosia.compiler.lowered import Access, Cluster, Code, Dot, Region
 
 __all__ = ["emit_product"]
 
@@ -25,9 +25,25 @@ __all__ = ["emit_product"]
 SLICE_ROWS = 64
 
 
-@dataclass(frozen=True)
-class _Turn:
-    """One block: rows, panels of columns, panels of depth."""
+class _Part(NamedTuple):
+    """What one block works on.
+
+    Attributes
+    ----------
+    box, group, chunk
+        Which rows, panels of columns and panels of depth of the plan.
+    rows, panels, depth
+        First and count of the rows; first and last + 1 of the panels.
+    acts, raw, weights, sums, beside
+        Rows on chip: of the operands, of activations before they are transposed, of the sums, and
+        of what vector work needs beside these.
+    new_acts, new_weights
+        Whether they are still to be loaded.
+    clears
+        Whether the rows of activations beyond the depth are not zero yet.
+    slice
+        Panels of depth that are loaded at once.
+    """
 
     box: int
     group: int
@@ -35,6 +51,15 @@ class _Turn:
     rows: tuple[int, int]
     panels: tuple[int, int]
     depth: tuple[int, int]
+    acts: int
+    raw: int
+    weights: int
+    sums: int
+    beside: int
+    new_acts: bool
+    new_weights: bool
+    clears: bool
+    slice: int
 
 
 class _Places:
@@ -47,16 +72,16 @@ class _Places:
         self._next = 0
         self._of: dict[object, int] = {}
 
-    def find(self, key: object) -> tuple[int, int, bool]:
-        """Return the place of a key, its first row, and whether it must be filled first."""
+    def find(self, key: object) -> tuple[int, bool]:
+        """Return the first row of the place of a key, and whether it must be filled first."""
         place = self._of.get(key)
         if place is not None and self._held[place] == key:
-            return place, self.first + place * self.rows, False
+            return self.first + place * self.rows, False
         place = self._next % self.count
         self._next += 1
         self._held[place] = key
         self._of[key] = place
-        return place, self.first + place * self.rows, True
+        return self.first + place * self.rows, True
 
 
 class _Emitter:
@@ -80,82 +105,114 @@ class _Emitter:
         self.once = region.acc.start
         self.shared = self.once + self.body.once_rows()
         self.sums = self.shared + (plan.shared_rows or 0)
-        #: Of each raw place, the rows beyond the depth that are zero and stay so.
-        self.cleared: dict[int, tuple[int, int]] = {}
         self.stages = 3 + given.acts.transposed
         self._matmuls: dict[tuple, Command | Stride] = {}
 
-    def turns(self) -> Iterator[_Turn]:
-        """Yield the blocks in order."""
-        plan = self.plan
+    def parts(self) -> list[_Part]:
+        """Return what the blocks work on, in order."""
+        plan, given, acts = self.plan, self.given, self.given.acts
         outer, inner = len(plan.boxes), len(self.groups)
         pairs = ([(box, group) for box in range(outer) for group in range(inner)]
                  if plan.rows_outer else
                  [(box, group) for group in range(inner) for box in range(outer)])
-        for box, group in pairs:
-            for chunk, depth in enumerate(self.chunks):
-                yield _Turn(box, group, chunk, plan.boxes[box], self.groups[group], depth)
+        sums_rows, extra = plan.block_rows
+        # What vector work needs beside them lies behind all sums: it comes a block later.
+        beside = self.sums + min(2, len(pairs)) * sums_rows
+        #: Of each raw place, the panel whose rows beyond the depth are zero and stay so.
+        cleared: dict[int, tuple[int, int] | None] = {}
+        out: list[_Part] = []
+        for output, (box, group) in enumerate(pairs):
+            rows, panels = plan.boxes[box], self.groups[group]
+            patch = acts.patch(*rows)
+            for chunk, (k0, k1) in enumerate(self.chunks):
+                place, new_acts = self.acts.find((box, chunk))
+                raw, clears = 0, False
+                if new_acts and acts.transposed:
+                    raw, _ = self.raws.find((box, chunk))
+                    panel = acts.area(patch, place).panel
+                    ragged = k1 == acts.panels and acts.depth % self.config.dim > 0
+                    last = (raw + (k1 - 1 - k0) * panel, panel) if ragged else None
+                    clears = last is not None and cleared.get(raw) != last
+                    cleared[raw] = last
+                weights, new_weights = self.weights.find(
+                    (group, chunk, box if given.batched else 0))
+                step = k1 - k0
+                if not out and len(given.taps) == 1 and not given.batched:
+                    # Sums begin with the first slice of depth.
+                    step = min(step, max(1, SLICE_ROWS // max(acts.rows(patch), 1)))
+                out.append(_Part(
+                    box, group, chunk, rows, panels, (k0, k1), place, raw, weights,
+                    self.sums + output % 2 * sums_rows, beside + output % 2 * extra,
+                    new_acts and acts.resident is None,
+                    new_weights and given.weights.resident is None, clears, step))
+        return out
+
+    def turn(self, part: _Part) -> Turn:
+        """Return the turn of a part."""
+        acts = self.given.acts
+        patch, (k0, k1), (n0, n1) = acts.patch(*part.rows), part.depth, part.panels
+        work = self.body.turn(part.beside, part.rows, (n0, n1 - n0))
+        shares = self._share(part) if self.turned is not None else (0, 0)
+        form = (patch.images[1], patch.rows[1], patch.columns[1], k1 - k0, acts.columns(k0, k1),
+                k0 == 0, k1 == acts.panels, part.new_acts, part.new_weights, part.clears,
+                part.slice, shares[1] - shares[0], work.form)
+        return Turn(form, (patch.images[0], patch.rows[0], patch.columns[0], k0, part.acts,
+                           part.raw, part.weights, part.sums, shares[0], shares[0] % 2, *work.at))
 
     def emitted(self) -> Emitted:
         """Return all operations."""
-        body = self.body
-        out = Emitted(body.begin(self.once))
-        for index, turn in enumerate(self.turns()):
-            out.blocks.append(self.block(turn, index))
-        out.after += body.end()
-        return out
+        before, parts = self.body.begin(self.once), self.parts()
+        runs = fold([self.turn(part) for part in parts], lambda i: self.block(parts[i]))
+        return Emitted(before, runs, self.body.end())
 
-    def block(self, turn: _Turn, index: int) -> Block:
+    def block(self, part: _Part) -> Block:
         """Return the operations of one block."""
         given, acts = self.given, self.given.acts
         stages: list[list[Op]] = [[] for _ in range(self.stages)]
-        patch = acts.patch(*turn.rows)
-        k0, k1 = turn.depth
-        step = k1 - k0
-        if index == 0 and len(given.taps) == 1 and not given.batched:
-            # Sums begin with the first slice of depth.
-            step = max(1, SLICE_ROWS // max(acts.rows(patch), 1))
-        slices = [(k, min(k + step, k1)) for k in range(k0, k1, step)]
-        area, act_loads = self._acts(turn, patch, slices, stages)
+        patch = acts.patch(*part.rows)
+        k0, k1 = part.depth
+        slices = [(k, min(k + part.slice, k1)) for k in range(k0, k1, part.slice)]
+        area, act_loads = self._acts(part, patch, slices, stages)
         batches = (patch.images[0], sum(patch.images)) if given.batched else (0, 1)
-        part = WeightBlock(turn.panels, turn.depth, batches)
-        _, tiles, fresh = self.weights.find(
-            (turn.group, turn.chunk, turn.box if given.batched else 0))
+        block = WeightBlock(part.panels, part.depth, batches)
         # Weights come a stage after activations that are to be transposed, else beside them.
         target = stages[-3]
         turned = target[:]
         target.clear()
         for slice_acts, (a, b) in zip(act_loads, slices, strict=True):
             target += slice_acts
-            if fresh:
-                target += [op for ops in given.weights.loads(part, tiles, a, b) for op in ops]
+            if part.new_weights:
+                target += [op for ops in given.weights.loads(block, part.weights, a, b)
+                           for op in ops]
         target += turned
-        self._compute(turn, patch, area, part, tiles, slices, stages)
-        stages[-2] += self._turned(turn, area)
+        self._compute(part, patch, area, block, slices, stages)
+        if self.turned is not None:
+            stages[-2] += self._turned(part, area, self.turned)
         return Block(stages)
 
-    def _turned(self, turn: _Turn, area: Area) -> list[Op]:
-        """Return what transposes and stores a block's share of the panels of its activations.
+    def _share(self, part: _Part) -> tuple[int, int]:
+        """Return which panels of its activations a block transposes and stores.
 
         The blocks of a box have equal shares, but the first one, which is unlike the others anyway,
         and the last.
         """
-        if self.turned is None:
-            return []
-        (k0, k1), acts = turn.depth, self.given.acts
+        k0, k1 = part.depth
         share = ceil_div(k1 - k0, len(self.groups))
         rest = max(0, k1 - k0 - share * (len(self.groups) - 1))
-        first = k0 + (rest + (turn.group - 1) * share if turn.group else 0)
-        end = min(first + (share if turn.group else rest), k1)
-        panel = 0 if acts.resident is not None else k0
-        row = self.weights.end
-        return [op for k in range(first, end) for op in acts.turned(
-            self.turned, turn.rows, area.row + (k - panel) * area.panel,
-            row + k % 2 * turn.rows[1], k)]
+        first = k0 + (rest + (part.group - 1) * share if part.group else 0)
+        return first, max(first, min(first + (share if part.group else rest), k1))
 
-    def _acts(self, turn: _Turn, patch: Patch, slices: list[tuple[int, int]],
+    def _turned(self, part: _Part, area: Area, to: Access) -> list[Op]:
+        """Return what transposes and stores a block's share of the panels of its activations."""
+        acts = self.given.acts
+        panel = 0 if acts.resident is not None else part.depth[0]
+        row = self.weights.end
+        return [op for k in range(*self._share(part)) for op in acts.turned(
+            to, part.rows, area.row + (k - panel) * area.panel, row + k % 2 * part.rows[1], k)]
+
+    def _acts(self, part: _Part, patch: Patch, slices: list[tuple[int, int]],
               stages: list[list[Op]]) -> tuple[Area, list[list[Op]]]:
-        """Find a place for the activations of a block.
+        """Bring the activations of a block to their place.
 
         Returns
         -------
@@ -163,55 +220,42 @@ class _Emitter:
             Where they lie, and the loads of each slice. Those of transposed ones are in the stages
             already, and the transpositions.
         """
-        acts, key = self.given.acts, (turn.box, turn.chunk)
-        _, row, fresh = self.acts.find(key)
-        area = acts.area(patch, row)
-        k0, k1 = turn.depth
-        if not fresh:
+        acts = self.given.acts
+        area = acts.area(patch, part.acts)
+        k0, k1 = part.depth
+        if not part.new_acts:
             return area, [[] for _ in slices]
         if not acts.transposed:
             return area, [acts.loads(patch, area, a, b, k0) for a, b in slices]
-        place, raw, _ = self.raws.find(key)
-        last = raw + (k1 - 1 - k0) * area.panel, area.panel
-        if k1 < acts.panels:
-            self.cleared.pop(place, None)
-        elif self.cleared.get(place) != last:
-            self.cleared[place] = last
-            stages[0] += acts.zeros(*last)
-        stages[0] += acts.raw_loads(patch, area, raw, k0, k1, k0)
-        stages[1] += acts.turns(area, raw, k0, k1, k0)
+        if part.clears:
+            stages[0] += acts.zeros(part.raw + (k1 - 1 - k0) * area.panel, area.panel)
+        stages[0] += acts.raw_loads(patch, area, part.raw, k0, k1, k0)
+        stages[1] += acts.turns(area, part.raw, k0, k1, k0)
         return area, [[] for _ in slices]
 
-    def _compute(self, turn: _Turn, patch: Patch, area: Area, part: WeightBlock, tiles: int,
+    def _compute(self, part: _Part, patch: Patch, area: Area, block: WeightBlock,
                  slices: list[tuple[int, int]], stages: list[list[Op]]) -> None:
-        sums_rows, extra = self.plan.block_rows
-        output = (turn.box * len(self.groups) + turn.group if self.plan.rows_outer
-                  else turn.group * len(self.plan.boxes) + turn.box)
-        # What vector work needs beside them lies behind all sums: it comes a block later.
-        places = min(2, len(self.plan.boxes) * len(self.groups))
-        sums = self.sums + output % 2 * sums_rows
-        beside = self.sums + places * sums_rows + output % 2 * extra
         matmuls = stages[-2]
-        n0, n1 = turn.panels
+        n0, n1 = part.panels
         # Rows of each image and tap in the first panel of depth; those of others lie evenly.
-        given, first = self.given, turn.depth[0] if self.given.acts.resident is not None else 0
+        given, first = self.given, part.depth[0] if self.given.acts.resident is not None else 0
         images = range(patch.images[1]) if given.batched else (None,)
         streams = [(image or 0, [
             (index if image is None else image, given.acts.stream(patch, area, first, tap, image))
             for index, tap in enumerate(given.taps)]) for image in images]
         for a, b in slices:
             for n in range(n0, n1):
-                self._panel(turn, streams, turn.rows[1] // patch.images[1], area.panel, part,
-                            tiles, n, (a, b), sums + (n - n0) * turn.rows[1], matmuls)
-        if turn.chunk < len(self.chunks) - 1:
+                self._panel(part, streams, part.rows[1] // patch.images[1], area.panel, block,
+                            n, (a, b), part.sums + (n - n0) * part.rows[1], matmuls)
+        if part.chunk < len(self.chunks) - 1:
             return
-        reads, work = self.body.block(beside, turn.rows, (n0, n1 - n0), sums,
+        reads, work = self.body.block(part.beside, part.rows, (n0, n1 - n0), part.sums,
                                       None if self.plan.shared_rows is None else self.shared)
         stages[-2] = reads + matmuls
         stages[-1] += work
 
-    def _panel(self, turn: _Turn, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
-               panel: int, part: WeightBlock, tiles: int, n: int, depth: tuple[int, int], sums: int,
+    def _panel(self, part: _Part, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
+               panel: int, block: WeightBlock, n: int, depth: tuple[int, int], sums: int,
                out: list[Op]) -> None:
         """Append the matmuls of one panel of columns over some panels of depth.
 
@@ -226,9 +270,9 @@ class _Emitter:
         for image, taps in streams:
             acc = sums + image * height
             for k in range(*depth):
-                more = (k - turn.depth[0]) * panel
+                more = (k - part.depth[0]) * panel
                 for index, (outer, rows) in enumerate(taps):
-                    w, wrows = weights.tile(part, tiles, outer, n, k)
+                    w, wrows = weights.tile(block, part.weights, outer, n, k)
                     command = self._matmul(rows, wrows, k > 0 or index > 0)
                     out.append(Op(command, (acc, rows.base + more, w), source))
 

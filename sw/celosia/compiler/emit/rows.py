@@ -8,6 +8,7 @@ gather, whose parts are joined by an or; for a scatter a row that is never store
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from celosia.arch.commands import Load
 from celosia.arch.config import COUNT_MAX, TpuConfig
@@ -19,6 +20,7 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.boxes import Box
+from celosia.compiler.emit.fold import Turn, fold
 from celosia.compiler.emit.pieces import even
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, GatherRows, Region, ScatterRows
@@ -52,6 +54,34 @@ def _transfer(make: Callable[..., Op], box: Box, row: int, first: int, rows: int
     pitch = box.strides[0]
     return box.transfer(make, Mem.ACC, row, rows, columns, pitch, 1, rows, source,
                         at=first * pitch + column)
+
+
+class _Place(NamedTuple):
+    """What one turn works on.
+
+    Attributes
+    ----------
+    at, to
+        Rows on chip: of the part of the table, and of the rows that go out of it or into it.
+    part, column, columns
+        First row of the part, its first column, and columns.
+    first
+        First of the rows that go out or in.
+    new, last
+        Whether something must be loaded before: the part; and whether what is made is stored.
+    joined
+        Whether other parts have given rows before, which those of this one are joined with.
+    """
+
+    at: int
+    to: int
+    part: int
+    column: int
+    columns: int
+    first: int
+    new: bool
+    last: bool
+    joined: bool = False
 
 
 class _Plan:
@@ -188,6 +218,17 @@ class _Plan:
         """Return the row of the ``number``-th part of the table that is on chip."""
         return self.tables[number % self.places]
 
+    def sizes(self, place: _Place) -> tuple[int, int]:
+        """Return the rows of the table's part, and those that go out of it or into it."""
+        return min(self.part, self.rows - place.part), min(self.turn, self.count - place.first)
+
+    def turn_at(self, number: int, place: _Place) -> Turn:
+        """Return a turn."""
+        rows, count = self.sizes(place)
+        return Turn((rows, count, place.columns, place.new, place.last, place.joined),
+                    (place.at, place.to, place.part, place.column, place.first,
+                     self.index[number % 2]))
+
     def chosen(self, block: int, first: int, count: int, start: int) -> tuple[int, list[Op]]:
         """Return the row of the indices of rows ``first`` .. within the part from ``start`` on."""
         row = self.index[block % 2] + (0 if self.fetched else first // self.dim)
@@ -236,8 +277,7 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
     table, out = _as_words(table, out)
     (height, width), count = table.sizes, out.sizes[0]
     plan = _Plan(config, table, out, gather.indices, region, source, spare=1)
-    emitted = Emitted(plan.before())
-    dim, number = config.dim, 0
+    dim, number, places = config.dim, 0, []
     parts = range(0, height, plan.part)
     # The table stays where all of it is there; else its parts come again for each turn.
     turns = range(0, count, plan.turn)
@@ -247,40 +287,36 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
             for part, first in ([(part, outer) for part in parts] if outer is not None else
                                 [(0, first) for first in turns]):
                 new = plan.parted or first == 0
-                rows = min(plan.part, height - part)
-                block = Block([[], [], []])
                 at = plan.table_row(number if new else number - 1)
-                if new:
-                    block.stages[0].append(_transfer(nodes.load, table, at, part, rows, column,
-                                                     columns, source))
                 number += new
-                _gathered(plan, emitted, block, at, rows, part, first, column, columns)
-    return emitted
+                places.append(_Place(at, plan.others[len(places) // len(parts) % 2], part, column,
+                                     columns, first, new, part == parts[-1], part > 0))
+    return Emitted(plan.before(), fold(
+        [plan.turn_at(i, place) for i, place in enumerate(places)],
+        lambda i: _gathered(plan, i, places[i])))
 
 
-def _gathered(plan: _Plan, emitted: Emitted, block: Block, at: int, rows: int, part: int,
-              first: int, column: int, columns: int) -> None:
-    """Add the block of one turn; its part of the table begins at row ``at``."""
-    number, dim = len(emitted.blocks), plan.dim
-    count = min(plan.turn, plan.count - first)
-    turn = first // plan.turn if plan.parted else number
+def _gathered(plan: _Plan, number: int, place: _Place) -> Block:
+    """Return the block of one turn."""
+    at, to, part, column, columns, first, *_ = place
+    rows, count = plan.sizes(place)
+    loads, stores = [], []
+    if place.new:
+        loads.append(_transfer(nodes.load, plan.table, at, part, rows, column, columns,
+                               plan.source))
     if plan.fetched:
-        block.stages[0] += plan.load_indices(plan.index[number % 2], first, count)
+        loads += plan.load_indices(plan.index[number % 2], first, count)
     index, work = plan.chosen(number, first, count, part)
-    if plan.parted:
-        turn = number // ceil_div(plan.rows, plan.part)
-    to = plan.others[turn % 2]
-    for p in range(ceil_div(columns, dim)):
+    for p in range(ceil_div(columns, plan.dim)):
         src, dst = at + p * rows, to + p * count
-        work += plan.groups(VectorOp.GATHER, plan.spare if part else dst, src, index, count)
-        if part:
+        work += plan.groups(VectorOp.GATHER, plan.spare if place.joined else dst, src, index, count)
+        if place.joined:
             work.append(nodes.vector(VectorOp.OR, Dst.ACC, dst, count,
                                      ((Src.ACC, dst), (Src.ACC, plan.spare)), source=plan.source))
-    block.stages[1] += work
-    if part + plan.part >= plan.rows:
-        block.stages[2].append(_transfer(nodes.store, plan.other, to, first, count, column,
-                                         columns, plan.source))
-    emitted.blocks.append(block)
+    if place.last:
+        stores.append(_transfer(nodes.store, plan.other, to, first, count, column, columns,
+                                plan.source))
+    return Block([loads, work, stores])
 
 
 def emit_scatter(config: TpuConfig, scatter: ScatterRows, region: Region) -> Emitted:
@@ -301,36 +337,32 @@ def emit_scatter(config: TpuConfig, scatter: ScatterRows, region: Region) -> Emi
     table, given = _as_words(table, given)
     (height, width), count = table.sizes, given.sizes[0]
     plan = _Plan(config, table, given, scatter.indices, region, source, spare=0)
-    emitted = Emitted(plan.before())
-    dim, number = config.dim, 0
+    dim, number, places = config.dim, 0, []
     for column in range(0, width, plan.wide * dim):
         columns = min(plan.wide * dim, width - column)
         for part in range(0, height, plan.part):
-            rows = min(plan.part, height - part)
             at = plan.table_row(number)
             number += 1
-            place = at, part, rows, column, columns, source
             for first in range(0, count, plan.turn):
-                block = Block([[], []])
-                if first == 0:
-                    block.stages[0].append(_transfer(nodes.load, table, *place))
-                _scattered(plan, emitted, block, at, rows, part, first, column, columns)
-            emitted.blocks[-1].stages[1].append(_transfer(nodes.store, table, *place))
-    return emitted
+                places.append(_Place(at, plan.others[len(places) % 2], part, column, columns, first,
+                                     first == 0, first + plan.turn >= count))
+    return Emitted(plan.before(), fold(
+        [plan.turn_at(i, place) for i, place in enumerate(places)],
+        lambda i: _scattered(plan, i, places[i])))
 
 
-def _scattered(plan: _Plan, emitted: Emitted, block: Block, at: int, rows: int, part: int,
-               first: int, column: int, columns: int) -> None:
-    """Add the block of one turn; its part of the table begins at row ``at``."""
-    number = len(emitted.blocks)
-    count = min(plan.turn, plan.count - first)
+def _scattered(plan: _Plan, number: int, place: _Place) -> Block:
+    """Return the block of one turn."""
+    at, to, part, column, columns, first, *_ = place
+    rows, count = plan.sizes(place)
+    moved = at, part, rows, column, columns, plan.source
+    loads = [_transfer(nodes.load, plan.table, *moved)] if place.new else []
     if plan.fetched:
-        block.stages[0] += plan.load_indices(plan.index[number % 2], first, count)
-    row = plan.others[number % 2]
-    block.stages[0].append(_transfer(nodes.load, plan.other, row, first, count, column, columns,
-                                     plan.source))
+        loads += plan.load_indices(plan.index[number % 2], first, count)
+    loads.append(_transfer(nodes.load, plan.other, to, first, count, column, columns, plan.source))
     index, work = plan.chosen(number, first, count, part)
     for p in range(ceil_div(columns, plan.dim)):
-        work += plan.groups(VectorOp.SCATTER, at + p * rows, row + p * count, index, count)
-    block.stages[1] += work
-    emitted.blocks.append(block)
+        work += plan.groups(VectorOp.SCATTER, at + p * rows, to + p * count, index, count)
+    if place.last:
+        work.append(_transfer(nodes.store, plan.table, *moved))
+    return Block([loads, work])

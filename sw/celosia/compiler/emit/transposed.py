@@ -17,7 +17,8 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import Op
 from celosia.compiler.emit.copies import Copy, Dim, need
-from celosia.compiler.emit.pieces import even, grids, grouped, offset
+from celosia.compiler.emit.fold import fold
+from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
 from celosia.compiler.lowered import Region
 
 __all__ = ["repeat_lanes", "spread", "transpose"]
@@ -137,31 +138,33 @@ def transpose(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     shifts = region.acc.stop - 2
     first_row = region.acc.start + 2 * loaded * (staging.mem == Mem.ACC)
     dims = [*outer, across, along]
-    out = Emitted(_shifts(shifts, copy.source) if paired else [])
-    for grid in grids([d.size for d in dims], [*(1 for _ in outer), rows, columns]):
-        for group in grouped(grid, pieces):
-            block = Block([[] for _ in range(3 + paired)])
-            half, step = len(out.blocks) % 2, staging.step
-            for i, (first, (*_, r, c)) in enumerate(group):
-                a = staging.rows.start + half * loaded + i * pair * area * step
-                joined = first_row + half * place + i * area
-                result = joined + 2 * place * paired
-                down, right = ceil_div(r, dim * pair), ceil_div(c, dim)
-                used, height, width = down * right * dim, down * dim, right * dim
-                block.stages[0] += staging.loads(copy, a, offset(first, [d.src for d in dims]), r,
-                                                 c, across.src, pair * height)
-                origin, steps = (staging.kind, a), (step, dim * step, height * step)
-                if paired:
-                    block.stages[1].append(_join(origin, joined, (used, 1), (step, 2 * step, 0),
-                                                 shifts, copy.source))
-                    origin, steps = (Src.ACC, joined), (1, dim, height)
-                block.stages[-2].append(_tiles(result, origin, (down, right), steps, (width, dim),
-                                               dim, copy.source))
-                block.stages[-1].append(copy.store(
-                    Mem.ACC, result, offset(first, [d.dst for d in dims]), c, r // pair,
-                    along.dst, 1, width, fmt=DmaFormat.W32 if paired else None))
-            out.blocks.append(block)
-    return out
+    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), rows, columns], pieces)
+
+    def block(number: int) -> Block:
+        made = Block([[] for _ in range(3 + paired)])
+        half, step = number % 2, staging.step
+        for i, (first, (*_, r, c)) in enumerate(turns[number]):
+            a = staging.rows.start + half * loaded + i * pair * area * step
+            joined = first_row + half * place + i * area
+            result = joined + 2 * place * paired
+            down, right = ceil_div(r, dim * pair), ceil_div(c, dim)
+            used, height, width = down * right * dim, down * dim, right * dim
+            made.stages[0] += staging.loads(copy, a, offset(first, [d.src for d in dims]), r, c,
+                                            across.src, pair * height)
+            origin, steps = (staging.kind, a), (step, dim * step, height * step)
+            if paired:
+                made.stages[1].append(_join(origin, joined, (used, 1), (step, 2 * step, 0), shifts,
+                                            copy.source))
+                origin, steps = (Src.ACC, joined), (1, dim, height)
+            made.stages[-2].append(_tiles(result, origin, (down, right), steps, (width, dim), dim,
+                                          copy.source))
+            made.stages[-1].append(copy.store(
+                Mem.ACC, result, offset(first, [d.dst for d in dims]), c, r // pair, along.dst, 1,
+                width, fmt=DmaFormat.W32 if paired else None))
+        return made
+
+    return Emitted(_shifts(shifts, copy.source) if paired else [],
+                   fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))
 
 
 def _walked(dims: list[Dim], backwards: bool = False) -> Dim:
@@ -186,25 +189,27 @@ def repeat_lanes(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     place = pieces * height
     shifts = region.acc.start + 4 * place
     dims = [*outer, row, last]
-    out = Emitted(_shifts(shifts, copy.source) if paired else [])
-    for grid in grids([d.size for d in dims], [*(1 for _ in outer), height, columns]):
-        for group in grouped(grid, pieces):
-            a = region.acc.start + len(out.blocks) % 2 * place
-            b = a + 2 * place
-            loads, stores = [], []
-            for i, (first, (*_, r, c)) in enumerate(group):
-                loads.append(copy.load(Mem.ACC, a + i * height,
-                                       offset(first, [d.src for d in dims]), r, 1, row.src))
-                stores.append(copy.store(
-                    Mem.ACC, b + i * height, offset(first, [d.dst for d in dims]), r,
-                    c // 2 if paired else c, row.dst, fmt=DmaFormat.W32 if paired else None))
-            rows = (len(group) - 1) * height + group[-1][1][-2]
-            work = nodes.vector(VectorOp.MOV, Dst.ACC, b, rows, ((Src.ACC_LANE, a),),
-                                source=copy.source)
-            if paired:
-                work = _join((Src.ACC_LANE, a), b, (rows, 1), (0, 1, 0), shifts, copy.source)
-            out.blocks.append(Block([loads, [work], stores]))
-    return out
+    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), height, columns], pieces)
+
+    def block(number: int) -> Block:
+        a = region.acc.start + number % 2 * place
+        b = a + 2 * place
+        loads, stores, group = [], [], turns[number]
+        for i, (first, (*_, r, c)) in enumerate(group):
+            loads.append(copy.load(Mem.ACC, a + i * height, offset(first, [d.src for d in dims]),
+                                   r, 1, row.src))
+            stores.append(copy.store(
+                Mem.ACC, b + i * height, offset(first, [d.dst for d in dims]), r,
+                c // 2 if paired else c, row.dst, fmt=DmaFormat.W32 if paired else None))
+        rows = (len(group) - 1) * height + group[-1][1][-2]
+        work = nodes.vector(VectorOp.MOV, Dst.ACC, b, rows, ((Src.ACC_LANE, a),),
+                            source=copy.source)
+        if paired:
+            work = _join((Src.ACC_LANE, a), b, (rows, 1), (0, 1, 0), shifts, copy.source)
+        return Block([loads, [work], stores])
+
+    return Emitted(_shifts(shifts, copy.source) if paired else [],
+                   fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))
 
 
 class _Piece:
@@ -278,19 +283,24 @@ def spread(config: TpuConfig, copy: Copy, region: Region) -> Emitted | None:
     free = shifts + 2
     dims = [*outer, row, last]
     out = Emitted(_shifts(shifts, copy.source) if paired else [])
+    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), rows, columns])
     counting: dict[int, int] = {}
-    for grid in grids([d.size for d in dims], [*(1 for _ in outer), rows, columns]):
-        for first, (*_, r, c) in grid:
+    for [(_, (*_, r, c))] in turns if back else ():
+        if c not in counting:
+            counting[c] = free
             piece = _Piece(dim, r, c, step, paired)
-            if back and c not in counting:
-                counting[c] = free
-                out.before += _backwards(dim, free, piece, step, copy.source)
-                free += piece.right * piece.pair
-            half = len(out.blocks) % 2
-            a = staging.rows.start + half * (place if own else staged)
-            turned = region.acc.start + half * place + own * staged
-            out.blocks.append(_picked(copy, dims, first, piece, staging, (a, turned), size,
-                                      counting.get(c), shifts))
+            out.before += _backwards(dim, free, piece, step, copy.source)
+            free += piece.right * piece.pair
+
+    def block(number: int) -> Block:
+        [(first, (*_, r, c))] = turns[number]
+        half = number % 2
+        a = staging.rows.start + half * (place if own else staged)
+        turned = region.acc.start + half * place + own * staged
+        return _picked(copy, dims, first, _Piece(dim, r, c, step, paired), staging, (a, turned),
+                       size, counting.get(c), shifts)
+
+    out.runs = fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block)
     return out
 
 
@@ -304,8 +314,7 @@ def _with_rest(config: TpuConfig, copy: Copy, outer: list[Dim], last: Dim, rest:
                                     (*outer, last._replace(size=rest)), copy.source), region)
     if out is None or others is None:
         return None
-    out.after = [*others.before, *(op for block in others.blocks for stage in block.stages
-                                   for op in stage)]
+    out.after = [*others.operations]
     return out
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from works import CHIP, HALF, legal, map_work, naive, product_work, run, unrolled
+from works import CHIP, HALF, legal, map_work, naive, product_work, run, runs, unrolled
 
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen import pipeline as pipelining
 from celosia.compiler.codegen.assemble import assemble
-from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.codegen.build import build
 from celosia.compiler.codegen.nodes import Loop
 from celosia.compiler.codegen.pipeline import pipeline
@@ -63,7 +63,7 @@ def chains(count, places):
         blocks.append(Block([
             [nodes.load(Mem.ACC, DmaFormat.W32, row, 256 * (i % 32), 16, 4, 16)], steps,
             [nodes.store(Mem.ACC, DmaFormat.W32, row, HALF + 256 * (i % 32), 16, 4, 16)]]))
-    return Emitted([], blocks, [])
+    return Emitted([], runs(blocks), [])
 
 
 def test_blocks_run_side_by_side():
@@ -102,7 +102,7 @@ def test_stages_that_meet_in_a_late_turn_stay_in_order():
                       ((Src.ACC, i % 3 * 8), (Src.SCALAR, 0x3F800000)))],
         [nodes.store(Mem.ACC, DmaFormat.W32, i % 3 * 8 + 4, HALF + 320 - 16 * i, 1, 4, 16)]])
         for i in range(38)]
-    works = [Emitted([], blocks, [])]
+    works = [Emitted([], runs(blocks), [])]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
 
@@ -113,7 +113,7 @@ def test_nested_blocks_become_nested_loops():
             [nodes.load(Mem.ACC, DmaFormat.W32, j % 2 * 32, 16 * j + 512 * i, 8, 4, 16)],
             [nodes.store(Mem.ACC, DmaFormat.W32, j % 2 * 32, HALF + 32 * j + 1024 * i, 8, 4, 16)]])
             for i in range(outer) for j in range(40)]
-        return len(build(CHIP, [Emitted([], blocks, [])]).insns)
+        return len(build(CHIP, [Emitted([], runs(blocks), [])]).insns)
 
     assert size(8) == size(16)
 
@@ -126,7 +126,7 @@ def test_registers_run_short():
                       [nodes.store(Mem.ACC, DmaFormat.W32, 4 * k, HALF + 16 * (i + 37 * k), 1, 4,
                                    16) for k in range(50)]])
 
-    works = [Emitted([], [block(i) for i in range(12)], [])]
+    works = [Emitted([], runs([block(i) for i in range(12)]), [])]
     code = build(CHIP, works)
     assert len(code.insns) < 550
     assert run(code)[0] == run(straight(works))[0]
@@ -138,7 +138,7 @@ def test_steps_are_more_than_registers():
                        for k in range(1, 41)],
                       [nodes.store(Mem.ACC, DmaFormat.W32, 4, HALF + 16 * i, 30, 4, 16, 4)]])
 
-    works = [Emitted([], [block(i) for i in range(12)], [])]
+    works = [Emitted([], runs([block(i) for i in range(12)]), [])]
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
 
 
@@ -152,7 +152,7 @@ def test_strides_are_set_before_the_loop():
 def test_more_strides_than_registers():
     ops = [nodes.vector(VectorOp.MOV, Dst.ACC, 128 + 8 * i, 4, ((Src.ACC, i),), n1=2,
                         xa=(i + 2, 5, 0), xdst=(1, 4, 0)) for i in range(12)]
-    works = [Emitted([], [Block([ops])] * 5, [])]
+    works = [Emitted([], runs([Block([ops])] * 5), [])]
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
 
 
@@ -164,5 +164,22 @@ def test_a_tile_that_is_kept_is_not_parted_from_its_load():
              nodes.matmul(MatmulFormat.BF16, i % 2 * 16 + 4, i % 2 * 16 + 4, 0, 4, 0, wload=False)],
             [nodes.store(Mem.ACC, DmaFormat.W32, i % 2 * 16, HALF + 128 * i, 8, 4, 16)]])
 
-    works = [Emitted([], [block(i) for i in range(20)], [])]
+    works = [Emitted([], runs([block(i) for i in range(20)]), [])]
     assert run(build(CHIP, works))[0] == run(straight(works))[0]
+
+
+def test_a_run_of_blocks_is_what_its_steps_say():
+    """Of a period of two blocks, with a step that rows and bytes show."""
+    def block(i):
+        return Block([
+            [nodes.load(Mem.ACC, DmaFormat.W32, i % 2 * 8, 64 * i, 4, 4, 16)],
+            [nodes.store(Mem.ACC, DmaFormat.W32, i % 2 * 8 + i // 2, HALF + 32 * i, 2, 4, 16)]])
+
+    def state(step):
+        period = [block(0), block(1)]
+        steps = [[[(0, 128)], [(step, 64)]]] * 2
+        return run(build(CHIP, [Emitted([], [BlockRun(period, steps, 21)])]))[0]
+
+    wanted = [op for i in range(21) for op in block(i).operations]
+    assert state(1) == run(assemble(StrideRegisters().give(wanted)))[0]
+    assert state(2) != state(1)

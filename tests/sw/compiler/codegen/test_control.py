@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from works import CHIP, HALF, WORDS, map_work, naive, product_work, run
+from works import CHIP, HALF, WORDS, map_work, naive, product_work, run, runs
 
 from celosia.arch.isa import LOOP_DEPTH, DmaFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
@@ -40,7 +40,7 @@ def dynamic(rng, base, value, count):
                               ((Src.ACC, place), (Src.ACC, place)), xdst=(1, 0, 0)),
                  nodes.store(Mem.ACC, DmaFormat.W32, place + 8, target + extra, rows, 4, 16,
                              **where)]]))
-        return Emitted([], blocks, [])
+        return Emitted([], runs(blocks), [])
 
     return ops(0, base=base, reach=(0, 4 * WORDS - 1)), naive([ops(value)])
 
@@ -123,10 +123,8 @@ def test_bases_that_count_on(depth, step):
     done = []
     for turn in range(count):
         for i, by in enumerate((step, 16)):
-            done += naive([Emitted([], [
-                Block([[op if op.base is None else op.with_varying(
-                    (op.words[0], op.words[1] + firsts[i] + turn * by)) for op in stage]
-                       for stage in block.stages]) for block in works[i].blocks], [])])
+            done += [op if op.base is None else op.with_varying(
+                (op.words[0], op.words[1] + firsts[i] + turn * by)) for op in works[i].operations]
     done = [op._replace(base=None, reach=None) for op in done]
     for _ in range(depth):
         items, done = [Repeat(items, count=2, source="outer")], done * 2

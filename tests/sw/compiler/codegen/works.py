@@ -13,6 +13,7 @@ from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, 
 from celosia.compiler.codegen.nodes import Loop, Op
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
+from celosia.compiler.emit.fold import Turn, fold
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=512, acc_rows=512, bus_bytes=16,
@@ -74,6 +75,13 @@ def run(code, setup=None):
         return state, result.cycles
 
 
+def runs(blocks):
+    """Blocks, written out, as runs of those that repeat."""
+    return fold([Turn(tuple(tuple(op.shape for op in stage) for stage in block.stages),
+                      tuple(value for op in block.operations for value in op.varying))
+                 for block in blocks], blocks.__getitem__)
+
+
 def map_work(rng, count, first=0):
     """Load, compute with strides, store; places alternate."""
     rows = int(rng.integers(1, 5)) * 4
@@ -101,8 +109,9 @@ def map_work(rng, count, first=0):
             nodes.store(Mem.ACC, DmaFormat.W32, place + 5 * rows, target + 16 * rows * i,
                         2 if joined else rows, 4, 16, source="map")]
         blocks.append(Block([loads, work]))
-    return Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 500, 64, 1, 4, 16, source="map")], blocks,
-                   [nodes.store(Mem.ACC, DmaFormat.W32, 500, HALF - 16, 1, 4, 16, source="map")])
+    return Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 500, 64, 1, 4, 16, source="map")],
+                   runs(blocks), [nodes.store(Mem.ACC, DmaFormat.W32, 500, HALF - 16, 1, 4, 16,
+                                              source="map")])
 
 
 def product_work(rng, count, first=0):
@@ -125,7 +134,7 @@ def product_work(rng, count, first=0):
                 nodes.store(Mem.ACC, DmaFormat.W32, acc, HALF + 128 * i, rows, 4, 16,
                             source="product")]
         blocks.append(Block([loads, products, work]))
-    return Emitted([], blocks, [])
+    return Emitted([], runs(blocks), [])
 
 
 def naive(items):
@@ -134,4 +143,4 @@ def naive(items):
 
 
 __all__ = ["CHIP", "HALF", "WORDS", "Choose", "ReadScalar", "Repeat", "map_work", "naive",
-           "product_work", "run"]
+           "product_work", "run", "runs"]

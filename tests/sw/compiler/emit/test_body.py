@@ -8,7 +8,7 @@ from moving import CORE
 
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
-from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.codegen.nodes import load
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.boxes import Box
@@ -50,7 +50,7 @@ def emitted(c, sums, limit, width, apart=False):
         if apart:
             assert not any(result <= op.words[0] < result + limit * width
                            for op in work if op.mnemonic == "vector")
-        out.blocks.append(Block([[product], loads, work]))
+        out.runs.append(BlockRun([Block([[product], loads, work])]))
     out.after = body.end()
     return out
 

@@ -5,19 +5,18 @@ from math import prod
 import numpy as np
 import pytest
 
-from celosia.compiler.emit.pieces import cut, even, grids, grouped, most_rows
+from celosia.compiler.emit.pieces import cut, even, grids, grouped, in_groups, most_rows
 
 
 @pytest.mark.parametrize(("sizes", "steps"), [((7, 9), (2, 3)), ((5,), (8,)), ((), ()),
                                               ((3, 4, 5), (1, 4, 2))])
 def test_pieces_cover_a_box_once(sizes, steps):
     seen = np.zeros(sizes, int)
-    for grid in grids(sizes, steps):
-        for group in grouped(grid, 3):
-            assert len(group) <= 3
-            for first, counts in group:
-                assert counts == grid[0][1]
-                seen[tuple(slice(a, a + n) for a, n in zip(first, counts, strict=True))] += 1
+    for group in in_groups(sizes, steps, 3):
+        assert len(group) <= 3
+        for first, counts in group:
+            assert counts == group[0][1]
+            seen[tuple(slice(a, a + n) for a, n in zip(first, counts, strict=True))] += 1
     assert (seen == 1).all()
 
 

@@ -7,7 +7,7 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.build import build
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, Repeat
+from celosia.compiler.codegen.blocks import Block, BlockRun, Choose, Emitted, ReadScalar, Repeat
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.errors import IllFormed
 from celosia.compiler.verify.blocks import check_items
@@ -52,8 +52,8 @@ def accepted(*items):
 
 
 def test_what_is_well_formed_is_accepted():
-    accepted(Emitted([load()], [Block([[load(4)], [vector(8, 4, (Src.ACC, 4))], [store(8)]])],
-                     [store(0, 576)]))
+    block = Block([[load(4)], [vector(8, 4, (Src.ACC, 4))], [store(8)]])
+    accepted(Emitted([load()], [BlockRun([block])], [store(0, 576)]))
 
 
 @pytest.mark.parametrize(("operation", "said"), [

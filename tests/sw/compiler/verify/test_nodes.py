@@ -9,7 +9,7 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.codegen import build as generate
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.blocks import Block, Emitted
+from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.codegen.nodes import Base, Loop
 from celosia.compiler.codegen.roll import roll
 from celosia.compiler.errors import IllFormed
@@ -143,7 +143,7 @@ def test_stride_registers():
 
 
 def test_what_the_pipeline_makes_is_checked(monkeypatch):
-    works = [Emitted(blocks=[Block([[A], [vector(8, 0)], [store(8)]])])]
+    works = [Emitted(runs=[BlockRun([Block([[A], [vector(8, 0)], [store(8)]])])])]
     generate.build(CHIP, works)
     monkeypatch.setattr(generate, "pipeline", lambda config, works, depth: [A, store(8)])
     with pytest.raises(IllFormed, match="ACC row 8 must hold what vector of v makes, not nobody"):
