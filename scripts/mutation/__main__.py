@@ -17,7 +17,7 @@ from mutation.choose import choose
 from mutation.entered import Entered
 from mutation.find import mutants
 from mutation.mutant import Mutant
-from mutation.project import Project
+from mutation.project import OF_EXTRAS, Project
 from mutation.results import EQUIVALENT, KILLED, Results, share_killed, table
 from mutation.scratch import Scratch
 from mutation.trial import Verdict, trial
@@ -205,6 +205,8 @@ class Command:
         """Print the table; return 1 if the bar is not reached."""
         verdicts = {mutant: verdict for mutant in chosen if (verdict := results[mutant])}
         print(table(self.project, verdicts))
+        for folder, extra in OF_EXTRAS.items():
+            print(f"not mutated: {folder}, which the tests of the extra {extra} see")
         if len(verdicts) < len(chosen):
             print(f"{len(chosen) - len(verdicts)} mutants were not run")
         statuses = [verdict.status for verdict in verdicts.values()]

@@ -36,7 +36,7 @@ def choose(project: Project, seed: int, count: int) -> list[Mutant]:
     with a place that is as likely as any other.
     """
     found: dict[str, list[Mutant]] = {path: mutants(path, (project.root / path).read_bytes())
-                                      for path in project.sources()}
+                                      for path in project.mutable()}
     rooms: dict[str, list[Mutant]] = defaultdict(list)
     for path in found:
         rooms[project.room(path)] += found[path]

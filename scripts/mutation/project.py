@@ -4,12 +4,15 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["Project"]
+__all__ = ["OF_EXTRAS", "Project"]
 
 #: Folders of packages, each with the package of that name or names in it.
 _ROOTS = ("hw", "sw", "sim")
 #: Parts of sw that are rooms of the issue's own; every other folder of sw is a room, too.
 _NAMED = ("model", "compiler", "driver", "frontend")
+#: Packages that need what only an extra of `scripts/test extras` installs, so that the default tier
+#: has no test that could see a change of them, and the extra whose tests do.
+OF_EXTRAS = {"sw/celosia/tensorflow": "tensorflow"}
 
 
 class Project:
@@ -24,8 +27,13 @@ class Project:
     def __init__(self, root: Path):
         self.root = root
 
+    def mutable(self) -> list[str]:
+        """Return the files that are mutated: all sources but those `OF_EXTRAS`."""
+        return [path for path in self.sources()
+                if not any(Path(path).is_relative_to(folder) for folder in OF_EXTRAS)]
+
     def sources(self) -> list[str]:
-        """Return the files that may be mutated, relative to the root, sorted."""
+        """Return the files of the packages, relative to the root, sorted."""
         return sorted(str(path.relative_to(self.root)) for folder in _ROOTS
                       for path in (self.root / folder).rglob("*.py"))
 

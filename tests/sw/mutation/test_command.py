@@ -2,15 +2,17 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from mutation.__main__ import main
 from mutation.choose import choose, shares
 from mutation.entered import Entered
-from mutation.project import Project
+from mutation.project import OF_EXTRAS, Project
 from mutation.results import share_killed
 from mutation.trial import batches
 
+ROOT = Path(__file__).resolve().parents[3]
 PLACE = "sw/celosia/part/source.py"
 
 
@@ -30,6 +32,16 @@ def test_shares():
     assert shares({"a": 80, "b": 19, "c": 1}, 10) == {"a": 7, "b": 2, "c": 1}
     assert shares({"a": 8, "b": 2, "c": 1}, 2) == {"a": 1, "b": 1}
     assert shares({"a": 2, "b": 0}, 10) == {"a": 2}
+
+
+def test_what_only_an_extra_tests_is_not_mutated(root):
+    package = root / "sw/celosia/tensorflow"
+    package.mkdir()
+    (package / "part.py").write_text("LIMIT = 3\n")
+    project = Project(root)
+    assert "sw/celosia/tensorflow/part.py" in project.sources()
+    assert "sw/celosia/tensorflow/part.py" not in project.mutable()
+    assert all(folder.is_dir() for folder in map(ROOT.joinpath, OF_EXTRAS))
 
 
 def test_rooms(root):
