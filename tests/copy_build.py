@@ -8,11 +8,11 @@ import sys
 from types import SimpleNamespace
 
 from celosia.arch.isa import DmaFormat
-from celosia.asm import assemble
 from celosia.compiled.parts import Argument, WorkInfo
 from celosia.compiler import cache
 from celosia.compiler.lowered import External, Tensor, storage
 from celosia.graph import DType
+from celosia.program.asm import assemble
 
 #: Buffer type of each format; floats that lie in words are float32.
 _NAMES = {DmaFormat.I8: "int8", DmaFormat.BF16: "bfloat16", DmaFormat.W32: "int32"}

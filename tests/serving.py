@@ -15,11 +15,11 @@ import numpy as np
 
 import celosia
 from celosia.arch.config import preset
-from celosia.asm import assemble
 from celosia.compiled import Compiled
 from celosia.compiled.parts import Argument
 from celosia.compiled.steps import ChipStep
 from celosia.graph import DType, TensorType, parse
+from celosia.program.asm import assemble
 from celosia.serve import Limits, Service, make_model
 from celosia.serve.app import make_app
 

@@ -9,8 +9,8 @@ import celosia
 from celosia import ChipFault
 from celosia.arch import registers
 from celosia.arch.faults import Fault
-from celosia.asm import assemble
 from celosia.ops.gemm import matmul
+from celosia.program.asm import assemble
 
 pytestmark = pytest.mark.smoke
 

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     add("--one", metavar="PLACE", help="one mutant: its number in --list, or "
         "FILE:LINE:COLUMN:OPERATOR, and :2 after it for the second of that place")
     add("--room", action="append", metavar="ROOM", help="of these only those of a room: hw.vpu, "
-        "model, compiler, sw.asm; may be given again")
+        "model, compiler, sw.serve; may be given again")
     add("--list", action="store_true", help="print the mutants and run nothing")
     add("--show", action="store_true", help="print survivors as diffs and run nothing")
     add("--again", action="store_true", help="run survivors again, for tests that are new; what "

@@ -43,7 +43,7 @@ class Project:
                       for path in (self.root / "tests").rglob("test_*.py"))
 
     def room(self, path: str) -> str:
-        """Return the room of a source: ``hw.vpu``, ``model``, ``simulator``, ``sw.asm``...
+        """Return the room of a source: ``hw.vpu``, ``model``, ``simulator``, ``sw.serve``...
 
         Hardware has a room for each component, software one for each folder; files beside the
         folders share ``hw.top`` and ``sw.top``.

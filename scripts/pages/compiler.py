@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from celosia.arch.config import PRESETS
 from celosia.arch.registers import MOST_MEMORY
-from celosia.asm import disassemble
 from celosia.compiler.build import build, emitted
 from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.fusion import fuse
@@ -21,6 +20,7 @@ from celosia.compiler.residency import plan_on_chip
 from celosia.compiler.selection import SelectionOptions, select
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
 from celosia.model.timing.predict import predict
+from celosia.program.asm import disassemble
 from pages.page import write_page
 from pages.show import blocks_text, code_text, group_text, names_of, tensor_text, work_text
 
@@ -62,7 +62,8 @@ instructions |
 | `celosia/compiler/verify/` | verifiers of every level below the graph, which run between passes \
 where `CELOSIA_CHECK=1` |
 | `celosia/compiler/build.py` | all of these, one after another |
-| `celosia/compiled/`, `jitted.py` | what can be called, saved, loaded and asked what it costs |
+| `celosia/compiled/`, `celosia/compiler/jit.py` | what can be called, saved, loaded and asked \
+what it costs |
 
 ```python
 import celosia

@@ -19,7 +19,7 @@ from celosia.arch.vector import (
     STREAM_SRCS,
     operand_names,
 )
-from celosia.asm.syntax import is_flag
+from celosia.program.asm.syntax import is_flag
 from pages.isa_texts import (
     DIRECTIVES,
     DMA,

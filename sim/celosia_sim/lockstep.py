@@ -29,9 +29,9 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
 from celosia.arch.vector import VectorOp
-from celosia.asm import format_insn
 from celosia.model import Machine, vpu
 from celosia.model.decode import decode_checked
+from celosia.program.asm import format_insn
 from celosia_sim.compact import CompactHost
 from celosia_sim.coverage import Coverage, chip_bins, cover
 from celosia_sim.randprog import (

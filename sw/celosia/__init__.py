@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from celosia.compiled import Compiled, Executable
     from celosia.compiler.api import compile
     from celosia.compiler.errors import CompileError
+    from celosia.compiler.jit import jit
     from celosia.driver import (
         BusError,
         ChipFault,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         open,
     )
     from celosia.frontend import FrontendError
-    from celosia.jitted import jit
     from celosia.program import Buffer, Program
 
 __all__ = [
@@ -41,10 +41,10 @@ _NAMES = {
     "compiled": ("Compiled", "Executable"),
     "compiler.api": ("compile",),
     "compiler.errors": ("CompileError",),
+    "compiler.jit": ("jit",),
     "driver": ("BusError", "ChipFault", "Device", "DeviceArray", "DeviceError", "LoadedProgram",
                "OutOfDeviceMemory", "RunResult", "RunTimeout", "StaleHandle", "open"),
     "frontend": ("FrontendError",),
-    "jitted": ("jit",),
     "program": ("Buffer", "Program"),
 }
 

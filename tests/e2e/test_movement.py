@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from celosia import driver
 from celosia.arch.config import preset
-from celosia.asm import assemble
+from celosia.program.asm import assemble
 from e2e.vector_words import any_bits
 
 CORE = preset("core")

@@ -25,8 +25,8 @@ from celosia.arch.vector import (
     VectorOp,
     operand_names,
 )
-from celosia.asm import assemble
 from celosia.model.lanes import JOINS, PLAIN
+from celosia.program.asm import assemble
 from e2e.vector_words import CORNERS, U32, integers, pairs, singles, triples
 
 CORE = preset("core")

@@ -15,7 +15,7 @@ from celosia.compiler import cache
 #: What ``pip install celosia`` brings.
 BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
-FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.jitted": "jax", "celosia.pjrt": "jax",
+FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.compiler.jit": "jax", "celosia.pjrt": "jax",
               "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn"}
 #: Rooms that are for those who have a framework, and so import it; nobody imports them.
 FOR_USERS_OF = {"celosia.tensorflow": ("tensorflow", "keras")}
@@ -109,7 +109,7 @@ def test_circles_are_found():
 def test_imports_for_types_and_in_functions_count():
     found = house.edges()
     assert "celosia.model.timing.predict" in found["celosia.compiled.expected"]
-    assert "celosia.jitted" in found["celosia"]
+    assert "celosia.compiler.jit" in found["celosia"]
     assert "celosia.driver.model" in found["celosia.driver.backends"]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import celosia
 from celosia.arch.config import preset
-from celosia.asm import assemble
+from celosia.program.asm import assemble
 
 ROOT = Path(__file__).parents[2]
 SOURCE = (ROOT / "examples" / "product.s").read_text()

@@ -15,8 +15,9 @@ _SPEC.loader.exec_module(rooms)
 
 def test_a_room_is_a_folder_or_the_files_beside_them():
     names = {path: rooms.room_of(ROOT / path) for path in (
-        "sw/celosia/jitted.py", "sw/celosia/driver/link/host.py", "sw/celosia/compiler/emit/map.py",
-        "sim/celosia_sim/rtl.py", "sim/celosia_sim/boards/sdram.py")}
+        "sw/celosia/__main__.py", "sw/celosia/driver/link/host.py",
+        "sw/celosia/compiler/emit/map.py", "sim/celosia_sim/rtl.py",
+        "sim/celosia_sim/boards/sdram.py")}
     assert list(names.values()) == ["celosia", "celosia/driver", "celosia/compiler", "celosia_sim",
                                     "celosia_sim"]
 

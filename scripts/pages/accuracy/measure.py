@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from celosia.compiled import Compiled
 from celosia.compiler.api import compile
+from celosia.compiler.jit import jit
 from celosia.graph import DType, Graph, TensorType, Value, parameter
-from celosia.jitted import jit
 from pages.accuracy.cases import Case
 
 __all__ = ["Found", "Point", "compiled", "errors", "jax_errors", "measure"]

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.asm import assemble, disassemble
 from celosia.compiled import read
 from celosia.compiled.file import MAGIC as COMPILED
 from celosia.program import Program
+from celosia.program.asm import assemble, disassemble
 from celosia.program.file import MAGIC
 from celosia.storage.destination import check_file
 

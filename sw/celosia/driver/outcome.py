@@ -88,7 +88,7 @@ def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:
 
 def _describe(loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
     """Return text, source and program of an instruction."""
-    from celosia.asm import format_at  # what goes well needs no disassembler
+    from celosia.program.asm import format_at  # what goes well needs no disassembler
     program = loaded.program
     if not 0 <= pc < len(program.insns):
         return "(outside the program)", "", program.name
@@ -105,7 +105,7 @@ def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int, addr
         return f"of {config.acc_rows} rows"
     offset = address - loaded.arena
     if cause in (Fault.WINDOW, Fault.MISALIGNED) and 0 <= offset < loaded.program.arena_bytes:
-        from celosia.asm import format_address
+        from celosia.program.asm import format_address
         return f"which is {format_address(loaded.program, offset)}"
     return ""
 

@@ -9,10 +9,10 @@ import pytest
 import celosia
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import BY_NAME
-from celosia.asm import assemble
 from celosia.driver.device import Device
 from celosia.driver.link import DeviceLost, LinkTransport
 from celosia.driver.model import ModelTransport
+from celosia.program.asm import assemble
 from celosia_hw.boards import BOARDS
 from celosia_sim.board import STRICTEST, SimulatedBoard
 from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board

@@ -8,9 +8,9 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import encode, insn
 from celosia.arch.registers import BY_NAME, Control, Status
-from celosia.asm import assemble
 from celosia.driver import Device
 from celosia.driver.link import LinkTransport
+from celosia.program.asm import assemble
 from celosia_hw.boards import BOARDS
 from celosia_sim.board import STRICTEST
 from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board

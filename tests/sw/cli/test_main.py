@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from celosia.arch.config import PRESETS
-from celosia.asm import assemble
 from celosia.cli import files
 from celosia.cli import run as command_run
 from celosia.cli.main import main
 from celosia.program import Buffer, Program
+from celosia.program.asm import assemble
 
 ADD = """\
         .chip core

@@ -10,12 +10,12 @@ import pytest
 from celosia.arch.config import preset
 from celosia.arch.faults import Fault
 from celosia.arch.link import LinkConfig
-from celosia.asm import assemble
 from celosia.driver import ChipFault, Device
 from celosia.driver.errors import RunTimeout
 from celosia.driver.link import LinkTransport
 from celosia.driver.model import ModelTransport
 from celosia.ops.gemm import matmul
+from celosia.program.asm import assemble
 from celosia_hw.soc.compact import firmware
 from celosia_hw.soc.compact.firmware import (
     BF16,

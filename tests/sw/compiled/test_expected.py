@@ -3,9 +3,9 @@
 import numpy as np
 
 import celosia
-from celosia.asm import assemble
 from celosia.compiled.expected import decisions, expected
 from celosia.graph import parse
+from celosia.program.asm import assemble
 
 LOOP = """
         .chip   core

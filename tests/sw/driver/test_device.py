@@ -9,8 +9,8 @@ from celosia import ChipFault, Device, OutOfDeviceMemory, RunTimeout, StaleHandl
 from celosia.arch.config import preset
 from celosia.arch.faults import Fault
 from celosia.arch.registers import BY_NAME, Status
-from celosia.asm import assemble
 from celosia.driver.model import ModelTransport
+from celosia.program.asm import assemble
 
 EDGE = preset("edge")
 MATMUL = """

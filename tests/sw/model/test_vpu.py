@@ -5,8 +5,8 @@ import numpy as np
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, encode, insn
 from celosia.arch.faults import Fault
-from celosia.asm import assemble
 from celosia.model import Machine
+from celosia.program.asm import assemble
 
 CONFIG = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
 

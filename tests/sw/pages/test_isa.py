@@ -20,7 +20,7 @@ import celosia
 from celosia.arch import faults, isa, registers
 from celosia.arch.config import preset
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.asm import assemble
+from celosia.program.asm import assemble
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,11 +8,11 @@ import pytest
 from celosia.arch.config import preset
 from celosia.arch.link import WINDOW, LinkConfig, RequestKind
 from celosia.arch.registers import BY_NAME
-from celosia.asm import assemble
 from celosia.driver import BusError, Device, DeviceError, Transport
 from celosia.driver.link import DeviceLost, Link, LinkTransport
 from celosia.driver.link.host import Request
 from celosia.driver.model import ModelTransport
+from celosia.program.asm import assemble
 from sw.driver.link.board import Board
 from sw.driver.link.faulty import FaultyWire
 from sw.driver.link.transfers import transfers

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import ml_dtypes
 import numpy as np
 
-from celosia.asm.errors import Wrong, suggest
-from celosia.asm.lexer import Token
+from celosia.program.asm.errors import Wrong, suggest
+from celosia.program.asm.lexer import Token
 
 __all__ = ["Names", "Parser", "AsmValue", "f32"]
 

@@ -4,7 +4,7 @@ import pytest
 
 from celosia.arch.config import preset
 from celosia.arch.vector import Src, VectorOp
-from celosia.asm import AsmError, assemble
+from celosia.program.asm import AsmError, assemble
 
 CASES = [
     ("mathmul acc[0]", 1, "an instruction must come here, not 'mathmul'; did you mean 'matmul'?"),

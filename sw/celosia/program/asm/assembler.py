@@ -11,11 +11,11 @@ from celosia.arch import isa
 from celosia.arch.config import PRESETS, TpuConfig
 from celosia.arch.encoding import Insn
 from celosia.arch.words import WORD_MASK, ceil_div
-from celosia.asm.arguments import Arguments
-from celosia.asm.errors import AsmError, Problem, Wrong, suggest
-from celosia.asm.expressions import Names, Parser
-from celosia.asm.lexer import Token, split, tokenise
 from celosia.program import DTYPES, KINDS, Buffer, Program
+from celosia.program.asm.arguments import Arguments
+from celosia.program.asm.errors import AsmError, Problem, Wrong, suggest
+from celosia.program.asm.expressions import Names, Parser
+from celosia.program.asm.lexer import Token, split, tokenise
 from celosia.program.buffer import ALIGNMENT
 
 __all__ = ["assemble"]

@@ -9,10 +9,10 @@ from celosia.arch.encoding import Insn, Reg
 from celosia.arch.isa import Field, Instruction, Operand, OperandType, Part
 from celosia.arch.vector import LANE_BITS_LSB
 from celosia.arch.words import WORD_MASK
-from celosia.asm.errors import Wrong, suggest
-from celosia.asm.expressions import AsmValue, Names, Parser, f32
-from celosia.asm.lexer import Token, split
-from celosia.asm.syntax import (
+from celosia.program.asm.errors import Wrong, suggest
+from celosia.program.asm.expressions import AsmValue, Names, Parser, f32
+from celosia.program.asm.lexer import Token, split
+from celosia.program.asm.syntax import (
     FIXED_MEMORY,
     field_of,
     has_lane,

@@ -14,7 +14,8 @@ from celosia.arch.config import PRESETS
 from celosia.arch.encoding import Imm, Insn, Reg
 from celosia.arch.isa import Field, Operand, OperandType
 from celosia.arch.vector import INDEXED_OPS, LANE_BITS_LSB, Post, Reduce, VectorOp
-from celosia.asm.syntax import (
+from celosia.program import Buffer, Program
+from celosia.program.asm.syntax import (
     FIXED_MEMORY,
     has_lane,
     is_flag,
@@ -22,7 +23,6 @@ from celosia.asm.syntax import (
     positional,
     stride_field,
 )
-from celosia.program import Buffer, Program
 
 __all__ = ["disassemble", "format_address", "format_at", "format_insn"]
 

@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from celosia.asm.errors import Wrong
+from celosia.program.asm.errors import Wrong
 
 __all__ = ["Token", "split", "tokenise"]
 

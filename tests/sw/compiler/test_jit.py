@@ -6,17 +6,21 @@ import numpy as np
 import pytest
 
 import celosia
+import copy_build
 from celosia import DeviceError
+from celosia.compiler.jit import Jitted
 from celosia.graph import fingerprint, parse
-from celosia.jitted import Jitted
 
+jax.config.update("jax_platforms", "cpu")
 pytestmark = pytest.mark.extra(name="jax", default=True)
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 @pytest.fixture(autouse=True)
-def _copying(copying):
-    return copying
+def copying(monkeypatch, tmp_path):
+    """Programs that copy, in place of the compiler's own."""
+    copy_build.use(monkeypatch, tmp_path / "cache")
+    return copy_build
 
 
 def test_pytrees(copying):

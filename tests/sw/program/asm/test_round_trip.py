@@ -9,8 +9,8 @@ import pytest
 from celosia.arch import isa
 from celosia.arch.config import PRESETS, preset
 from celosia.arch.encoding import Imm, Insn, Reg, decode, encode
-from celosia.asm import assemble, disassemble, format_insn
 from celosia.program import DTYPES, Buffer, Program
+from celosia.program.asm import assemble, disassemble, format_insn
 
 CORNERS = (0, 1, 2, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFF8000, 0xFFFFFFFF)
 
