@@ -5,7 +5,7 @@ from typing import Literal
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["Board", "Capacity", "ChipKind", "Family", "MemoryKind", "Sources"]
+__all__ = ["Board", "Budget", "Capacity", "ChipKind", "Family", "MemoryKind", "Sources"]
 
 Family = Literal["ecp5", "ice40", "gowin", "xilinx7"]
 MemoryKind = Literal["sdram", "on-chip"]
@@ -36,6 +36,23 @@ class Capacity:
     block_rams: int
     block_ram_bits: int
     source: str
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that a unit of a chip may take, after synthesis.
+
+    Parameters
+    ----------
+    luts, flip_flops
+        As in `Capacity`.
+    levels
+        Cells on the longest path that ends in it.
+    """
+
+    luts: int
+    flip_flops: int
+    levels: int
 
 
 @dataclass(frozen=True)

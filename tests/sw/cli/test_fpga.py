@@ -8,9 +8,10 @@ import time
 
 import pytest
 
+from celosia.arch.board import Budget
 from celosia.arch.config import PRESETS
 from celosia.cli.main import main
-from celosia_hw.boards import BOARDS
+from celosia_hw.boards import BOARDS, budgets
 from celosia_hw.boards import sources as boards_sources
 from fake_fpga import Tools, timing
 
@@ -111,6 +112,25 @@ def test_slow_clock_and_too_large_a_design_are_exit_code_1(tools, capsys):
     assert main(["fpga", "build", "--board", "ulx3s", "--out", "other"]) == 1
     assert "DOES NOT FIT: edge on ulx3s needs 199 DSP blocks of 156" in capsys.readouterr().out
     assert [call[0] for call in tools.calls()] == ["yosys"]
+
+
+def test_budgets_are_checked(tools, capsys, monkeypatch):
+    monkeypatch.setattr(budgets, "BUDGETS", {("ulx3s", "edge"): {"vpu": Budget(4, 1, 9)}})
+    assert main(["fpga", "budget", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "synthesis" in said.err
+    assert json.loads(said.out)["vpu"]["over"] == []
+    monkeypatch.setattr(budgets, "BUDGETS", {("ulx3s", "edge"): {"vpu": Budget(3, 1, 9)}})
+    assert main(["fpga", "budget"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == ["OVER BUDGET", "vector unit: 4 LUTs, budget 3"]
+    assert any("as before" in line for line in lines)
+    assert main(["fpga", "budget", "--preset", "nano"]) == 0  # that has none
+
+
+def test_budget_of_a_family_without_delays_is_an_error(tools, capsys):
+    assert fails(capsys, "fpga", "budget", "--board", "tangprimer20k") == (
+        "celosia: error: family must be one whose delays were measured (ecp5), not gowin\n")
 
 
 def test_programming_happens_after_a_good_build_only(tools, capsys):

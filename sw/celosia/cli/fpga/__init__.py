@@ -6,6 +6,7 @@ import argparse
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ examples:
   celosia fpga build --board ulx3s --seeds 1 2 3        the best of three
   celosia fpga build --board ulx3s --program            and into the board
   celosia fpga build --board icebreaker --synth-only    area, in a minute or two
+  celosia fpga budget --preset edge                     what each unit takes, of what it may
   celosia fpga table build/fpga/*/report.json           a table of what was built
 
 docs/fpga.md goes from an unpacked board to the demo.
@@ -33,7 +35,12 @@ CELOSIA_NEXTPNR_ECP5 and so on name others. What an earlier build has made of th
 from the output folder. Exit code 1: the design does not fit, or the clock is not met (the bitstream
 is there all the same).
 """
-
+_BUDGET = """\
+Synthesise a chip with what is around it on a board, and count by unit: LUTs, registers, and the
+cells on the longest path that ends there, with an estimate of its time where wires are short.
+Nothing is placed; it takes minutes where routing takes an hour. What an earlier call has made of
+the same is taken from the output folder. Exit code 1: a unit takes more than its budget.
+"""
 
 _CHIPS = "compact", "pipelined"
 
@@ -82,6 +89,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what.add_argument("--flash", action="store_true",
                       help="the same into its flash memory, where it stays")
     build.set_defaults(run=_build)
+
+    budget = inner.add_parser(
+        "budget", help="see what each unit takes, and how deep its logic is, of what it may",
+        formatter_class=argparse.RawDescriptionHelpFormatter, description=_BUDGET)
+    budget.add_argument("--board", default="ulx3s", choices=list(BOARDS), metavar="BOARD",
+                        help="whose device it is for (default: ulx3s)")
+    budget.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
+                        help="chip (default: the board's)")
+    budget.add_argument("--out", type=Path, metavar="DIR",
+                        help="output folder (default: build/fpga/BOARD-PRESET-budget)")
+    budget.add_argument("--json", action="store_true",
+                        help="write one JSON object; steps go to standard error")
+    budget.set_defaults(run=_budget, chip="pipelined", freq=None, baud=None)
 
     table = inner.add_parser("table", help="make docs/performance.md's table of boards",
                              description="Make a Markdown table of reports that builds wrote.")
@@ -174,7 +194,8 @@ def _terminated(number: int, frame: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def _build(args: argparse.Namespace) -> int:
+def _start(args: argparse.Namespace, ending: str = "") -> tuple[Any, Path, Callable[[str], None]]:
+    """Return sources, output folder and what says how far it is."""
     from celosia_hw.boards import board
 
     steps = sys.stderr if args.json else sys.stdout
@@ -183,10 +204,31 @@ def _build(args: argparse.Namespace) -> int:
         print(line, file=steps, flush=True)
 
     chosen = board(args.board)
-    folder = args.out or Path("build") / "fpga" / f"{chosen.name}-{args.preset or chosen.preset}"
+    name = f"{chosen.name}-{args.preset or chosen.preset}{ending}"
+    folder = args.out or Path("build") / "fpga" / name
     check_folder("--out", folder)
     say(f"{'Verilog':16} {args.preset or 'the chip'} for {args.board} ...")
-    made = _sources(args)
+    return _sources(args), folder, say
+
+
+def _budget(args: argparse.Namespace) -> int:
+    from celosia.cli.fpga.budget import as_data, as_text, unit_uses
+    from celosia.cli.fpga.build import build
+    from celosia.cli.fpga.families import family
+    from celosia_hw.boards import board
+    from celosia_hw.boards.budgets import BUDGETS
+
+    kind = family(board(args.board))
+    kind.measured_delays()  # not after minutes of synthesis
+    made, folder, say = _start(args, "-budget")
+    built = build(made, folder, synth_only=True, say=say)
+    found = unit_uses(built.netlist, kind, BUDGETS.get((made.board.name, made.config.name), {}))
+    print(json.dumps(as_data(found)) if args.json else "\n" + as_text(found), flush=True)
+    return int(any(row.over for row in found))
+
+
+def _build(args: argparse.Namespace) -> int:
+    made, folder, say = _start(args)
     from celosia.cli.fpga.build import REPORT, build, write_sources
     from celosia.cli.fpga.program import can_program, program
     from celosia.cli.fpga.report import as_data, as_text

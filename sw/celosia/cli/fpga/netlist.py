@@ -9,6 +9,7 @@ but that in the module that makes it.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,9 @@ UNITS = {
     "memory": "memory and its controller", "board": "clock, pins, lights",
 }
 
+#: What Yosys adds to a name for a net that it cuts out of the logic before or behind it.
+_MADE_UP = re.compile(r"_(LUT4|CCU2C|PFUMX|TRELLIS_\w+?|DP16KD|D[IO]|AD[AB]\d+)_.*")
+
 Path_ = tuple[str, ...]
 
 
@@ -72,15 +76,27 @@ class Cell:
         Instances that it is in, outermost first.
     signal
         The net that it drives, or its own name, in the innermost of them.
+    ins, outs
+        Bits by the port that takes or gives them.
     """
 
     name: str
     kind: str
-    ins: list[int]
-    outs: list[int]
+    ins: Mapping[str, list[int]]
+    outs: Mapping[str, list[int]]
     takes: Mapping[str, float]
     place: Path_ | None = None
     signal: str = ""
+
+    @property
+    def taken(self) -> list[int]:
+        """All bits that come in."""
+        return [bit for bits in self.ins.values() for bit in bits]
+
+    @property
+    def given(self) -> list[int]:
+        """All bits that go out."""
+        return [bit for bits in self.outs.values() for bit in bits]
 
     @property
     def unit(self) -> str:
@@ -93,7 +109,8 @@ class Cell:
         inside = self.place or ()
         if _CHIP in inside:
             inside = inside[inside.index(_CHIP) + 1:]
-        return ".".join((*inside, self.signal)) if self.signal else "logic of " + self.unit
+        name = _MADE_UP.sub("", self.signal)
+        return ".".join((*inside, name)) if name else "logic of " + self.unit
 
 
 @dataclass
@@ -142,9 +159,9 @@ def _whole(sums: Mapping[str, float]) -> dict[str, int]:
 
 
 def _bits(connections: Mapping[str, list[Any]], directions: Mapping[str, str],
-          wanted: str) -> list[int]:
-    return [bit for port, bits in connections.items() for bit in bits
-            if isinstance(bit, int) and directions.get(port) == wanted]
+          wanted: str) -> dict[str, list[int]]:
+    return {port: [bit for bit in bits if isinstance(bit, int)]
+            for port, bits in connections.items() if directions.get(port) == wanted}
 
 
 def _split(name: str) -> tuple[Path_, str]:
@@ -169,7 +186,7 @@ def _names(nets: Mapping[str, Any]) -> dict[int, tuple[Path_, str]]:
 def _place_by_nets(cells: Iterable[Cell], named: Mapping[int, tuple[Path_, str]]) -> None:
     """Place the cells whose own name, or that of a net they drive, says where they are."""
     for cell in cells:
-        found = Counter(named[bit][0] for bit in cell.outs if bit in named)
+        found = Counter(named[bit][0] for bit in cell.given if bit in named)
         if not cell.name.startswith("$") and f"_{cell.kind}_" not in cell.name:
             # A memory's name ends with the numbers of its parts.
             parts = cell.name.split(".")
@@ -178,7 +195,7 @@ def _place_by_nets(cells: Iterable[Cell], named: Mapping[int, tuple[Path_, str]]
             cell.place, cell.signal = tuple(parts[:-1]), parts[-1]
         elif found:
             cell.place = found.most_common(1)[0][0]
-            cell.signal = next(named[bit][1] for bit in cell.outs
+            cell.signal = next(named[bit][1] for bit in cell.given
                                if bit in named and named[bit][0] == cell.place)
 
 
@@ -187,20 +204,20 @@ def _place_by_use(cells: list[Cell]) -> None:
     users: dict[int, list[Cell]] = defaultdict(list)
     makers: dict[int, Cell] = {}
     for cell in cells:
-        for bit in cell.ins:
+        for bit in cell.taken:
             users[bit].append(cell)
-        for bit in cell.outs:
+        for bit in cell.given:
             makers[bit] = cell
     # A cell's place is known when those of its users are: count down from the registers.
-    waits = {id(cell): sum(user.place is None for bit in cell.outs for user in users[bit])
+    waits = {id(cell): sum(user.place is None for bit in cell.given for user in users[bit])
              for cell in cells if cell.place is None}
     ready = [cell for cell in cells if waits.get(id(cell)) == 0]
     while ready:
         cell = ready.pop()
-        votes = Counter(user.place for bit in cell.outs for user in users[bit]
+        votes = Counter(user.place for bit in cell.given for user in users[bit]
                         if user.place is not None)
         cell.place = votes.most_common(1)[0][0] if votes else ()
-        for bit in cell.ins:
+        for bit in cell.taken:
             maker = makers.get(bit)
             if maker is not None and id(maker) in waits and maker.place is None:
                 waits[id(maker)] -= 1
@@ -215,13 +232,13 @@ def _pack(cells: Iterable[Cell]) -> dict[str, Cell]:
     takes a cell that is a LUT's no more. Return the others by the name of the LUT.
     """
     every = list(cells)
-    users = Counter(bit for cell in every for bit in cell.ins)
-    makers = {bit: cell for cell in every if cell.takes.get("luts") for bit in cell.outs
+    users = Counter(bit for cell in every for bit in cell.taken)
+    makers = {bit: cell for cell in every if cell.takes.get("luts") for bit in cell.given
               if users[bit] == 1}
     shared = {}
     for cell in every:
         if cell.takes.get("flip_flops"):
-            lut = next((makers[bit] for bit in cell.ins if bit in makers), None)
+            lut = next((makers[bit] for bit in cell.taken if bit in makers), None)
             if lut is None:
                 cell.takes = {**cell.takes, "luts": 1}
             else:

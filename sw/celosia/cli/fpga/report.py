@@ -15,7 +15,7 @@ from celosia.cli.fpga.families import RESOURCES, available
 from celosia.cli.fpga.netlist import UNITS
 from celosia.cli.fpga.timing import CriticalPath
 
-__all__ = ["as_data", "as_text", "load", "table"]
+__all__ = ["as_data", "as_text", "columns", "load", "table"]
 
 #: Of the reports; a reader of another number must not guess.
 FORMAT = 1
@@ -96,12 +96,12 @@ def _path_text(path: CriticalPath) -> list[str]:
             f"  through     {' > '.join(path.through)}"]
 
 
-def _columns(rows: Iterable[tuple[str, ...]], indent: str = "") -> list[str]:
+def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return lines with the cells of rows below each other."""
     every = list(rows)
     widths = [max(len(row[index]) for row in every) for index in range(len(every[0]))]
-    return [(indent + "  ".join(cell.ljust(width) if index == 0 else cell.rjust(width)
-                                for index, (cell, width) in enumerate(zip(row, widths,
-                                                                          strict=True)))).rstrip()
+    return ["  ".join(cell.ljust(width) if index == 0 else cell.rjust(width)
+                      for index, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
             for row in every]
 
 
@@ -112,12 +112,12 @@ def as_text(built: BuildResult) -> str:
              f"{made.freq_hz / 1e6:g} MHz, link {made.baud:,} baud, "
              f"fingerprint {made.config.fingerprint:#010x}"), ""]
     have, used = available(made.board.capacity), built.used()
-    lines += _columns([
+    lines += columns([
         ("", "used", "of", ""),
         *((what, f"{used[name]:,}", f"{have[name]:,}", f"{_percent(used[name], have[name]):.1f}%")
           for name, what in RESOURCES.items())])
     lines.append("")
-    lines += _columns([
+    lines += columns([
         ("by unit, after synthesis", *RESOURCES.values()),
         *((UNITS[unit], *(f"{row[name]:,}" for name in RESOURCES))
           for unit, row in built.netlist.by_unit().items())])
