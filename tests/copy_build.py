@@ -28,7 +28,7 @@ def use(monkeypatch, folder):
     monkeypatch.setitem(sys.modules, "celosia.compiler.build", sys.modules[__name__])
 
 
-def build(graph, config, options):
+def build(graph, config, options, places=None, begin=0):
     calls.append(dict(options))
     lines = [f".name {options.get('program', 'copy')}"]
     copies, works = [], []

@@ -129,38 +129,3 @@ for ours, theirs in zip(strategy.run(tf.function(draw)), wanted):
 print("equal")
 """)
     assert "\nequal\n" in text
-
-
-def test_fit_copies_no_variable_between_its_steps(tmp_path):
-    text = run(tmp_path, START + """
-import numpy as np
-from collections import Counter
-from celosia.driver import Device
-from celosia.tensorflow.variables import VariableCell
-with strategy.scope():
-    model = tf.keras.Sequential([
-        tf.keras.layers.Input((40,)), tf.keras.layers.Dense(60), tf.keras.layers.Dense(3)])
-    model.compile("adam", "mse", metrics=["mae"])
-moved = Counter()
-put, get = Device.put, Device.get
-def count_put(self, array, *args, **kwargs):
-    moved["to the chip"] += np.shape(array) == (40, 60)
-    return put(self, array, *args, **kwargs)
-def count_get(self, handle, *args, **kwargs):
-    moved["from the chip"] += handle.shape == (40, 60)
-    return get(self, handle, *args, **kwargs)
-Device.put, Device.get = count_put, count_get
-class Look(tf.keras.callbacks.Callback):
-    def on_train_batch_begin(self, batch, logs=None):
-        self.copies = VariableCell.copies
-    def on_train_batch_end(self, batch, logs=None):
-        assert VariableCell.copies == self.copies, (batch, self.copies, VariableCell.copies)
-x, y = np.ones((64, 40), np.float32), np.ones((64, 3), np.float32)
-model.fit(x, y, batch_size=16, epochs=3, verbose=0, callbacks=[Look()])
-# The kernel and its two moments of Adam go there once and stay.
-assert moved["to the chip"] == 3 and moved["from the chip"] == 0, moved
-model.layers[0].kernel.numpy()
-assert moved["from the chip"] == 1, moved
-print("stayed")
-""")
-    assert "\nstayed\n" in text

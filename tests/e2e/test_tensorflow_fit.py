@@ -112,19 +112,76 @@ say("host", np.abs(seen - host.predict(x[:9], verbose=0)).max())
     assert told["host"] < 0.05
 
 
-def test_no_variable_leaves_the_chip_between_steps(tmp_path):
+@pytest.mark.parametrize("devices", [1, 2, 8])
+def test_between_steps_only_batches_and_gradients_move(tmp_path, devices):
     told = found(run(tmp_path, START + BEGIN + """
+from collections import Counter
+from celosia.driver import Device
 from celosia.tensorflow.variables import VariableCell
-model = make()
-train("first", model)
-first = VariableCell.copies
-train("second", model, epochs=6)
-say("copies", [first, VariableCell.copies - first])
+put, get = Device.put, Device.get
+moved = Counter()
+def count_put(self, array, *args, **kwargs):
+    moved["up"] += np.asarray(array).nbytes
+    return put(self, array, *args, **kwargs)
+def count_get(self, handle):
+    moved["down"] += handle.nbytes
+    return get(self, handle)
+Device.put, Device.get = count_put, count_get
+class Look(tf.keras.callbacks.Callback):
+    def on_train_batch_begin(self, batch, logs=None):
+        moved.clear()
+        self.copies = VariableCell.copies
+    def on_train_batch_end(self, batch, logs=None):
+        self.up, self.down = moved["up"], moved["down"]
+        assert VariableCell.copies == self.copies
+    on_test_batch_begin, on_test_batch_end = on_train_batch_begin, on_train_batch_end
+model = make(lambda: tf.keras.optimizers.Adam())
+look = Look()
+for name in ("train", "again"):
+    train("loss", model, callbacks=[look], epochs=1, batch_size=40)
+    say(name, [look.up, look.down])
+model.evaluate(x, y, batch_size=40, verbose=0, callbacks=[look])
+say("evaluate", [look.up, look.down])
+copies = VariableCell.copies
+model.layers[1].kernel.value.device
+say("device", VariableCell.copies - copies)
 say("read", np.abs(model.get_weights()[0]).sum())
-say("after", VariableCell.copies - first)
-""", devices=2))
-    metrics_of_an_epoch = 4 * 2  # totals and counts of two metrics, of each replica
-    first, more = told["copies"]
-    assert more <= 6 * metrics_of_an_epoch
-    assert told["after"] > more
+say("after", VariableCell.copies - copies)
+""", devices))
+    gradients = (64 * 32 + 32 + 32 * 10 + 10) * 4 * devices if devices > 1 else 0
+    batch = 40 * (64 + 1) * 4
+    counters = 50 * devices  # totals of metrics, numbers of steps
+    for name, joined in (("train", gradients), ("again", gradients), ("evaluate", 0)):
+        up, down = told[name]
+        assert batch + joined <= up <= batch + joined + counters, name
+        assert joined <= down <= joined + counters, name
+    assert told["device"] == 0
+    assert told["after"] > 0
     assert np.isfinite(told["read"])
+
+
+def test_host_time_of_a_step(tmp_path):
+    told = found(run(tmp_path, START + BEGIN + """
+import time
+from celosia.driver import Device
+of_chip = [0.0]
+run = Device.run
+def timed(self, *args, **kwargs):
+    start = time.thread_time()
+    try:
+        return run(self, *args, **kwargs)
+    finally:
+        of_chip[0] += time.thread_time() - start
+Device.run = timed
+class Look(tf.keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.ends = []
+    def on_train_batch_end(self, batch, logs=None):
+        self.ends.append(time.process_time() - of_chip[0])
+model = make()
+look = Look()
+train("loss", model, x[:32 * 6], y[:32 * 6], batch_size=8, callbacks=[look])
+say("milliseconds", 1000 * np.median(np.diff(look.ends)))
+"""))
+    assert told["milliseconds"] <= 5

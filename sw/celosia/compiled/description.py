@@ -82,6 +82,12 @@ class Description:
         first = self.steps[0] if len(self.steps) == 1 else None
         return first if isinstance(first, ChipStep) else None
 
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of external memory that the steps of the chip have together."""
+        return max((step.program.arena_bytes for step in self.steps
+                    if isinstance(step, ChipStep)), default=0)
+
     def _alone(self, what: str) -> ChipStep:
         only = self.on_chip
         if only is None:

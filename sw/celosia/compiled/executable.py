@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -77,31 +78,44 @@ class Resident:
         self.handle.free()
 
 
+@contextmanager
+def _naming(step: ChipStep, name: str) -> Iterator[None]:
+    """Name the largest tensors of a step where memory is too small."""
+    try:
+        yield
+    except OutOfDeviceMemory as error:
+        raise OutOfDeviceMemory(f"{error}\n  {step.largest_tensors(name)}") from None
+
+
 class _LoadedStep:
     """A step of the chip in a device's memory; errors as of `Executable`."""
 
-    def __init__(self, step: ChipStep, name: str, device: Device):
+    def __init__(self, step: ChipStep, name: str, device: Device, arena: DeviceArray | None):
         self.name, self.device = name, device
         self.counters: Mapping[str, int] = {}
         self.runs = 0
-        try:
-            self.loaded = device.load(step.program)
-        except OutOfDeviceMemory as error:
-            raise OutOfDeviceMemory(f"{error}\n  {step.largest_tensors(name)}") from None
-        self._inputs = [self.loaded.array(each.name) for each in step.inputs]
-        self._results = [(each, self.loaded.array(each.name)) for each in step.outputs]
+        with _naming(step, name):
+            self.loaded = device.load(step.program, arena)
+        self.inputs = [(each, self.loaded.array(each.name)) for each in step.inputs]
+        self.results = [(each, self.loaded.array(each.name)) for each in step.outputs]
 
     def run(self, values: Sequence[Any], timeout: int | None) -> list[Resident]:
         """Run on values of the graph's types: arrays, or residents of this device."""
         # All of them before the first is written: one may be where another one goes.
-        contents = [self._content(handle, value) for handle, value
-                    in zip(self._inputs, values, strict=True)]
+        contents = [self._content(handle, value) for (_, handle), value
+                    in zip(self.inputs, values, strict=True)]
         self.runs += 1  # results of the run before may lie where arguments go
-        for handle, content in zip(self._inputs, contents, strict=True):
+        for (_, handle), content in zip(self.inputs, contents, strict=True):
             if content is not None:
                 self.device.put(content, into=handle)
+            self.loaded.filled.add(handle.name)
         self.counters = self.device.run(self.loaded, outputs=(), timeout=timeout).counters
-        return [Resident(argument, handle, self) for argument, handle in self._results]
+        return [Resident(argument, handle, self) for argument, handle in self.results]
+
+    def given(self, index: int) -> Resident:
+        """Return an argument of the last run, as the chip has it."""
+        argument, handle = self.inputs[index]
+        return Resident(argument, handle, self)
 
     def _content(self, handle: DeviceArray, value: Any) -> NDArray[Any] | None:
         """Return what to write into a buffer, None if it is there."""
@@ -151,14 +165,34 @@ class Executable:
         self.counters: Mapping[str, int] = {}
         self.runs = 0
         self._steps: list[tuple[_LoadedStep | HostStep, tuple[int, ...]]] = []
+        #: What all its steps of the chip use, if it has several.
+        self._arena: DeviceArray | None = None
         try:
-            for step in compiled.steps:
-                ready = (_LoadedStep(step, compiled.name, device) if isinstance(step, ChipStep)
-                         else step)
-                self._steps.append((ready, step.takes))
+            self._load([step for step in compiled.steps if isinstance(step, ChipStep)])
         except BaseException:
             self.free()
             raise
+        #: The first step of the chip that takes a value, and which of its arguments that is.
+        self._takers: dict[int, tuple[_LoadedStep, int]] = {}
+        for step, takes in self._steps:
+            if isinstance(step, _LoadedStep):
+                for i, number in enumerate(takes):
+                    self._takers.setdefault(number, (step, i))
+        self._places = {self._takers[i][0].inputs[self._takers[i][1]][1].address
+                        for i in range(len(compiled.inputs)) if i in self._takers}
+        self._written = {handle.address for step, _ in self._steps
+                         if isinstance(step, _LoadedStep) for _, handle in step.results}
+
+    def _load(self, steps: Sequence[ChipStep]) -> None:
+        compiled, device = self.compiled, self.device
+        if len(steps) > 1:
+            largest = max(steps, key=lambda step: step.program.arena_bytes)
+            with _naming(largest, compiled.name):
+                self._arena = device.put(np.zeros(compiled.arena_bytes, np.int8))
+        for step in compiled.steps:
+            ready = (_LoadedStep(step, compiled.name, device, self._arena)
+                     if isinstance(step, ChipStep) else step)
+            self._steps.append((ready, step.takes))
 
     def __enter__(self) -> Self:
         return self
@@ -233,13 +267,17 @@ class Executable:
         check_count(compiled.name, compiled.inputs, len(args))
         values = [self._value(i, each) for i, each in enumerate(args)]
         self.runs += 1
+        placed: dict[int, Resident] = {}  # what a step has taken, arrays of the host too
         for step, takes in self._steps:
-            taken = [values[number] for number in takes]
             if isinstance(step, HostStep):
-                taken = [np.asarray(each) for each in taken]
+                taken = [np.asarray(values[number] if isinstance(values[number], np.ndarray)
+                                    else placed.get(number, values[number])) for number in takes]
                 values += map(np.asarray, interpret(step.graph, taken, peer=peer))
             else:
-                values += step.run(taken, timeout)
+                values += step.run([placed.get(number, values[number]) for number in takes],
+                                   timeout)
+                if self._arena is not None:
+                    placed |= {number: step.given(i) for i, number in enumerate(takes)}
         self.counters = _sum([step.counters for step, _ in self._steps
                               if isinstance(step, _LoadedStep)])
         # Nobody else has a result of the host: it may be an argument, or given twice.
@@ -249,9 +287,10 @@ class Executable:
     def _value(self, index: int, value: Any) -> Any:
         """Return an argument as steps take it; the errors are of all that is wrong with it."""
         argument = self.compiled.inputs[index]
-        # A step that runs writes over what the run before has left there for a later one.
+        # A step that runs may write over what the run before has left for a later one, but for
+        # what is in its place.
         if (not isinstance(value, Resident) or value.handle._device is not self.device
-                or len(self._steps) > 1):
+                or (len(self._steps) > 1 and not self.has(index, value))):
             return host_array(self.compiled.name, index, argument, value)
         value.check()
         if value.type != argument.type:
@@ -261,8 +300,31 @@ class Executable:
                 f"not {describe(value.dtype, value.shape)}")
         return value
 
+    def has(self, index: int, value: Resident) -> bool:
+        """Return whether an array is where the chip wants an argument: nothing is copied then."""
+        if index not in self._takers:
+            return False
+        step, i = self._takers[index]
+        return step.inputs[i][1].address == value.handle.address
+
+    def given(self, index: int) -> Resident | None:
+        """Return an argument of the last run where the chip has it still, for the next one.
+
+        None: there was none, it has written over it, or the host alone takes it.
+        """
+        if index not in self._takers or not self.runs:
+            return None
+        step, i = self._takers[index]
+        return None if step.inputs[i][1].address in self._written else step.given(i)
+
+    def is_state(self, result: Resident) -> bool:
+        """Return whether a result is where a parameter was, for the next run."""
+        return result.handle.address in self._places
+
     def free(self) -> None:
         """Give the device's memory back; StaleHandle if that was done before."""
         for step, _ in self._steps:
             if isinstance(step, _LoadedStep):
                 step.loaded.free()
+        if self._arena is not None:
+            self._arena.free()

@@ -20,6 +20,10 @@ _MOST_NAMED = 3
 class ChipStep:
     """A program of the chip with its buffers.
 
+    All the steps of the chip have one arena. A value that several of them take or give is in one
+    place in it, where nothing else comes as long as a step needs it; so are, from run to run, what
+    results are written over.
+
     Attributes
     ----------
     takes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,17 @@ from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, Step
 from celosia.compiler import cache as programs
+from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError
 from celosia.compiler.pipeline import canonical
-from celosia.compiler.split import host_nodes, on_chip, place_whole, split, written_out
+from celosia.compiler.split import (
+    GraphPart,
+    host_nodes,
+    on_chip,
+    place_whole,
+    split,
+    written_out,
+)
 from celosia.compiler.spmd import partition
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node, Trait, Value, fingerprint, having
@@ -184,13 +192,29 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
         return Compiled.of_chip(_chip_step(level, range(len(inputs)), config, options), config,
                                 name, fingerprint(graph))
     parts, gives = split(level)
-    steps: list[Step] = [
-        _chip_step(canonical(part.graph), part.takes, config, options) if part.where == "chip"
-        else HostStep(part.takes, part.graph, tuple(
-            _host_work(node) for node in part.graph.nodes if node.op != "parameter"))
-        for part in parts]
+    steps = _steps(parts, gives, len(inputs), config, options)
     return Compiled(steps, gives, config, _arguments("arg", inputs),
                     _arguments("result", outputs), name, fingerprint(graph))
+
+
+def _steps(parts: Sequence[GraphPart], gives: Iterable[int], count: int, config: TpuConfig,
+           options: Mapping[str, object]) -> Iterator[Step]:
+    """Yield the steps of a program of ``count`` parameters; those of the chip have one arena."""
+    arena = Arena()
+    last = {number: i for i, part in enumerate(parts) for number in part.takes}
+    last |= dict.fromkeys(gives, len(parts))
+    for i, part in enumerate(parts):
+        if part.where == "chip":
+            level = canonical(part.graph)
+            needed = {number for number, end in last.items() if end > i}
+            step = _chip_step(level, part.takes, config, options,
+                              arena.places(level, part.takes, needed), arena.end)
+            arena.add(step, count)
+            yield step
+        else:
+            yield HostStep(part.takes, part.graph, tuple(
+                _host_work(node) for node in part.graph.nodes if node.op != "parameter"))
+        count += len(part.graph.outputs)
 
 
 def _arguments(what: str, values: Iterable[Value]) -> Iterator[Argument]:
@@ -204,11 +228,12 @@ def _host_work(node: Node) -> WorkInfo:
 
 
 def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
-               options: Mapping[str, object]) -> ChipStep:
+               options: Mapping[str, object], places: Sequence[int | None] | None = None,
+               begin: int = 0) -> ChipStep:
     from celosia.compiler.build import build
-    built = build(level, config, options)
-    places = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
-    return ChipStep(tuple(takes), built.program, built.inputs, built.outputs, built.works, places,
+    built = build(level, config, options, places=places, begin=begin)
+    lie = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
+    return ChipStep(tuple(takes), built.program, built.inputs, built.outputs, built.works, lie,
                     built.proofs, built.apart)
 
 

@@ -163,9 +163,11 @@ def _halves(graph: Graph, work: Work) -> Halves | None:
     return (frozenset(nodes[:middle]), frozenset(nodes[middle:])) if middle else None
 
 
-def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
-        Lowered, int, Emitter, list[Item]]:
+def _fitting(config: TpuConfig, graph: Graph, options: Options, places: Sequence[int | None],
+             begin: int) -> tuple[Lowered, int, Emitter, list[Item]]:
     """Return the work of a graph, the bytes of its arena, and its operations.
+
+    Parameters lie at ``places`` where that says so, all else from ``begin`` on.
 
     Fusion guesses what fits the memories on chip: a group that does not is cut in two, and what
     cannot be cut has no tensors on chip beside it.
@@ -180,7 +182,9 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options) -> tuple[
                 tensor.name = f"result{i}"
         fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
         placed = plan_on_chip(config, lowered.works, fixed) if resident else {}
-        size = plan_arena(lowered.works, fixed, options.memory)
+        for tensor, place in zip(lowered.inputs, places, strict=True):
+            tensor.home = None if place is None else External(place)
+        size = plan_arena(lowered.works, fixed, options.memory, begin)
         found = regions(config, lowered.works, placed, _CONTROL_ROWS)
         if enabled():
             check_homes(config, lowered.works, fixed, size, found, _CONTROL_ROWS)
@@ -205,6 +209,7 @@ def _apart(each: NotFused) -> Apart:
 
 
 def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = None, *,
+          places: Sequence[int | None] | None = None, begin: int = 0,
           trace: Callable[[str], None] | None = None) -> Built:
     """Compile a graph.
 
@@ -216,6 +221,10 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
         The chip.
     options
         Fields of `Options`.
+    places
+        Where parameters lie in the arena, before ``begin``; None: the compiler's choice.
+    begin
+        First byte of the arena for all else.
     trace
         Called with a line for each step; `print` is one.
 
@@ -231,7 +240,8 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     chosen = _options(options or {})
     say = trace or (lambda line: None)
     graph = prepared(graph, config, trace=trace)
-    lowered, size, emitter, items = _fitting(config, graph, chosen)
+    lowered, size, emitter, items = _fitting(
+        config, graph, chosen, places or [None] * len(graph.params), begin)
     say(f"{graph.name}: lowering: {len(lowered.works)} pieces of work, {size} bytes of memory")
     code = generate(config, items)
     say(f"{graph.name}: emission: {len(code.insns)} instructions")

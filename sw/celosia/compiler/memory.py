@@ -75,11 +75,11 @@ def _aligned(size: int) -> int:
     return ceil_div(size, ALIGNMENT) * ALIGNMENT
 
 
-def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> int:
+def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int, begin: int = 0) -> int:
     """Give a home in external memory to every tensor that has none; return the arena's bytes.
 
     Tensors whose lives do not overlap share bytes; those of ``fixed`` (inputs, outputs, constants)
-    come first and share with none. Large tensors choose first.
+    come first and share with none. Large tensors choose first. None begins before ``begin``.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int) -> in
         If the arena would be larger than ``limit`` bytes; the message names the largest tensors
         that are needed at the same time.
     """
-    end = 0
+    end = _aligned(begin)
     for tensor in dict.fromkeys(fixed):
         if tensor.home is None:
             tensor.home = External(end)

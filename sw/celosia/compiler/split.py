@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from celosia.compiler.passes.loops import trips, turn
@@ -82,21 +82,38 @@ def split(graph: Graph) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
     Returns
     -------
     parts
-        Links, chip and host in turns, each only where something is left to do.
+        Links, chip and host in turns, each only where something is left to do. A part of the chip
+        may write results of the graph over donated parameters of their types that no part needs
+        any more: those come first among what it takes and gives, in one order.
     gives
         Numbers of the values that are the graph's results.
     """
     stages, free = _stages(graph)
     numbers = {value: i for i, value in enumerate(graph.params)}
     count = len(numbers)
+    over = {result: given for result, given in _donated(graph).items() if all(
+        stages.get(node, 0) <= stages[result.node] for node in graph.users.get(given, ()))}
     parts = []
     for stage in sorted(set(stages.values())):
         nodes = [node for node in graph.nodes if stages.get(node) == stage]
-        part, results = _part(graph, nodes, free, numbers, stage)
+        part, results = _part(graph, nodes, free, numbers, stage, over)
         parts.append(part)
         numbers.update({value: count + i for i, value in enumerate(results)})
         count += len(results)
     return tuple(parts), tuple(numbers[value] for value in graph.outputs)
+
+
+def _donated(graph: Graph) -> dict[Value, Value]:
+    """Return for results of a graph donated parameters of their types, each in order."""
+    left = [value for value in graph.params
+            if value.node.attrs["donated"] and value not in graph.outputs]
+    found: dict[Value, Value] = {}
+    for value in graph.outputs:
+        given = next((each for each in left if each.type == value.type), None)
+        if given is not None and value.node.op != "parameter" and value not in found:
+            found[value] = given
+            left.remove(given)
+    return found
 
 
 def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
@@ -118,10 +135,24 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
 
 
 def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value, int],
-          stage: int) -> tuple[GraphPart, list[Value]]:
-    """Return the part of some nodes, and the values that it gives."""
+          stage: int, over: Mapping[Value, Value]) -> tuple[GraphPart, list[Value]]:
+    """Return the part of some nodes, and the values that it gives.
+
+    ``over`` says which results may be written over which parameters of the graph.
+    """
     values: dict[Value, Value] = {}
     takes: dict[Value, Value] = {}
+    where = _TURNS[stage % len(_TURNS)]
+    inside = set(nodes)
+    results = [value for node in nodes for value in node.results
+               if value in graph.outputs or _used(graph.users.get(value, ()), inside)]
+    if where == "chip":
+        pairs = {result: over[result] for result in results
+                 if result in over and _used(graph.users.get(over[result], ()), inside, True)}
+        results = [*pairs, *(each for each in results if each not in pairs)]
+        for given in pairs.values():
+            values[given] = takes[given] = parameter(
+                given.type, given.node.attrs["name"], donated=True, source=given.node.source)
 
     def copy(node: Node) -> None:
         operands = tuple(map(find, node.operands))
@@ -138,18 +169,15 @@ def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value,
                                                          source=value.node.source)
         return values[value]
 
-    inside = set(nodes)
     for node in nodes:
         copy(node)
-    results = [value for node in nodes for value in node.results
-               if value in graph.outputs or _used(graph.users.get(value, ()), inside)]
-    where = _TURNS[stage % len(_TURNS)]
     made = Graph(f"{graph.name}_{stage}", takes.values(), [values[value] for value in results])
     return GraphPart(where, made, tuple(numbers[value] for value in takes)), results
 
 
-def _used(users: Iterable[Node], inside: set[Node]) -> bool:
-    return any(node not in inside for node in users)
+def _used(users: Iterable[Node], nodes: set[Node], inside: bool = False) -> bool:
+    """Whether one of the users is outside of some nodes, or inside."""
+    return any((node in nodes) == inside for node in users)
 
 
 def written_out(graph: Graph) -> Graph:

@@ -136,7 +136,8 @@ class Device:
         """
         self._mine(handle)
         if isinstance(handle, LoadedProgram):
-            self._memory.free(handle.arena)
+            if not handle.shares:
+                self._memory.free(handle.arena)
             self._memory.free(handle.code)
             self._code.discard(handle.code)
         elif handle.owner is not None:
@@ -182,13 +183,21 @@ class Device:
         raw = self.transport.read_memory(handle.address, handle.nbytes)
         return np.require(raw, requirements=["C", "W"]).view(handle.dtype).reshape(handle.shape)
 
-    def load(self, program: Program) -> LoadedProgram:
+    def load(self, program: Program, arena: DeviceArray | None = None) -> LoadedProgram:
         """Place a program: its code relocated, its constants, zeros in the rest of its arena.
+
+        Parameters
+        ----------
+        program
+            What to place.
+        arena
+            The array that is its arena, for several programs of one memory: only constants are
+            written there. None: an arena of its own.
 
         Raises
         ------
         ValueError
-            If the program is for another chip, or has no instructions.
+            If the program is for another chip, has no instructions, or needs a larger arena.
         OutOfDeviceMemory
             If it does not fit.
         """
@@ -201,23 +210,33 @@ class Device:
                              f"{differences(program.fingerprint, self.config)}")
         if not program.insns:
             raise ValueError(f"program {name} must have an instruction")
-        arena = self._memory.allocate(program.arena_bytes)
+        if arena is not None:
+            self._mine(arena)
+            if arena.nbytes < program.arena_bytes:
+                raise ValueError(f"arena of program {name} must have {program.arena_bytes} bytes, "
+                                 f"not {arena.nbytes}")
+        at = self._memory.allocate(program.arena_bytes) if arena is None else arena.address
         try:
-            code = program.code(arena)
+            code = program.code(at)
             place = self._memory.allocate(len(code), high=True)
         except Exception:
-            self._memory.free(arena)
+            if arena is None:
+                self._memory.free(at)
             raise
         self._code.add(place)
         self.transport.write_memory(place, code)
-        image = np.zeros(program.arena_bytes, np.uint8)
-        for buffer in program.buffers:
-            if buffer.kind == "constant":
-                raw = np.frombuffer(program.constants[buffer.name].tobytes(), np.uint8)
+        constants = {buffer: np.frombuffer(program.constants[buffer.name].tobytes(), np.uint8)
+                     for buffer in program.buffers if buffer.kind == "constant"}
+        if arena is not None:
+            for buffer, raw in constants.items():
+                if len(raw):
+                    self.transport.write_memory(at + buffer.offset, raw)
+        elif program.arena_bytes:
+            image = np.zeros(program.arena_bytes, np.uint8)
+            for buffer, raw in constants.items():
                 image[buffer.offset:buffer.end] = raw
-        if len(image):
-            self.transport.write_memory(arena, image)
-        return LoadedProgram(self, program, arena, place)
+            self.transport.write_memory(at, image)
+        return LoadedProgram(self, program, at, place, arena is not None)
 
     def run(self, program: LoadedProgram | Program,
             inputs: Mapping[str, ArrayLike | DeviceArray] | None = None, *,

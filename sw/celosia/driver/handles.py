@@ -106,11 +106,14 @@ class LoadedProgram(_Handle):
         Address of its arena.
     code
         Address of its first instruction.
+    shares
+        Whether the arena is an array that was there before it, and stays.
     """
 
-    def __init__(self, device: Owner, program: Program, arena: int, code: int):
+    def __init__(self, device: Owner, program: Program, arena: int, code: int,
+                 shares: bool = False):
         super().__init__(device)
-        self.program, self.arena, self.code = program, arena, code
+        self.program, self.arena, self.code, self.shares = program, arena, code, shares
         self.filled: set[str] = set()
 
     def _what(self) -> str:

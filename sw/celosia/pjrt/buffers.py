@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.compiled import Compiled, Resident
+from celosia.compiled import Executable, Resident
 from celosia.pjrt.errors import as_error
 from celosia.pjrt.events import Event
 from celosia.pjrt.structs import ElementType
@@ -77,15 +77,11 @@ class PjrtBuffer:
         made.ready.set()
         return made
 
-    def argument(self, compiled: Compiled, index: int) -> NDArray[Any] | Resident:
+    def argument(self, executable: Executable, index: int) -> NDArray[Any] | Resident:
         """Return what to give to a program: the place on the chip, if it is the right one."""
-        resident, step = self.resident, compiled.on_chip
-        if resident is not None and step is not None:
-            owner = resident.handle.owner
-            if owner is not None and owner.program is step.program:
-                wanted = step.program.buffer(step.inputs[index].name).offset
-                if resident.handle.address == owner.arena + wanted:
-                    return resident
+        resident = self.resident
+        if resident is not None and executable.has(index, resident):
+            return resident
         return self.fetch()
 
     def fetch(self) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from celosia.pjrt.settings import Settings
 
 __all__ = ["PjrtChip", "Interrupted", "ChipRun"]
 
-#: Results of at most so many bytes go to the host at once: losses and the like.
+#: Results of at most so many bytes go to the host at once: losses and the like. State does not.
 _SMALL = 4096
 #: Seconds that closing waits for the thread.
 _PATIENCE = 5.0
@@ -108,6 +108,8 @@ class PjrtChip:
         self._loaded = Loaded(self._open, leaving=self._leave)
         #: The buffers that the results of the last run of each program are.
         self._results: dict[Executable, Sequence[weakref.ref[PjrtBuffer]]] = {}
+        #: Its arguments: one that is given again is there still, but where state was.
+        self._given: dict[Executable, Sequence[weakref.ref[PjrtBuffer]]] = {}
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -191,7 +193,7 @@ class PjrtChip:
                     buffer.ready.wait()
                     if buffer.ready.error is not None:
                         raise buffer.ready.error
-                self._fill(job, self._run(job, peer))
+                self._run(job, peer)
         except BaseException as error:
             first = error.first if isinstance(error, Cancelled) else error
             if isinstance(first, Interrupted):
@@ -200,10 +202,9 @@ class PjrtChip:
         self.runs += 1
         return None
 
-    def _run(self, job: ChipRun, peer: InterconnectPeer | None) -> Sequence[Any]:
-        compiled = job.program.compiled
+    def _run(self, job: ChipRun, peer: InterconnectPeer | None) -> None:
         executable = self._load(job.program)
-        arguments = [buffer.argument(compiled, i) for i, buffer in enumerate(job.inputs)]
+        arguments = self._arguments(executable, job.inputs)
         for i in job.taken:
             job.inputs[i].donated = True
         self._leave(executable)
@@ -214,18 +215,26 @@ class PjrtChip:
         finally:
             device.on_progress = None  # it has the job, and its arguments
         self._results[executable] = job.outputs
-        return results
-
-    def _fill(self, job: ChipRun, results: Sequence[Any]) -> None:
+        self._given[executable] = [weakref.ref(buffer) for buffer in job.inputs]
         for output, result in zip(job.outputs, results, strict=True):
             if (buffer := output()) is None:
                 continue
             if isinstance(result, Resident):
                 buffer.resident = result
-                if buffer.nbytes <= _SMALL:
+                if buffer.nbytes <= _SMALL and not executable.is_state(result):
                     buffer.fetch()
             else:
                 buffer.host = result
+
+    def _arguments(self, executable: Executable, inputs: Sequence[PjrtBuffer]) -> list[Any]:
+        """Return what to give to a program: places on the chip where they are the right ones."""
+        before = self._given.pop(executable, None)
+        found = []
+        for i, buffer in enumerate(inputs):
+            same = before is not None and before[i]() is buffer
+            place = executable.given(i) if same else None
+            found.append(buffer.argument(executable, i) if place is None else place)
+        return found
 
     def _open(self) -> Device:
         return open(self.settings.backend, config=self.settings.config)
@@ -248,6 +257,7 @@ class PjrtChip:
 
     def _leave(self, executable: Executable) -> None:
         """Bring what is still wanted of the last run of a program to the host."""
+        self._given.pop(executable, None)
         for result in self._results.pop(executable, ()):
             if buffer := result():
                 buffer.leave()

@@ -119,6 +119,7 @@ class Replicated:
         self._traced: dict[Any, Any] = {}
         self._programs: dict[Any, _Program] = {}
         self._cells: dict[Any, list[list[VariableCell] | None]] = {}
+        self._numbers: list[PjrtBuffer] = []
 
     def trace(self, calls: Sequence[CallArguments]) -> Any:
         """Return the function for arguments of one kind, given for each replica, as a graph."""
@@ -180,10 +181,13 @@ class Replicated:
         programs = [self._program(concrete, row, outer, len(shapes) > 1) for row in rows]
         cells = self._cells_of(concrete)
         arguments, chips = [], programs[0].executable.chips
+        if not self._numbers:
+            self._numbers = [upload(chip, np.array(number, np.int32), "the number of a replica")
+                             for number, chip in enumerate(chips)]
         for number, (chip, row) in enumerate(zip(chips, rows, strict=True)):
             more = iter(outer)
             arguments.append([
-                upload(chip, np.array(number, np.int32), "the number of a replica"),
+                self._numbers[number],
                 *(upload(chip, each.numpy(), f"argument {i} of {self.name}")
                   for i, each in enumerate(row)),
                 *(own[number].argument() if own is not None else upload(

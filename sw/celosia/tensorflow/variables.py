@@ -229,6 +229,8 @@ def watch() -> None:
     if hasattr(variable, "_handle"):
         return
     variable._handle = property(_get_handle, _set_handle)
+    # Who asks where it is does not look at its value.
+    variable.device = property(lambda self: bare_handle(self).device)
     call = concrete_function.ConcreteFunction._call_flat
 
     def _call_flat(self: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:

@@ -109,7 +109,7 @@ def test_folder_that_cannot_be_used(copying, tmp_path, monkeypatch):
 
 
 def test_failures_are_not_kept(copying, folder, monkeypatch):
-    monkeypatch.setattr(copying, "build", lambda *args: 1 / 0)
+    monkeypatch.setattr(copying, "build", lambda *args, **where: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         celosia.compile(graph())
     monkeypatch.undo()

@@ -120,6 +120,54 @@ def test_a_run_leaves_results_where_they_are():
             first[4].numpy()
 
 
+#: Two states of one type, and one that is needed, as another shape, after it is written over.
+STATES = parse("""graph states(
+  %0: f32[8,32] "m" donated, %1: f32[8,32] "w" donated, %2: f32[8,32] "x", %3: f32[16] "t" donated
+) {
+  %4 = add(%1, %2) : f32[8,32]
+  %5 = reshape(%3) shape=[4,4] : f32[4,4]
+  %7 = remainder(%4, %2) : f32[8,32]
+  %16 = reshape(%7) shape=[256] : f32[256]
+  %17 = slice(%16) start=[0] limit=[16] stride=[1] : f32[16]
+  %6 = add(%3, %17) : f32[16]
+  %8 = add(%0, %7) : f32[8,32]
+  %9 = add(%1, %8) : f32[8,32]
+  %10 = remainder(%9, %2) : f32[8,32]
+  %12 = reshape(%10) shape=[256] : f32[256]
+  %13 = slice(%12) start=[0] limit=[16] stride=[1] : f32[16]
+  %14 = reshape(%13) shape=[4,4] : f32[4,4]
+  %15 = multiply(%5, %14) : f32[4,4]
+  return %8, %9, %6, %15
+}
+""")
+
+
+def test_state_stays_on_the_chip_from_step_to_step(monkeypatch):
+    compiled = celosia.compile(STATES)
+    assert [step.where for step in compiled.steps] == ["chip", "host", "chip", "host", "chip"]
+    m, w, x = (RNG.standard_normal((8, 32)).astype(np.float32) for _ in range(3))
+    values = wanted = [m, w, np.arange(16, dtype=np.float32)]
+    with celosia.open("model", "core") as device, compiled.load(device) as loaded:
+        moved = []
+        put, get = type(device).put, type(device).get
+        monkeypatch.setattr(type(device), "put", lambda self, array, **to: (
+            moved.append(("put", np.shape(array))), put(self, array, **to))[1])
+        monkeypatch.setattr(type(device), "get", lambda self, handle: (
+            moved.append(("get", handle.shape)), get(self, handle))[1])
+        for _ in range(3):
+            moved.clear()
+            m, w, t, last = loaded.run(*values[:2], x, values[2])
+            values = [m, w, t]
+            *wanted, right = interpret(STATES, [*wanted[:2], x, wanted[2]])
+            crossed = list(moved)
+            np.testing.assert_array_equal(last, right)
+        for found, right in zip(values, wanted, strict=True):
+            np.testing.assert_array_equal(found, right)
+    # Both states stay; down goes what the host divides, and up what it makes of that, and x.
+    large = [each for each in crossed if each[1] == (8, 32)]
+    assert sorted(large) == [("get", (8, 32))] * 2 + [("put", (8, 32))] * 3
+
+
 @pytest.mark.parametrize("what", ["program", "prediction"])
 def test_what_only_one_step_has(what):
     with pytest.raises(ValueError, match=rf"^turns must run on the chip alone to have one {what}: "

@@ -268,6 +268,35 @@ def test_constants_are_loaded_and_the_rest_of_the_arena_is_zero(device):
     assert not loaded.array("s").numpy().any()
 
 
+def test_programs_of_one_arena(device):
+    text = """
+        .chip edge
+        .name {0}
+        .buffer a, int8[8], {1}
+        .buffer b, int8[8], {2}
+        .buffer c, int8[8], constant
+        .data c, 1, 2, 3, 4, 5, 6, 7, {3}
+        load    ub[0], @{4}, fmt=i8, rows=1, cols=8, pitch=8
+        store   ub[0], @{5}, fmt=i8, rows=1, cols=8, pitch=8
+        halt
+        """
+    first = edge(text.format("first", "input", "scratch", 8, "a", "b"))
+    free = device.free_bytes
+    arena = device.put(np.zeros(first.arena_bytes, np.int8))
+    loaded = device.load(first, arena)
+    second = device.load(edge(text.format("second", "scratch", "output", 8, "b", "b")), arena)
+    device.run(loaded, {"a": np.arange(8, dtype=np.int8)}, outputs=())
+    np.testing.assert_array_equal(device.run(second).outputs["b"], np.arange(8))
+    assert loaded.array("c").numpy().tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    for each in (loaded, second, arena):
+        each.free()
+    assert device.free_bytes == free
+    small = device.alloc(8, np.int8)
+    with pytest.raises(ValueError, match=exactly(
+            f"arena of program first must have {first.arena_bytes} bytes, not 8")):
+        device.load(first, small)
+
+
 def test_use_after_free(device, data):
     handle = device.put(np.zeros(4, np.int8))
     handle.free()

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from celosia.driver import Device
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import Client
 from celosia.pjrt.programs import Programs
@@ -75,6 +76,20 @@ def test_a_program_that_nobody_has_leaves_the_chip(client):
     assert kept.resident is None
     np.testing.assert_array_equal(kept.host, x + 1)
     assert len(chip._loaded) == len(client.programs._known) == 0
+
+
+def test_an_argument_that_is_given_again_is_there(client, monkeypatch):
+    executable = client.compile(module(1), OPTIONS)
+    (chip,) = client.chips
+    puts = []
+    put = Device.put
+    monkeypatch.setattr(Device, "put", lambda self, array, **to: (
+        puts.append(np.shape(array)), put(self, array, **to))[1])
+    same, other = (PjrtBuffer.of(chip, np.full((16, 64), value, np.float32)) for value in (1, 5))
+    for buffer, count in ((same, 1), (same, 1), (other, 2), (same, 3)):
+        ((result,),), _ = client.execute(executable, [[buffer]], (), client.chips)
+        np.testing.assert_array_equal(result.read(), buffer.read() + 1)
+        assert len(puts) == count
 
 
 def test_a_program_that_somebody_has_is_known(client):
