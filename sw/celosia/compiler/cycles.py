@@ -28,17 +28,17 @@ def transfer(config: TpuConfig, kind: type[Load | Store], rows: int, columns: in
 
 
 @lru_cache
-def matmul(config: TpuConfig) -> Cost:
-    """Return the cost of a matmul of one row, with weights of its own."""
-    return _cost(config, Matmul.of(MatmulFormat.INT8, False, False, (0, 0, 0), (1, 1, 1),
+def matmul(config: TpuConfig, rows: int = 1) -> Cost:
+    """Return the cost of a matmul with weights of its own."""
+    return _cost(config, Matmul.of(MatmulFormat.INT8, False, False, (0, 0, 0), (rows, 1, 1),
                                    config.dim, (None, None, None)))
 
 
 @lru_cache
-def vector(config: TpuConfig, op: VectorOp = VectorOp.MOV, *sources: Src) -> Cost:
-    """Return the cost of a vector instruction of one row; without ``sources`` of one of a row."""
+def vector(config: TpuConfig, op: VectorOp = VectorOp.MOV, *sources: Src, rows: int = 1) -> Cost:
+    """Return the cost of a vector instruction; without ``sources`` it has one, of rows."""
     kinds = (*(sources or (Src.ACC,)), Src.NONE, Src.NONE)[:3]
-    return _cost(config, Vector.of(op, Post.NONE, Dst.ACC, (0, 0, 0, 0), kinds, (1, 1, 1), 1,
+    return _cost(config, Vector.of(op, Post.NONE, Dst.ACC, (0, 0, 0, 0), kinds, (rows, 1, 1), 1,
                                    Reduce.NONE, ReduceOp.SUM_I, (None,) * 4))
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from celosia.arch.commands import Store
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
+from celosia.compiler import cycles
 from celosia.compiler.accesses import accesses
 from celosia.compiler.lowered import Cluster, Dot, Fill, Move, Tensor, Work
 
@@ -17,16 +20,24 @@ __all__ = ["longest_last"]
 
 
 def _cycles(config: TpuConfig, work: Work) -> float:
-    """Cycles of array or vector unit, about; infinite for control flow and the like."""
+    """Cycles of the unit that has the most to do, of those that compute or move; infinite for
+    control flow and the like.
+    """
     match work:
         case Cluster():
-            panels = math.prod(work.space[:-1]) * math.ceil(work.space[-1] / config.dim)
-            deep = 0
+            rows, panels = math.prod(work.space[:-1]), ceil_div(work.space[-1], config.dim)
+            deep = 0  # tiles of the depth
             if isinstance(work.product, Dot):
-                deep = math.ceil(work.product.lhs.view.shape[2] / config.dim)
-            return panels * max(deep, len(work.nodes), 1)
+                deep = ceil_div(work.product.lhs.view.shape[2], config.dim)
+            elif work.product is not None:
+                *taps, depth, _ = work.product.w.view.shape
+                deep = math.prod(taps) * ceil_div(depth, config.dim)
+            return panels * max(deep * cycles.matmul(config, rows).occupied,
+                                len(work.nodes) * cycles.vector(config, rows=rows).occupied)
         case Move() | Fill():
-            return math.prod(work.dst.view.shape) / config.dim
+            elements = math.prod(work.dst.view.shape)
+            return cycles.transfer(config, Store, ceil_div(elements, config.dim), config.dim,
+                                   work.dst.tensor.element_bytes).occupied
         case _:
             return math.inf
 
@@ -46,10 +57,10 @@ def longest_last(config: TpuConfig, works: Sequence[Work]) -> list[Work]:
     """
     found, rest = None, 0.0
     for i in range(len(works) - 1, -1, -1):
-        work, cycles = works[i], _cycles(config, works[i])
-        if isinstance(work, Cluster) and isinstance(work.product, Dot) and cycles > rest:
+        work, taken = works[i], _cycles(config, works[i])
+        if isinstance(work, Cluster) and isinstance(work.product, Dot) and taken > rest:
             found = i
-        rest += cycles
+        rest += taken
     if found is None:
         return [*works]
     before, after = [*works[:found]], [works[found]]
