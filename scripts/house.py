@@ -29,7 +29,7 @@ LAYERS = (
     "compiled", "compiler", "collectives", "ops", "train", "pjrt", "tensorflow", "serve",
     "celosia", "bench", "cli", "__main__",
     # The chip: its folders are the boxes of docs/chip.md.
-    "celosia_hw", "celosia_hw.stream", "celosia_hw.grid", "celosia_hw.fp",
+    "celosia_hw", "celosia_hw.stream", "celosia_hw.pipeline", "celosia_hw.grid", "celosia_hw.fp",
     "celosia_hw.memory", "celosia_hw.bus", "celosia_hw.commands", "celosia_hw.mxu",
     "celosia_hw.vpu", "celosia_hw.dma", "celosia_hw.scalar", "celosia_hw.host", "celosia_hw.top",
     # What is around it on a board, and what is written of it.

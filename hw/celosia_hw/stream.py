@@ -1,5 +1,6 @@
 """What streams are made of: queues, skid buffers, delays, counts of what is on its way."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal, Value
@@ -105,8 +106,8 @@ class SkidBuffer(wiring.Component):
         return m
 
 
-def delayed(m: Module, value: Any, cycles: int, *, name: str,
-            reset_less: bool = False) -> list[Any]:
+def delayed(m: Module, value: Any, cycles: int, *, name: str, reset_less: bool = False,
+            enables: Sequence[Any] | None = None) -> list[Any]:
     """Return ``value`` as it is, as it was a cycle ago, and so on up to ``cycles`` ago.
 
     Parameters
@@ -115,11 +116,14 @@ def delayed(m: Module, value: Any, cycles: int, *, name: str,
         Of the registers, with their number behind it.
     reset_less
         They are not reset.
+    enables
+        For each register, whether it takes a value in this cycle; without, all always do.
     """
     found = [value]
     for k in range(1, cycles + 1):
         register = Signal.like(value, name=f"{name}{k}", reset_less=reset_less)
-        m.d.sync += register.eq(found[-1])
+        with m.If(1 if enables is None else enables[k - 1]):
+            m.d.sync += register.eq(found[-1])
         found.append(register)
     return found
 

@@ -12,9 +12,11 @@ from amaranth.lib.wiring import In, Out
 from verilated import library
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import lane_latency
 from celosia_hw.grid import Grid
 from celosia_hw.verilog.emit import verilog
-from celosia_hw.vpu.control import LaneSource, control_layout, decode, lane_latency, row_layout
+from celosia_hw.vpu.control import LaneSource, control_layout, row_layout
+from celosia_hw.vpu.decode import decode
 from celosia_hw.vpu.lane import Lane
 from celosia_sim.loops.vectorise import loops
 
@@ -70,7 +72,7 @@ class Lanes(wiring.Component):
         first = decode(m, config, row)
         controls: list[Any] = [first]
         for stage in range(1, lane_latency(config)):
-            control = Signal(control_layout(config), name=f"control{stage}")
+            control = Signal(control_layout(), name=f"control{stage}")
             m.d.sync += control.eq(controls[-1])
             controls.append(control)
         m.d.comb += [

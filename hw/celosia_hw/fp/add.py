@@ -1,12 +1,12 @@
 """fp32 addition, as combinational logic or cut into stages by registers."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from celosia.arch.numerics import NAN
+from celosia_hw.pipeline import Logic, Pipeline
 
 __all__ = ["ADD_CYCLES", "f32_add"]
 
@@ -43,101 +43,93 @@ def f32_add(m: Module, a: Value, b: Value, *, name: str, pipelined: bool = False
         m.d.comb += signal.eq(value)
         return signal
 
-    values = {"a": a, "b": b}
-    for number, stage in enumerate(_STAGES):
-        values = stage(wire, SimpleNamespace(**values))
-        if pipelined and number < ADD_CYCLES:
-            for what, value in values.items():
-                held = Signal(len(value), name=f"{name}_{what}_{number}", reset_less=True)
-                m.d.sync += held.eq(value)
-                values[what] = held
-    return values["sum"]
+    steps = Pipeline([m] * len(_STAGES), _STAGES, {"wire": wire, "a": a, "b": b}, name=f"{name}_",
+                     combinational=not pipelined)
+    return steps.value("sum", ADD_CYCLES)
 
 
-def _order(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
+def _order(wire: _Wire, a: Value, b: Value) -> dict[str, Value]:
     """The operand of larger magnitude comes first: the difference is never negative, and only
     ``big`` needs to be looked at for infinities and NaN.
     """
-    swap = wire("swap", 1, v.a[:31] < v.b[:31])
-    return {"big": wire("big", 32, Mux(swap, v.b, v.a)),
-            "small": wire("small", 32, Mux(swap, v.a, v.b))}
+    swap = wire("swap", 1, a[:31] < b[:31])
+    return {"big": wire("big", 32, Mux(swap, b, a)), "small": wire("small", 32, Mux(swap, a, b))}
 
 
-def _measure(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
+def _measure(wire: _Wire, big: Value, small: Value) -> dict[str, Value]:
     """Take the operands apart: significands with three bits below, guard, round, sticky."""
     def significand(x: Value) -> Value:
         return Mux(x[23:31] == 0, 0, Cat(Const(0, 3), x[:23], Const(1, 1)))
 
-    distance = wire("distance", 8, v.big[23:31] - v.small[23:31])
-    subtract = wire("subtract", 1, v.big[31] ^ v.small[31])
-    infinite = v.big[:31] >= _INF
+    distance = wire("distance", 8, big[23:31] - small[23:31])
+    subtract = wire("subtract", 1, big[31] ^ small[31])
+    infinite = big[:31] >= _INF
     return {
-        "big_sig": wire("big_sig", 27, significand(v.big)),
-        "small_sig": wire("small_sig", 27, significand(v.small)),
+        "big_sig": wire("big_sig", 27, significand(big)),
+        "small_sig": wire("small_sig", 27, significand(small)),
         "shift": wire("shift", 5, Mux(distance > 31, 31, distance)),
-        "subtract": subtract, "exponent": v.big[23:31], "sign": v.big[31],
-        "small_sign": v.small[31], "infinite": wire("infinite", 1, infinite),
-        "nan": wire("nan", 1, (v.big[:31] > _INF) | (subtract & (v.small[:31] >= _INF))),
+        "subtract": subtract, "exponent": big[23:31], "sign": big[31],
+        "small_sign": small[31], "infinite": wire("infinite", 1, infinite),
+        "nan": wire("nan", 1, (big[:31] > _INF) | (subtract & (small[:31] >= _INF))),
     }
 
 
-def _align(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
-    shifted = wire("shifted", 27, v.small_sig >> v.shift)
-    lost = wire("lost", 27, v.small_sig & ~(Const((1 << 27) - 1, 27) << v.shift)[:27])
-    return _kept(v, "small_sig", "shift") | {
-        "aligned": wire("aligned", 27, shifted | lost.any())}
+def _align(wire: _Wire, small_sig: Value, shift: Value) -> dict[str, Value]:
+    shifted = wire("shifted", 27, small_sig >> shift)
+    lost = wire("lost", 27, small_sig & ~(Const((1 << 27) - 1, 27) << shift)[:27])
+    return {"aligned": wire("aligned", 27, shifted | lost.any())}
 
 
-def _add(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
-    total = Mux(v.subtract, v.big_sig - v.aligned, v.big_sig + v.aligned)
-    return _kept(v, "big_sig", "aligned", "subtract") | {"total": wire("total", 28, total)}
+def _add(wire: _Wire, subtract: Value, big_sig: Value, aligned: Value) -> dict[str, Value]:
+    return {"total": wire("total", 28, Mux(subtract, big_sig - aligned, big_sig + aligned))}
 
 
-def _normalise(*steps: int) -> Callable[[_Wire, SimpleNamespace], dict[str, Value]]:
-    """Steps on the way of the leading one to bit 27; ``zeros``: by how far it was away."""
-    def stage(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
-        total, low = v.total, []
-        for step in steps:
-            low.append(wire(f"low{step}", 1, total[28 - step:] == 0))
-            total = wire(f"norm{step}", 28, Mux(low[-1], Cat(Const(0, step), total[:-step]), total))
-        before = getattr(v, "zeros", None)
-        zeros = Cat(*reversed(low), *([] if before is None else [before]))
-        return _kept(v, "total", "zeros") | {"total": total, "zeros": zeros}
-
-    return stage
+def _leading(wire: _Wire, total: Value, steps: tuple[int, ...]) -> tuple[Value, Value]:
+    """Some steps on the way of the leading one to bit 27, and by how far it was away."""
+    low = []
+    for step in steps:
+        low.append(wire(f"low{step}", 1, total[28 - step:] == 0))
+        total = wire(f"norm{step}", 28, Mux(low[-1], Cat(Const(0, step), total[:-step]), total))
+    return total, Cat(*reversed(low))
 
 
-def _round(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
-    nonzero = v.total[27]
-    return _kept(v, "total", "zeros", "exponent", "small_sign") | {
-        "rounded": wire("rounded", 25, (v.total + (7 + v.total[4]))[4:]),
-        "exponent": wire("exponent", 8, v.exponent - v.zeros),
-        "tiny": wire("tiny", 1, ~nonzero | (v.exponent < v.zeros)),
-        "sign": wire("sign", 1, v.sign & (v.small_sign | nonzero)),
+def _bring_near(wire: _Wire, total: Value) -> dict[str, Value]:
+    total, zeros = _leading(wire, total, (16, 8))
+    return {"total": total, "zeros": zeros}
+
+
+def _normalise(wire: _Wire, total: Value, zeros: Value) -> dict[str, Value]:
+    total, fewer = _leading(wire, total, (4, 2, 1))
+    return {"total": total, "zeros": Cat(fewer, zeros)}
+
+
+def _round(wire: _Wire, total: Value, zeros: Value, exponent: Value, sign: Value,
+           small_sign: Value) -> dict[str, Value]:
+    nonzero = total[27]
+    return {
+        "rounded": wire("rounded", 25, (total + (7 + total[4]))[4:]),
+        "exponent": wire("exponent", 8, exponent - zeros),
+        "tiny": wire("tiny", 1, ~nonzero | (exponent < zeros)),
+        "sign": wire("sign", 1, sign & (small_sign | nonzero)),
     }
 
 
-def _pack(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
+def _pack(wire: _Wire, exponent: Value, rounded: Value) -> dict[str, Value]:
     """The significand's leading one adds the 1 that is missing from the exponent; a carry out of
     rounding goes on into it.
     """
-    packed = Cat(Const(0, 23), v.exponent) + v.rounded
-    return _kept(v, "exponent", "rounded") | {"packed": wire("packed", 32, packed)}
+    return {"packed": wire("packed", 32, Cat(Const(0, 23), exponent) + rounded)}
 
 
-def _select(wire: _Wire, v: SimpleNamespace) -> dict[str, Value]:
-    huge = wire("huge", 1, v.infinite | (v.packed >= _INF))
-    magnitude = Mux(v.tiny & ~v.infinite, 0, Mux(huge, _INF, v.packed[:31]))
-    return {"sum": wire("sum", 32, Mux(v.nan, NAN, Cat(magnitude[:31], v.sign)))}
+def _select(wire: _Wire, packed: Value, infinite: Value, tiny: Value, nan: Value,
+            sign: Value) -> dict[str, Value]:
+    huge = wire("huge", 1, infinite | (packed >= _INF))
+    magnitude = Mux(tiny & ~infinite, 0, Mux(huge, _INF, packed[:31]))
+    return {"sum": wire("sum", 32, Mux(nan, NAN, Cat(magnitude[:31], sign)))}
 
 
-def _kept(v: SimpleNamespace, *used: str) -> dict[str, Value]:
-    """What a stage hands on as it is: all but what it ``used`` up or changed."""
-    return {name: value for name, value in vars(v).items() if name not in used}
-
-
-_STAGES = (_order, _measure, _align, _add, _normalise(16, 8), _normalise(4, 2, 1), _round, _pack,
-           _select)
+_STAGES = [[Logic(make)] for make in (
+    _order, _measure, _align, _add, _bring_near, _normalise, _round, _pack, _select)]
 
 #: Cycles from the operands to the sum where registers are between the stages.
 ADD_CYCLES = len(_STAGES) - 1

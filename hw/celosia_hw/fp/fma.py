@@ -11,8 +11,6 @@ enough for that: where the operand is shifted further than two bits to the right
 the sum stays above bit 46, far from the lowest bit.
 """
 
-from types import SimpleNamespace
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 
 from celosia.arch.numerics import NAN
@@ -35,13 +33,13 @@ def _class(x: Value) -> tuple[Value, Value, Value]:
     return x[23:31] == 0, top & (x[:23] == 0), top & (x[:23] != 0)
 
 
-def unpack(m: Module, a: Value, b: Value, c: Value) -> SimpleNamespace:
+def unpack(m: Module, a: Value, b: Value, c: Value) -> dict[str, Value]:
     """Take a * b + c apart.
 
     Returns
     -------
-    SimpleNamespace
-        ``x``, ``y``: significands to be multiplied, 24 bits; ``addend``: that of c;
+    dict
+        ``a_significand``, ``b_significand``: to be multiplied, 24 bits; ``addend``: that of c;
         ``product_exponent``, ``addend_exponent``: signed(10); ``product_sign``, ``addend_sign``;
         ``nan``, ``inf``, ``inf_sign``: what the result is where an operand is not finite.
     """
@@ -55,79 +53,85 @@ def unpack(m: Module, a: Value, b: Value, c: Value) -> SimpleNamespace:
         exponent.eq(Mux(product_zero, _ZERO_EXPONENT, a[23:31] + b[23:31] - 127)),
         addend_exponent.eq(Mux(c_zero, _ZERO_EXPONENT, c[23:31])),
     ]
-    return SimpleNamespace(
-        x=wire(m, Mux(a_zero, 0, Cat(a[:23], Const(1, 1))), "unpacked_x"),
-        y=wire(m, Mux(b_zero, 0, Cat(b[:23], Const(1, 1))), "unpacked_y"),
-        addend=wire(m, Mux(c_zero, 0, Cat(c[:23], Const(1, 1))), "unpacked_addend"),
-        product_exponent=exponent, addend_exponent=addend_exponent,
-        product_sign=product_sign, addend_sign=c[31],
-        nan=(a_nan | b_nan | c_nan | (product_inf & product_zero)
-             | (product_inf & c_inf & (product_sign ^ c[31]))),
-        inf=product_inf | c_inf, inf_sign=Mux(product_inf, product_sign, c[31]),
-    )
+    return {
+        "a_significand": wire(m, Mux(a_zero, 0, Cat(a[:23], Const(1, 1))), "unpacked_a"),
+        "b_significand": wire(m, Mux(b_zero, 0, Cat(b[:23], Const(1, 1))), "unpacked_b"),
+        "addend": wire(m, Mux(c_zero, 0, Cat(c[:23], Const(1, 1))), "unpacked_addend"),
+        "product_exponent": exponent, "addend_exponent": addend_exponent,
+        "product_sign": product_sign, "addend_sign": c[31],
+        "nan": (a_nan | b_nan | c_nan | (product_inf & product_zero)
+                | (product_inf & c_inf & (product_sign ^ c[31]))),
+        "inf": product_inf | c_inf, "inf_sign": Mux(product_inf, product_sign, c[31]),
+    }
 
 
-def compare(m: Module, product_exponent: Value, addend_exponent: Value) -> SimpleNamespace:
+def compare(m: Module, product_exponent: Value, addend_exponent: Value, product_sign: Value,
+            addend_sign: Value) -> dict[str, Value]:
     """Which exponent is larger.
 
     Returns
     -------
-    SimpleNamespace
-        ``swap``: the addend's; ``distance``: by how much, at most 63; ``exponent``: signed(10).
+    dict
+        ``swap``: the addend's; ``distance``: by how much, at most 63; ``exponent``: signed(10);
+        ``subtract``: the signs differ; ``big_sign``: that of the larger exponent; ``zero_sign``:
+        that of a sum that is zero.
     """
     difference = wire(m, product_exponent - addend_exponent, "exponent_difference")
     swap = difference[-1]
     distance = wire(m, Mux(swap, -difference, difference)[:10], "exponent_distance")
-    return SimpleNamespace(
-        swap=swap, distance=Mux(distance[6:].any(), 63, distance[:6]),
-        exponent=Mux(swap, addend_exponent, product_exponent))
+    return {
+        "swap": swap, "distance": Mux(distance[6:].any(), 63, distance[:6]),
+        "exponent": Mux(swap, addend_exponent, product_exponent),
+        "subtract": product_sign ^ addend_sign,
+        "big_sign": Mux(swap, addend_sign, product_sign),
+        "zero_sign": product_sign & addend_sign,
+    }
 
 
-def align(m: Module, product: Value, addend: Value, swap: Value,
-          distance: Value) -> SimpleNamespace:
+def align(m: Module, exact: Value, addend: Value, swap: Value,
+          distance: Value) -> dict[str, Value]:
     """Bring both significands to the larger exponent.
 
     Parameters
     ----------
-    product
-        48 bits, the product of ``x`` and ``y``.
+    exact
+        The product of the significands of a and b, in its lower 48 bits.
 
     Returns
     -------
-    SimpleNamespace
+    dict
         ``big``, ``small``: 50 bits, of the larger and of the smaller exponent.
     """
-    at_product = Cat(Const(0, 2), product)
+    at_product = Cat(Const(0, 2), exact[:48])
     at_addend = Cat(Const(0, 25), addend, Const(0, 1))
     small = wire(m, Mux(swap, at_product, at_addend), "unaligned")
     lost = wire(m, ~(Const((1 << 50) - 1, 50) << distance)[:50] & small, "lost")
     shifted = wire(m, small >> distance, "shifted")
-    return SimpleNamespace(
-        big=Mux(swap, at_addend, at_product),
-        small=Cat(shifted[0] | (lost != 0), shifted[1:]))
+    return {"big": Mux(swap, at_addend, at_product),
+            "small": Cat(shifted[0] | (lost != 0), shifted[1:])}
 
 
 def add(m: Module, big: Value, small: Value, subtract: Value,
-        big_sign: Value) -> SimpleNamespace:
+        big_sign: Value) -> dict[str, Value]:
     """Sum or difference of the aligned significands.
 
     Returns
     -------
-    SimpleNamespace
+    dict
         ``total``: its magnitude, SUM_BITS; ``sign``: of a total that is not zero.
     """
     difference = wire(m, (big - small).as_signed(), "significand_difference")
     negative = wire(m, subtract & difference[-1], "difference_negative")
     total = Mux(subtract, Mux(negative, small - big, difference)[:SUM_BITS], big + small)
-    return SimpleNamespace(total=total[:SUM_BITS], sign=big_sign ^ negative)
+    return {"total": total[:SUM_BITS], "sign": big_sign ^ negative}
 
 
-def normalise(m: Module, total: Value, exponent: Value) -> SimpleNamespace:
+def normalise(m: Module, total: Value, exponent: Value) -> dict[str, Value]:
     """Shift the leading one to the top bit.
 
     Returns
     -------
-    SimpleNamespace
+    dict
         ``significand``: SUM_BITS, the top bit is clear only where the total is zero; ``exponent``:
         biased, signed(11).
     """
@@ -138,12 +142,12 @@ def normalise(m: Module, total: Value, exponent: Value) -> SimpleNamespace:
         steps.append(low)
     result = Signal(signed(11), name="normal_exponent")
     m.d.comb += result.eq(exponent + 2 - Cat(reversed(steps)))
-    return SimpleNamespace(significand=total, exponent=result)
+    return {"significand": total, "exponent": result}
 
 
 def finish(m: Module, significand: Value, exponent: Value, sign: Value, zero_sign: Value,
-           nan: Value, inf: Value, inf_sign: Value) -> Signal:
-    """Round to 24 bits, flush or overflow, pack: the fp32 bit pattern."""
+           nan: Value, inf: Value, inf_sign: Value) -> dict[str, Value]:
+    """``finished``: rounded to 24 bits, flushed or overflown, packed: the fp32 bit pattern."""
     kept = significand[SUM_BITS - 24:]
     half, below = significand[SUM_BITS - 25], significand[:SUM_BITS - 25]
     rounded = wire(m, kept + (half & ((below != 0) | kept[0])), "rounded")
@@ -162,4 +166,4 @@ def finish(m: Module, significand: Value, exponent: Value, sign: Value, zero_sig
         m.d.comb += result.eq(Cat(Const(0, 23), Const(0xFF, 8), sign))
     with m.Else():
         m.d.comb += result.eq(Cat(rounded[:23], final[:8], sign))
-    return result
+    return {"finished": result}

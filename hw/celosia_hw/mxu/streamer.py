@@ -10,6 +10,7 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.mxu.retire import RMW_CYCLES, retire_layout
+from celosia_hw.stream import delayed
 
 __all__ = ["RowStreamer", "rows_layout"]
 
@@ -95,13 +96,8 @@ class RowStreamer(wiring.Component):
             m.d.sync += [active.eq(1), swap_due.eq(command.wload),
                          accumulate.eq(command.accumulate), bf16.eq(command.fmt)]
 
-        conflicts = []
-        valid, row = step, acc.row
-        for k in range(1, RMW_CYCLES):
-            older_valid = Signal(name=f"valid{k}")
-            older = Signal(row_bits(self._config), name=f"row{k}", reset_less=True)
-            m.d.sync += [older_valid.eq(valid), older.eq(row)]
-            conflicts.append(older_valid & (older == acc.row))
-            valid, row = older_valid, older
+        started = delayed(m, step, RMW_CYCLES - 1, name="valid")[1:]
+        rows = delayed(m, acc.row, RMW_CYCLES - 1, name="row", reset_less=True)[1:]
+        conflicts = [valid & (row == acc.row) for valid, row in zip(started, rows, strict=True)]
         m.d.comb += hazard.eq(accumulate & Cat(*conflicts).any())
         return m

@@ -1,23 +1,12 @@
-"""What the lanes are told about a row, decoded once for all of them."""
+"""What the lanes are told about a row, and which of them use a part of the lane."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Value
 from amaranth.lib import data, enum
 
-from celosia.arch.config import TpuConfig
-from celosia.arch.numerics import NAN
 from celosia.arch.vector import Dst, Post, ReduceOp, VectorOp
-from celosia_hw.fp.compare import ordered
-from celosia_hw.fp.convert import f32_flush
-from celosia_hw.vpu.stages import FMA
 
-__all__ = ["SPECIAL_POSTS", "LaneSource", "control_layout", "decode", "lane_latency",
-           "row_layout"]
-
-#: Operations that are a product of integers; shifts are those by powers of two.
-PRODUCT_OPS = (VectorOp.IMUL, VectorOp.SHL, VectorOp.SHR, VectorOp.SAR)
-#: Second stages that end in a rounding; all but the square look into a table.
-SPECIAL_POSTS = (Post.SQUARE, Post.EXP2, Post.LOG2, Post.RECIP, Post.RSQRT, Post.SQRT, Post.DIV)
-_F2I_POSTS = (Post.F2I, Post.F2I_FLOOR, Post.F2I_TRUNC)
+__all__ = ["LaneSource", "carried", "control_layout", "integer", "multiplies", "rounded",
+           "row_layout", "unspecial"]
 
 
 class LaneSource(enum.Enum, shape=3):
@@ -39,29 +28,20 @@ class LaneSource(enum.Enum, shape=3):
     INDEX = 6
 
 
-def lane_latency(config: TpuConfig) -> int:
-    """Cycles from a row's operands to its result.
-
-    With bf16 there are five more, for the special functions, and one less, for the product.
-    """
-    return 14 if config.bf16 else 10
-
-
-def control_layout(config: TpuConfig) -> data.StructLayout:
+def control_layout() -> data.StructLayout:
     """Control of the row at one stage of the lanes.
 
     ``valid``: there is a row. Then one of these says which part of the lane makes the result of the
-    first stage: ``simple`` (one step on the operands), ``product``, ``requant``, ``fma``, ``i2f``.
-    These say which parts of the second stage the row uses: ``fixed`` (fixed point), ``table``,
-    ``special`` (the second rounding), ``div`` (operand c); none where it is one step. ``reduce``:
-    the row is joined with those of its group before it, if it is not the ``first`` of them.
-    ``param``: the instruction's, but a lower bound above the upper one is replaced by that one. The
-    result is the same, and the lanes need not compare the bounds.
+    first stage: ``product``, ``requant``, ``fma``, ``i2f``, or, without any, the operations of one
+    step. These say which parts of the second stage the row uses: ``fixed`` (fixed point),
+    ``table``, ``special`` (the second rounding), ``div`` (operand c); none where it is one step.
+    ``reduce``: the row is joined with those of its group before it, if it is not the ``first`` of
+    them. ``param``: the instruction's, but a lower bound above the upper one is replaced by that
+    one. The result is the same, and the lanes need not compare the bounds.
     """
-    floating = ("fma", "i2f", "fixed", "table", "special", "div") if config.bf16 else ()
-    parts = ("simple", "product", "requant", *floating, "reduce")
     return data.StructLayout({
-        "valid": 1, **{part: 1 for part in parts}, "first": 1, "op": VectorOp, "post": Post,
+        "valid": 1, "product": 1, "requant": 1, "fma": 1, "i2f": 1, "fixed": 1, "table": 1,
+        "special": 1, "div": 1, "reduce": 1, "first": 1, "op": VectorOp, "post": Post,
         "reduce_op": ReduceOp, "dst": Dst, "param": 32,
     })
 
@@ -77,42 +57,26 @@ def row_layout() -> data.StructLayout:
     })
 
 
-def decode(m: Module, config: TpuConfig, row: data.View) -> data.View:
-    """Control of a row, of `row_layout`; without one every part is off."""
-    control = Signal(control_layout(config), name="control")
-    valid, op, post = row.valid, row.op, row.post
-    parts = {"product": PRODUCT_OPS, "requant": (VectorOp.REQUANT,)}
-    seconds = {}
-    if config.bf16:
-        parts |= {"fma": FMA, "i2f": (VectorOp.I2F,)}
-        seconds = {"fixed": (Post.EXP2, *_F2I_POSTS), "table": SPECIAL_POSTS[1:],
-                   "special": SPECIAL_POSTS, "div": (Post.DIV,)}
-    for value, table in ((op, parts), (post, seconds)):
-        for part, items in table.items():
-            m.d.comb += control[part].eq(valid & Cat(value == item for item in items).any())
-    m.d.comb += [
-        control.valid.eq(valid),
-        control.simple.eq(valid & ~Cat(control[part] for part in parts).any()),
-        control.reduce.eq(valid & row.reduce),
-        *(control[name].eq(row[name]) for name in ("first", "reduce_op", "op", "post", "dst")),
-        control.param.eq(_ordered_bounds(m, config, requant=op == VectorOp.REQUANT,
-                                         floating=post == Post.CLAMP_F, param=row.param)),
-    ]
-    return control
+def carried(valid: Value, fma: Value) -> Value:
+    """The row's ``r`` is the result of the first stage, or what a conversion starts from."""
+    return valid & ~fma
 
 
-def _ordered_bounds(m: Module, config: TpuConfig, requant: Value, floating: Value,
-                    param: Value) -> Value:
-    """Bring the bounds in ``param`` into order; only those that the instruction uses matter."""
-    low, high = param[:16], param[16:]
-    low8, high8 = param[8:16], param[16:24]
-    halves = low.as_signed() > high.as_signed()
-    if config.bf16:
-        words = [f32_flush(m, Cat(Const(0, 16), half), f"bound_{name}")
-                 for name, half in (("low", low), ("high", high))]
-        # A lower bound that is NaN stays.
-        above = (ordered(words[0]) > ordered(words[1])) & (words[0] != NAN)
-        halves = Mux(floating, above, halves)
-    return Mux(requant,
-               Cat(param[:8], Mux(low8.as_signed() > high8.as_signed(), high8, low8), high),
-               Cat(Mux(halves, high, low), high))
+def integer(product: Value, requant: Value) -> Value:
+    """The row has a product of integers."""
+    return product | requant
+
+
+def multiplies(product: Value, requant: Value, fma: Value) -> Value:
+    """The row uses the multiplier."""
+    return product | requant | fma
+
+
+def rounded(fma: Value, i2f: Value) -> Value:
+    """The result of the first stage is normalised and rounded."""
+    return fma | i2f
+
+
+def unspecial(valid: Value, special: Value) -> Value:
+    """The row's ``r`` is the result of the second stage."""
+    return valid & ~special

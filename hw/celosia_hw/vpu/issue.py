@@ -7,14 +7,15 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import tree_latency
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.vpu.control import LaneSource, control_layout, decode, row_layout
+from celosia_hw.vpu.control import LaneSource, control_layout, row_layout
+from celosia_hw.vpu.decode import decode
 from celosia_hw.vpu.fetch import at_least_two, is_indexed, is_lane, is_row, is_stream
 from celosia_hw.vpu.indexer import place_layout
 from celosia_hw.vpu.targets import target_layout
-from celosia_hw.vpu.tree import tree_latency
 
 __all__ = ["Issue"]
 
@@ -73,7 +74,7 @@ class Issue(wiring.Component):
             "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
             "indexes": Out(32).array(3),
             "hold": Out(LaneSource).array(3), "select": Out(LaneSource).array(3),
-            "control": Out(control_layout(config)), "target": Out(target_layout(config)),
+            "control": Out(control_layout()), "target": Out(target_layout(config)),
             "busy": Out(1),
         })
 

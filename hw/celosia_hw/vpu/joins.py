@@ -7,13 +7,15 @@ row or of the lower lane is the left operand.
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import LaneStep
 from celosia.arch.numerics import NAN
 from celosia.arch.vector import ReduceOp
 from celosia_hw.fp.add import f32_add
 from celosia_hw.fp.compare import compare
 from celosia_hw.fp.wire import wire
+from celosia_hw.pipeline import Logic
 
-__all__ = ["join"]
+__all__ = ["STAGES", "join"]
 
 
 def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value,
@@ -49,3 +51,16 @@ def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value,
         word = Mux(ordered & compared.nan, NAN, Cat(Mux(zero, 0, word[:23])[:23], word[23:32]))
         word = Mux(chosen(ReduceOp.SUM_F), f32_add(m, a, b, name="join_sum"), word)
     return wire(m, Mux(chosen(ReduceOp.SUM_I), (a + b)[:32], word), "joined")
+
+
+def join_rows(m: Module, config: TpuConfig, valid: Value, reduce: Value, first: Value,
+              reduce_op: Value, r: Value) -> dict[str, Value]:
+    """``r``, or the join of the rows of its group so far."""
+    # The row before is still at the end of this stage, however long ago it was.
+    before = Signal(32, name="joined_row", reset_less=True)
+    with m.If(valid):
+        m.d.sync += before.eq(join(m, config, reduce_op, before, r, ~reduce | first))
+    return {"r": before}
+
+
+STAGES = {LaneStep.REDUCE: (Logic(join_rows, registered=True),)}

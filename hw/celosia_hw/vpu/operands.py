@@ -1,4 +1,4 @@
-"""Where a lane takes its operands from."""
+"""Part of the lane: where it takes its operands from."""
 
 from functools import reduce
 from operator import or_
@@ -8,13 +8,15 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import LaneStep
 from celosia_hw.fp.wire import wire
+from celosia_hw.pipeline import Logic
 from celosia_hw.vpu.control import LaneSource
 
-__all__ = ["load"]
+__all__ = ["STAGES", "load"]
 
 
-def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> list[Signal]:
+def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> dict[str, Signal]:
     """Registers of the operands a, b, c: words that enter the lane in the cycle before.
 
     ``lane`` has the ports of :class:`celosia_hw.vpu.lane.Lane`; ``valid``: a row enters.
@@ -27,7 +29,7 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> list[Signal]:
 
     p = wire(m, Mux(used(LaneSource.P_LANE), lane.p_lane, lane.p), "word_p")
     q = wire(m, Mux(used(LaneSource.Q_LANE), lane.q_lane, lane.q), "word_q")
-    operands = []
+    operands = {}
     for name, hold, select, value in zip("abc", lane.hold, lane.select, lane.indexes, strict=True):
         # A value comes with the instruction's first row.
         waits, numbered = Signal(name=f"waits_{name}"), Signal(name=f"numbered_{name}")
@@ -51,5 +53,8 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> list[Signal]:
             m.d.sync += operand.eq(reduce(or_, (
                 Mux(wire(m, enable, f"{name}_takes_{k}"), word, 0)
                 for k, (word, enable) in enumerate(zip(words, enables, strict=True)))))
-        operands.append(operand)
+        operands[name] = operand
     return operands
+
+
+STAGES = {LaneStep.LOAD: (Logic(load, registered=True),)}

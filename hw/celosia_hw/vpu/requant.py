@@ -1,16 +1,17 @@
-"""Requantise, cut into stages of combinational logic.
+"""Part of the lane: requantise, behind the sum with the bias and the multiplier.
 
-Add the bias | multiply (two stages) | shift by 16s and 8 | shift | round, add the zero point,
-clamp.
+``amount`` | ``coarse``: shift by 16s and 8 | ``fine``: shift | ``finish``: round, add the zero
+point, clamp.
 """
-
-from types import SimpleNamespace
 
 from amaranth.hdl import Cat, Const, Module, Mux, Value
 
+from celosia.arch.lane import LaneStep
 from celosia_hw.fp.wire import wire
+from celosia_hw.pipeline import Logic
+from celosia_hw.vpu.control import integer
 
-__all__ = ["coarse", "edges", "fine", "finish"]
+__all__ = ["STAGES", "coarse", "edges", "fine", "finish"]
 
 #: A shifted product is saturated to this many bits, the half that decides the rounding among them:
 #: more than any zero point can bring back into the range of an int8.
@@ -24,42 +25,45 @@ def _narrow(m: Module, word: Value, amount: Value, step: int, keep: int,
     return kept, ~amount & (Mux(sign, ~word[keep:], word[keep:]) != 0)
 
 
-def coarse(m: Module, product: Value, shifted: Value, high: Value,
-           low: Value) -> dict[str, Value]:
+def amount(requant: Value, b: Value, high: Value) -> dict[str, Value]:
+    """Distance of the shift: ``high``, its 16s, 2 bits; ``low``, the 4 bits below."""
+    return {"high": Mux(requant, b[20:22], high)[:2], "low": b[16:20]}
+
+
+def coarse(m: Module, exact: Value, shifted: Value, high: Value, low: Value) -> dict[str, Value]:
     """First part of the shift.
 
     Parameters
     ----------
-    product
-        Signed, 49 bits.
+    exact
+        The product, signed, 49 bits.
     shifted
         Twice the product, shifted by the 16s of the distance, 33 bits.
-    high
-        The 16s of the distance, 2 bits.
-    low
-        Lower 4 bits of the distance.
+    high, low
+        The distance, of :func:`amount`.
 
     Returns
     -------
     dict
-        ``kept``: 19 bits; ``sign``; ``lost``: a higher bit differs from the sign; ``fine``: 3 bits
-        of the distance that are left.
+        ``kept``: 19 bits; ``negative``; ``lost``: a higher bit differs from the sign;
+        ``distance_left``: 3 bits.
     """
-    sign = product[-1]
-    some, most = (Mux(sign, ~bits, bits) != 0 for bits in (product[42:48], product[26:42]))
-    kept, lost = _narrow(m, shifted[:27], low[3], 8, 19, sign)
-    return {"kept": kept, "sign": sign, "fine": low[:3],
+    negative = exact[-1]
+    some, most = (Mux(negative, ~bits, bits) != 0 for bits in (exact[42:48], exact[26:42]))
+    kept, lost = _narrow(m, shifted[:27], low[3], 8, 19, negative)
+    return {"kept": kept, "negative": negative, "distance_left": low[:3],
             "lost": lost | (~high[1] & (some | (~high[0] & most)))}
 
 
-def fine(m: Module, row: SimpleNamespace) -> dict[str, Value]:
+def fine(m: Module, kept: Value, lost: Value, negative: Value,
+         distance_left: Value) -> dict[str, Value]:
     """Rest of the shift: twice the quotient, rounded down and saturated to 12 bits, signed."""
-    word, lost = row.kept, row.lost
+    word = kept
     for bit, step, keep in ((2, 4, 15), (1, 2, 13), (0, 1, _BITS)):
-        word, more = _narrow(m, word, row.fine[bit], step, keep, row.sign)
+        word, more = _narrow(m, word, distance_left[bit], step, keep, negative)
         lost = lost | more
-    lost = wire(m, lost | (word[-1] != row.sign), "requant_lost")
-    limit = Mux(row.sign, Const(1 << (_BITS - 1), _BITS), Const((1 << (_BITS - 1)) - 1, _BITS))
+    lost = wire(m, lost | (word[-1] != negative), "requant_lost")
+    limit = Mux(negative, Const(1 << (_BITS - 1), _BITS), Const((1 << (_BITS - 1)) - 1, _BITS))
     return {"quotient": Mux(lost, limit, word).as_signed()}
 
 
@@ -70,18 +74,37 @@ def edges(param: Value) -> dict[str, Value]:
             "ceiling": Cat(Const(0, 1), (high - zero)[:9]).as_signed()}
 
 
-def finish(m: Module, row: SimpleNamespace, param: Value) -> Value:
-    """Round to integer, ties towards +infinity, add the zero point and clamp: 8 bits, signed.
+def finish(m: Module, quotient: Value, floor: Value, ceiling: Value,
+           param: Value) -> dict[str, Value]:
+    """Round to integer, ties towards +infinity, add the zero point and clamp.
 
     Parameters
     ----------
-    row
-        With ``quotient`` and the ``floor`` and ``ceiling`` of :func:`edges`.
+    quotient, floor, ceiling
+        Of :func:`fine` and :func:`edges`.
     param
         Bits 0..7 zero point, 8..15 lower bound, 16..23 upper bound, all signed.
+
+    Returns
+    -------
+    dict
+        ``requantised``: 8 bits, signed.
     """
-    rounded = (row.quotient + Cat(Const(1, 1), param[:8]).as_signed())[1:9]
-    below = wire(m, row.quotient < row.floor, "requant_below")
-    above = wire(m, row.quotient > row.ceiling, "requant_above")
-    return wire(m, Mux(above, param[16:24], Mux(below, param[8:16], rounded)).as_signed(),
-                "requantised")
+    near = (quotient + Cat(Const(1, 1), param[:8]).as_signed())[1:9]
+    below = wire(m, quotient < floor, "requant_below")
+    above = wire(m, quotient > ceiling, "requant_above")
+    return {"requantised": wire(
+        m, Mux(above, param[16:24], Mux(below, param[8:16], near)).as_signed(), "requantised")}
+
+
+def requantised_word(m: Module, requant: Value, requantised: Value, r: Value) -> dict[str, Value]:
+    """``r``, which is the requantised word where that is the operation's result."""
+    return {"r": wire(m, Mux(requant, requantised, r)[:32], "rounded_word")}
+
+
+STAGES = {
+    LaneStep.PREPARE: (Logic(amount, integer),),
+    LaneStep.ALIGN: (Logic(coarse, lambda requant: requant),),
+    LaneStep.ADD: (Logic(fine, lambda requant: requant), Logic(edges, lambda requant: requant)),
+    LaneStep.ROUND: (Logic(finish), Logic(requantised_word, lambda valid: valid)),
+}

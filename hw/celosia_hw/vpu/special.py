@@ -1,7 +1,8 @@
-"""The second stages that end in a rounding: square, exp2, log2, recip, div and roots; and f2i.
+"""Part of the lane: second stages that end in a rounding, and those to int32.
 
-They are :mod:`celosia.arch.special` (and ``numerics.f32_square``, ``f32_to_i32``), cut into stages
-of combinational logic::
+Square, exp2, log2, recip, div and roots; and f2i.
+
+They are :mod:`celosia.arch.special` (and ``numerics.f32_square``, ``f32_to_i32``)::
 
     fixed point | segment, table | inner product | outer product, sum | multiply, combine |
     normalise, round
@@ -13,25 +14,25 @@ exponent; sqrt that of rsqrt by the argument's significand, div that of recip by
 the others the quadratic by a power of two. f2i ends after the second of these stages.
 """
 
-from types import SimpleNamespace
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib.memory import Memory
 
+from celosia.arch.lane import LaneStep
 from celosia.arch.special import C0_BITS, C1_BITS, C2_BITS, FRACTION, OFFSET_BITS, SEGMENTS, tables
 from celosia.arch.vector import Post
-from celosia_hw.fp.fma import SUM_BITS
+from celosia_hw.fp import fma
+from celosia_hw.fp.convert import f32_to_i32_round, f32_to_i32_shift
 from celosia_hw.fp.wire import choose, wire
+from celosia_hw.pipeline import Logic
+from celosia_hw.vpu.control import unspecial
 
-__all__ = ["CARRIED", "combine", "inner", "look_up", "multiply", "outer", "segment",
-           "square_value"]
+__all__ = ["STAGES", "TABLES"]
 
-#: Tables, in the order of their addresses, and those of the functions.
+#: Tables, in the order of their addresses.
 _NAMES = ("exp2", "recip", "rsqrt", "log2")
-_TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.DIV: "recip", Post.RSQRT: "rsqrt",
-           Post.SQRT: "rsqrt", Post.LOG2: "log2"}
-#: What :func:`segment` gives and the later stages use.
-CARRIED = ("factor", "exponent", "sign", "nan", "inf", "whole", "minus")
+#: The table of each second stage that looks into one.
+TABLES = {Post.EXP2: "exp2", Post.RECIP: "recip", Post.DIV: "recip", Post.RSQRT: "rsqrt",
+          Post.SQRT: "rsqrt", Post.LOG2: "log2"}
 #: Factor of a value with FRACTION bits behind the point that gives the scale of a product: its bit
 #: 49, which is bit 48 of a sum's significand, is worth 2**(exponent - 127).
 _UNIT = 49 - FRACTION
@@ -39,50 +40,42 @@ _UNIT = 49 - FRACTION
 _EXPONENT_43, _EXPONENT_51, _EXPONENT_52 = 48 - 43 + 127, 49 - 51 + 127, 49 - 52 + 127
 
 
-def look_up(m: Module, address: Value, enable: Value) -> tuple[Value, Value, Value]:
-    """Coefficients c0 (unsigned), c1, c2 (signed), a cycle after their address.
-
-    They keep their value without ``enable``.
-    """
-    rows = [row for name in _NAMES for row in getattr(tables(), name)]
-    coefficients = []
-    for name, bits, column in zip(("c0", "c1", "c2"), (C0_BITS, C1_BITS, C2_BITS),
-                                  zip(*rows, strict=True), strict=True):
-        memory = Memory(shape=bits, depth=len(rows),
-                        init=[word & ((1 << bits) - 1) for word in column])
-        m.submodules[f"table_{name}"] = memory  # type: ignore[arg-type]
-        port = memory.read_port()
-        m.d.comb += [port.addr.eq(address), port.en.eq(enable)]
-        coefficients.append(port.data)
-    c0, c1, c2 = coefficients
-    return c0, c1.as_signed(), c2.as_signed()
+def fixed_point(m: Module, r: Value) -> dict[str, Value]:
+    """``magnitude`` of the argument in fixed point."""
+    return {"magnitude": f32_to_i32_shift(m, r, "second")}
 
 
-def segment(m: Module, post: Value, x: Value, fixed: Value, numerator: Value) -> SimpleNamespace:
+def numerator(c: Value) -> dict[str, Value]:
+    """``numerator``: what a quotient needs of the operands."""
+    return {"numerator": c}
+
+
+def segment(m: Module, post: Value, r: Value, magnitude: Value,
+            numerator: Value) -> dict[str, Value]:
     """Take the argument apart.
 
     Parameters
     ----------
-    x
+    r
         fp32 bit pattern, not flushed.
-    fixed
-        Its magnitude in fixed point, of :func:`celosia_hw.fp.convert.f32_to_i32_shift`.
+    magnitude
+        In fixed point, of :func:`celosia_hw.fp.convert.f32_to_i32_shift`.
     numerator
         Of div: fp32 bit pattern, not flushed.
 
     Returns
     -------
-    SimpleNamespace
+    dict
         ``address`` of the coefficients; ``offset`` within the segment; ``factor``; ``exponent`` of
         the product, signed(10); ``whole`` (of log2): magnitude of the integral part, 8 bits;
         ``minus``: the product is to be subtracted from it; ``sign``, ``nan``, ``inf`` of the
         result.
     """
-    biased, fraction, negative = x[23:31], x[:23], x[31]
+    biased, fraction, negative = r[23:31], r[:23], r[31]
     zero, top = wire(m, biased == 0, "special_zero"), wire(m, biased == 0xFF, "special_top")
     is_nan, is_inf = top & (fraction != 0), top & (fraction == 0)
 
-    power = wire(m, Mux(negative, -fixed[:33], fixed[:33])[:33], "special_power")  # of exp2
+    power = wire(m, Mux(negative, -magnitude[:33], magnitude[:33])[:33], "special_power")  # of exp2
     huge = biased >= 127 + 7
     halved = fraction[22]  # of log2: significands from 1.5 on
     whole = Signal(signed(9), name="special_whole")
@@ -128,40 +121,93 @@ def segment(m: Module, post: Value, x: Value, fixed: Value, numerator: Value) ->
                      shape=shape, name=f"special_{name}")
         for name, shape in (("segment", 7), ("offset", OFFSET_BITS), ("factor", 24),
                             ("exponent", signed(10)), ("sign", 1), ("nan", 1), ("inf", 1))}
-    tables = {item: _NAMES.index(name) for item, name in _TABLES.items()}
-    function = choose(m, post, tables, 0, shape=2, name="special_function")
+    numbers = {item: _NAMES.index(name) for item, name in TABLES.items()}
+    function = choose(m, post, numbers, 0, shape=2, name="special_function")
     assert SEGMENTS == 1 << len(results["segment"])
     address = Cat(results.pop("segment"), function)
-    return SimpleNamespace(
-        address=address, whole=Mux(whole < 0, -whole, whole)[:8], minus=(whole < 0) ^ halved,
-        **results)
+    return {"address": address, "whole": Mux(whole < 0, -whole, whole)[:8],
+            "minus": (whole < 0) ^ halved, **results}
 
 
-def inner(m: Module, c2: Value, offset: Value) -> Value:
-    """Product of the quadratic's second coefficient, signed(16)."""
-    return (c2 * offset)[OFFSET_BITS:].as_signed()
+def look_up(m: Module, address: Value, table: Value) -> dict[str, Value]:
+    """Coefficients ``c0`` (unsigned), ``c1``, ``c2`` (signed), a cycle after their address.
+
+    They keep their value without ``table``.
+    """
+    rows = [row for name in _NAMES for row in getattr(tables(), name)]
+    coefficients = []
+    for name, bits, column in zip(("c0", "c1", "c2"), (C0_BITS, C1_BITS, C2_BITS),
+                                  zip(*rows, strict=True), strict=True):
+        memory = Memory(shape=bits, depth=len(rows),
+                        init=[word & ((1 << bits) - 1) for word in column])
+        m.submodules[f"table_{name}"] = memory  # type: ignore[arg-type]
+        port = memory.read_port()
+        m.d.comb += [port.addr.eq(address), port.en.eq(table)]
+        coefficients.append(port.data)
+    c0, c1, c2 = coefficients
+    return {"c0": c0, "c1": c1.as_signed(), "c2": c2.as_signed()}
 
 
-def outer(m: Module, c0: Value, c1: Value, product: Value, offset: Value) -> Value:
-    """Value of the quadratic, 30 bits, FRACTION of them behind the point."""
-    slope = wire(m, c1 + product, "special_slope")
-    return (c0 + (slope * offset)[OFFSET_BITS:].as_signed())[:30]
+def converted(m: Module, post: Value, fixed: Value, r: Value,
+              magnitude: Value) -> dict[str, Value]:
+    """``r``, or the int32 of it where the second stage is a conversion."""
+    whole = f32_to_i32_round(m, r, magnitude, post == Post.F2I_FLOOR, post == Post.F2I_TRUNC, "f2i")
+    return {"r": Mux(fixed, whole, r)}
 
 
-def square_value(factor: Value) -> Value:
-    """Value whose product with ``factor`` is its square."""
-    return Cat(Const(0, 3), factor)
+def inner(c2: Value, offset: Value) -> dict[str, Value]:
+    """``inner``: the offset times the quadratic's second coefficient, signed(16)."""
+    return {"inner": (c2 * offset)[OFFSET_BITS:].as_signed()}
 
 
-def multiply(m: Module, factor: Value, value: Value) -> Value:
-    """Product, 52 bits: a distance from 1 is at most one half, a quadratic elsewhere about 1."""
-    return (factor * value)[:52]
+def outer(m: Module, c0: Value, c1: Value, inner: Value, offset: Value) -> dict[str, Value]:
+    """``quadratic``: its value, 30 bits, FRACTION of them behind the point."""
+    slope = wire(m, c1 + inner, "special_slope")
+    return {"quadratic": (c0 + (slope * offset)[OFFSET_BITS:].as_signed())[:30]}
 
 
-def combine(m: Module, logarithm: Value, product: Value, whole: Value, minus: Value) -> Value:
-    """Significand of the result, SUM_BITS; ``logarithm``: add its integral part, if it has one."""
-    part = wire(m, product[9:], "special_part")
+def second_factor(table: Value, quadratic: Value, factor: Value) -> dict[str, Value]:
+    """``value``: the quadratic, or that whose product with ``factor`` is its square."""
+    return {"value": Mux(table, quadratic, Cat(Const(0, 3), factor))}
+
+
+def scale(m: Module, factor: Value, value: Value) -> dict[str, Value]:
+    """``scaled``: the product, 52 bits.
+
+    A distance from 1 is at most one half, a quadratic elsewhere about 1.
+    """
+    return {"scaled": wire(m, (factor * value)[:52], "special_product")}
+
+
+def combine(m: Module, post: Value, scaled: Value, whole: Value,
+            minus: Value) -> dict[str, Value]:
+    """``total``: significand of the result, SUM_BITS; of a logarithm with its integral part."""
+    part = wire(m, scaled[9:], "special_part")
     base = wire(m, Cat(Const(0, 43), whole), "special_base")
-    total = Mux(minus, base - part, base + part)[:SUM_BITS]
-    half = Cat(product[0] | product[1], product[2:])  # what leaves below sets the lowest bit
-    return Mux(logarithm & (whole != 0), total, half)[:SUM_BITS]
+    added = Mux(minus, base - part, base + part)[:fma.SUM_BITS]
+    half = Cat(scaled[0] | scaled[1], scaled[2:])  # what leaves below sets the lowest bit
+    return {"total": Mux((post == Post.LOG2) & (whole != 0), added, half)[:fma.SUM_BITS]}
+
+
+def signs(sign: Value) -> dict[str, Value]:
+    """The sign of a result that is zero or infinite is that of any other."""
+    return {"zero_sign": sign, "inf_sign": sign}
+
+
+def special_word(special: Value, finished: Value, r: Value) -> dict[str, Value]:
+    """``r``, which is the rounded result where the second stage has one."""
+    return {"r": Mux(special, finished, r)}
+
+
+STAGES = {
+    LaneStep.PREPARE: (Logic(numerator, lambda div: div),),
+    LaneStep.SECOND: (Logic(fixed_point, lambda fixed: fixed),),
+    LaneStep.LOOK_UP: (Logic(segment, lambda special: special),
+                       Logic(look_up, lambda table: table, registered=True),
+                       Logic(converted, unspecial)),
+    LaneStep.INNER: (Logic(inner, lambda table: table),),
+    LaneStep.OUTER: (Logic(outer), Logic(second_factor, lambda special: special)),
+    LaneStep.SCALE: (Logic(scale), Logic(combine, lambda special: special)),
+    LaneStep.ROUND_SPECIAL: (Logic(signs), Logic(fma.normalise), Logic(fma.finish),
+                             Logic(special_word, lambda valid: valid)),
+}

@@ -1,4 +1,4 @@
-"""First stage of the lane: the operations of one step, on one adder and one comparison.
+"""Part of the lane: the operations of one step, on one adder and one comparison.
 
 ``decode`` | ``start`` | ``result``, with registers between. Of operands a, b, c the middle part
 makes a sum, of a or a gate of a and b and of an addend, and compares a and b; the last takes the
@@ -10,20 +10,24 @@ not one step; a constant other than 0 and all ones is no result, so that its sig
 is chosen is b or the sum, never c. The compiler composes such functions of several operations.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
-from types import SimpleNamespace
+from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data
 from amaranth.utils import bits_for
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import LaneStep
 from celosia.arch.numerics import NAN
 from celosia.arch.vector import FLOAT_OPS, VectorOp
 from celosia_hw.fp.compare import compare
 from celosia_hw.fp.wire import wire
+from celosia_hw.pipeline import Logic
+from celosia_hw.vpu.control import carried
 
-__all__ = ["STEPS", "Addend", "Gate", "Step", "Take", "decode", "result", "start"]
+__all__ = ["STAGES", "STEPS", "Addend", "Gate", "Step", "Take", "decode", "result", "start"]
 
 
 class Gate(IntEnum):
@@ -55,7 +59,13 @@ class Take(IntEnum):
 
 _BITS = {"gate": bits_for(max(Gate)), "addend": bits_for(max(Addend)),
          "take": bits_for(max(Take))}
-_FLOATING = ("floating", "unordered", "finite", "negated", "absolute")
+#: Fields of a :class:`Step` that the operands meet, and those that the result does.
+_OPERAND_FIELDS = ("gate", "addend", "power", "down", "whole", "unsigned", "floating", "finite")
+_RESULT_FIELDS = ("take", "less", "equal", "inverted", "unordered", "negated", "absolute")
+#: What a comparison finds: a < b, the gate is not 0; of floating point that a or b counts as zero,
+#: that one is NaN, and that a is finite where that is asked for.
+_COMPARED = data.StructLayout(
+    {"below": 1, "different": 1, "a_zero": 1, "b_zero": 1, "nan": 1, "finite": 1})
 
 
 @dataclass(frozen=True)
@@ -128,64 +138,81 @@ STEPS: dict[VectorOp, Step] = {
 }
 
 
-def decode(m: Module, config: TpuConfig, op: Value) -> dict[str, Value]:
-    """Fields of the :class:`Step` of ``op``."""
-    table = {item: step for item, step in STEPS.items() if config.bf16 or item not in FLOAT_OPS}
-    found = {item: wire(m, op == item, f"step_is_{item.name.lower()}") for item in table}
-    return {
-        field.name: Cat(
-            Cat(found[item] for item, step in table.items()
-                if getattr(step, field.name) >> bit & 1).any()
-            for bit in range(_BITS.get(field.name, 1)))
-        for field in fields(Step) if config.bf16 or field.name not in _FLOATING}
+def _layout(names: tuple[str, ...]) -> data.StructLayout:
+    return data.StructLayout({name: _BITS.get(name, 1) for name in names})
 
 
-def start(m: Module, config: TpuConfig, row: SimpleNamespace) -> dict[str, Value]:
-    """Sum and comparison of the operands of a ``row`` with decoded fields.
+def decode(m: Module, config: TpuConfig, op: Value) -> dict[str, data.View]:
+    """Fields of the :class:`Step` of ``op``: ``step`` for the operands, ``choice`` for the result.
 
-    Returns what :func:`result` needs: ``total``, the sum; ``top``, its sign as a factor; ``other``,
-    b or 0; and bits.
+    A chip without bf16 has those of floating point, too; they are 0.
     """
-    a, b, c = row.a, row.b, row.c
-    gate = wire(m, Mux(row.gate[1], Mux(row.gate[0], a ^ b, a | b), Mux(row.gate[0], a & b, a)),
+    table = {item: step for item, step in STEPS.items() if config.bf16 or item not in FLOAT_OPS}
+    chosen = {item: wire(m, op == item, f"step_is_{item.name.lower()}") for item in table}
+    views = {"step": Signal(_layout(_OPERAND_FIELDS), name="decoded_step"),
+             "choice": Signal(_layout(_RESULT_FIELDS), name="decoded_choice")}
+    for view in views.values():
+        for name in view.shape().members:
+            m.d.comb += view[name].eq(Cat(
+                Cat(chosen[item] for item, step in table.items()
+                    if getattr(step, name) >> bit & 1).any()
+                for bit in range(_BITS.get(name, 1))))
+    return views
+
+
+def start(m: Module, config: TpuConfig, a: Value, b: Value, c: Value, step: data.View,
+          choice: data.View) -> dict[str, Any]:
+    """Sum and comparison of the operands.
+
+    ``total``: the sum; ``top``: its sign as a factor; ``other``: b or 0; ``compared``: bits.
+    """
+    gate = wire(m, Mux(step.gate[1], Mux(step.gate[0], a ^ b, a | b), Mux(step.gate[0], a & b, a)),
                 "gate")
-    addend = wire(m, Mux(row.addend[1], Mux(row.addend[0], c, ~b), Mux(row.addend[0], b, 0))[:32],
-                  "addend")
-    carry = row.addend == Addend.NOT_B
+    addend = wire(m, Mux(step.addend[1], Mux(step.addend[0], c, ~b),
+                         Mux(step.addend[0], b, 0))[:32], "addend")
+    carry = step.addend == Addend.NOT_B
     total = wire(m, (Cat(Const(1, 1), gate) + Cat(carry, addend))[1:33], "total")
-    found: dict[str, Value] = {
-        "total": total, "top": total[31] & ~row.unsigned,
-        "other": Mux(row.take == Take.MASK, 0, b), "different": gate != 0,
-        **{name: getattr(row, name) for name in ("take", "less", "equal", "inverted")},
-    }
-    if not config.bf16:
-        return {**found, "below": a.as_signed() < b.as_signed()}
-    compared = compare(m, a, b, row.floating, "step")
-    return {
-        **found, "below": compared.below, "a_zero": compared.a_zero, "b_zero": compared.b_zero,
-        "has_nan": compared.nan, "is_finite": row.finite & (a[23:31] != 0xFF),
-        **{name: getattr(row, name) for name in ("unordered", "negated", "absolute")},
-    }
-
-
-def result(m: Module, config: TpuConfig, row: SimpleNamespace) -> Signal:
-    """Result of what :func:`start` made, 32 bits."""
-    masked, chosen = row.take == Take.MASK, row.take == Take.CHOICE
-    below, equal = row.below, ~row.different
+    compared = Signal(_COMPARED, name="compared")
+    m.d.comb += compared.different.eq(gate != 0)
     if config.bf16:
-        zeros = row.a_zero & row.b_zero  # equal, whatever their signs
+        found = compare(m, a, b, step.floating, "step")
+        m.d.comb += [
+            compared.below.eq(found.below), compared.a_zero.eq(found.a_zero),
+            compared.b_zero.eq(found.b_zero), compared.nan.eq(found.nan),
+            compared.finite.eq(step.finite & (a[23:31] != 0xFF)),
+        ]
+    else:
+        m.d.comb += compared.below.eq(a.as_signed() < b.as_signed())
+    return {"total": total, "top": total[31] & ~step.unsigned,
+            "other": Mux(choice.take == Take.MASK, 0, b), "compared": compared}
+
+
+def result(m: Module, config: TpuConfig, choice: data.View, total: Value, other: Value,
+           compared: data.View) -> dict[str, Value]:
+    """``r``: the result of what :func:`start` made, 32 bits."""
+    masked, chosen = choice.take == Take.MASK, choice.take == Take.CHOICE
+    below, equal = compared.below, ~compared.different
+    if config.bf16:
+        zeros = compared.a_zero & compared.b_zero  # equal, whatever their signs
         below, equal = below & ~(zeros & masked), equal | zeros
-    holds = ((row.less & below) | (row.equal & equal)) ^ row.inverted
+    holds = ((choice.less & below) | (choice.equal & equal)) ^ choice.inverted
     if config.bf16:
-        holds = Mux(row.has_nan, row.unordered, holds | row.is_finite)
+        holds = Mux(compared.nan, choice.unordered, holds | compared.finite)
     holds = wire(m, holds, "condition")
-    other = wire(m, masked | (chosen & holds), "take_other")
-    flip = wire(m, (row.take == Take.INVERTED) | (masked & holds), "take_flipped")
-    word = wire(m, Mux(other, row.other, row.total), "taken")
+    takes_other = wire(m, masked | (chosen & holds), "take_other")
+    flip = wire(m, (choice.take == Take.INVERTED) | (masked & holds), "take_flipped")
+    word = wire(m, Mux(takes_other, other, total), "taken")
     word = wire(m, Mux(flip, ~word, word), "flipped")
     if not config.bf16:
-        return word
-    flushed = chosen & Mux(holds, row.b_zero, row.a_zero)
-    sign = (word[31] ^ row.negated) & ~row.absolute
-    return wire(m, Mux(row.has_nan & chosen, NAN,
-                       Cat(Mux(flushed, 0, word[:23])[:23], word[23:31], sign)), "step")
+        return {"r": word}
+    flushed = chosen & Mux(holds, compared.b_zero, compared.a_zero)
+    sign = (word[31] ^ choice.negated) & ~choice.absolute
+    return {"r": wire(m, Mux(compared.nan & chosen, NAN,
+                             Cat(Mux(flushed, 0, word[:23])[:23], word[23:31], sign)), "step")}
+
+
+STAGES = {
+    LaneStep.LOAD: (Logic(decode, lambda valid: valid),),
+    LaneStep.PREPARE: (Logic(start, lambda valid: valid),),
+    LaneStep.MULTIPLY: (Logic(result, carried),),
+}

@@ -1,24 +1,21 @@
 """Behind the lanes: joins the lanes of a row to one word."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2, exact_log2
+from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import tree_latency
 from celosia_hw.grid import Grid
 from celosia_hw.memory.reader import words_layout
+from celosia_hw.pipeline import Logic, Pipeline
 from celosia_hw.stream import delayed
-from celosia_hw.vpu import stages
 from celosia_hw.vpu.joins import join
+from celosia_hw.vpu.seconds import convert
 from celosia_hw.vpu.targets import target_layout
 
-__all__ = ["LaneTree", "tree_latency"]
-
-
-def tree_latency(config: TpuConfig) -> int:
-    """Cycles from the lanes' result to the row that comes of it."""
-    return exact_log2(config.dim) + 1
+__all__ = ["LaneTree"]
 
 
 class _Join(wiring.Component):
@@ -109,40 +106,51 @@ class LaneTree(wiring.Component):
         })
 
     def elaborate(self, platform):  # noqa: D102
-        config = self._config
         m = Module()
-        valid, target = self.i_valid, self.i_target
-        words = [self.i_words[lane] for lane in range(config.dim)]
-
-        valids = delayed(m, self.i_valid, exact_log2(config.dim), name="valid")
-        for level in range(exact_log2(config.dim)):
-            count = len(words) // 2
-            joins = Grid(lambda: _Join(config), module=f"vpu_join{count}", cols=count,
-                         shared=("active", "op"), active="active")
-            m.submodules[f"joins{count}"] = joins  # type: ignore[arg-type]
-            ports = joins.members
-            m.d.comb += [
-                ports["active"].eq(valid), ports["op"].eq(target.reduce_op),
-                ports["a"].eq(Cat(words[0::2])), ports["b"].eq(Cat(words[1::2])),
-            ]
-            words = [ports["joined"].word_select(i, 32) for i in range(count)]
-            following = Signal(target_layout(config), name=f"target{level}", reset_less=True)
-            with m.If(valid):
-                m.d.sync += following.eq(target)
-            valid, target = valids[level + 1], following
-
-        bits = ceil_log2(config.dim)
-        m.submodules.places = places = Grid(
-            lambda: _Place(bits), module="vpu_place", cols=config.dim,
-            shared=("active", "word", "all", "first", "lane"), active="active")
-        ports = places.members
+        latency = tree_latency(self._config)
+        row = Logic(lambda: {"words": self.i_words.as_value(), "target": self.i_target},
+                    lambda valid: valid)
+        level = Logic(_join_level, registered=True)
+        place = Logic(_place, registered=True)
+        stages = [[level] for _ in range(latency - 1)] + [[place]]
+        valids = delayed(m, self.i_valid, latency, name="valid")
+        rows = Pipeline([m] * latency, [[row, *stages[0]], *stages[1:]], {"config": self._config},
+                        controls=[{"valid": valid} for valid in valids])
         m.d.comb += [
-            ports["active"].eq(valid), ports["all"].eq(~target.collect),
-            ports["word"].eq(stages.convert(m, config, target.dst, words[0])),
-            ports["first"].eq(target.first), ports["lane"].eq(target.lane),
-            ports["number"].eq(Cat(Const(lane, bits) for lane in range(config.dim))),
-            self.o_words.as_value().eq(ports["placed"]),
+            self.coming.eq(valids[-2]), self.target.eq(rows.value("target", latency - 1)),
+            self.o_valid.eq(valids[-1]), self.o_words.as_value().eq(rows.value("words", latency)),
         ]
-        m.d.comb += [self.coming.eq(valid), self.target.eq(target)]
-        m.d.sync += self.o_valid.eq(valid)
         return m
+
+
+def _join_level(m: Module, config: TpuConfig, valid: Value, words: Value,
+                target: data.View) -> dict[str, Value]:
+    """``words``: half as many, each the join of two neighbours."""
+    pairs = [words.word_select(k, 32) for k in range(len(words) // 32)]
+    count = len(pairs) // 2
+    joins = Grid(lambda: _Join(config), module=f"vpu_join{count}", cols=count,
+                 shared=("active", "op"), active="active")
+    m.submodules[f"joins{count}"] = joins  # type: ignore[arg-type]
+    ports = joins.members
+    m.d.comb += [
+        ports["active"].eq(valid), ports["op"].eq(target.reduce_op),
+        ports["a"].eq(Cat(pairs[0::2])), ports["b"].eq(Cat(pairs[1::2])),
+    ]
+    return {"words": ports["joined"]}
+
+
+def _place(m: Module, config: TpuConfig, valid: Value, words: Value,
+           target: data.View) -> dict[str, Value]:
+    """``words``: the one word that is left, converted, in all lanes or in one."""
+    bits = ceil_log2(config.dim)
+    m.submodules.places = places = Grid(
+        lambda: _Place(bits), module="vpu_place", cols=config.dim,
+        shared=("active", "word", "all", "first", "lane"), active="active")
+    ports = places.members
+    m.d.comb += [
+        ports["active"].eq(valid), ports["all"].eq(~target.collect),
+        ports["word"].eq(convert(m, config, target.dst, words)["r"]),
+        ports["first"].eq(target.first), ports["lane"].eq(target.lane),
+        ports["number"].eq(Cat(Const(lane, bits) for lane in range(config.dim))),
+    ]
+    return {"words": ports["placed"]}

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import lane_latency, tree_latency
 from celosia.arch.registers import Activity
 from celosia_hw.commands import UnitSignature, vector_layout
 from celosia_hw.grid import Grid
@@ -16,7 +17,6 @@ from celosia_hw.memory.ports import row_bits as address_bits
 from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from celosia_hw.stream import delayed, outstanding
-from celosia_hw.vpu.control import lane_latency
 from celosia_hw.vpu.fetch import OperandFetch
 from celosia_hw.vpu.indexer import Indexer
 from celosia_hw.vpu.issue import Issue
@@ -24,8 +24,7 @@ from celosia_hw.vpu.lane import Lane
 from celosia_hw.vpu.mover import Mover
 from celosia_hw.vpu.moves import MoveTarget, pick, tag_layout
 from celosia_hw.vpu.results import Results
-from celosia_hw.vpu.targets import target_layout
-from celosia_hw.vpu.tree import LaneTree, tree_latency
+from celosia_hw.vpu.tree import LaneTree
 
 __all__ = ["VectorUnit"]
 
@@ -134,12 +133,8 @@ class VectorUnit(wiring.Component):
         m.d.comb += issue.room.eq(rows != depth)
 
         controls = delayed(m, issue.control, latency, name="control")
-        targets = [issue.target]
-        for stage, control in enumerate(controls[:-1], 1):
-            following = Signal(target_layout(config), name=f"target{stage}", reset_less=True)
-            with m.If(control.valid):
-                m.d.sync += following.eq(targets[-1])
-            targets.append(following)
+        targets = delayed(m, issue.target, latency, name="target", reset_less=True,
+                          enables=[control.valid for control in controls])
 
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.dim,

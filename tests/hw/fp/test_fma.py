@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 
 from celosia.arch import numerics
 from celosia_hw.fp import fma
+from celosia_hw.pipeline import Logic, Pipeline
 from hw.simulation import World
 from hw.vpu_bench import CORNERS
 
@@ -14,20 +15,13 @@ VECTORS = 3000
 
 def fused(m, a, b, c):
     """All stages with nothing between them."""
-    u = fma.unpack(m, a, b, c)
-    d = fma.compare(m, u.product_exponent, u.addend_exponent)
-    product = Signal(48)
-    m.d.comb += product.eq(u.x * u.y)
-    s = fma.align(m, product, u.addend, d.swap, d.distance)
-    big_sign = Signal()
-    with m.If(d.swap):
-        m.d.comb += big_sign.eq(u.addend_sign)
-    with m.Else():
-        m.d.comb += big_sign.eq(u.product_sign)
-    t = fma.add(m, s.big, s.small, u.product_sign ^ u.addend_sign, big_sign)
-    n = fma.normalise(m, t.total, d.exponent)
-    return fma.finish(m, n.significand, n.exponent, t.sign, u.product_sign & u.addend_sign,
-                      u.nan, u.inf, u.inf_sign)
+    def multiply(a_significand, b_significand):
+        return {"exact": a_significand * b_significand}
+
+    parts = (fma.unpack, multiply, fma.compare, fma.align, fma.add, fma.normalise, fma.finish)
+    stages = [[Logic(part)] for part in parts]
+    row = Pipeline([m] * len(stages), stages, {"a": a, "b": b, "c": c}, combinational=True)
+    return row.value("finished", len(stages))
 
 
 @functools.cache

@@ -4,8 +4,9 @@ import random
 
 from amaranth.sim import Simulator
 
+from celosia.arch.lane import lane_latency
 from celosia.arch.vector import Dst, VectorOp
-from celosia_hw.vpu.control import LaneSource, lane_latency
+from celosia_hw.vpu.control import LaneSource
 from celosia_hw.vpu.lane import Lane
 from hw.vpu_bench import INT8
 
@@ -61,7 +62,7 @@ def test_every_source_of_every_operand():
             if valid:
                 expected[cycle] = {VectorOp.MOV: a, VectorOp.XOR: a ^ b,
                                    VectorOp.SELECT: b if a else c}[op]
-            history.insert(0, {"valid": valid, "simple": valid, "op": op, "dst": Dst.ACC})
+            history.insert(0, {"valid": valid, "op": op, "dst": Dst.ACC})
             for port, control in zip(dut.control, history, strict=False):
                 ctx.set(port, control)
             await ctx.tick()

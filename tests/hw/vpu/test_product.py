@@ -1,10 +1,9 @@
 """The stages of the multiplier with nothing between them, against Python's integers."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
+from amaranth.lib import data
 from amaranth.sim import Simulator
 
 from celosia_hw.vpu import product
@@ -21,24 +20,22 @@ def evaluate(config, rows):
     """Return factor, sum and shifted sum of rows: word, top, b, and what is set of the fields."""
     m = Module()
     word, top = Signal(32), Signal()
-    row = SimpleNamespace(b=Signal(32), power=Signal(), down=Signal(), whole=Signal())
-    y = product.factor(m, row)
-    distance = product.distance(m, row)
-    for name, value in product.partial(config, word, top, y).items():
-        setattr(row, name, value)
+    b, step = Signal(32), Signal(data.StructLayout({"power": 1, "down": 1, "whole": 1}))
+    y = product.factor(m, b, step)["y"]
     total = Signal(product.PRODUCT_BITS)
-    m.d.comb += total.eq(product.total(m, config, row))
+    exact = product.total(m, config, **product.partial(m, config, word, top, y))["exact"]
+    m.d.comb += total.eq(exact)
+    shifted = product.shift(m, total, **product.distance(b, step))["shifted"]
     outputs = [Signal(32), total, Signal(33)]
-    m.d.comb += [outputs[0].eq(y), outputs[2].eq(product.shift(m, total, distance))]
+    m.d.comb += [outputs[0].eq(y), outputs[2].eq(shifted)]
     found = []
 
     async def bench(ctx):
-        for value, sign, b, fields in rows:
+        for value, sign, factor, fields in rows:
             ctx.set(word, value)
             ctx.set(top, sign)
-            ctx.set(row.b, b)
-            for name in ("power", "down", "whole"):
-                ctx.set(getattr(row, name), name in fields)
+            ctx.set(b, factor)
+            ctx.set(step, {name: name in fields for name in ("power", "down", "whole")})
             found.append([ctx.get(output) for output in outputs])
 
     simulator = Simulator(m)

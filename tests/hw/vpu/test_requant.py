@@ -1,7 +1,5 @@
 """Requantise in the lane's stages, against its Python model: every shift, every bit."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal, signed
@@ -34,11 +32,11 @@ def products():
 def test_as_the_model_has_it(param):
     m, word, scale = Module(), Signal(signed(PRODUCT_BITS)), Signal(6)
     bounds = Signal(24, init=sum((value & 0xFF) << 8 * k for k, value in enumerate(param)))
-    shifted = product.shift(m, word, scale[4:])
-    row = SimpleNamespace(**coarse(m, word, shifted, scale[4:], scale[:4]))
-    row = SimpleNamespace(**fine(m, row), **edges(bounds))
+    shifted = product.shift(m, word, scale[4:])["shifted"]
+    quotient = fine(m, **coarse(m, word, shifted, scale[4:], scale[:4]))
     result = Signal(signed(8))
-    m.d.comb += result.eq(finish(m, row, bounds))
+    m.d.comb += result.eq(
+        finish(m, **quotient, **edges(bounds), param=bounds)["requantised"])
     cases = [(total, multiplier, shift) for total, multiplier in products()
              for shift in range(64)]
     found = []

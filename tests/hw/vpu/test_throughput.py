@@ -1,8 +1,8 @@
 import pytest
 
+from celosia.arch.lane import tree_latency
 from celosia.arch.registers import Activity
 from celosia.arch.vector import Dst, Post, Reduce, Src, VectorOp
-from celosia_hw.vpu.tree import tree_latency
 from hw.vpu_bench import BOTH, INT8, WIDE_INT8, check
 from hw.vpu_vectors import LOW, NONE, Operand, Vector, memories
 

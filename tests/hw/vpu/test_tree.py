@@ -6,9 +6,10 @@ import pytest
 from amaranth.sim import Simulator
 
 from celosia.arch import numerics
+from celosia.arch.lane import tree_latency
 from celosia.arch.vector import Dst, ReduceOp
 from celosia.model.lanes import JOINS
-from celosia_hw.vpu.tree import LaneTree, tree_latency
+from celosia_hw.vpu.tree import LaneTree
 from hw.vpu_bench import BOTH, CORNERS, INT8
 
 

@@ -2,10 +2,9 @@ import random
 
 import pytest
 
+from celosia.arch.lane import lane_latency, tree_latency
 from celosia.arch.registers import Activity
 from celosia.arch.vector import Dst, Reduce, Src, VectorOp
-from celosia_hw.vpu.control import lane_latency
-from celosia_hw.vpu.tree import tree_latency
 from hw.vpu_bench import BOTH, INT8, WIDE_INT8, check
 from hw.vpu_vectors import LOW, NONE, Operand, Vector, memories, random_vector
 

@@ -1,8 +1,7 @@
-"""Parts of the lane: what each operation does at each stage, combinationally.
+"""Parts of the lane: second stages of one step, and the conversion to the destination.
 
-An operation on the multiply-add data path is one entry in ``FMA``, a second stage of one step on
-floating point one in ``POSTS``. (Operations of one step are in :mod:`celosia_hw.vpu.steps`, second
-stages that end in a rounding in :mod:`celosia_hw.vpu.special`.)
+A second stage of one step on floating point is one entry in ``POSTS``. (Those that end in a
+rounding are in :mod:`celosia_hw.vpu.special`.)
 """
 
 from collections.abc import Callable
@@ -10,18 +9,17 @@ from collections.abc import Callable
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import LaneStep
 from celosia.arch.numerics import NAN
-from celosia.arch.vector import Dst, Post, VectorOp
+from celosia.arch.vector import Dst, Post
 from celosia_hw.fp.compare import f32_max, ordered
 from celosia_hw.fp.convert import f32_flush, f32_to_bf16
 from celosia_hw.fp.wire import choose, wire
+from celosia_hw.pipeline import Logic
 
-__all__ = ["FMA", "POSTS", "clamp", "convert", "posts"]
+__all__ = ["POSTS", "STAGES", "clamp", "convert", "posts"]
 
 Second = Callable[[Module, Value, Value], Value]
-
-_ONE = Const(0x3F800000, 32)
-_MINUS_ZERO = Const(0x80000000, 32)
 
 
 def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
@@ -34,15 +32,6 @@ def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
     x, low, high = words or (x, low, high)
     result = Mux(above, high, Mux(below, low, x))
     return wire(m, result if words else result.as_signed(), name)
-
-
-#: Operands (x, y, z) of the multiply-add x * y + z.
-FMA: dict[VectorOp, Callable[[Value, Value, Value], tuple[Value, Value, Value]]] = {
-    VectorOp.FADD: lambda a, b, c: (a, _ONE, b),
-    VectorOp.FSUB: lambda a, b, c: (a, _ONE, Cat(b[:31], ~b[31])),
-    VectorOp.FMUL: lambda a, b, c: (a, b, _MINUS_ZERO),
-    VectorOp.FFMA: lambda a, b, c: (a, b, c),
-}
 
 
 def _clamp_i(m: Module, post: Value, x: Value, param: Value) -> Value:
@@ -76,24 +65,30 @@ POSTS: dict[Post, Second] = {
 }
 
 
-def posts(m: Module, config: TpuConfig, post: Value, x: Value, param: Value) -> Value:
-    """Result of the second stage ``post`` if it is of one step, else ``x``; 32 bits."""
-    word = _clamp_i(m, post, x, param)
+def posts(m: Module, config: TpuConfig, post: Value, r: Value, param: Value) -> dict[str, Value]:
+    """``r`` after the second stage ``post`` if that is of one step, else as it is; 32 bits."""
+    word = _clamp_i(m, post, r, param)
     if not config.bf16:
-        return word
-    results = {item: function(m, x, param) for item, function in POSTS.items()}
-    return choose(m, post, results, word, name="second")
+        return {"r": word}
+    results = {item: function(m, r, param) for item, function in POSTS.items()}
+    return {"r": choose(m, post, results, word, name="second")}
 
 
-def convert(m: Module, config: TpuConfig, dst: Value, x: Value) -> Value:
-    """Word as it is stored: see `celosia_hw.memory.writer.result_layout`.
+def convert(m: Module, config: TpuConfig, dst: Value, r: Value) -> dict[str, Value]:
+    """``r`` as it is stored: see `celosia_hw.memory.writer.result_layout`.
 
     Of an int8 the bits that the unified buffer has for a lane; the others are any.
     """
-    bits, negative = config.lane_bits, x[31]
-    beyond = wire(m, (dst == Dst.UB_I8) & (Mux(negative, ~x[7:31], x[7:31]) != 0), "saturates")
+    bits, negative = config.lane_bits, r[31]
+    beyond = wire(m, (dst == Dst.UB_I8) & (Mux(negative, ~r[7:31], r[7:31]) != 0), "saturates")
     limit = Mux(negative, Const(-128, signed(bits)), Const(127, signed(bits)))
-    word = Cat(wire(m, Mux(beyond, limit[:bits], x[:bits]), "saturated"), x[bits:])
-    if not config.bf16:
-        return word
-    return Mux(dst == Dst.UB_BF16, f32_to_bf16(m, x, "bf16"), word)
+    word = Cat(wire(m, Mux(beyond, limit[:bits], r[:bits]), "saturated"), r[bits:])
+    if config.bf16:
+        word = Mux(dst == Dst.UB_BF16, f32_to_bf16(m, r, "bf16"), word)
+    return {"r": word}
+
+
+STAGES = {
+    LaneStep.SECOND: (Logic(posts, lambda valid: valid),),
+    LaneStep.CONVERT: (Logic(convert, lambda valid: valid),),
+}
