@@ -96,3 +96,17 @@ def test_division_by_a_constant(dtype, by, name):
     assert ("while" in ops_of(after)) == (name == "while")
     inputs = [np.array([0, 1, 5, 6, 7, 8, 2**31, 2**32 - 1], np.uint32)]
     assert_equal(interpret(after, inputs), interpret(graph, inputs))
+
+
+@pytest.mark.parametrize(("dtype", "by"), [
+    *((DType.U32, by) for by in (2**32 - 1, 2**31 + 5, 2**30 - 1, 2**29)),
+    *((DType.I32, by) for by in (2**31 - 1, -2**31, -(2**30) - 7, 2**29 + 3))])
+def test_quotients_of_few_bits_are_written_out(dtype, by):
+    x = parameter(TensorType(dtype, (11,)))
+    divisor = op("broadcast", constant(by, dtype), shape=(11,))
+    graph = Graph("g", [x], [op("divide", x, divisor), op("remainder", x, divisor)])
+    after = canonical(graph)
+    assert "while" not in ops_of(after)
+    near = [0, 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, by]
+    inputs = [np.array([each % 2**32 for each in near], np.uint32).view(dtype.numpy)]
+    assert_equal(interpret(after, inputs), interpret(graph, inputs))

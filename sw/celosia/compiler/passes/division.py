@@ -1,7 +1,8 @@
 """Quotients, remainders and powers of integers, which the vector unit has no instruction for.
 
 By a power of two they are shifts and masks. Otherwise they are a loop over 32 bits, the long
-division of binary numbers and repeated squaring: exact, and short as a program.
+division of binary numbers and repeated squaring: exact, and short as a program; where a divisor is
+known whose quotients have few bits, those are written out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from celosia.graph import DType, Graph, TensorType, Value, parameter
 __all__ = ["integer_division", "integer_power"]
 
 _INDEX = TensorType(DType.I32)
+#: Bits of a quotient that are written out.
+_MOST_BITS = 4
+#: Bits of what is divided.
+_BITS = WORD_MASK.bit_length()
 
 
 def _loop(b: Builder, values: Sequence[Value],
@@ -47,6 +52,7 @@ def integer_division(b: Builder, name: str, x: Value, y: Value) -> Value:
     if signed:
         n, d = _magnitude(b, n), _magnitude(b, d)
     zero = b.full(0, n.type)
+    bits = _BITS + 1 - abs(int(known)).bit_length() if known else _BITS
 
     def step(i: Value, values: Sequence[Value]) -> Sequence[Value]:
         quotient, rest, n, d = values
@@ -59,7 +65,11 @@ def integer_division(b: Builder, name: str, x: Value, y: Value) -> Value:
         one = b("shift_left", b.full(1, n.type), at)
         return [b("select", goes, b("or", quotient, one), quotient), rest, n, d]
 
-    quotient, rest, *_ = _loop(b, [zero, zero, n, d], step)
+    if bits <= _MOST_BITS:
+        assert known is not None
+        quotient, rest = _written_out(b, n, abs(int(known)), bits)
+    else:
+        quotient, rest, *_ = _loop(b, [zero, zero, n, d], step)
     if signed:
         negative = b.compare("lt", x, 0)
         if name == "remainder":
@@ -74,6 +84,17 @@ def integer_division(b: Builder, name: str, x: Value, y: Value) -> Value:
         return found
     # Bits beyond those of the type fall away.
     return b.convert(b.bitcast(found, DType.I32), x.dtype)
+
+
+def _written_out(b: Builder, n: Value, divisor: int, bits: int) -> tuple[Value, Value]:
+    """Return the quotient, of so many bits at most, and the rest."""
+    quotient, rest = b.full(0, n.type), n
+    for bit in reversed(range(bits)):
+        part = b.full(np.uint32(divisor << bit), n.type)
+        goes = b.compare("ge", rest, part)
+        rest = b("select", goes, b("subtract", rest, part), rest)
+        quotient = b("select", goes, b("or", quotient, 1 << bit), quotient)
+    return quotient, rest
 
 
 def _magnitude(b: Builder, x: Value) -> Value:
