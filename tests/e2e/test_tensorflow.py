@@ -110,9 +110,10 @@ for optimizer in ('adam', 'rmsprop'):
 """
 
 
-def test_optimisers_take_the_slices_of_an_embedding_as_on_the_host(tmp_path):
-    text = run(tmp_path, START + EMBED)
-    host = run(tmp_path, HOST.replace("DEVICES", "1") + EMBED, module=None)
+@pytest.mark.parametrize("devices", [1, 8])
+def test_optimisers_take_the_slices_of_an_embedding_as_on_the_host(tmp_path, devices):
+    text = run(tmp_path, START + EMBED, devices)
+    host = run(tmp_path, HOST.replace("DEVICES", str(devices)) + EMBED, module=None)
     np.testing.assert_allclose(losses(text), losses(host), rtol=0.02)
     assert len(losses(text)) == 6
 

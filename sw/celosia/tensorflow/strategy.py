@@ -162,10 +162,14 @@ class _Extended(mirrored_strategy.MirroredExtended):
     def _get_cross_device_ops(self, value: Any) -> Any:
         return self._cross_device_ops
 
+    def _replica(self) -> Any:
+        """Return the replica of the program that is traced, in its `merge_call` too; or None."""
+        stack = tf.compat.v1.get_default_graph()._distribution_strategy_stack
+        found = [mode.replica_context for mode in stack]
+        return next((each for each in reversed(found) if isinstance(each, _Replica)), None)
+
     def _in_program(self) -> bool:
-        """Whether a program is traced: in its `merge_call` if in no replica."""
-        return any(isinstance(mode.replica_context, _Replica)
-                   for mode in tf.compat.v1.get_default_graph()._distribution_strategy_stack)
+        return self._replica() is not None
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
         if self._in_program() and callable(kwargs.get("initial_value")):
@@ -186,18 +190,31 @@ class _Extended(mirrored_strategy.MirroredExtended):
 
     def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         count = self._num_replicas_in_sync
+        share = count if reduce_op == reduce_util.ReduceOp.MEAN else 1
 
         def reduced(each: Any) -> Any:
-            if count == 1:  # slices are left apart, for optimisers square each of them
-                if isinstance(each, tf.IndexedSlices):
-                    _divide_slices()
-                return each
             if isinstance(each, tf.IndexedSlices):
+                # Slices are left apart, for optimisers square each of them. Only where replicas
+                # have different numbers of them they are one sum.
+                if count == 1 or each.values.shape.is_fully_defined():
+                    _divide_slices()
+                    return self._joined(each, share)
                 each = tf.convert_to_tensor(each)
+            if count == 1:
+                return each
             each = sum_of_replicas(each, count)
-            return each / count if reduce_op == reduce_util.ReduceOp.MEAN else each
+            return each / count if share > 1 else each
 
         return tf.nest.map_structure(reduced, value)
+
+    def _joined(self, slices: Any, share: int) -> Any:
+        """Return the slices of all replicas, one behind the other."""
+        if self._num_replicas_in_sync == 1:
+            return slices
+        replica = self._replica()
+        values = replica.all_gather(slices.values, 0)
+        return tf.IndexedSlices(values / share if share > 1 else values,
+                                replica.all_gather(slices.indices, 0), slices.dense_shape)
 
     def _call_for_each_replica(self, fn: Any, args: Any, kwargs: Any) -> Any:
         return self._run(fn, args, kwargs)
