@@ -3,8 +3,8 @@
 A canonical graph is lowered to a list of `Work`, in the order in which it runs. Each piece of work
 reads tensors and writes tensors; what lies between is known to itself alone. It equals itself only.
 The files of `celosia.compiler.emit` make operations of it, block after block, as if they ran one
-after another; `celosia.compiler.codegen` finds an order in which the units of the chip overlap, and
-loops.
+after another, and loops of blocks; `celosia.compiler.codegen` finds an order in which the units of
+the chip overlap.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
@@ -152,6 +153,8 @@ class Dot:
     transpose of ``lhs``, (K, M) in the format of the array, is written there, for later products.
     """
 
+    kind: ClassVar[str] = "dot"
+
     fmt: MatmulFormat
     lhs: Access
     rhs: Access
@@ -166,6 +169,8 @@ class Convolution:
     kernel width, inputs, outputs), last strides 1. Output (b, i, j, o) is the sum over (p, q, c) of
     x[b, i * stride[0] + p * dilation[0], j * stride[1] + q * dilation[1], c] * w[p, q, c, o].
     """
+
+    kind: ClassVar[str] = "convolution"
 
     fmt: MatmulFormat
     x: Access
@@ -249,6 +254,27 @@ class Cluster:
     writes: tuple[Write, ...]
     source: str = ""
 
+    @property
+    def kind(self) -> str:
+        """What reports call it."""
+        return "map" if self.product is None else self.product.kind
+
+    @property
+    def unit(self) -> str:
+        """What does most of it."""
+        return "the vector unit" if self.product is None else "the array"
+
+    @property
+    def macs(self) -> int:
+        """Products that it sums."""
+        match self.product:
+            case Dot(lhs=lhs):
+                return math.prod(lhs.view.shape) * self.space[-1]
+            case Convolution(w=w):
+                return math.prod(self.space) * math.prod(w.view.shape[:-1])
+            case None:
+                return 0
+
 
 @dataclass(frozen=True, eq=False)
 class Move:
@@ -256,6 +282,9 @@ class Move:
 
     Where source and target overlap in memory, they are the same bytes in the same order.
     """
+
+    kind: ClassVar[str] = "move"
+    unit: ClassVar[str] = "load and store"
 
     src: Access
     dst: Access
@@ -266,6 +295,9 @@ class Move:
 class Fill:
     """Set all elements of a view to a word: what an accumulator that is stored there holds."""
 
+    kind: ClassVar[str] = "fill"
+    unit: ClassVar[str] = "load and store"
+
     dst: Access
     word: int
     source: str = ""
@@ -274,6 +306,9 @@ class Fill:
 @dataclass(frozen=True, eq=False)
 class GatherRows:
     """Row i of ``dst`` (K, C) is the row of ``table`` (R, C) that ``indices`` (K,) names."""
+
+    kind: ClassVar[str] = "gather"
+    unit: ClassVar[str] = "the vector unit"
 
     table: Access
     indices: Access
@@ -288,6 +323,9 @@ class ScatterRows:
     ``table`` is changed in place.
     """
 
+    kind: ClassVar[str] = "scatter"
+    unit: ClassVar[str] = "the vector unit"
+
     table: Access
     indices: Access
     updates: Access
@@ -297,6 +335,9 @@ class ScatterRows:
 @dataclass(frozen=True, eq=False)
 class ReadWord:
     """Bring one word of a tensor, a number of bytes, into the scalar register that is ``base``."""
+
+    kind: ClassVar[str] = "read"
+    unit: ClassVar[str] = "the scalar unit"
 
     base: Base
     access: Access
@@ -316,6 +357,9 @@ class While:
         in each.
     """
 
+    kind: ClassVar[str] = "while"
+    unit: ClassVar[str] = "the scalar unit"
+
     cond: tuple[Work, ...]
     predicate: Access | None
     body: tuple[Work, ...]
@@ -328,11 +372,16 @@ class While:
 class Case:
     """Run the branch that ``index`` (an i32) names; the last one where there is no such branch."""
 
+    kind: ClassVar[str] = "case"
+    unit: ClassVar[str] = "the scalar unit"
+
     index: Access
     branches: tuple[tuple[Work, ...], ...]
     source: str = ""
 
 
+#: All have a ``kind`` that reports name, a ``unit`` that does most of it, and a ``source``, for
+#: messages.
 Work = (Cluster | Move | Fill | GatherRows | ScatterRows | ReadWord | While | Case)
 
 

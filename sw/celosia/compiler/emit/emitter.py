@@ -25,8 +25,6 @@ from celosia.compiler.lowered import (
     Access,
     Case,
     Cluster,
-    Convolution,
-    Dot,
     Fill,
     GatherRows,
     Move,
@@ -142,37 +140,15 @@ class Emitter:
         """Record what a piece of work does."""
         moved = 0 if inner(work) else sum(
             _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
-        macs = rows = 0
         names: tuple[str, ...] = ()
-        match work:
-            case Cluster(product=product):
-                kind, reason = "map", "the vector unit"
-                names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
-                panels = ceil_div(work.space[-1], self.config.dim)
-                rows = math.prod(work.space[:-1]) * panels * steps
-                if isinstance(product, Dot):
-                    kind, reason = "dot", "the array"
-                    macs = math.prod(product.lhs.view.shape) * work.space[-1]
-                elif isinstance(product, Convolution):
-                    kind, reason = "convolution", "the array"
-                    macs = math.prod(work.space) * math.prod(product.w.view.shape[:-1])
-                if product is not None:
-                    names = kind, *names
-            case Move():
-                kind, reason = "move", "load and store"
-            case Fill():
-                kind, reason = "fill", "load and store"
-            case GatherRows():
-                kind, reason = "gather", "the vector unit"
-            case ScatterRows():
-                kind, reason = "scatter", "the vector unit"
-            case ReadWord():
-                kind, reason = "read", "the scalar unit"
-            case While():
-                kind, reason = "while", "the scalar unit"
-            case Case():
-                kind, reason = "case", "the scalar unit"
-        self.infos.append(WorkInfo(kind, work.source, names, "chip", reason, *(
+        macs = rows = 0
+        if isinstance(work, Cluster):
+            names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
+            if work.product is not None:
+                names = work.kind, *names
+            panels = ceil_div(work.space[-1], self.config.dim)
+            macs, rows = work.macs, math.prod(work.space[:-1]) * panels * steps
+        self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, *(
             int(each) * self.turns for each in (macs, rows, moved))))
 
 
