@@ -1,4 +1,4 @@
-"""Cycles of instructions that do not exist yet, for those who choose which to make.
+"""Cost model of instructions that do not exist yet, for those who choose which to make.
 
 All of them are of the cycle model, `celosia.model.timing`: the compiler has no other.
 """

@@ -1,4 +1,1 @@
-"""Instructions before they are a program: operations, their order, loops, registers.
-
-The compiler makes code for the chip of these.
-"""
+"""From blocks of operations to instructions: their order, loops, registers, control flow."""

@@ -1,7 +1,7 @@
 """Operations played on a model of the units: when each starts, and when it ends.
 
-The cycles are those of the cycle model, with less around them: no instruction is fetched, and no
-stream meets another one in a bank.
+The cycles are those of the cycle model, with less around them: no instruction is fetched, and the
+streams of one unit do not meet those of another in a bank.
 """
 
 from __future__ import annotations

@@ -152,11 +152,6 @@ class Term:
         return Extent.ROWS in self.extent
 
     @property
-    def one_row(self) -> bool:
-        """Whether it is a single row, which goes with every row of the others."""
-        return Extent.ROWS not in self.extent
-
-    @property
     def is_word(self) -> bool:
         """Whether it is an immediate."""
         return self.op is Leaf.WORD

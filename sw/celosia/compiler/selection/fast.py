@@ -1,4 +1,4 @@
-"""Short forms of the functions, for `Options.fast`; their errors are in the package's table.
+"""Short forms of the functions (`SelectionOptions.fast`); their errors are in the package's table.
 
 Second stages do the work: 2**x, log2(x), 1 / x and 1 / sqrt(x) cost nothing where the operation
 before has none. `celosia.compiler.selection.rules` then merges the rest.

@@ -1,4 +1,4 @@
-"""Cost of a command by itself: cycles in checker and unit, beside what it waits for.
+"""Cost model of a command by itself: cycles in checker and unit, beside what it waits for.
 
 The estimator counts with it, and so does the compiler where it puts operations into order.
 """
