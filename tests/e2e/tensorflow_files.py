@@ -28,6 +28,33 @@ tf.config.set_logical_device_configuration(
     cpu, [tf.config.LogicalDeviceConfiguration()] * DEVICES)
 strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(DEVICES)])
 """
+#: After either: a small model of digits, `train`, and `say` of what is found.
+MAKE = """
+import json
+import tempfile
+import numpy as np
+import tensorflow as tf
+from sklearn.datasets import load_digits
+digits = load_digits()
+x, y = (digits.images[:200] / 16).astype("float32"), digits.target[:200]
+layers = tf.keras.layers
+def make(optimizer='adam', **settings):
+    tf.keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = tf.keras.Sequential([layers.Input((8, 8)), layers.Flatten(),
+                                     layers.Dense(32, 'relu'), layers.Dense(10)])
+        model.compile(optimizer=optimizer() if callable(optimizer) else optimizer,
+                      loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                      metrics=['accuracy'], **settings)
+    return model
+def say(name, values):
+    print(f"{name}: {json.dumps(np.asarray(values, float).tolist())}", flush=True)
+def train(name, model, *data, **settings):
+    settings = {"epochs": 2, "batch_size": 64, "verbose": 0, "shuffle": False, **settings}
+    history = model.fit(*(data or (x, y)), **settings).history
+    for key in sorted(history):
+        say(f"{name}_{key}", history[key])
+"""
 
 
 def run(tmp_path, text, devices=1, code=0, module: str | None = "celosia.tensorflow"):
