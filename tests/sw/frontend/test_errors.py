@@ -114,6 +114,27 @@ func.func private @inner(%x: tensor<f16>) -> tensor<f16> {
         "<stablehlo>:10:8: stablehlo.unary_einsum: operation has no counterpart")
 
 
+@pytest.mark.parametrize(("size", "message"), [
+    (4, ""), (3, "size must be that of the dimension, 4, not 3"),
+    (None, "size must be constant: shapes are fixed")])
+def test_sizes_of_dimensions_are_their_own(size, message):
+    constant = f"%n = stablehlo.constant dense<{size}> : tensor<i32>" if size else ""
+    text = f"""func.func @main(%x: tensor<2x4xf32>, %{'m' if size else 'n'}: tensor<i32>)
+        -> tensor<2x4xf32> {{
+      {constant}
+      %r = stablehlo.set_dimension_size %x, %n, dim = 1
+          : (tensor<2x4xf32>, tensor<i32>) -> tensor<2x4xf32>
+      return %r : tensor<2x4xf32>
+    }}"""
+    if not message:
+        graph = import_stablehlo(text)
+        assert graph.outputs[0] is graph.params[0]
+        return
+    with pytest.raises(FrontendError) as caught:
+        import_stablehlo(text)
+    assert message in str(caught.value)
+
+
 def test_several_devices():
     text = """module attributes {mhlo.num_partitions = 4 : i32} {
 func.func @main() -> tensor<ui32> {

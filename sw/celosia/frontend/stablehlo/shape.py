@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
@@ -62,6 +63,19 @@ def _pad(here: Here) -> Value:
     if not any(low + high + interior):
         return here.operands[0]
     return here.emit("pad", *here.operands, low=low, high=high, interior=interior)
+
+
+@translates("stablehlo.set_dimension_size")
+def _set_size(here: Here) -> Value:
+    # TensorFlow's bridge leaves it of top_k, where it has computed how many elements that gives.
+    x, size = here.operands
+    extent = x.type.shape[here.int("dimension")]
+    if size.node not in here.importer.constants:
+        raise Unsupported("size must be constant: shapes are fixed")
+    [value] = here.importer.constants.values(size.node)
+    if int(value) != extent:
+        raise Unsupported(f"size must be that of the dimension, {extent}, not {int(value)}")
+    return x
 
 
 @translates("stablehlo.concatenate")
