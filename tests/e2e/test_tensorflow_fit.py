@@ -45,11 +45,14 @@ def test_how_steps_are_run_changes_nothing(tmp_path, devices):
 train("plain", make())
 for name, settings in (("many", {"steps_per_execution": 3}), ("jit", {"jit_compile": True})):
     train(name, make(**settings))
+# Fewer rows than replicas, in the first batch too.
+train("few", make(), x[:3], y[:3])
 train("eager", make(run_eagerly=True), x[:64], y[:64], epochs=1)
 """, devices))
     for key in ("loss", "accuracy"):
         assert told[f"many_{key}"] == told[f"jit_{key}"] == told[f"plain_{key}"]
         assert len(told[f"eager_{key}"]) == 1
+        assert len(told[f"few_{key}"]) == 2
 
 
 def test_models_are_saved_and_come_back(tmp_path):

@@ -15,7 +15,7 @@ class Source:
     Attributes
     ----------
     file, line, column
-        The place, counted from 1; "" and 0 where it is unknown.
+        The place, counted from 1; "" and 0 where it is unknown, the column alone, too.
     name
         For example "jit(step)/dot_general"; "" where there is none.
     """
@@ -33,7 +33,7 @@ class Source:
         return bool(self.file or self.name)
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        place = ":".join(str(each) for each in (self.file, self.line, self.column) if each)
         name = f"({self.name})" if self.name else ""
         return " ".join(part for part in (place, name) if part) or "unknown source"
 

@@ -21,7 +21,7 @@ from celosia.pjrt.client import Client, LoadedExecutable
 from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.settings import Settings
 
-__all__ = ["client", "errors", "run", "settings", "upload"]
+__all__ = ["client", "errors", "first_hand", "noted", "run", "settings", "upload"]
 
 _ERRORS = {
     ErrorCode.CANCELLED: tf.errors.CancelledError,
@@ -32,6 +32,9 @@ _ERRORS = {
     ErrorCode.UNIMPLEMENTED: tf.errors.UnimplementedError,
     ErrorCode.INTERNAL: tf.errors.InternalError,
 }
+
+#: What programs have raised within functions of TensorFlow that run now.
+_RAISED: list[tf.errors.OpError] = []
 
 
 @cache
@@ -63,6 +66,33 @@ def errors() -> Iterator[None]:
         yield
     except (PjrtError, FrontendError, CompileError) as error:
         raise _ERRORS[as_error(error).code](None, None, str(error)) from error
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """As `errors`, within a function of TensorFlow that runs: for `first_hand` around it."""
+    try:
+        with errors():
+            yield
+    except tf.errors.OpError as error:
+        _RAISED.append(error)
+        raise
+
+
+@contextmanager
+def first_hand() -> Iterator[None]:
+    """Raise what programs have raised within a function of TensorFlow as they did.
+
+    TensorFlow makes an UnknownError of it, with all of the stack in its message.
+    """
+    try:
+        yield
+    except tf.errors.OpError as error:
+        own = [each for each in _RAISED if each.message in error.message]
+        _RAISED.clear()
+        if own:
+            raise own[0].with_traceback(None) from None
+        raise
 
 
 def upload(chip: PjrtChip, array: NDArray, name: str) -> PjrtBuffer:

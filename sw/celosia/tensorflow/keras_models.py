@@ -1,4 +1,4 @@
-"""`tf.contrib.tpu.keras_to_tpu_model`: a model of Keras, with its weights, for the chips."""
+"""Models of Keras on the chips: how they are built, and `tf.contrib.tpu.keras_to_tpu_model`."""
 
 # pyright: reportMissingImports=false, reportMissingModuleSource=false, reportAttributeAccessIssue=false
 
@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from celosia.tensorflow.strategy import TPUStrategy
 
-__all__ = ["TPUDistributionStrategy", "keras_to_tpu_model", "take_old_optimizers"]
+__all__ = ["TPUDistributionStrategy", "build_of_one_replica", "keras_to_tpu_model",
+           "take_old_optimizers"]
 
 
 class TPUDistributionStrategy(TPUStrategy):
@@ -108,3 +109,26 @@ def take_old_optimizers() -> None:
         return get(identifier)
 
     optimizers.get = taken
+
+
+def build_of_one_replica() -> None:
+    """Have Keras build a model by the rows that one replica has of the first batch; once.
+
+    It takes the mean of those of all, which is none where they have not equally many.
+    """
+    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+    build = TensorFlowTrainer._maybe_symbolic_build
+    if build.__module__ == __name__:
+        return
+
+    def built(self: Any, iterator: Any = None, data_batch: Any = None) -> None:
+        strategy = self._distribute_strategy
+        if isinstance(strategy, TPUStrategy) and iterator is not None:
+            for _, _, epoch in iterator:
+                data_batch = tf.nest.map_structure(
+                    lambda each: strategy.experimental_local_results(each)[0], next(epoch))
+                break
+            iterator = None
+        build(self, iterator, data_batch)
+
+    TensorFlowTrainer._maybe_symbolic_build = built

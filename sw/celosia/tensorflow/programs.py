@@ -13,19 +13,16 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives, read_module
+from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives
+from celosia.frontend.tensorflow import module_of
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
 from celosia.tensorflow.cores import client, run, upload
 from celosia.tensorflow.variables import VariableCell, bare_handle, cell_of
 
 __all__ = ["CallArguments", "Replicated"]
-
-#: XLA's bridge is asked for the operations of this platform: it has the most.
-_PLATFORM = "CPU"
 
 
 class CallArguments:
@@ -232,19 +229,14 @@ class Replicated:
                     for each in concrete.captured_inputs]
         specs = [tf.TensorSpec((), tf.int32), *(tf.TensorSpec(each.shape, each.dtype)
                                                 for each in row)]
-        with tf.init_scope():
-            module = context.context().get_compiler_ir(
-                device_name=None, platform_name=_PLATFORM, function_name=concrete.name,
-                flat_args=specs, captured_inputs=captured, stage="stablehlo_serialized")
-        read = read_module(module, self.name)
-        aliases = aliases_of(read)
+        module = module_of(concrete, specs, captured, self.name)
+        aliases = aliases_of(module)
         if differ:
-            chain_collectives(read)
-            code = BytesIO()
-            read.operation.write_bytecode(code)
-            module = code.getvalue()
+            chain_collectives(module)
+        code = BytesIO()
+        module.operation.write_bytecode(code)
         chips = client()
-        program = chips.programs.get(module, replicas=self._replicas, narrows=True)
+        program = chips.programs.get(code.getvalue(), replicas=self._replicas, narrows=True)
         executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
         shapes = ", ".join(map(str, _shapes(row)))
         print(f"celosia: {self.name} was compiled for {shapes or 'no arguments'} in "

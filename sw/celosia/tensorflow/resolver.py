@@ -27,6 +27,8 @@ class TPUClusterResolver(tf.distribute.cluster_resolver.ClusterResolver):
     def __init__(self, tpu: Any = None, zone: Any = None, project: Any = None,
                  job_name: str = "worker", *args: Any, **kwargs: Any):
         super().__init__()
+        if not isinstance(tpu, str | bytes | None):
+            raise ValueError(f"tpu must be an address, a name or None, not {tpu!r}")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self.task_type, self.task_id = job_name, 0
         if not TPUClusterResolver.said:

@@ -21,7 +21,7 @@ from tensorflow.python.distribute import (
     reduce_util,
 )
 
-from celosia.tensorflow.cores import errors, settings
+from celosia.tensorflow.cores import errors, noted, settings
 from celosia.tensorflow.programs import CallArguments, Replicated
 from celosia.tensorflow.shards import sum_of_replicas
 from celosia.tensorflow.variables import note_run, quietly, sync
@@ -50,6 +50,10 @@ class TPUStrategy(distribute_lib.Strategy):
 
     def __init__(self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
                  experimental_spmd_xla_partitioning: bool = False):
+        if not isinstance(tpu_cluster_resolver, tf.distribute.cluster_resolver.ClusterResolver
+                          | None):
+            raise ValueError(f"tpu_cluster_resolver must be a TPUClusterResolver or None, not "
+                             f"{tpu_cluster_resolver!r}")
         super().__init__(_Extended(self, tpu_cluster_resolver))
 
     def run(self, fn: Callable[..., Any], args: Sequence[Any] = (),
@@ -181,6 +185,12 @@ class _Extended(mirrored_strategy.MirroredExtended):
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
         if self._in_program():
             return self._replica_ctx_all_reduce(reduce_op, value, options)
+        for each in tf.nest.flatten(value):
+            shapes = {str(part.shape) for part in self._local_results(each) if tf.is_tensor(part)}
+            if len(shapes) > 1:
+                raise ValueError(
+                    f"values of replicas must have one shape to be reduced without an axis, not "
+                    f"{' and '.join(sorted(shapes))}")
         return super()._reduce_to(reduce_op, value, destinations, options)
 
     def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
@@ -274,7 +284,7 @@ class _Extended(mirrored_strategy.MirroredExtended):
         def work(*tensors: Any) -> Any:
             rows = [tensors[i * width:(i + 1) * width] for i in range(count)]
             rest = tensors[count * width:]
-            with errors():
+            with noted():
                 results = step.run(concrete, rows, rest[:len(outer)])
             sync()
             return [tensor for row in results for tensor in row]

@@ -25,7 +25,7 @@ from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_o
 
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.chips import PjrtChip
-from celosia.tensorflow.cores import errors, upload
+from celosia.tensorflow.cores import errors, first_hand, upload
 
 __all__ = ["VariableCell", "bare_handle", "cell_of", "note_run", "quietly", "sync", "watch"]
 
@@ -234,7 +234,7 @@ def watch() -> None:
     call = concrete_function.ConcreteFunction._call_flat
 
     def _call_flat(self: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-        with _looking(self.graph, captured_inputs):
+        with first_hand(), _looking(self.graph, captured_inputs):
             return call(self, tensor_inputs, captured_inputs)
 
     concrete_function.ConcreteFunction._call_flat = _call_flat
