@@ -34,7 +34,7 @@ SEPARATE = {
     # 2.13 goes with torchax 0.0.14. An index that has a build for the CPU alone, 2.13.0+cpu, gives
     # that one: pip takes a local version for a newer one.
     "torch": ("torch", _DIGITS, "torch>=2.13,<2.14"),
-    "tensorflow": ("tensorflow", _DIGITS),
+    "tensorflow": ("tensorflow,serve", _DIGITS, "httpx>=0.28,<1"),
     "fpga": ("fpga",),
 }
 #: The tests that the environment of ``dev`` is enough for, as pytest's -m has it.

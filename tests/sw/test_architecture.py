@@ -17,7 +17,7 @@ BASE = {"numpy", "ml_dtypes"}
 #: Parts of celosia that may reach for a framework's libraries, inside a function.
 FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.compiler.jit": "jax", "celosia.pjrt": "jax",
               "celosia.serve.metrics": "prometheus_client", "celosia.serve.server": "uvicorn",
-              "celosia.frontend.tensorflow": "tensorflow"}
+              "celosia.frontend.tensorflow": "tensorflow", "celosia.serve.trained": "tensorflow"}
 #: Rooms that are for those who have a framework, and so import it; nobody imports them.
 FOR_USERS_OF = {"celosia.tensorflow": ("tensorflow", "keras")}
 #: Modules that a function imports or that are run, and the libraries that they are built on.

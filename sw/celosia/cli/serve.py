@@ -9,14 +9,16 @@ from celosia.driver.backends import SIMULATED
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-MODEL is a folder that celosia.serve.save_model wrote, what celosia compile wrote (.celosia), or
-StableHLO with a fixed batch (.mlir). Arguments that are in --weights stay, requests bring the
-others.
+MODEL is a folder that celosia.serve.save_model wrote, what celosia compile wrote (.celosia),
+StableHLO with a fixed batch (.mlir), a file of Keras (.keras), or a folder with a SavedModel of
+TensorFlow (or with several, named by their versions). Of .celosia and .mlir, arguments that are in
+--weights stay, requests bring the others.
 
 examples:
   celosia serve digits/                              a saved model
   celosia serve net.mlir --weights net.npz           program and weights
   celosia serve net.celosia --backend rtl --port 0   the Verilog, on any free port
+  celosia serve digits.keras --batch 8               what model.save("digits.keras") wrote
   curl localhost:8080/v2/models/net                  what it takes and gives
   curl localhost:8080/v2/models/net/infer -d '{"inputs": [{"name": "x", "datatype": "FP32",
       "shape": [1, 4], "data": [1, 2, 3, 4]}]}'
@@ -33,23 +35,25 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Answer predictions of a model over HTTP, in the JSON form of the Open\n"
                     "Inference Protocol (KServe v2).",
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", metavar="MODEL", help="folder, .celosia file or StableHLO")
+    parser.add_argument("model", metavar="MODEL", help="folder or file, see below")
     parser.add_argument("--weights", metavar="FILE.npz",
                         help="arguments that requests do not bring, by name or number")
     parser.add_argument("--name", help="of the model, in paths (default: that of the file)")
     parser.add_argument("--batch-axis", type=int, metavar="AXIS",
                         help="axis of the batch (default: the folder's, or 0)")
+    parser.add_argument("--batch", type=int, metavar="ROWS",
+                        help="rows of a run, where MODEL is of Keras or TensorFlow (default: 32)")
     parser.add_argument("--host", default="127.0.0.1", help="(default: %(default)s)")
     parser.add_argument("--port", type=int, default=8080,
                         help="0 for any that is free (default: %(default)s)")
     parser.add_argument("--backend", choices=SIMULATED, default="model",
                         help="model: the golden model (default); rtl: Verilator; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
-                        help=f"chip, where MODEL is StableHLO: {', '.join(PRESETS)} "
+                        help=f"chip, where MODEL is compiled now: {', '.join(PRESETS)} "
                              f"(default: core)")
     parser.add_argument("--fast", action="store_true",
                         help="functions may be shorter and less exact than docs/numerics.md "
-                             "bounds them, where MODEL is StableHLO")
+                             "bounds them, where MODEL is compiled now")
     parser.add_argument("--max-batch", type=int, metavar="ROWS",
                         help="most rows of a run (default: the program's batch)")
     parser.add_argument("--max-queue", type=int, default=256, metavar="N",
@@ -80,7 +84,7 @@ def _run(args: argparse.Namespace) -> int:
     limits = Limits(args.max_batch, args.max_queue, args.max_body, timeout=args.timeout,
                     connections=args.max_connections, wait=args.wait / 1000, cycles=cycles)
     model = load_model(args.model, args.weights, preset=args.preset, fast=args.fast,
-                       name=args.name, batch_axis=args.batch_axis)
+                       name=args.name, batch_axis=args.batch_axis, batch=args.batch)
     service = Service(model, lambda: open(args.backend, config=model.compiled.config), limits,
                       check=not args.no_check)
     made = listen(args.host, args.port)

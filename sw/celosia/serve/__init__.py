@@ -1,7 +1,8 @@
 """Predictions over HTTP: the Open Inference Protocol (KServe v2), and TensorFlow Serving's REST.
 
 From files to the network: weights (arrays that stay with a program), model (a program, its
-weights, and what requests bring), folder (models in files), tensors, protocol and rows (JSON),
+weights, and what requests bring), trained (models of Keras and TensorFlow), folder (models in
+files), tensors, protocol and rows (JSON),
 runner (the device and its thread), batcher (requests that share runs), metrics, limits,
 unfinished and admission (which requests may be in the server), service, routes (what each path
 does), app (with what it needs), connection (how long a client may take), server (socket and

@@ -12,6 +12,7 @@ import numpy as np
 from celosia.compiled import Compiled, load
 from celosia.compiled.file import MAGIC
 from celosia.serve.model import Model, make_model
+from celosia.serve.trained import is_trained, load_trained
 from celosia.serve.weights import read
 
 __all__ = ["load_model", "save_model"]
@@ -56,35 +57,47 @@ def save_model(path: str | Path, compiled: Compiled, weights: Mapping[Any, Any] 
 
 def load_model(path: str | Path, weights: str | Path | None = None, *, preset: str | None = None,
                fast: bool = False, name: str | None = None,
-               batch_axis: int | None = None) -> Model:
+               batch_axis: int | None = None, batch: int | None = None) -> Model:
     """Read a model.
 
     Parameters
     ----------
     path
-        What `save_model` wrote; a file that `Compiled.save` or ``celosia compile`` wrote; or
-        StableHLO with a fixed batch, which is compiled.
+        What `save_model` wrote; a file that `Compiled.save` or ``celosia compile`` wrote; or,
+        compiled now, StableHLO with a fixed batch, a model's file of Keras (``.keras``), a folder
+        with a SavedModel of TensorFlow, or one of such folders whose names are versions.
     weights
         An ``.npz`` file with the arguments that requests do not bring, by name or number; in
         place of a folder's own.
     preset
-        The chip: for StableHLO the one to compile for (None: core), else it must be the
-        program's.
+        The chip: for what is compiled now the one to compile for (None: core), else it must be
+        the program's.
     fast
-        For StableHLO, as of `celosia.compile`.
+        For what is compiled now, as of `celosia.compile`.
     name
         In the paths of requests; None: that of the folder's metadata, or the file's.
     batch_axis
         None: the folder's, or 0.
+    batch
+        Rows of a run, for models of Keras and TensorFlow (None: 32); others have their own.
 
     Raises
     ------
     ValueError
         If files are not what they should be, or make no model.
+    DeviceError
+        If TensorFlow is needed and not installed.
     OSError
         If a file cannot be read.
     """
     path = Path(path)
+    if is_trained(path):
+        if weights is not None or batch_axis is not None:
+            raise ValueError(f"weights and batch axis must be left out: {path} has its own")
+        return load_trained(path, preset or "core", fast=fast, name=name, batch=batch)
+    if batch is not None:
+        raise ValueError(f"batch must be left out: {path} is no model of Keras or TensorFlow, and "
+                         f"has its own")
     facts: dict[str, Any] = {}
     own: Mapping[str, Any] = {}
     if path.is_dir():

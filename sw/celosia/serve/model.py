@@ -73,6 +73,8 @@ class Model:
         The axis of all of these along which requests are put together.
     batch
         Rows of a run.
+    version
+        In the paths of TensorFlow Serving.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Model:
     outputs: tuple[WireTensor, ...]
     axis: int
     batch: int
+    version: int = 1
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -94,7 +97,7 @@ class Model:
 def make_model(compiled: Compiled, weights: Mapping[Any, Any] | None = None, *,
                inputs: Sequence[str | int] | Mapping[str, str | int] | None = None,
                outputs: Sequence[str] | None = None, axis: int = 0,
-               name: str | None = None) -> Model:
+               name: str | None = None, version: int = 1) -> Model:
     """Make a model of a program.
 
     Parameters
@@ -112,6 +115,8 @@ def make_model(compiled: Compiled, weights: Mapping[Any, Any] | None = None, *,
         The batch axis.
     name
         In the paths of requests, of letters, digits, ".", "_" and "-"; None: the program's.
+    version
+        In the paths of TensorFlow Serving.
 
     Raises
     ------
@@ -132,7 +137,8 @@ def make_model(compiled: Compiled, weights: Mapping[Any, Any] | None = None, *,
                         ("outputs", [each.name for each in given])):
         if len(set(names)) != len(names):
             raise ValueError(f"names of {what} of {name} must differ, not be {', '.join(names)}")
-    return Model(name, compiled, bound, taken, given, axis, _batch(name, axis, taken, given, bound))
+    batch = _batch(name, axis, taken, given, bound)
+    return Model(name, compiled, bound, taken, given, axis, batch, version)
 
 
 def _label(argument: Argument) -> str:

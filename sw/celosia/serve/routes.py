@@ -80,16 +80,17 @@ class Routes:
 
     def _servable(self, request: Request) -> None:
         """Refuse a model or version that is not there, in TensorFlow Serving's words."""
-        name, version = request.path_params["model"], request.path_params.get("version", "1")
-        if name != self._model.name or version != "1":
+        name, only = request.path_params["model"], str(self._model.version)
+        version = request.path_params.get("version", only)
+        if name != self._model.name or version != only:
             which = (f"Specific({name[:200]}, {version[:20]})" if "version" in request.path_params
                      else f"Latest({name[:200]})")
             raise Refusal(404, f"Servable not found for request: {which}: the model must be "
-                               f"{self._model.name}, version 1")
+                               f"{self._model.name}, version {only}")
 
     async def _status(self, request: Request) -> Response:
         self._servable(request)
-        return _reply(200, status())
+        return _reply(200, status(self._model))
 
     async def _signature(self, request: Request) -> Response:
         self._servable(request)

@@ -1,7 +1,7 @@
 """Requests and answers of TensorFlow Serving's REST interface: rows or columns of nested lists.
 
-Its page: https://www.tensorflow.org/tfx/serving/api_rest. A model is its version 1, and its only
-signature is serving_default.
+Its page: https://www.tensorflow.org/tfx/serving/api_rest. A model has one version and one
+signature, serving_default.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class RowRequest(InferenceRequest):
     columnar: bool
 
 
-def status() -> dict[str, Any]:
+def status(model: Model) -> dict[str, Any]:
     """Return what a client is told of a model's one version."""
-    return {"model_version_status": [{"version": "1", "state": "AVAILABLE",
+    return {"model_version_status": [{"version": str(model.version), "state": "AVAILABLE",
                                       "status": {"error_code": "OK", "error_message": ""}}]}
 
 
@@ -56,7 +56,8 @@ def describe(model: Model) -> dict[str, Any]:
     signature = {"inputs": {each.name: described(each) for each in model.inputs},
                  "outputs": {each.name: described(each) for each in model.outputs},
                  "method_name": "tensorflow/serving/predict"}
-    return {"model_spec": {"name": model.name, "signature_name": "", "version": "1"},
+    return {"model_spec": {"name": model.name, "signature_name": "",
+                           "version": str(model.version)},
             "metadata": {"signature_def": {"signature_def": {SIGNATURE: signature}}}}
 
 
