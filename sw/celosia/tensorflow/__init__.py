@@ -5,6 +5,17 @@ celosia.tensorflow`` at its top does the same. What chip, how many and on which 
 environment says, as for JAX: see docs/tensorflow.md.
 """
 
+# pyright: reportMissingImports=false, reportMissingModuleSource=false
+
+from celosia.driver.errors import needs
+
+try:
+    import tensorflow
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(str(needs(__name__, error, "tensorflow")), name=error.name) from None
+else:
+    del tensorflow
+
 from celosia.tensorflow.installation import install
 from celosia.tensorflow.resolver import TPUClusterResolver
 from celosia.tensorflow.strategy import TPUStrategy
