@@ -7,14 +7,13 @@ import re
 import struct
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.extra(name="tensorflow")
+from e2e.tensorflow_files import ROOT, process
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.extra(name="tensorflow")
 
 BEGINNINGS = {
     "address": """
@@ -187,12 +186,8 @@ def run(folder, home, files, devices, *, chip=True):
     (folder / "driver.py").write_text(DRIVER)
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
-    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
-           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "KERAS_HOME": str(home)}
-    done = subprocess.run(
-        [sys.executable, *(["-m", "celosia.tensorflow"] if chip else []), folder / "driver.py",
-         *(folder / f"{name}.py" for name in files)],
-        env=env, cwd=ROOT, text=True, capture_output=True)
+    done = process([folder / "driver.py", *(folder / f"{name}.py" for name in files)], devices,
+                   "celosia.tensorflow" if chip else None, KERAS_HOME=str(home))
     assert done.returncode == 0, done.stdout + done.stderr
     parts = re.split(r"^== (\w+)\.py\n", done.stdout, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))

@@ -1,15 +1,10 @@
 """`tf.contrib.tpu` and other names of TensorFlow 1, on one chip and on eight."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-pytestmark = pytest.mark.extra(name="tensorflow")
+from e2e.tensorflow_files import process
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.extra(name="tensorflow")
 
 DATA = """
 import os, tempfile
@@ -200,10 +195,7 @@ assert tf.distribute.TPUStrategy is tf.compat.v1.distribute.experimental.TPUStra
 def run(tmp_path, text, devices):
     path = tmp_path / "file.py"
     path.write_text(text + "\nprint('ended')\n")
-    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
-           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run([sys.executable, "-m", "celosia.tensorflow", str(path)], env=env,
-                          cwd=ROOT, text=True, capture_output=True)
+    done = process([path], devices)
     assert done.stdout.endswith("ended\n"), done.stdout + done.stderr
     return done.stdout
 

@@ -2,24 +2,23 @@
 
 import pytest
 
-from e2e.tensorflow_files import compare
+from e2e.tensorflow_files import compare, told_by_both
 
-pytestmark = [pytest.mark.extra(name="tensorflow"), pytest.mark.parametrize("devices", [1, 8])]
+pytestmark = pytest.mark.extra(name="tensorflow")
 
 BEGIN = """
 import json
 import numpy as np
 import tensorflow as tf
 def say(name, value):
+    name = f"{part}_{name}"
     parts = strategy.experimental_local_results(value)
     print(f"{name}: {json.dumps([np.asarray(each).tolist() for each in parts])}", flush=True)
 rows = np.arange(22, dtype=np.float32).reshape(11, 2)
 batches = tf.data.Dataset.from_tensor_slices(rows).batch(8)
 """
-
-
-def test_each_replica_has_its_rows_also_none(tmp_path, devices):
-    compare(tmp_path, BEGIN + """
+ROWS = """
+part = "rows"
 @tf.function
 def step(batch):
     return strategy.run(lambda rows: tf.reduce_sum(rows, 1), args=(batch,))
@@ -30,11 +29,9 @@ for number, batch in enumerate(strategy.experimental_distribute_dataset(batches)
     for op in ("SUM", "MEAN"):
         say(f"{op}{number}", strategy.reduce(op, sums, axis=0))
     say(f"gathered{number}", strategy.gather(sums, axis=0))
-""", devices)
-
-
-def test_steps_within_one_function(tmp_path, devices):
-    compare(tmp_path, BEGIN + """
+"""
+STEPS = """
+part = "steps"
 data = strategy.distribute_datasets_from_function(
     lambda context: tf.data.Dataset.from_tensor_slices(rows[:8]).batch(
         context.get_per_replica_batch_size(8)).repeat())
@@ -49,11 +46,9 @@ say("total", steps(iter(data), tf.constant(3)))
 say("eagerly", strategy.reduce("SUM", strategy.run(
     lambda rows: tf.reduce_sum(rows), args=(next(iter(
         strategy.experimental_distribute_dataset(batches))),)), axis=None))
-""", devices)
-
-
-def test_what_replicas_know_of_one_another(tmp_path, devices):
-    compare(tmp_path, BEGIN + """
+"""
+REPLICAS = """
+part = "replicas"
 def fn():
     context = tf.distribute.get_replica_context()
     number = tf.cast(context.replica_id_in_sync_group, tf.float32)
@@ -77,12 +72,10 @@ def step(batch):
 step(next(iter(strategy.experimental_distribute_dataset(batches))))
 say("kept", tf.convert_to_tensor(kept))
 say("metric", mean.result())
-""", devices)
-
-
-def test_training_by_hand(tmp_path, devices):
-    # On the host replicas without a row, or variables that a step makes, are refused.
-    compare(tmp_path, BEGIN + """
+"""
+# On the host replicas without a row, or variables that a step makes, are refused.
+BY_HAND = """
+part = "by_hand"
 tf.keras.utils.set_random_seed(3)
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.layers.Input((2,)),
@@ -109,4 +102,32 @@ for number, batch in enumerate(strategy.experimental_distribute_dataset(data)):
     say(f"loss{number}", step(batch))
 say("mean", mean.result())
 say("steps", optimizer.iterations.numpy())
-""", devices, near={"loss0", "loss1", "loss2", "loss3", "mean"})
+"""
+
+
+@pytest.fixture(scope="module", params=[1, 8])
+def told(request, tmp_path_factory):
+    """What all parts say with chips and without: a file each."""
+    return told_by_both(tmp_path_factory.mktemp("loops"),
+                        BEGIN + ROWS + STEPS + REPLICAS + BY_HAND, request.param)
+
+
+def part(told, name):
+    return [{key: value for key, value in each.items() if key.startswith(f"{name}_")}
+            for each in told]
+
+
+def test_each_replica_has_its_rows_also_none(told):
+    compare(*part(told, "rows"))
+
+
+def test_steps_within_one_function(told):
+    compare(*part(told, "steps"))
+
+
+def test_what_replicas_know_of_one_another(told):
+    compare(*part(told, "replicas"))
+
+
+def test_training_by_hand(told):
+    compare(*part(told, "by_hand"), near=r"by_hand_(loss\d|mean)")
