@@ -107,6 +107,11 @@ def first(op: int, v: list[int], param: int) -> int:
             return 0 if v[0] & xf.INF == xf.INF else WORD
         case Op.I2F:
             return xf.from_int(s[0])
+        case Op.FMULC:
+            negative = v[1] ^ xf.SIGN
+            rest = xf.add(0x3F800000, negative)
+            special = v[0] & xf.INF in (0, xf.INF) or not rest
+            return xf.mul(v[0], rest) if special else xf.fma(v[0], negative, v[0])
     raise AssertionError(op)
 
 

@@ -73,6 +73,7 @@ OPS = {
     VectorOp.FGE: lambda a, b, c, p: nx.f32_less_equal(b, a),
     VectorOp.ISFINITE: lambda a, b, c, p: nx.f32_is_finite(a),
     VectorOp.I2F: lambda a, b, c, p: nx.i32_to_f32(i32(a)),
+    VectorOp.FMULC: lambda a, b, c, p: nx.f32_mul_complement(a, b),
     # The words of these are moved elsewhere.
     **{op: lambda a, b, c, p: a for op in (VectorOp.MOV, VectorOp.TRANSPOSE, VectorOp.ROTATE,
                                            *INDEXED_OPS)},

@@ -20,12 +20,24 @@ __all__ = ["FMA", "STAGES"]
 _ONE = Const(0x3F800000, 32)
 _MINUS_ZERO = Const(0x80000000, 32)
 
+
+def _complement(a: Value, b: Value) -> tuple[Value, Value, Value]:
+    """Operands of a - a * b, or, where that is not a * (1 - b), of a product of that sign."""
+    one = b == _ONE
+    plain = (a[23:31] == 0) | (a[23:31] == 0xFF) | one
+    below = b[31] | (b[23:31] < 127)
+    sign = Cat(Const(0, 23), Mux(one, Const(0, 8), Const(127, 8)), ~below & ~one)
+    return (a, Mux(plain & (b[23:31] != 0xFF), sign, Cat(b[:31], ~b[31])),
+            Mux(plain, _MINUS_ZERO, a))
+
+
 #: Operands (x, y, z) of the multiply-add x * y + z.
 FMA: dict[VectorOp, Callable[[Value, Value, Value], tuple[Value, Value, Value]]] = {
     VectorOp.FADD: lambda a, b, c: (a, _ONE, b),
     VectorOp.FSUB: lambda a, b, c: (a, _ONE, Cat(b[:31], ~b[31])),
     VectorOp.FMUL: lambda a, b, c: (a, b, _MINUS_ZERO),
     VectorOp.FFMA: lambda a, b, c: (a, b, c),
+    VectorOp.FMULC: lambda a, b, c: _complement(a, b),
 }
 
 

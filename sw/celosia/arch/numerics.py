@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 __all__ = [
     "BF16_NAN", "INF", "NAN", "SIGN", "TINY", "bf16_to_f32", "clamp_f", "clamp_i", "f32_add",
     "f32_equal", "f32_fma", "f32_is_finite", "f32_less", "f32_less_equal", "f32_max", "f32_min",
-    "f32_mul", "f32_square", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush", "i32_to_f32", "imul",
-    "lane_tree", "mask", "relu_f", "relu_i", "requant", "requant_scale", "round_f64",
-    "saturate_i8", "shift_left", "shift_right", "shift_right_signed",
+    "f32_mul", "f32_mul_complement", "f32_square", "f32_sub", "f32_to_bf16", "f32_to_i32", "flush",
+    "i32_to_f32", "imul", "lane_tree", "mask", "relu_f", "relu_i", "requant", "requant_scale",
+    "round_f64", "saturate_i8", "shift_left", "shift_right", "shift_right_signed",
 ]
 
 U32 = NDArray[np.uint32] | np.uint32
@@ -71,6 +71,15 @@ def f32_fma(a: U32, b: U32, c: U32) -> U32:
         towards = np.where(error > 0, np.inf, -np.inf)
         total = np.where(inexact & even, np.nextafter(total, towards), total)
     return round_f64(total)
+
+
+def f32_mul_complement(a: U32, b: U32) -> U32:
+    """Product a * (1 - b) of fp32 bit patterns, rounded once; zeros have the product's sign."""
+    one = np.uint32(0x3F800000)
+    exponent = np.asarray(a, np.uint32) & INF
+    plain = (exponent == 0) | (exponent == INF) | (b == one)
+    return np.where(plain, f32_mul(a, f32_sub(one, b)),
+                    f32_fma(a, np.asarray(b, np.uint32) ^ SIGN, a))
 
 
 def f32_add(a: U32, b: U32) -> U32:

@@ -68,6 +68,7 @@ class VectorOp(IntEnum):
     FGE = 45
     ISFINITE = 46
     I2F = 47
+    FMULC = 48
 
 
 class Post(IntEnum):
@@ -334,6 +335,7 @@ OPERATIONS: dict[VectorOp, VectorRecord] = {
     VectorOp.FGE: VectorRecord(2, "mask of a >= b"),
     VectorOp.ISFINITE: VectorRecord(1, "mask of a that is neither infinite nor NaN"),
     VectorOp.I2F: VectorRecord(1, "int32 a as fp32, nearest even"),
+    VectorOp.FMULC: VectorRecord(2, "a * (1 - b), rounded once"),
 }
 #: Operands (a, b, c) that each operation takes; the others must be ``none``.
 VECTOR_OPERANDS: dict[VectorOp, int] = {op: each.operands for op, each in OPERATIONS.items()}

@@ -69,6 +69,7 @@ _FIRST: dict[Op, Callable[..., Any]] = {
     Op.FGE: lambda a, b: numerics.f32_less_equal(b, a),
     Op.ISFINITE: numerics.f32_is_finite,
     Op.I2F: lambda a: numerics.i32_to_f32(a.view(np.int32)),
+    Op.FMULC: numerics.f32_mul_complement,
 }
 
 _SECOND: dict[Post, Callable[..., Any]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.kernels.terms import Argument, Term, step
 
-__all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "exp2", "fma", "imax",
-           "imin", "log2", "maximum", "minimum", "minus", "recip", "relu_f", "relu_i", "rsqrt",
-           "select", "sqrt", "square", "total"]
+__all__ = ["both", "clamp_f", "clamp_i", "complement", "div", "either", "exp2", "fma", "fmulc",
+           "imax", "imin", "log2", "maximum", "minimum", "minus", "recip", "relu_f", "relu_i",
+           "rsqrt", "select", "sqrt", "square", "total"]
 
 
 def minus(x: Argument) -> Term:
@@ -18,6 +18,11 @@ def minus(x: Argument) -> Term:
 def fma(a: Argument, b: Argument, c: Argument) -> Term:
     """A * b + c, rounded once."""
     return step(VectorOp.FFMA, a, b, c)
+
+
+def fmulc(a: Argument, b: Argument) -> Term:
+    """A * (1 - b), rounded once."""
+    return step(VectorOp.FMULC, a, b)
 
 
 def maximum(a: Argument, b: Argument) -> Term:

@@ -31,6 +31,7 @@ from celosia.compiler.selection.notation import (
     both,
     div,
     fma,
+    fmulc,
     maximum,
     recip,
     select,
@@ -257,4 +258,5 @@ FUSE = Rules(
          lambda x, y, s: fma(x, y, -s)),
     Rule("product less a stream", lambda x, t, y: once(x * t) - y,
          lambda x, t, y: -fma(x, -t, y)),
+    Rule("product with a complement", lambda x, y: x * once(1.0 - y), fmulc),
 )

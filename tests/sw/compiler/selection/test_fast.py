@@ -161,7 +161,7 @@ def gelu(b, x, form):
     return b("multiply", b("multiply", x, 0.5), b("add", inner, 1.0))
 
 
-@pytest.mark.parametrize(("form", "steps"), [("tanh", 6), ("erf", 11)])
+@pytest.mark.parametrize(("form", "steps"), [("tanh", 5), ("erf", 10)])
 def test_gelu(form, steps):
     b = Maker()
     graph = b.graph(gelu(b, b.read(), form))

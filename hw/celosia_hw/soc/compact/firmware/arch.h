@@ -182,6 +182,7 @@
 #define OP_FGE 45
 #define OP_ISFINITE 46
 #define OP_I2F 47
+#define OP_FMULC 48
 #define POST_NONE 0
 #define POST_RELU_I 1
 #define POST_CLAMP_I 2
@@ -234,7 +235,7 @@
 // Sets of names, a bit for each; those of operations with fp32 numbers begin with
 // the first of these.
 #define INT8_OPS 0xf3fff7fu
-#define NUM_FLOAT_OPS 16
+#define NUM_FLOAT_OPS 17
 #define FLOAT_UNARY_OPS 0xc0c0u
 #define FLOAT_TERNARY_OPS 0x8u
 #define ALL_POSTS 0x7fffu

@@ -8,17 +8,27 @@
 static uint32_t mask(bool holds) { return holds ? UINT32_MAX : 0; }
 
 // The rest of first_stage is I2F, that of second_stage NONE: they have a case for every other one.
-_Static_assert(NUM_FLOAT_OPS == 16, "first_stage must compute every floating operation");
+_Static_assert(NUM_FLOAT_OPS == 17, "first_stage must compute every floating operation");
 _Static_assert(ALL_POSTS == (1u << 15) - 1, "second_stage must compute every second stage");
 
 static uint32_t first_stage(uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
     switch (op) {
+    case OP_FSUB:
+        b ^= 0x80000000u;
+        // Falls through.
     case OP_FADD:
         return float_add(a, b);
-    case OP_FSUB:
-        return float_add(a, b ^ 0x80000000u);
     case OP_FMUL:
         return float_multiply(a, b);
+    case OP_FMULC:
+        b ^= 0x80000000u;
+        c = a;
+        // Of a zero or an infinite a, or a zero 1 - b, the sign is that of the product.
+        if ((a << 1) + (1u << 24) < 2u << 24 || b == (FLOAT_ONE | 0x80000000u)) {
+            b = float_add(FLOAT_ONE, b);
+            c = 0x80000000u;
+        }
+        // Falls through.
     case OP_FFMA:
         return float_multiply_add(a, b, c);
     case OP_FMAX:
