@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.axi import OKAY, AxiReadSignature, AxiWriteSignature
-from celosia_hw.soc.lane_ram import LaneRam
+from celosia_hw.memory.ram import Ram
 
 __all__ = ["OnChipMemory"]
 
@@ -94,7 +94,7 @@ class OnChipMemory(wiring.Component):
                 r.payload.last.eq(stage_last), r.payload.id.eq(stage_id),
             ]
         for lane in range(self._bus_bytes):
-            m.submodules[f"lane{lane}"] = ram = LaneRam(self._words)
+            m.submodules[f"lane{lane}"] = ram = Ram(8, self._words)
             m.d.comb += [
                 ram.write_addr.eq(write_addr), ram.write_en.eq(put & w.payload.strb[lane]),
                 ram.write_data.eq(w.payload.data.word_select(lane, 8)),

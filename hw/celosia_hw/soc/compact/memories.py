@@ -13,7 +13,8 @@ __all__ = ["SPRAM_WORDS", "BlockMemory", "SpramMemory"]
 #: Words of 32 bits of two SB_SPRAM256KA.
 SPRAM_WORDS = 1 << 14
 
-#: ``no_rw_check`` spares what would compare addresses, see `celosia_hw.soc.lane_ram`.
+#: ``no_rw_check`` spares what would compare addresses: block RAMs of many chips do not read the old
+#: word where one is written.
 _LANE = """\
 module {name}(clk, addr, read, write, data, found);
   input clk, read, write;

@@ -10,7 +10,6 @@ from amaranth.utils import ceil_log2, exact_log2
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.ram import Ram
 from celosia_hw.soc.compact.memories import SPRAM_WORDS, SpramMemory
-from celosia_hw.soc.lane_ram import LaneRam
 
 __all__ = ["SPRAM_HALF", "Accumulators", "SharedMemory", "UnifiedBuffer"]
 
@@ -94,7 +93,7 @@ class UnifiedBuffer(_Buffer):
             put = self._late(m, self.strobes & here.replicate(4), f"put{k}")
             lanes = []
             for lane in range(4):
-                ram = LaneRam(self._config.ub_bytes // (4 * beside))
+                ram = Ram(8, self._config.ub_bytes // (4 * beside))
                 m.submodules[f"lane{4 * k + lane}"] = ram
                 m.d.comb += [
                     ram.write_en.eq(put[lane]), ram.write_addr.eq(write_addr),
