@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import lane_latency, tree_latency
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
@@ -19,8 +20,8 @@ __all__ = ["HANDOVER", "LOAD", "Cost", "Timing", "cost"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, _STORE, _MATMUL, _VECTOR = 14, 16, 6, 13
-_FLOATING, _GATHER, _SCATTER = 5, 4, 2  # more of the vector unit: with bf16, for indices
+LOAD, _STORE, _MATMUL, _VECTOR = 14, 16, 6, 3
+_FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 #: From the end of a command until one of another unit may start that waited for it.
@@ -130,9 +131,9 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
         elif source.kind in ROW_SRCS:
             rows += 1
     occupied = command.length + (rows > 0) + (rows > 2)
-    latency = occupied + _VECTOR + _FLOATING * config.bf16
+    latency = occupied + lane_latency(config) + _VECTOR + _FLOATING * config.bf16
     if command.reduce >= Reduce.LANES:
-        latency += config.dim.bit_length()  # a level of a tree each, one to broadcast
+        latency += tree_latency(config)
     if command.op in INDEXED_OPS:
         occupied += 1
         latency += _GATHER if command.op == VectorOp.GATHER else _SCATTER
