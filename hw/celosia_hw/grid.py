@@ -106,7 +106,7 @@ class Grid(wiring.Component):
                 m.d.comb += self.members[name].eq(Cat(item[name] for row in rows for item in row))
         for k, row in enumerate(elements):
             for n, item in enumerate(row):
-                if self.active_port:  # whoever drives it wrongly is to see it
+                if self.active_port:  # a wrong driver is to show
                     item = EnableInserter(self.members[self.active_port])(item)
                 m.submodules[f"element_{k}_{n}"] = item  # type: ignore[arg-type]
         return m

@@ -128,8 +128,8 @@ def delayed(m: Module, value: Any, cycles: int, *, name: str, reset_less: bool =
     return found
 
 
-def outstanding(m: Module, begins: Any, ends: Any, limit: int, *, name: str) -> Signal:
-    """Return how many have begun and not ended, of at most ``limit``; both may be numbers."""
+def outstanding(m: Module, starts: Any, ends: Any, limit: int, *, name: str) -> Signal:
+    """Return how many have started and not ended, of at most ``limit``; both may be numbers."""
     count = Signal(range(limit + 1), name=name)
-    m.d.sync += count.eq(count + begins - ends)
+    m.d.sync += count.eq(count + starts - ends)
     return count

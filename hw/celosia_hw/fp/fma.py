@@ -1,7 +1,7 @@
 """fp32 fused multiply-add, cut into stages of combinational logic.
 
-``unpack | multiply (the caller's) and compare | align | add | normalise | finish``; whoever uses
-the stages puts registers between them. Together they are :func:`celosia.arch.numerics.f32_fma`: one
+``unpack | multiply (the caller's) and compare | align | add | normalise | finish``; their user
+puts registers between the stages. Together they are :func:`celosia.arch.numerics.f32_fma`: one
 rounding, to nearest even.
 
 The significands of product and addend are brought to one scale, 2**(exponent - 175), where an

@@ -90,12 +90,12 @@ class BankedMemory(wiring.Component):
                                            (self.write, ram.write_en, ram.write_addr)):
                 asked = [port.valid & (port.addr[:BANK_BITS] == bank) for port in group]
                 m.d.comb += enable.eq(Cat(asked).any())
-                chosen = group[-1]  # whoever it is while nobody asks
+                chosen = group[-1]  # any port will do while none asks
                 m.d.comb += address.eq(chosen.addr[BANK_BITS:])
                 if group is self.write:
                     m.d.comb += ram.write_data.eq(chosen.data)
-                for port, here in reversed(list(zip(group[:-1], asked[:-1], strict=True))):
-                    with m.If(here):
+                for port, asks in reversed(list(zip(group[:-1], asked[:-1], strict=True))):
+                    with m.If(asks):
                         m.d.comb += address.eq(port.addr[BANK_BITS:])
                         if group is self.write:
                             m.d.comb += ram.write_data.eq(port.data)

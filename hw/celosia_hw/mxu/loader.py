@@ -24,7 +24,8 @@ def weights_layout(config: TpuConfig) -> data.StructLayout:
 class WeightLoader(wiring.Component):
     """Sends D stored rows a tile, those beyond ``wrows`` as zeros that are not read.
 
-    One row a cycle, tiles without a gap. A tile is begun when the one before it is put to use.
+    One row a cycle, tiles without a gap. The load of a tile starts when the tile before it is put
+    to use.
 
     Members
     -------

@@ -83,7 +83,7 @@ class Retire(wiring.Component):
     done : Out(1)
         The last row of a command is written in this cycle.
     busy : Out(1)
-        There are rows on their way.
+        Rows are in flight.
     """
 
     i_valid: Signal
@@ -143,6 +143,6 @@ class Retire(wiring.Component):
             self.write.data.eq(adder["o"]), self.done.eq(valid & entry.last),
         ]
 
-        flying = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="flying")
-        m.d.comb += self.busy.eq(flying != 0)
+        in_flight = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="in_flight")
+        m.d.comb += self.busy.eq(in_flight != 0)
         return m

@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
@@ -19,7 +20,7 @@ def rows_layout(config: TpuConfig) -> data.StructLayout:
     """Rows to stream: fields as in :func:`celosia_hw.commands.matmul_layout`."""
     shape = stream_layout(config)
     return data.StructLayout({
-        "fmt": 1, "accumulate": 1, "wload": 1, "acc": shape, "acts": shape,
+        "fmt": isa.MatmulFormat, "accumulate": 1, "wload": 1, "acc": shape, "acts": shape,
         "counts": counts_layout()})
 
 
@@ -42,7 +43,7 @@ class RowStreamer(wiring.Component):
     o_valid, o : Out
         A row starts, and what becomes of it.
     active, waiting : Out(1)
-        There is a command; the tile of it is not loaded.
+        A command is held; its tile is not loaded.
     """
 
     command: stream.Interface
@@ -94,7 +95,8 @@ class RowStreamer(wiring.Component):
             m.d.sync += active.eq(0)
         with m.If(start):
             m.d.sync += [active.eq(1), swap_due.eq(command.wload),
-                         accumulate.eq(command.accumulate), bf16.eq(command.fmt)]
+                         accumulate.eq(command.accumulate),
+                         bf16.eq(command.fmt == isa.MatmulFormat.BF16)]
 
         started = delayed(m, step, RMW_CYCLES - 1, name="valid")[1:]
         rows = delayed(m, acc.row, RMW_CYCLES - 1, name="row", reset_less=True)[1:]

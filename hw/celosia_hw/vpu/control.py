@@ -31,9 +31,9 @@ class LaneSource(enum.Enum, shape=3):
 def control_layout() -> data.StructLayout:
     """Control of the row at one stage of the lanes.
 
-    ``valid``: there is a row. Then one of these says which part of the lane makes the result of the
-    first stage: ``product``, ``requant``, ``fma``, ``i2f``, or, without any, the operations of one
-    step. These say which parts of the second stage the row uses: ``fixed`` (fixed point),
+    ``valid``: the stage holds a row. Then one of these says which part of the lane makes the result
+    of the first stage: ``product``, ``requant``, ``fma``, ``i2f``, or, without any, the operations
+    of one step. These say which parts of the second stage the row uses: ``fixed`` (fixed point),
     ``table``, ``special`` (the second rounding), ``div`` (operand c); none where it is one step.
     ``reduce``: the row is joined with those of its group before it, if it is not the ``first`` of
     them. ``param``: the instruction's, but a lower bound above the upper one is replaced by that

@@ -53,10 +53,10 @@ class OperandFetch(wiring.Component):
     """Splits an instruction's reads over two readers, P and Q.
 
     Single rows come first: the first on P, the second on Q, the third on P again. Then the
-    streams: the first on P, the second on Q. Whoever takes the rows takes them in that order. A
+    streams: the first on P, the second on Q. Their consumers take them in that order. A
     command takes a cycle for its single rows, from that in which it comes on, and one for its
     streams or its third row, as soon as the readers are free; it is handed on in the cycle after,
-    and kept by nobody but whoever offers it.
+    and held by its producer until then.
 
     A gather asks for its rows of indexes only, through Q, and leaves its table's rows to the
     indexer; a scatter asks for its data through P and for its rows of indexes through Q.
@@ -114,7 +114,7 @@ class OperandFetch(wiring.Component):
                 m.d.sync += done.eq(1)
             clear.append(~port.valid | port.ready)
         with m.If(self.i.valid & clear[0] & clear[1] & clear[2]):
-            # The readers decide this late, and so it is handed on in the cycle after.
+            # The readers' ready comes late in the cycle, so the command goes on in the next one.
             m.d.sync += [asked.eq(1), over.eq(streams), *(done.eq(0) for done in sent)]
         with m.If(self.i.valid & self.i.ready):
             m.d.sync += [asked.eq(0), over.eq(0)]

@@ -48,7 +48,7 @@ class Issue(wiring.Component):
     target : Out(target_layout)
         Of the same row.
     busy : Out(1)
-        There is an instruction.
+        An instruction is held.
     """
 
     i: stream.Interface

@@ -18,8 +18,8 @@ class Transposer(wiring.Component):
     Lane i of a tile's row r lies in RAM (i + r) mod D at address r: all words of a row are in
     different RAMs, and so are all words of a column. So each RAM has one port for writing and one
     for reading, and a row and a column differ from what goes in and out of the RAMs by a turn
-    only. Whoever uses the transposer turns them, with :func:`celosia_hw.vpu.moves.rotate`. There is
-    room for two tiles: one is filled while the other is emptied.
+    only. The user of the transposer turns them, with :func:`celosia_hw.vpu.moves.rotate`. The RAMs
+    hold two tiles: one is filled while the other is emptied.
 
     Throughput: a row a cycle, over tiles that follow one another too. Latency: the first column is
     offered two cycles after the tile's last row was taken.
@@ -72,11 +72,11 @@ class Transposer(wiring.Component):
                          self.o_turn.eq(column), self.o.valid.eq(1)]
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
-        for tile, here in enumerate(full):
+        for tile, tile_full in enumerate(full):
             with m.If(write & (row == end) & (fill == tile)):
-                m.d.sync += here.eq(1)
+                m.d.sync += tile_full.eq(1)
             with m.Elif(read & (column == end) & (drain == tile)):
-                m.d.sync += here.eq(0)
+                m.d.sync += tile_full.eq(0)
 
         for k in range(self._dim):
             m.submodules[f"ram{k}"] = ram = Ram(32, 2 * self._dim)

@@ -7,6 +7,7 @@ from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import tree_latency
+from celosia.arch.vector import ReduceOp
 from celosia_hw.grid import Grid
 from celosia_hw.memory.reader import words_layout
 from celosia_hw.pipeline import Logic, Pipeline
@@ -29,7 +30,7 @@ class _Join(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        super().__init__({"active": In(1), "op": In(3), "a": In(32), "b": In(32),
+        super().__init__({"active": In(1), "op": In(ReduceOp), "a": In(32), "b": In(32),
                           "joined": Out(32)})
 
     def elaborate(self, platform):  # noqa: D102
