@@ -1,13 +1,11 @@
 """From AXI4-Lite to single register accesses."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.registers import ADDRESS_BITS
-from celosia_hw.bus.axi import OKAY, SLVERR, AxiLiteSignature
+from celosia_hw.bus.axi import OKAY, SLVERR, AxiLite, AxiLiteSignature
 
 __all__ = ["READ_CYCLES", "AxiLiteResponder"]
 
@@ -41,7 +39,7 @@ class AxiLiteResponder(wiring.Component):
         Taken READ_CYCLES cycles after ``read``.
     """
 
-    axil: Any
+    axil: AxiLite
     write: Signal
     write_word: Signal
     write_data: Signal
@@ -62,13 +60,8 @@ class AxiLiteResponder(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        self._elaborate_write(m)
-        self._elaborate_read(m)
-        return m
-
-    def _elaborate_write(self, m: Module) -> None:
         aw, w, b = self.axil.aw, self.axil.w, self.axil.b
-        address = Signal(ADDRESS_BITS, reset_less=True)
+        address = Signal(ADDRESS_BITS, name="write_address", reset_less=True)
         strobes = Signal(4, reset_less=True)
         has_address, has_data = Signal(), Signal()
         whole, execute = Signal(), Signal()
@@ -89,24 +82,24 @@ class AxiLiteResponder(wiring.Component):
         with m.Elif(b.ready):
             m.d.sync += b.valid.eq(0)
 
-    def _elaborate_read(self, m: Module) -> None:
         ar, r = self.axil.ar, self.axil.r
-        address = Signal(ADDRESS_BITS, reset_less=True)
+        read_address = Signal(ADDRESS_BITS, reset_less=True)
         steps = Signal(READ_CYCLES + 1)  # one-hot: cycles since ``read``
         idle = Signal()
         m.d.comb += [
             idle.eq(~steps.any() & ~r.valid), ar.ready.eq(idle),
-            self.read.eq(steps[0]), self.read_word.eq(address[2:]),
+            self.read.eq(steps[0]), self.read_word.eq(read_address[2:]),
         ]
         m.d.sync += steps.eq((ar.valid & idle) | (steps << 1))
         with m.If(ar.valid & idle):
-            m.d.sync += address.eq(ar.payload)
+            m.d.sync += read_address.eq(ar.payload)
         with m.If(steps[-1]):
             refused = Signal()
-            m.d.comb += refused.eq((address[:2] != 0) | self.read_error)
+            m.d.comb += refused.eq((read_address[:2] != 0) | self.read_error)
             m.d.sync += [r.valid.eq(1), r.payload.data.eq(self.read_data),
                          r.payload.resp.eq(Mux(refused, SLVERR, OKAY))]
             with m.If(refused):
                 m.d.sync += r.payload.data.eq(0)
         with m.Elif(r.ready):
             m.d.sync += r.valid.eq(0)
+        return m

@@ -1,33 +1,19 @@
 """The register file of the chip."""
 
-from typing import Any
-
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, ValueLike
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import exact_log2
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
-from celosia.arch.registers import AccessMode, Control
-from celosia_hw.bus.axi import AxiLiteSignature
+from celosia_hw.bus.axi import AxiLite, AxiLiteSignature
 from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.host.axil import READ_CYCLES, AxiLiteResponder
 from celosia_hw.host.counters import READ_LATENCY, PerfCounters, events_layout
 from celosia_hw.host.run import RunControl
+from celosia_hw.host.writes import FIXED_IN_A_RUN, RegisterWrites
 
 __all__ = ["HostInterface", "constants"]
-
-#: Registers that may not change while a program runs.
-FIXED_IN_A_RUN = ("PROGRAM", "LENGTH", "WATCHDOG",
-                  *(f"WINDOW{i}_{end}" for i in range(registers.NUM_WINDOWS)
-                    for end in ("BASE", "LAST")))
-
-
-def _slot(word: Any) -> Any:
-    """Where a register of FIXED_IN_A_RUN is kept for reading, by the number of its word."""
-    return word & 7 | (word >> 5 & 1) << 3
 
 
 def constants(config: TpuConfig) -> dict[str, int]:
@@ -69,8 +55,6 @@ class HostInterface(wiring.Component):
     length : Out(32)
         Instructions.
     windows : Out(ArrayLayout(window_layout(), NUM_WINDOWS))
-    running : Out(1)
-        High in every cycle of a run, first the one after ``start``.
     halted : In(1)
         The run ends normally with this cycle.
     fault, fault_valid : In
@@ -87,13 +71,12 @@ class HostInterface(wiring.Component):
         What the performance counters count.
     """
 
-    axil: Any
+    axil: AxiLite
     irq: Signal
     start: Signal
     program: Signal
     length: Signal
     windows: data.View
-    running: Signal
     halted: Signal
     fault: data.View
     fault_valid: Signal
@@ -110,7 +93,7 @@ class HostInterface(wiring.Component):
             "axil": In(AxiLiteSignature()), "irq": Out(1),
             "start": Out(1), "program": Out(32), "length": Out(32),
             "windows": Out(data.ArrayLayout(window_layout(), registers.NUM_WINDOWS)),
-            "running": Out(1), "halted": In(1), "fault": In(fault_layout()),
+            "halted": In(1), "fault": In(fault_layout()),
             "fault_valid": In(1), "pc": In(32), "abort": Out(1), "drained": In(1),
             "unit_reset": Out(1), "events": In(events_layout()),
         })
@@ -119,21 +102,23 @@ class HostInterface(wiring.Component):
         m = Module()
         m.submodules.responder = responder = AxiLiteResponder()
         m.submodules.control = control = RunControl()
+        m.submodules.writes = writes = RegisterWrites()
         m.submodules.counters = counters = self._counters
         wiring.connect(m, wiring.flipped(self.axil), responder.axil)
-
-        stored = {name: Signal(32, init=registers.BY_NAME[name].init, name=name.lower())
-                  for name in FIXED_IN_A_RUN}
-        irq_enable, irq_status = Signal(), Signal()
+        stored = writes.stored
         m.d.comb += [
-            self.irq.eq(irq_enable & irq_status),
-            self.program.eq(stored["PROGRAM"]), self.length.eq(stored["LENGTH"]),
-            control.watchdog.eq(stored["WATCHDOG"]),
-            control.halted.eq(self.halted), control.fault.eq(self.fault),
-            control.fault_valid.eq(self.fault_valid), control.pc.eq(self.pc),
-            control.drained.eq(self.drained),
-            self.start.eq(control.started), self.running.eq(control.running),
-            self.abort.eq(control.abort), self.unit_reset.eq(control.unit_reset),
+            writes.write.eq(responder.write), writes.word.eq(responder.write_word),
+            writes.data.eq(responder.write_data), responder.write_error.eq(writes.error),
+            *(getattr(writes, name).eq(getattr(control, name))
+              for name in ("running", "can_start", "ended")),
+            self.irq.eq(writes.irq_enable & writes.irq_status),
+            control.start.eq(writes.start), control.reset.eq(writes.reset),
+            control.watchdog.eq(stored.WATCHDOG),
+            *(getattr(control, name).eq(getattr(self, name))
+              for name in ("halted", "fault", "fault_valid", "pc", "drained")),
+            self.start.eq(control.started), self.abort.eq(control.abort),
+            self.unit_reset.eq(control.unit_reset),
+            self.program.eq(stored.PROGRAM), self.length.eq(stored.LENGTH),
             counters.run.eq(control.running), counters.clear.eq(control.started),
             counters.events.eq(self.events),
         ]
@@ -141,150 +126,36 @@ class HostInterface(wiring.Component):
             m.d.comb += [self.windows[i].base.eq(stored[f"WINDOW{i}_BASE"]),
                          self.windows[i].last.eq(stored[f"WINDOW{i}_LAST"])]
 
-        selected = self._elaborate_writes(m, responder, control, stored, irq_enable, irq_status)
-        variable: dict[str, Value] = {
-            "STATUS": control.status,
-            "IRQ_ENABLE": irq_enable, "IRQ_STATUS": irq_status,
-            "FAULT_CAUSE": control.last_fault.cause, "FAULT_PC": control.last_fault.pc,
-            "FAULT_ADDR": control.last_fault.addr, "PC": self.pc,
-        }
-        self._elaborate_reads(m, responder, counters, stored, selected, variable)
-        return m
-
-    def _elaborate_writes(self, m: Module, responder, control, stored, irq_enable,
-                          irq_status) -> dict[str, Signal]:
-        """Carry out writes; return the signals that say that a register is written.
-
-        An end of a run that comes with a write to IRQ_STATUS is not lost.
-        """
-        value = responder.write_data
-        align = exact_log2(registers.PROGRAM_ALIGN)
-        ready = Signal()
-        start = value[exact_log2(Control.START)]
-        reset = value[exact_log2(Control.RESET)]
-        here = {}  # in the cycle of ``write``: the register is at ``write_word``
-        for register in registers.REGISTERS:
-            if register.access is not AccessMode.RO:
-                here[register.name] = Signal(name=f"at_{register.name.lower()}", reset_less=True)
-                m.d.sync += here[register.name].eq(
-                    responder.write_word == register.offset >> 2)
-        fixed = Signal(reset_less=True)
-        m.d.sync += fixed.eq(Cat(
-            responder.write_word == registers.BY_NAME[name].offset >> 2
-            for name in FIXED_IN_A_RUN).any())
-        written = {}
-        for name in FIXED_IN_A_RUN:
-            written[name] = Signal(name=f"write_{name.lower()}")
-            m.d.comb += written[name].eq(responder.write & here[name] & ~control.running)
-            with m.If(written[name]):
-                m.d.sync += stored[name].eq(value)
-        m.d.sync += ready.eq(control.can_start & (stored["PROGRAM"][:align] == 0))
-        to_control = responder.write & here["CONTROL"]
-        m.d.comb += [
-            control.start.eq(to_control & start & ready),
-            control.reset.eq(to_control & reset),
-            responder.write_error.eq(
-                ~((fixed & ~control.running) | here["IRQ_ENABLE"] | here["IRQ_STATUS"]
-                  | (here["CONTROL"] & (~start | reset | ready)))),
-        ]
-        with m.If(responder.write & here["IRQ_ENABLE"]):
-            m.d.sync += irq_enable.eq(value[0])
-        with m.If(control.reset):
-            m.d.sync += irq_status.eq(0)
-        with m.Elif(control.ended):
-            m.d.sync += irq_status.eq(1)
-        with m.Elif(responder.write & here["IRQ_STATUS"] & value[0]):
-            m.d.sync += irq_status.eq(0)
-        return written
-
-    def _elaborate_reads(self, m: Module, responder, counters, stored, written,
-                         variable: dict[str, Value]) -> None:
-        """Answer every read after READ_CYCLES: the time that a counter takes, and a cycle each
-        to decode the address and to choose.
-
-        The address stays, so nothing here is told when a read begins, but the counters.
-        """
+        # Reads. The address stays until READ_CYCLES later: the time that a counter takes, and a
+        # cycle each to decode the address and to choose. Nothing but the counters is told when a
+        # read begins.
         assert READ_CYCLES == READ_LATENCY + 2
+        values: dict[str, ValueLike] = {
+            **constants(self._config), **{name: stored[name] for name in FIXED_IN_A_RUN},
+            "CONTROL": 0, "STATUS": control.status, "IRQ_ENABLE": writes.irq_enable,
+            "IRQ_STATUS": writes.irq_status, "FAULT_CAUSE": control.last_fault.cause,
+            "FAULT_PC": control.last_fault.pc, "FAULT_ADDR": control.last_fault.addr, "PC": self.pc,
+        }
         word = responder.read_word
-        m.d.comb += responder.read_data.eq(
-            self._constant(m, word) | self._stored(m, responder, stored, written)
-            | self._variable(m, word, variable) | self._counter(m, responder, counters))
-        missing = Signal(reset_less=True)
-        m.d.comb += responder.read_error.eq(missing)
-        with m.Switch(word):
-            with m.Case(*(register.offset >> 2 for register in registers.REGISTERS)):
-                m.d.sync += missing.eq(0)
-            with m.Default():
-                m.d.sync += missing.eq(1)
-
-    def _constant(self, m: Module, word: Value) -> Signal:
-        """Return the constant at ``word``, or 0."""
-        result = Signal(32, name="constant", reset_less=True)
-        with m.Switch(word):
-            for name, value in constants(self._config).items():
-                with m.Case(registers.BY_NAME[name].offset >> 2):
-                    m.d.sync += result.eq(value)
-            with m.Default():
-                m.d.sync += result.eq(0)
-        return result
-
-    def _stored(self, m: Module, responder, stored, written) -> Signal:
-        """Return the register of FIXED_IN_A_RUN at ``read_word``, or 0.
-
-        They are read out of a RAM of their own: it costs less than choosing one of them. What was
-        not written since the reset is not in it.
-        """
-        assert len({_slot(registers.BY_NAME[name].offset >> 2) for name in stored}) == len(stored)
-        m.submodules.copy = copy = Memory(shape=32, depth=16, init=[])
-        source, sink = copy.read_port(domain="comb"), copy.write_port()
-        result = Signal(32, name="stored", reset_less=True)
-        written_before, first = Signal(reset_less=True), Signal(reset_less=True)
-        m.d.comb += [
-            source.addr.eq(_slot(responder.read_word)), sink.addr.eq(_slot(responder.write_word)),
-            sink.data.eq(responder.write_data), sink.en.eq(Cat(written.values()).any()),
-        ]
-        m.d.sync += [written_before.eq(0), first.eq(0)]
-        for name in stored:
-            register = registers.BY_NAME[name]
-            assert register.init in (0, 1)
-            ever = Signal(name=f"ever_{name.lower()}")
-            with m.If(written[name]):
-                m.d.sync += ever.eq(1)
-            with m.If(responder.read_word == register.offset >> 2):
-                m.d.sync += [written_before.eq(ever), first.eq(~ever & register.init)]
-        m.d.sync += result.eq(source.data)
-        with m.If(~written_before):
-            m.d.sync += result.eq(first)
-        return result
-
-    def _variable(self, m: Module, word: Value, variable: dict[str, Value]) -> Signal:
-        """Return the register of ``variable`` at ``word``, or 0."""
-        result = Signal(32, name="variable", reset_less=True)
-        with m.Switch(word):
-            for name, value in variable.items():
-                with m.Case(registers.BY_NAME[name].offset >> 2):
-                    m.d.sync += result.eq(value)
-            with m.Default():
-                m.d.sync += result.eq(0)
-        return result
-
-    def _counter(self, m: Module, responder, counters) -> Signal:
-        """Return the word of a counter at ``read_word``, or 0. A LO is read from the counters."""
-        first = min(registers.COUNTERS.values()) >> 2
-        count = len(registers.COUNTERS)
+        value, counted = (Signal(32, name=name, reset_less=True) for name in ("value", "counted"))
+        missing, is_counter, begin = Signal(reset_less=True), Signal(reset_less=True), Signal()
+        first, count = min(registers.COUNTERS.values()) >> 2, len(registers.COUNTERS)
         assert list(registers.COUNTERS.values()) == [4 * first + 8 * i for i in range(count)]
         # The index is the address: no subtraction.
         assert first % (2 << len(counters.index)) == 0
-        word = responder.read_word
-        result = Signal(32, name="counted", reset_less=True)
-        here, begin = Signal(reset_less=True), Signal()
+        at_counter = (word >= first) & (word < first + 2 * count)
         m.d.sync += [
-            begin.eq(responder.read),
-            here.eq((word >= first) & (word < first + 2 * count)),
-            result.eq(Mux(word[0], counters.value >> 32, counters.value)),
+            begin.eq(responder.read), is_counter.eq(at_counter),
+            counted.eq(Mux(is_counter, Mux(word[0], counters.value >> 32, counters.value), 0)),
         ]
-        m.d.comb += [counters.read.eq(begin & here & ~word[0]),
-                     counters.index.eq(word[1:])]
-        with m.If(~here):
-            m.d.sync += result.eq(0)
-        return result
+        with m.Switch(word):
+            for name, each in values.items():
+                with m.Case(registers.BY_NAME[name].offset >> 2):
+                    m.d.sync += [value.eq(each), missing.eq(0)]
+            with m.Default():
+                m.d.sync += [value.eq(0), missing.eq(~at_counter)]
+        m.d.comb += [
+            counters.read.eq(begin & is_counter & ~word[0]), counters.index.eq(word[1:]),
+            responder.read_data.eq(value | counted), responder.read_error.eq(missing),
+        ]
+        return m

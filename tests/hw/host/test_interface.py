@@ -236,7 +236,7 @@ def test_reset_wins_over_start_in_one_write(running):
         host.ctx.set(host.dut.drained, 0)
         assert await host.write("CONTROL", Control.START | Control.RESET) == OKAY
         assert await host.status() is Status.RESETTING
-        assert not host.ctx.get(host.dut.running)
+        assert host.ctx.get(host.dut.abort)
         host.ctx.set(host.dut.drained, 1)
         await host.ctx.tick().repeat(10)
         assert await host.status() is Status.IDLE
@@ -327,7 +327,7 @@ def test_watchdog_through_the_registers():
         await host.write("WATCHDOG", 40)
         ctx.set(dut.pc, 123)
         await host.start()
-        await ctx.tick().until(~dut.running)
+        await ctx.tick().until(dut.abort)
         assert await host.status() is Status.FAULTED
         assert await host.last_fault() == (Fault.WATCHDOG, 123, 0)
         assert await host.counter("cycles") == 40

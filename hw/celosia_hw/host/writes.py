@@ -1,0 +1,94 @@
+"""The registers that the host sets, and what its writes start."""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from celosia.arch import registers
+from celosia.arch.registers import ADDRESS_BITS, BY_NAME, AccessMode, Control
+
+__all__ = ["FIXED_IN_A_RUN", "RegisterWrites"]
+
+#: Registers that may not change while a program runs.
+FIXED_IN_A_RUN = ("PROGRAM", "LENGTH", "WATCHDOG",
+                  *(f"WINDOW{i}_{end}" for i in range(registers.NUM_WINDOWS)
+                    for end in ("BASE", "LAST")))
+
+
+class RegisterWrites(wiring.Component):
+    """Carries out writes, or refuses them.
+
+    Members
+    -------
+    write : In(1), word : In, data : In(32)
+        As of `AxiLiteResponder`.
+    error : Out(1)
+        With ``write``: it is refused, and does nothing.
+    running, can_start, ended : In(1)
+        As of `RunControl`.
+    start, reset : Out(1)
+        Start a run; soft reset.
+    stored : Out
+        The registers FIXED_IN_A_RUN.
+    irq_enable, irq_status : Out(1)
+        An end of a run that comes with a write to IRQ_STATUS is not lost.
+    """
+
+    write: Signal
+    word: Signal
+    data: Signal
+    error: Signal
+    running: Signal
+    can_start: Signal
+    ended: Signal
+    start: Signal
+    reset: Signal
+    stored: data.View
+    irq_enable: Signal
+    irq_status: Signal
+
+    def __init__(self):
+        layout = data.StructLayout(dict.fromkeys(FIXED_IN_A_RUN, 32))
+        super().__init__({
+            "write": In(1), "word": In(ADDRESS_BITS - 2), "data": In(32), "error": Out(1),
+            "running": In(1), "can_start": In(1), "ended": In(1), "start": Out(1),
+            "reset": Out(1), "irq_enable": Out(1), "irq_status": Out(1),
+            "stored": Out(layout, init={name: BY_NAME[name].init for name in FIXED_IN_A_RUN}),
+        })
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        # Whether a register is at ``word``, in the cycle of ``write``.
+        selected = {register.name: Signal(name=f"selected_{register.name.lower()}",
+                                          reset_less=True)
+                    for register in registers.REGISTERS if register.access is not AccessMode.RO}
+        for name, signal in selected.items():
+            m.d.sync += signal.eq(self.word == BY_NAME[name].offset >> 2)
+        fixed = Signal(reset_less=True)
+        m.d.sync += fixed.eq(Cat(
+            self.word == BY_NAME[name].offset >> 2 for name in FIXED_IN_A_RUN).any())
+        for name in FIXED_IN_A_RUN:
+            with m.If(self.write & selected[name] & ~self.running):
+                m.d.sync += self.stored[name].eq(self.data)
+
+        ready = Signal()
+        start, reset = (self.data[exact_log2(bit)] for bit in (Control.START, Control.RESET))
+        aligned = self.stored.PROGRAM[:exact_log2(registers.PROGRAM_ALIGN)] == 0
+        control = self.write & selected["CONTROL"]
+        m.d.sync += ready.eq(self.can_start & aligned)
+        m.d.comb += [
+            self.start.eq(control & start & ready), self.reset.eq(control & reset),
+            self.error.eq(
+                ~((fixed & ~self.running) | selected["IRQ_ENABLE"] | selected["IRQ_STATUS"]
+                  | (selected["CONTROL"] & (~start | reset | ready)))),
+        ]
+        with m.If(self.write & selected["IRQ_ENABLE"]):
+            m.d.sync += self.irq_enable.eq(self.data[0])
+        with m.If(self.reset):
+            m.d.sync += self.irq_status.eq(0)
+        with m.Elif(self.ended):
+            m.d.sync += self.irq_status.eq(1)
+        with m.Elif(self.write & selected["IRQ_STATUS"] & self.data[0]):
+            m.d.sync += self.irq_status.eq(0)
+        return m
