@@ -57,7 +57,7 @@ class Grid(wiring.Component):
         self._ports = [(letter, name, len(value)) for letter, name, value in ports(pattern)]
         self.widths = {name: width for _, name, width in self._ports}
         self.shared = tuple(name for name in self.widths for member in shared
-                            if name == member or name.startswith(f"{member}__"))
+                            if name.partition("__")[0] == member)
         counts = {"shared": 1, "right": rows, "down": cols, "each": rows * cols}
         super().__init__({
             name: (In if letter == "i" else Out)(counts[self.kind(name)] * width)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from amaranth.hdl import ClockDomain, DomainRenamer, Module, Mux, Signal
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import Flow, In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch import registers
@@ -128,7 +128,7 @@ class Celosia(wiring.Component):
         for unit, part in ((Unit.LOAD, load), (Unit.STORE, store), (Unit.MXU, mxu),
                            (Unit.VPU, vpu)):
             wiring.connect(m, getattr(scalar, f"port_{unit.name.lower()}"), part.port)
-        wiring.connect(m, scalar.axi, arbiter.fetch)  # type: ignore[attr-defined]
+        wiring.connect(m, scalar.axi, arbiter.fetch)
         wiring.connect(m, load.axi, arbiter.load)
         wiring.connect(m, arbiter.bus, guard.i_read)
         wiring.connect(m, store.axi, guard.i_write)
@@ -144,63 +144,41 @@ class Celosia(wiring.Component):
             host.fault.eq(scalar.fault), host.pc.eq(scalar.pc), guard.abort.eq(host.abort),
             host.drained.eq(guard.drained), self.irq.eq(host.irq),
             events.retired.eq(scalar.retired),
-            *(events.activity[name].eq(scalar.activities[i])  # type: ignore[attr-defined]
+            *(events.activity[name].eq(scalar.activities[i])
               for i, name in enumerate(registers.UNIT_NAMES)),
             # The MXU's ports on the accumulators come first and never wait.
             *(events.conflicts[name].eq(conflicts[name]) for name in registers.PORTS),
         ]
-        self._connect_lite(m, host.axil)
-        self._connect_memory(m, guard)
+        for prefix, port, driven, field in (
+                ("s_axil_aw", host.axil.aw, In, "addr"), ("s_axil_w", host.axil.w, In, ""),
+                ("s_axil_b", host.axil.b, Out, "resp"), ("s_axil_ar", host.axil.ar, In, "addr"),
+                ("s_axil_r", host.axil.r, Out, ""), ("m_axi_aw", guard.o_write.aw, Out, ""),
+                ("m_axi_w", guard.o_write.w, Out, ""), ("m_axi_b", guard.o_write.b, In, "resp"),
+                ("m_axi_ar", guard.o_read.ar, Out, ""), ("m_axi_r", guard.o_read.r, In, "")):
+            m.d.comb += self._join(prefix, port, driven, field)
+        for prefix in ("m_axi_aw", "m_axi_ar"):
+            for name, value in (("size", exact_log2(config.bus_bytes)), ("burst", _BURST_INCR),
+                                ("cache", _CACHE), ("prot", _PROT)):
+                m.d.comb += self._pin(prefix + name).eq(value)
         m.d.comb += [
-            events.read_beat.eq(self._pin("m_axi_rvalid") & self._pin("m_axi_rready")),
-            events.write_beat.eq(self._pin("m_axi_wvalid") & self._pin("m_axi_wready")),
+            events.read_beat.eq(guard.o_read.r.valid & guard.o_read.r.ready),
+            events.write_beat.eq(guard.o_write.w.valid & guard.o_write.w.ready),
         ]
         return m
 
     def _pin(self, name: str) -> Signal:
         return getattr(self, name)
 
-    def _connect_lite(self, m: Module, axil) -> None:
-        """Join the register pins to the host interface."""
-        for channel, fields in (("aw", None), ("ar", None), ("w", ("data", "strb"))):
-            port = getattr(axil, channel)
-            m.d.comb += [port.valid.eq(self._pin(f"s_axil_{channel}valid")),
-                         self._pin(f"s_axil_{channel}ready").eq(port.ready)]
-            if fields is None:
-                m.d.comb += port.payload.eq(self._pin(f"s_axil_{channel}addr"))
-            else:
-                m.d.comb += [port.payload[f].eq(self._pin(f"s_axil_{channel}{f}")) for f in fields]
-        for channel, fields in (("r", ("data", "resp")), ("b", None)):
-            port = getattr(axil, channel)
-            m.d.comb += [self._pin(f"s_axil_{channel}valid").eq(port.valid),
-                         port.ready.eq(self._pin(f"s_axil_{channel}ready"))]
-            if fields is None:
-                m.d.comb += self._pin(f"s_axil_{channel}resp").eq(port.payload)
-            else:
-                m.d.comb += [self._pin(f"s_axil_{channel}{f}").eq(port.payload[f]) for f in fields]
+    def _join(self, prefix: str, port: stream.Interface, driven: Flow, field: str) -> list[Any]:
+        """Join a channel to its pins, which are ``driven`` from outside (In) or from here.
 
-    def _connect_memory(self, m: Module, guard) -> None:
-        """Join the guard to the memory pins, and drive the constants of AXI4."""
-        read, write = guard.o_read, guard.o_write
-        size = exact_log2(self._config.bus_bytes)
-        for channel, port in (("ar", read.ar), ("aw", write.aw)):
-            def pin(name: str, channel: str = channel) -> Signal:
-                return self._pin(f"m_axi_{channel}{name}")
-            m.d.comb += [
-                pin("valid").eq(port.valid), port.ready.eq(pin("ready")),
-                pin("id").eq(port.payload.id), pin("addr").eq(port.payload.addr),
-                pin("len").eq(port.payload.len), pin("size").eq(size),
-                pin("burst").eq(_BURST_INCR), pin("cache").eq(_CACHE), pin("prot").eq(_PROT),
-            ]
-        m.d.comb += [
-            *(self._pin(f"m_axi_w{f}").eq(write.w.payload[f]) for f in ("data", "strb", "last")),
-            self._pin("m_axi_wvalid").eq(write.w.valid),
-            write.w.ready.eq(self._pin("m_axi_wready")),
-            write.b.valid.eq(self._pin("m_axi_bvalid")),
-            self._pin("m_axi_bready").eq(write.b.ready),
-            write.b.payload.eq(self._pin("m_axi_bresp")),
-            *(read.r.payload[f].eq(self._pin(f"m_axi_r{f}"))
-              for f in ("data", "resp", "last", "id")),
-            read.r.valid.eq(self._pin("m_axi_rvalid")),
-            self._pin("m_axi_rready").eq(read.r.ready),
-        ]
+        A payload that is not a structure is the pin ``field``.
+        """
+        payload = {field: port.payload} if field else {
+            name: port.payload[name] for name in port.payload.shape().members}
+        forth = {"valid": port.valid, **payload}
+        if driven is In:
+            return [*(value.eq(self._pin(prefix + name)) for name, value in forth.items()),
+                    self._pin(f"{prefix}ready").eq(port.ready)]
+        return [*(self._pin(prefix + name).eq(value) for name, value in forth.items()),
+                port.ready.eq(self._pin(f"{prefix}ready"))]

@@ -1,6 +1,7 @@
 """Imports point one way, and files and functions stay small enough to read."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -190,6 +191,17 @@ def test_components_import_no_writer():
     wrong = [found for found in IMPORTS if house.room_of(found.module) in chip
              and inside(found.target, "celosia_hw.verilog", "amaranth.back", "amaranth._toolchain")]
     assert not wrong, offenders(*wrong)
+
+
+def test_the_chip_has_facts_of_instructions_by_name():
+    """It parses no names, and has no number of an operand."""
+    chip = house.LAYERS[house.LAYERS.index("celosia_hw"):house.LAYERS.index("celosia_hw.soc")]
+    wanted = re.compile(r"\.(?:starts|ends)with\(|\boperands\[\d")
+    wrong = [f"{path}:{number}: {line.strip()}" for module, path in house.modules().items()
+             if house.room_of(module) in chip
+             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+             if wanted.search(line)]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_imports_are_absolute():

@@ -1,13 +1,11 @@
 """One read port of the memory bus for two managers."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.bus.axi import FETCH_ID, AxiReadSignature
+from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
 
 __all__ = ["ReadArbiter"]
 
@@ -26,9 +24,9 @@ class ReadArbiter(wiring.Component):
     bus : Out(AxiReadSignature)
     """
 
-    load: Any
-    fetch: Any
-    bus: Any
+    load: AxiRead
+    fetch: AxiRead
+    bus: AxiRead
 
     def __init__(self, config: TpuConfig):
         signature = AxiReadSignature(config.bus_bytes)

@@ -6,13 +6,15 @@ that :mod:`celosia_hw.top` adds at the pins.
 
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
 
 from celosia.arch.registers import ADDRESS_BITS
 
 __all__ = [
-    "BURST_BEATS", "DECERR", "EXT_ADDRESS_BITS", "FETCH_ID", "LOAD_ID", "OKAY", "PAGE_BYTES",
-    "SLVERR", "AxiLite", "AxiLiteSignature", "AxiRead", "AxiReadSignature", "AxiWrite",
-    "AxiWriteSignature", "address_layout", "read_layout", "write_layout",
+    "BURST_BEATS", "DECERR", "EXT_ADDRESS_BITS", "FETCH_ID", "ID_BITS", "LENGTH_BITS", "LOAD_ID",
+    "OKAY", "PAGE_BYTES", "RESP_BITS", "SLVERR", "AxiLite", "AxiLiteSignature", "AxiRead",
+    "AxiReadSignature", "AxiWrite", "AxiWriteSignature", "address_layout", "read_layout",
+    "write_layout",
 ]
 
 EXT_ADDRESS_BITS = 32
@@ -20,19 +22,27 @@ EXT_ADDRESS_BITS = 32
 PAGE_BYTES = 4096
 #: Beats of the longest burst.
 BURST_BEATS = 256
+#: Bits of the beats - 1 of a burst.
+LENGTH_BITS = exact_log2(BURST_BEATS)
 #: ARID of the load engine and of the instruction fetch.
 LOAD_ID, FETCH_ID = 0, 1
+ID_BITS = bits_for(max(LOAD_ID, FETCH_ID))
+#: Responses.
 OKAY, SLVERR, DECERR = 0, 2, 3
+RESP_BITS = bits_for(DECERR)
+#: Bits of AXI4-Lite's data.
+_LITE_BITS = 32
 
 
 def address_layout() -> data.StructLayout:
     """Payload of AR and AW: byte address (a multiple of the bus width), beats - 1, ID."""
-    return data.StructLayout({"addr": EXT_ADDRESS_BITS, "len": 8, "id": 1})
+    return data.StructLayout({"addr": EXT_ADDRESS_BITS, "len": LENGTH_BITS, "id": ID_BITS})
 
 
 def read_layout(bus_bytes: int) -> data.StructLayout:
     """Payload of R."""
-    return data.StructLayout({"data": 8 * bus_bytes, "resp": 2, "last": 1, "id": 1})
+    return data.StructLayout({
+        "data": 8 * bus_bytes, "resp": RESP_BITS, "last": 1, "id": ID_BITS})
 
 
 def write_layout(bus_bytes: int) -> data.StructLayout:
@@ -57,7 +67,7 @@ class AxiWriteSignature(wiring.Signature):
         super().__init__({
             "aw": Out(stream.Signature(address_layout())),
             "w": Out(stream.Signature(write_layout(bus_bytes))),
-            "b": In(stream.Signature(2)),
+            "b": In(stream.Signature(RESP_BITS)),
         })
 
 
@@ -67,10 +77,12 @@ class AxiLiteSignature(wiring.Signature):
     def __init__(self):
         super().__init__({
             "ar": Out(stream.Signature(ADDRESS_BITS)),
-            "r": In(stream.Signature(data.StructLayout({"data": 32, "resp": 2}))),
+            "r": In(stream.Signature(data.StructLayout(
+                {"data": _LITE_BITS, "resp": RESP_BITS}))),
             "aw": Out(stream.Signature(ADDRESS_BITS)),
-            "w": Out(stream.Signature(data.StructLayout({"data": 32, "strb": 4}))),
-            "b": In(stream.Signature(2)),
+            "w": Out(stream.Signature(data.StructLayout(
+                {"data": _LITE_BITS, "strb": _LITE_BITS // 8}))),
+            "b": In(stream.Signature(RESP_BITS)),
         })
 
 

@@ -1,13 +1,18 @@
 """What lets the chip be reset at any time without breaking the memory bus."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.bus.axi import AxiReadSignature, AxiWriteSignature
+from celosia_hw.bus.axi import (
+    LENGTH_BITS,
+    AxiRead,
+    AxiReadSignature,
+    AxiWrite,
+    AxiWriteSignature,
+    address_layout,
+)
 from celosia_hw.stream import Queue, outstanding
 
 __all__ = ["AxiGuard"]
@@ -16,6 +21,49 @@ __all__ = ["AxiGuard"]
 _OUTSTANDING = 255
 #: Write bursts of which data may still be owed.
 _OWED = 8
+
+
+class BurstGuard(wiring.Component):
+    """A register on an address channel; counts the bursts that have passed and are not answered.
+
+    Members
+    -------
+    i, o : In(stream), Out(stream)
+        Payload of AR or AW. A burst a cycle.
+    room, abort : In(1)
+        No burst is taken without ``room``, none with ``abort``; one that is offered stays.
+    answered : In(1)
+        A burst has been answered for good.
+    outstanding : Out(1)
+        Some are not.
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+    room: Signal
+    abort: Signal
+    answered: Signal
+    outstanding: Signal
+
+    def __init__(self):
+        channel = stream.Signature(address_layout())
+        super().__init__({"i": In(channel), "o": Out(channel), "room": In(1), "abort": In(1),
+                          "answered": In(1), "outstanding": Out(1)})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        taken = self.i.valid & self.i.ready
+        count = outstanding(m, taken, self.answered, _OUTSTANDING, name="count")
+        m.d.comb += [
+            self.i.ready.eq((~self.o.valid | self.o.ready) & (count != _OUTSTANDING) & self.room
+                            & ~self.abort),
+            self.outstanding.eq(count != 0),
+        ]
+        with m.If(taken):
+            m.d.sync += [self.o.valid.eq(1), self.o.payload.eq(self.i.payload)]
+        with m.Elif(self.o.ready):
+            m.d.sync += self.o.valid.eq(0)
+        return m
 
 
 class AxiGuard(wiring.Component):
@@ -44,10 +92,10 @@ class AxiGuard(wiring.Component):
         Nothing is outstanding. It stays high as long as ``abort`` does.
     """
 
-    i_read: Any
-    i_write: Any
-    o_read: Any
-    o_write: Any
+    i_read: AxiRead
+    i_write: AxiWrite
+    o_read: AxiRead
+    o_write: AxiWrite
     abort: Signal
     drained: Signal
 
@@ -59,23 +107,6 @@ class AxiGuard(wiring.Component):
             "abort": In(1), "drained": Out(1),
         })
 
-    def _address(self, m: Module, i, o, room, ends, name: str) -> tuple[Signal, Signal]:
-        """Join an address channel; return (a burst was taken, bursts outstanding).
-
-        ``room`` permits a burst; ``ends`` is high where one has been answered for good.
-        """
-        taken = Signal(name=f"{name}_taken")
-        count = outstanding(m, taken, ends, _OUTSTANDING, name=f"{name}_outstanding")
-        m.d.comb += [
-            i.ready.eq((~o.valid | o.ready) & (count != _OUTSTANDING) & room & ~self.abort),
-            taken.eq(i.valid & i.ready),
-        ]
-        with m.If(taken):
-            m.d.sync += [o.valid.eq(1), o.payload.eq(i.payload)]
-        with m.Elif(o.ready):
-            m.d.sync += o.valid.eq(0)
-        return taken, count
-
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         i_r, o_r = self.i_read.r, self.o_read.r
@@ -83,22 +114,31 @@ class AxiGuard(wiring.Component):
             i_r.payload.eq(o_r.payload), i_r.valid.eq(o_r.valid & ~self.abort),
             o_r.ready.eq(i_r.ready | self.abort),
         ]
-        _, reads = self._address(m, self.i_read.ar, self.o_read.ar, 1,
-                                 o_r.valid & o_r.ready & o_r.payload.last, "reads")
+        m.submodules.reads = reads = BurstGuard()
+        wiring.connect(m, wiring.flipped(self.i_read.ar), reads.i)
+        wiring.connect(m, reads.o, wiring.flipped(self.o_read.ar))
+        m.d.comb += [reads.abort.eq(self.abort), reads.room.eq(1),
+                     reads.answered.eq(o_r.valid & o_r.ready & o_r.payload.last)]
 
         i_b, o_b = self.i_write.b, self.o_write.b
         m.d.comb += [
             i_b.payload.eq(o_b.payload), i_b.valid.eq(o_b.valid & ~self.abort),
             o_b.ready.eq(i_b.ready | self.abort),
         ]
-        m.submodules.owed = owed = Queue(8, _OWED)  # beats - 1 of bursts that owe data
-        taken, writes = self._address(m, self.i_write.aw, self.o_write.aw, owed.i.ready,
-                                      o_b.valid & o_b.ready, "writes")
-        m.d.comb += [owed.i.valid.eq(taken), owed.i.payload.eq(self.i_write.aw.payload.len)]
+        m.submodules.owed = owed = Queue(LENGTH_BITS, _OWED)  # beats - 1 of bursts that owe data
+        m.submodules.writes = writes = BurstGuard()
+        wiring.connect(m, wiring.flipped(self.i_write.aw), writes.i)
+        wiring.connect(m, writes.o, wiring.flipped(self.o_write.aw))
+        m.d.comb += [
+            writes.abort.eq(self.abort), writes.room.eq(owed.i.ready),
+            writes.answered.eq(o_b.valid & o_b.ready),
+            owed.i.valid.eq(writes.i.valid & writes.i.ready),
+            owed.i.payload.eq(writes.i.payload.len),
+        ]
 
         i_w, o_w = self.i_write.w, self.o_write.w
         data = Signal.like(o_w.payload.data, reset_less=True)
-        beat = Signal(8)  # of the burst whose data pass
+        beat = Signal(LENGTH_BITS)  # of the burst whose data pass
         go, last = Signal(), Signal()
         free = ~o_w.valid | o_w.ready
         m.d.comb += [
@@ -117,5 +157,5 @@ class AxiGuard(wiring.Component):
         with m.Elif(o_w.ready):
             m.d.sync += o_w.valid.eq(0)
 
-        m.d.comb += self.drained.eq((reads == 0) & (writes == 0))
+        m.d.comb += self.drained.eq(~reads.outstanding & ~writes.outstanding)
         return m

@@ -108,7 +108,7 @@ class HostInterface(wiring.Component):
         stored = writes.stored
         m.d.comb += [
             writes.write.eq(responder.write), writes.word.eq(responder.write_word),
-            writes.data.eq(responder.write_data), responder.write_error.eq(writes.error),
+            writes.value.eq(responder.write_data), responder.write_error.eq(writes.error),
             *(getattr(writes, name).eq(getattr(control, name))
               for name in ("running", "can_start", "ended")),
             self.irq.eq(writes.irq_enable & writes.irq_status),

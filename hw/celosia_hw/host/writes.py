@@ -21,7 +21,7 @@ class RegisterWrites(wiring.Component):
 
     Members
     -------
-    write : In(1), word : In, data : In(32)
+    write : In(1), word : In, value : In(32)
         As of `AxiLiteResponder`.
     error : Out(1)
         With ``write``: it is refused, and does nothing.
@@ -37,7 +37,7 @@ class RegisterWrites(wiring.Component):
 
     write: Signal
     word: Signal
-    data: Signal
+    value: Signal
     error: Signal
     running: Signal
     can_start: Signal
@@ -49,12 +49,11 @@ class RegisterWrites(wiring.Component):
     irq_status: Signal
 
     def __init__(self):
-        layout = data.StructLayout(dict.fromkeys(FIXED_IN_A_RUN, 32))
         super().__init__({
-            "write": In(1), "word": In(ADDRESS_BITS - 2), "data": In(32), "error": Out(1),
+            "write": In(1), "word": In(ADDRESS_BITS - 2), "value": In(32), "error": Out(1),
             "running": In(1), "can_start": In(1), "ended": In(1), "start": Out(1),
             "reset": Out(1), "irq_enable": Out(1), "irq_status": Out(1),
-            "stored": Out(layout, init={name: BY_NAME[name].init for name in FIXED_IN_A_RUN}),
+            "stored": Out(data.StructLayout(dict.fromkeys(FIXED_IN_A_RUN, 32))),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -69,11 +68,13 @@ class RegisterWrites(wiring.Component):
         m.d.sync += fixed.eq(Cat(
             self.word == BY_NAME[name].offset >> 2 for name in FIXED_IN_A_RUN).any())
         for name in FIXED_IN_A_RUN:
+            register = Signal(32, init=BY_NAME[name].init, name=name.lower())
+            m.d.comb += self.stored[name].eq(register)
             with m.If(self.write & selected[name] & ~self.running):
-                m.d.sync += self.stored[name].eq(self.data)
+                m.d.sync += register.eq(self.value)
 
         ready = Signal()
-        start, reset = (self.data[exact_log2(bit)] for bit in (Control.START, Control.RESET))
+        start, reset = (self.value[exact_log2(bit)] for bit in (Control.START, Control.RESET))
         aligned = self.stored.PROGRAM[:exact_log2(registers.PROGRAM_ALIGN)] == 0
         control = self.write & selected["CONTROL"]
         m.d.sync += ready.eq(self.can_start & aligned)
@@ -84,11 +85,11 @@ class RegisterWrites(wiring.Component):
                   | (selected["CONTROL"] & (~start | reset | ready)))),
         ]
         with m.If(self.write & selected["IRQ_ENABLE"]):
-            m.d.sync += self.irq_enable.eq(self.data[0])
+            m.d.sync += self.irq_enable.eq(self.value[0])
         with m.If(self.reset):
             m.d.sync += self.irq_status.eq(0)
         with m.Elif(self.ended):
             m.d.sync += self.irq_status.eq(1)
-        with m.Elif(self.write & selected["IRQ_STATUS"] & self.data[0]):
+        with m.Elif(self.write & selected["IRQ_STATUS"] & self.value[0]):
             m.d.sync += self.irq_status.eq(0)
         return m

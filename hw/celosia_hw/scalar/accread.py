@@ -1,13 +1,12 @@
 """A word of the accumulators, for ``read``."""
 
-from typing import Any
-
-from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.hdl import Array, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
+from celosia_hw.stream import delayed
 
 __all__ = ["AccumulatorRead"]
 
@@ -33,7 +32,7 @@ class AccumulatorRead(wiring.Component):
     granted: Signal
     arrived: Signal
     word: Signal
-    port: Any
+    port: ReadPort
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -46,11 +45,10 @@ class AccumulatorRead(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         lanes = Array(self.port.data.word_select(i, 32) for i in range(self._config.dim))
-        arriving = Signal(READ_LATENCY)
-        m.d.sync += arriving.eq(Cat(self.request & self.granted, arriving))
+        arriving = delayed(m, self.request & self.granted, READ_LATENCY, name="arriving")[-1]
         m.d.comb += [
             self.port.valid.eq(self.request), self.port.addr.eq(self.row),
-            self.granted.eq(self.port.ready), self.arrived.eq(arriving[-1]),
-            self.word.eq(lanes[self.lane]),
+            self.granted.eq(self.port.ready),
+            self.arrived.eq(arriving), self.word.eq(lanes[self.lane]),
         ]
         return m

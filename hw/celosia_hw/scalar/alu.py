@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.isa import Opcode
+from celosia.arch.isa import OPCODE_BITS, Opcode
 
 __all__ = ["Alu"]
 
@@ -17,7 +17,7 @@ class Alu(wiring.Component):
 
     Members
     -------
-    opcode : In(6)
+    opcode : In
     a, b : In(32)
     result : Out(32)
         Result of mov, add, sub, and, or, xor, slt, sltu. Combinational.
@@ -43,8 +43,9 @@ class Alu(wiring.Component):
 
     def __init__(self):
         super().__init__({
-            "opcode": In(6), "a": In(32), "b": In(32), "result": Out(32), "multiply": In(1),
-            "pipelined": Out(32), "pass_valid": In(1), "passed": In(32), "taken": Out(1),
+            "opcode": In(OPCODE_BITS), "a": In(32), "b": In(32), "result": Out(32),
+            "multiply": In(1), "pipelined": Out(32), "pass_valid": In(1),
+            "passed": In(32), "taken": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102

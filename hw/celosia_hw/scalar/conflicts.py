@@ -3,17 +3,19 @@
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, ceil_log2
+from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia_hw.memory.ports import row_bits
-from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.dispatch import UNIT_BITS
 from celosia_hw.scalar.encoding import PC_BITS
+from celosia_hw.scalar.streams import STREAMS
 
 __all__ = ["READ_SPANS", "ConflictCheck", "span_layout", "ticket_layout"]
 
-READ_SPANS = 3
+#: Spans of rows that an instruction reads: of each source stream.
+READ_SPANS = STREAMS - 1
 #: Slots that are compared with a new instruction one after another; a larger window has several
 #: comparators, so that a new instruction can enter every ten cycles or so.
 SERIAL = 8
@@ -22,7 +24,7 @@ SERIAL = 8
 def span_layout(config: TpuConfig) -> data.StructLayout:
     """Rows ``low``..``high``, both inclusive, of the memory ``mem`` (isa.Mem), where ``used``."""
     bits = row_bits(config)
-    return data.StructLayout({"used": 1, "mem": bits_for(max(Mem)), "low": bits, "high": bits})
+    return data.StructLayout({"used": 1, "mem": Mem, "low": bits, "high": bits})
 
 
 def ticket_layout(config: TpuConfig) -> data.StructLayout:
@@ -33,7 +35,7 @@ def ticket_layout(config: TpuConfig) -> data.StructLayout:
     """
     span = span_layout(config)
     return data.StructLayout({
-        "unit": bits_for(max(TENSOR_UNITS)), "pc": PC_BITS, "first": span,
+        "unit": UNIT_BITS, "pc": PC_BITS, "first": span,
         "reads": data.ArrayLayout(span, READ_SPANS), "low": 32, "high": 32,
     })
 
@@ -57,8 +59,8 @@ def _conflict(new, old):
         rows |= _overlap(new.first, span) & ~stores[0]
     for span in new.reads:
         rows |= _overlap(span, old.first) & ~stores[1]
-    both_external = ~new.unit[1] & ~old.unit[1]
-    return rows | (both_external & (new.low <= old.high) & (old.low <= new.high))
+    transfers = [(item.unit == Unit.LOAD) | (item.unit == Unit.STORE) for item in (new, old)]
+    return rows | (transfers[0] & transfers[1] & (new.low <= old.high) & (old.low <= new.high))
 
 
 class ConflictCheck(wiring.Component):

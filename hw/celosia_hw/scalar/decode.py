@@ -11,6 +11,7 @@ from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.legality import rules
+from celosia_hw.commands import CAUSE_BITS
 from celosia_hw.scalar.encoding import instruction, word_layout
 
 __all__ = ["Decoder"]
@@ -45,7 +46,7 @@ class Decoder(wiring.Component):
         The instruction.
     weights : In(1)
         A matmul of this run has loaded a weight tile.
-    fault : Out(4)
+    fault : Out
         ``Fault.NONE``, ``ILLEGAL_OPCODE`` or ``ILLEGAL_FIELD``.
     """
 
@@ -55,7 +56,7 @@ class Decoder(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        super().__init__({"word": In(word_layout()), "weights": In(1), "fault": Out(4)})
+        super().__init__({"word": In(word_layout()), "weights": In(1), "fault": Out(CAUSE_BITS)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()

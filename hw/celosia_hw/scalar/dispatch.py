@@ -1,11 +1,9 @@
 """Commands on their way from the checker to the units, in block RAM."""
 
-from typing import Any
-
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.utils import bits_for, ceil_log2
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
@@ -13,19 +11,18 @@ from celosia.arch.isa import Opcode, Unit
 from celosia.arch.vector import LANE_BITS_LSB
 from celosia_hw.commands import LAYOUTS
 from celosia_hw.memory.ports import row_bits
-from celosia_hw.scalar.encoding import (
-    BLOCK_RAM_DEPTH,
-    instruction_layout,
-    word_layout,
-)
+from celosia_hw.scalar.encoding import BLOCK_RAM_DEPTH, instruction_layout, word_layout
+from celosia_hw.scalar.streams import STREAMS
 
-__all__ = ["PARTS", "TENSOR_UNITS", "Dispatcher", "part_layout"]
+__all__ = ["TENSOR_UNITS", "UNIT_BITS", "Dispatcher", "part_layout"]
 
 TENSOR_UNITS = (Unit.LOAD, Unit.STORE, Unit.MXU, Unit.VPU)
-#: Parts of a command: one for each of the operands that begin a stream of rows, 0..3.
-PARTS = 4
-#: Operands that go with the header, rather than in a part of their own.
-OTHERS = (3, 4, 5)
+UNIT_BITS = bits_for(max(TENSOR_UNITS))
+#: Operands that go with the header: those that begin no stream, and the last that begins one, which
+#: does so in vector instructions only.
+OTHERS = tuple(range(STREAMS - 1, max(
+    len(isa.BY_OPCODE[opcode].operands)
+    for opcode in (Opcode.LOAD, Opcode.STORE, Opcode.MATMUL, Opcode.VECTOR))))
 #: Header bits that a unit may want: neither opcode and register mask, nor stride registers.
 KEPT = tuple(bit for bit in range(isa.FIELDS_LSB, isa.HEADER_BITS)
              if not any(field.is_stride and 0 <= bit - field.lsb < field.width
@@ -51,21 +48,21 @@ class Dispatcher(wiring.Component):
 
     Members
     -------
-    unit : In(2)
+    unit : In
         Unit of the instruction that is written and pushed.
     word_valid : In(1), word : In(word_layout())
         The instruction, its operands resolved.
-    part_valid : In(1), part_index : In(2), part : In(part_layout())
+    part_valid : In(1), part_index : In, part : In(part_layout())
     push : In(1), slot : In
         Enter what was written; ``slot`` is a number that goes with it. At most ``config.window``
         commands may be waiting.
     command_load, command_store, command_mxu, command_vpu : Out
         The command registers.
-    valid : Out(4), slots : Out
+    valid, slots : Out
         There is a command in the unit's register, and its slot.
-    waiting : Out(4)
+    waiting : Out
         Commands have been entered that the unit has not taken.
-    take : In(4)
+    take : In
         The unit takes what is in its register.
     """
 
@@ -78,7 +75,7 @@ class Dispatcher(wiring.Component):
     push: Signal
     slot: Signal
     valid: Signal
-    slots: Any
+    slots: list[Signal]
     waiting: Signal
     take: Signal
 
@@ -86,8 +83,8 @@ class Dispatcher(wiring.Component):
         self._config = config
         slot_bits = ceil_log2(config.window)
         super().__init__({
-            "unit": In(2), "word_valid": In(1), "word": In(word_layout()),
-            "part_valid": In(1), "part_index": In(2), "part": In(part_layout(config)),
+            "unit": In(UNIT_BITS), "word_valid": In(1), "word": In(word_layout()),
+            "part_valid": In(1), "part_index": In(range(STREAMS)), "part": In(part_layout(config)),
             "push": In(1), "slot": In(slot_bits), "valid": Out(len(TENSOR_UNITS)),
             "slots": Out(slot_bits).array(len(TENSOR_UNITS)),
             "waiting": Out(len(TENSOR_UNITS)), "take": In(len(TENSOR_UNITS)),
@@ -102,7 +99,7 @@ class Dispatcher(wiring.Component):
         places = 2 * config.window
         m.submodules.parts = parts = memory.Memory(
             shape=data.ArrayLayout(part_layout(config), 2),
-            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places * PARTS // 2), init=[])
+            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places * STREAMS // 2), init=[])
         m.submodules.commons = commons = memory.Memory(
             shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places),
             init=[])
@@ -133,7 +130,7 @@ class Dispatcher(wiring.Component):
         # The first two parts are read in the cycle of ``begin``, the others in that of ``second``;
         # they go into the registers a cycle later.
         begin, second, third = Signal(), Signal(), Signal()
-        choice, reader, current = Signal(2), Signal(2), Signal(2)
+        choice, reader, current = (Signal(UNIT_BITS) for _ in range(3))
         wanted = Cat((old != new) & ~self.valid[i]
                      for i, (old, new) in enumerate(zip(loaded, entered, strict=True)))
         for i in reversed(range(len(TENSOR_UNITS))):
@@ -153,7 +150,7 @@ class Dispatcher(wiring.Component):
         for unit in TENSOR_UNITS:
             name = unit.name.lower()
             kept = [Signal(part_layout(config), name=f"{name}{i}", reset_less=True)
-                    for i in range(PARTS)]
+                    for i in range(STREAMS)]
             common = Signal(_common_layout(), name=f"{name}_common", reset_less=True)
             m.d.comb += self.waiting[unit].eq(self.valid[unit] | (loaded[unit] != entered[unit]))
             with m.If(self.take[unit]):
@@ -164,7 +161,7 @@ class Dispatcher(wiring.Component):
                 m.d.sync += [
                     kept[0].eq(get_part.data[0]), kept[1].eq(get_part.data[1]),
                     common.eq(get_common.data),
-                    self.slots[unit].eq(get_number.data),  # type: ignore[attr-defined]
+                    self.slots[unit].eq(get_number.data),
                 ]
             with m.If(third & (reader == unit)):
                 m.d.sync += [

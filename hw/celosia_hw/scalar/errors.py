@@ -3,11 +3,11 @@
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, ceil_log2
+from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
-from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.dispatch import TENSOR_UNITS, UNIT_BITS
 from celosia_hw.scalar.encoding import PC_BITS
 
 __all__ = ["ErrorLookup", "error_layout"]
@@ -19,7 +19,7 @@ def error_layout() -> data.StructLayout:
     ``pc`` and ``detail`` of one of the vector unit stay until there is a bus error.
     """
     return data.StructLayout({
-        "valid": 1, "unit": bits_for(max(TENSOR_UNITS)), "pc": PC_BITS, "detail": 32})
+        "valid": 1, "unit": UNIT_BITS, "pc": PC_BITS, "detail": 32})
 
 
 class ErrorLookup(wiring.Component):

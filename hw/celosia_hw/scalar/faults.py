@@ -35,7 +35,7 @@ class FaultReport(wiring.Component):
         What the checker has found, cause ``Fault.NONE`` if nothing.
     error : In(error_layout()), empty : In(1)
         Of the scoreboard; whether no instruction is in it.
-    cause : Out(4)
+    cause : Out
         The fault for which the scalar unit drains.
     drain : Out(1)
         It must drain: the vector unit has met a bad index.

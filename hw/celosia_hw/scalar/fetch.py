@@ -1,7 +1,5 @@
 """Instruction fetch: a buffer of consecutive instructions that runs ahead of execution."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -9,7 +7,7 @@ from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
-from celosia_hw.bus.axi import FETCH_ID, AxiReadSignature
+from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
 from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
 from celosia_hw.scalar.ring import InstructionRing
 
@@ -59,7 +57,7 @@ class InstructionFetch(wiring.Component):
     hit: Signal
     failed: Signal
     word: data.View
-    axi: Any
+    axi: AxiRead
 
     def __init__(self, config: TpuConfig):
         self._config = config

@@ -1,7 +1,5 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
-from typing import Any
-
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,11 +8,12 @@ from amaranth.utils import ceil_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.arch.registers import Activity
-from celosia_hw.commands import LAYOUTS, UnitSignature
+from celosia_hw.commands import LAYOUTS, UnitPort, UnitSignature
 from celosia_hw.scalar.conflicts import ConflictCheck, ticket_layout
 from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
+from celosia_hw.scalar.streams import STREAMS
 
 __all__ = ["Scoreboard"]
 
@@ -53,17 +52,17 @@ class Scoreboard(wiring.Component):
     part: data.View
     part_index: Signal
     part_valid: Signal
-    port_vpu: Any
+    port_vpu: UnitPort
     empty: Signal
     error: data.View
-    activities: Any
+    activities: list[Signal]
 
     def __init__(self, config: TpuConfig):
         self._config = config
         members = {
             "ticket": In(stream.Signature(ticket_layout(config))),
             "word": In(word_layout()), "word_valid": In(1), "part": In(part_layout(config)),
-            "part_index": In(2), "part_valid": In(1),
+            "part_index": In(range(STREAMS)), "part_valid": In(1),
             "empty": Out(1), "error": Out(error_layout()),
             "activities": Out(Activity).array(len(TENSOR_UNITS)),
         }
@@ -123,7 +122,7 @@ class Scoreboard(wiring.Component):
             put, get = ring.write_port(), ring.read_port(domain="comb")
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
-            startable = ready[dispatcher.slots[unit]]  # type: ignore[attr-defined]
+            startable = ready[dispatcher.slots[unit]]
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
                 put.en.eq(enter & (ticket.unit == unit)),

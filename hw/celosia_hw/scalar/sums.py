@@ -5,7 +5,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import COUNT_BITS, TpuConfig
+from celosia.arch.isa import Mem
 from celosia_hw.memory.ports import row_bits
+from celosia_hw.scalar.streams import STREAMS
+from celosia_hw.stream import delayed
 
 __all__ = ["ADDRESS_BITS", "StreamSum", "summed_layout"]
 
@@ -16,7 +19,7 @@ ADDRESS_BITS = 32
 def summed_layout(config: TpuConfig) -> data.StructLayout:
     """The stream of a sum, as it was told with its terms; ``base`` is cut to a row."""
     return data.StructLayout({
-        "index": 2, "external": 1, "mem": 1, "stream": 1, "same_step": 1,
+        "index": range(STREAMS), "external": 1, "mem": Mem, "stream": 1, "same_step": 1,
         "base": row_bits(config),
     })
 
@@ -31,7 +34,7 @@ class StreamSum(wiring.Component):
     -------
     valid, first, final : In(1)
         A term; the first, the last one of a stream.
-    factor : In(16), step : In(32), zero : In(1)
+    factor : In, step : In(32), zero : In(1)
         The term is 0 where ``zero``.
     base : In(32)
         With the first term.
@@ -55,11 +58,11 @@ class StreamSum(wiring.Component):
         self._config = config
         super().__init__({
             "valid": In(1), "first": In(1), "final": In(1), "factor": In(COUNT_BITS),
-            "step": In(ADDRESS_BITS), "zero": In(1), "base": In(ADDRESS_BITS), "index": In(2),
-            "external": In(1), "mem": In(1), "stream": In(1), "same_step": In(1),
-            "freeze": In(1), "whole": In(1), "clear": In(1), "busy": Out(1),
-            "product": Out(ADDRESS_BITS), "o_valid": Out(1), "o": Out(summed_layout(config)),
-            "address": Out(ADDRESS_BITS), "over": Out(1),
+            "step": In(ADDRESS_BITS), "zero": In(1), "base": In(ADDRESS_BITS),
+            "index": In(range(STREAMS)), "external": In(1), "mem": In(Mem),
+            "stream": In(1), "same_step": In(1), "freeze": In(1), "whole": In(1), "clear": In(1),
+            "busy": Out(1), "product": Out(ADDRESS_BITS), "o_valid": Out(1),
+            "o": Out(summed_layout(config)), "address": Out(ADDRESS_BITS), "over": Out(1),
         })
 
     valid: Signal
@@ -89,36 +92,35 @@ class StreamSum(wiring.Component):
         half = ADDRESS_BITS // 2
         factor, step = (Signal(COUNT_BITS, reset_less=True), Signal(ADDRESS_BITS, reset_less=True))
         upper = Signal(ADDRESS_BITS, reset_less=True)  # factor * step[16:]
-        bases = [Signal(ADDRESS_BITS, name=f"base{i}", reset_less=True) for i in range(2)]
-        flags = data.StructLayout({"first": 1, "final": 1, "of": summed_layout(self._config)})
-        stages = [Signal(flags, name=f"stage{i}", reset_less=True) for i in range(2)]
-        valids = [Signal(name=f"valid{i}") for i in range(2)]
-        m.d.sync += [
-            factor.eq(self.factor), step.eq(self.step), bases[0].eq(self.base),
-            stages[0].first.eq(self.first), stages[0].final.eq(self.final),
-            *(stages[0].of[name].eq(getattr(self, name))
+        term = Signal(data.StructLayout({
+            "first": 1, "final": 1, "base": ADDRESS_BITS, "of": summed_layout(self._config)}))
+        m.d.comb += [
+            *(term[name].eq(getattr(self, name)) for name in ("first", "final", "base")),
+            *(term.of[name].eq(getattr(self, name))
               for name in ("index", "external", "mem", "stream", "same_step", "base")),
-            valids[0].eq(self.valid),
-            self.product.eq(factor * step[:half]), upper.eq(factor * step[half:]),
-            bases[1].eq(bases[0]), stages[1].eq(stages[0]), valids[1].eq(valids[0]),
         ]
+        m.d.sync += [
+            factor.eq(self.factor), step.eq(self.step), self.product.eq(factor * step[:half]),
+            upper.eq(factor * step[half:]),
+        ]
+        _, multiplied, summed = delayed(m, self.valid, 2, name="valid")
+        stage = delayed(m, term, 2, name="term", reset_less=True)[-1]
         with m.If(self.zero):
             m.d.sync += factor.eq(0)
 
-        stage = stages[1]
         old, lower, higher = Signal(ADDRESS_BITS), Signal(ADDRESS_BITS + 1), Signal(half + 2)
         m.d.comb += [
-            old.eq(Mux(stage.first, bases[1], self.address)),
+            old.eq(Mux(stage.first, stage.base, self.address)),
             lower.eq(old + self.product), higher.eq(lower[half:] + upper[:half]),
-            self.busy.eq(valids[0] | valids[1]),
+            self.busy.eq(multiplied | summed),
         ]
         with m.If(self.clear):
             m.d.sync += self.address.eq(0)
-        with m.Elif(valids[1] & (self.whole | ~self.freeze)):
+        with m.Elif(summed & (self.whole | ~self.freeze)):
             m.d.sync += [
                 self.address[:half].eq(lower), self.address[half:].eq(higher),
                 self.over.eq((self.over & ~stage.first) | upper[half:].any()
                              | higher[half:].any()),
             ]
-        m.d.sync += [self.o_valid.eq(valids[1] & stage.final), self.o.eq(stage.of)]
+        m.d.sync += [self.o_valid.eq(summed & stage.final), self.o.eq(stage.of)]
         return m

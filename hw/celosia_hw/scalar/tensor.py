@@ -1,7 +1,5 @@
 """The way of tensor instructions: checked, entered in the scoreboard, issued to their units."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -40,7 +38,7 @@ class TensorIssue(wiring.Component):
     fault: data.View
     checked: Signal
     error: data.View
-    activities: Any
+    activities: list[Signal]
     finished: Signal
 
     def __init__(self, config: TpuConfig):
@@ -66,7 +64,7 @@ class TensorIssue(wiring.Component):
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))
             m.d.comb += self.activities[unit].eq(
-                scoreboard.activities[unit])  # type: ignore[attr-defined]
+                scoreboard.activities[unit])
         m.d.comb += [
             *(getattr(checker, name).eq(getattr(self, name))
               for name in ("windows", "stride_write", "stride_index", "stride")),

@@ -128,10 +128,11 @@ class TermSource(wiring.Component):
                 with m.Default():
                     m.d.comb += [o.step.eq(self.product), final.eq(1)]
         # The last byte of an element whose address is a multiple of its size.
-        low = (size - 1)[:2] & (stream.external & ~self.whole).replicate(2)
+        bits = exact_log2(max(each.nbytes for each in DmaFormat))
+        low = (size - 1)[:bits] & (stream.external & ~self.whole).replicate(bits)
         upper = stream.value[LANE_BITS_LSB:]
         m.d.comb += o.base.eq(Mux(
             self.lane, upper,
-            Cat(stream.value[:2] | low, stream.value[2:LANE_BITS_LSB],
+            Cat(stream.value[:bits] | low, stream.value[bits:LANE_BITS_LSB],
                 Mux(stream.masked & ~self.whole, Const(0, len(upper)), upper))))
         return m

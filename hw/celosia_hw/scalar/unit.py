@@ -1,7 +1,5 @@
 """The scalar unit: fetches, executes scalar instructions, hands tensor instructions out."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,14 +8,14 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS, Activity
-from celosia_hw.bus.axi import AxiReadSignature
+from celosia_hw.bus.axi import AxiRead, AxiReadSignature
 from celosia_hw.commands import (
     LAYOUTS,
     UnitSignature,
     fault_layout,
     window_layout,
 )
-from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.scalar.accread import AccumulatorRead
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.control import ScalarControl, ScalarState
@@ -68,13 +66,14 @@ class ScalarUnit(wiring.Component):
     program: Signal
     length: Signal
     windows: data.View
-    acc_read: Any
+    axi: AxiRead
+    acc_read: ReadPort
     halted: Signal
     fault_valid: Signal
     fault: data.View
     pc: Signal
     retired: Signal
-    activities: Any
+    activities: list[Signal]
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -102,7 +101,7 @@ class ScalarUnit(wiring.Component):
         m.submodules.accumulators = accumulators = AccumulatorRead(config)
         m.submodules.faults = faults = FaultReport()
         m.submodules.tensor = tensor = TensorIssue(config)
-        wiring.connect(m, wiring.flipped(self.axi), fetch.axi)  # type: ignore[attr-defined]
+        wiring.connect(m, wiring.flipped(self.axi), fetch.axi)
         wiring.connect(m, accumulators.port, wiring.flipped(self.acc_read))
         for unit in TENSOR_UNITS:
             name = f"port_{unit.name.lower()}"

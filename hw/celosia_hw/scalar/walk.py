@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia_hw.scalar.dispatch import part_layout
+from celosia_hw.scalar.dispatch import UNIT_BITS, part_layout
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.streams import STREAMS, StreamTable, shape_layout, stride_layout
 from celosia_hw.scalar.sums import ADDRESS_BITS, StreamSum, summed_layout
@@ -89,9 +89,9 @@ class StreamWalk(wiring.Component):
                                         "stride_write", "freeze", "clear")},
             "stride_index": In(range(isa.NUM_STRIDES)), "stride": In(stride_layout()),
             "last": Out(1), "busy": Out(1), "dma": Out(1), "flaws": Out(flaws_layout()),
-            "unit": Out(2), "part": Out(part_layout(config)), "part_index": Out(range(STREAMS)),
-            "part_valid": Out(1), "o_valid": Out(1), "o": Out(summed_layout(config)),
-            "address": Out(ADDRESS_BITS), "over": Out(1),
+            "unit": Out(UNIT_BITS), "part": Out(part_layout(config)),
+            "part_index": Out(range(STREAMS)), "part_valid": Out(1), "o_valid": Out(1),
+            "o": Out(summed_layout(config)), "address": Out(ADDRESS_BITS), "over": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
