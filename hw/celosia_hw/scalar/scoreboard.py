@@ -29,7 +29,7 @@ class Scoreboard(wiring.Component):
     program order.
 
     Latency: an instruction is offered to its unit 4 cycles after it entered, or 3 after its last
-    comparison. The next may enter once its last comparison has begun.
+    comparison. The next may enter once its last comparison has started.
 
     Members
     -------
