@@ -10,7 +10,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
 from celosia.arch.registers import NUM_WINDOWS
 from celosia_hw.commands import CAUSE_BITS, fault_layout, window_layout
-from celosia_hw.scalar.conflicts import READ_SPANS, ticket_layout
+from celosia_hw.scalar.conflicts import READ_SPANS, entry_layout
 from celosia_hw.scalar.dispatch import part_layout
 from celosia_hw.scalar.encoding import PC_BITS, instruction, word_layout
 from celosia_hw.scalar.spans import SpanTable
@@ -20,7 +20,7 @@ from celosia_hw.scalar.windows import WindowCheck
 
 __all__ = ["Checker", "resolved_layout"]
 
-#: Operands that a fault tells.
+#: Operands that a fault reports.
 _ADDR = isa.operand_index(Opcode.LOAD, "addr")
 _DST, _A, _B, _C = (isa.operand_index(Opcode.VECTOR, name) for name in ("dst", "a", "b", "c"))
 
@@ -34,8 +34,9 @@ class _State(enum.Enum):
     """What the checker does in a cycle.
 
     ``WALK``: it picks streams. ``SETTLE``: their terms go into the sum. ``WINDOWS``: the bytes of a
-    transfer are compared with windows. ``JUDGE``: all is known; a ticket is offered. ``TELL``: the
-    operand that is at fault goes through the sum, to become FAULT_ADDR. ``FAULT``: until a reset.
+    transfer are compared with windows. ``JUDGE``: all is known; an entry is offered. ``REPORT``:
+    the operand that is at fault goes through the sum, to become FAULT_ADDR. ``FAULT``: until a
+    reset.
     """
 
     IDLE = 0
@@ -43,18 +44,18 @@ class _State(enum.Enum):
     SETTLE = 2
     WINDOWS = 3
     JUDGE = 4
-    TELL = 5
+    REPORT = 5
     FAULT = 6
 
 
 class Checker(wiring.Component):
     """Makes the spans of an instruction's streams, checks them, enters it in the scoreboard.
 
-    The ticket of a matmul on consecutive rows is offered 8
-    cycles after it was taken, of a vector instruction 7, and one more for each of b and c that is
-    in memory; terms of further dimensions longer than 1 take a cycle each. DMA takes 11 and one
-    more for each window before the first that it fits. The next instruction is taken as the ticket
-    leaves. After a fault the checker takes nothing until a reset.
+    The entry of a matmul on consecutive rows is offered 8 cycles after it was taken, of a vector
+    instruction 7, and one more for each of b and c that is in memory; terms of further dimensions
+    longer than 1 take a cycle each. DMA takes 11 and one more for each window before the first
+    that it fits. The next instruction is taken as the entry leaves. After a fault the checker takes
+    nothing until a reset.
 
     Members
     -------
@@ -67,7 +68,7 @@ class Checker(wiring.Component):
     word : Out(word_layout()), word_valid : Out(1)
     part : Out, part_index : Out, part_valid : Out(1)
         To the dispatcher.
-    ticket : Out
+    entry : Out
         To the scoreboard.
     idle : Out(1)
         Nothing is being checked.
@@ -85,7 +86,7 @@ class Checker(wiring.Component):
     part: data.View
     part_index: Signal
     part_valid: Signal
-    ticket: stream.Interface
+    entry: stream.Interface
     idle: Signal
     fault: data.View
 
@@ -99,7 +100,7 @@ class Checker(wiring.Component):
             "word": Out(word_layout()), "word_valid": Out(1),
             "part": Out(part_layout(config)), "part_index": Out(range(STREAMS)),
             "part_valid": Out(1),
-            "ticket": Out(stream.Signature(ticket_layout(config))),
+            "entry": Out(stream.Signature(entry_layout(config))),
             "idle": Out(1), "fault": Out(fault_layout()),
         })
 
@@ -120,7 +121,7 @@ class Checker(wiring.Component):
             self.fault.addr.eq(walk.address),
             self.fault.cause.eq(Mux(state == _State.FAULT, cause, Fault.NONE)),
             walk.word.eq(held.word), walk.begin.eq(taken), walk.walk.eq(walking),
-            walk.telling.eq(state == _State.TELL),
+            walk.reporting.eq(state == _State.REPORT),
             walk.freeze.eq(spans.leaves | (state == _State.FAULT)),
             *(getattr(walk, name).eq(getattr(self, name))
               for name in ("stride_write", "stride_index", "stride")),
@@ -133,9 +134,9 @@ class Checker(wiring.Component):
             window_check.last.eq(walk.address), window_check.wraps.eq(walk.over),
         ]
 
-        def tell(fault: Fault, operand: Value | int) -> None:
-            m.d.comb += [walk.tell.eq(1), walk.operand.eq(operand)]
-            m.d.sync += [cause.eq(fault), state.eq(_State.TELL)]
+        def report(fault: Fault, operand: Value | int) -> None:
+            m.d.comb += [walk.report.eq(1), walk.operand.eq(operand)]
+            m.d.sync += [cause.eq(fault), state.eq(_State.REPORT)]
 
         def judge() -> None:
             """In the order of docs/chip.md."""
@@ -144,19 +145,19 @@ class Checker(wiring.Component):
                 m.d.comb += walk.clear.eq(1)
                 m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
             with m.Elif(walk.flaws.misaligned):
-                tell(Fault.MISALIGNED, _ADDR)
+                report(Fault.MISALIGNED, _ADDR)
             with m.Elif(lanes.any()):
                 m.d.comb += walk.lane.eq(1)
-                tell(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
+                report(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
             with m.Elif(spans.fault != Fault.NONE):
                 m.d.sync += [cause.eq(spans.fault), state.eq(_State.FAULT)]
             with m.Elif(walk.dma & ~window_check.inside):
-                tell(Fault.WINDOW, _ADDR)
+                report(Fault.WINDOW, _ADDR)
             with m.Elif(spans.overlapping):
-                tell(Fault.OVERLAP, _DST)
+                report(Fault.OVERLAP, _DST)
             with m.Else():
-                m.d.comb += [self.ticket.valid.eq(1), self.i.ready.eq(self.ticket.ready)]
-                with m.If(self.ticket.ready):
+                m.d.comb += [self.entry.valid.eq(1), self.i.ready.eq(self.entry.ready)]
+                with m.If(self.entry.ready):
                     m.d.sync += state.eq(_State.IDLE)
 
         with m.Switch(state):
@@ -173,16 +174,16 @@ class Checker(wiring.Component):
                     m.d.sync += state.eq(_State.JUDGE)
             with m.Case(_State.JUDGE):
                 judge()
-            with m.Case(_State.TELL):
+            with m.Case(_State.REPORT):
                 with m.If(walk.o_valid):
                     m.d.sync += state.eq(_State.FAULT)
         with m.If(taken):
             m.d.sync += [held.eq(self.i.payload), state.eq(_State.WALK)]
 
-        ticket = self.ticket.payload
+        entry = self.entry.payload
         m.d.comb += [
-            ticket.unit.eq(walk.unit), ticket.pc.eq(held.pc), ticket.low.eq(first_byte),
-            ticket.high.eq(walk.address), ticket.first.eq(spans.spans[0]),
-            *(ticket.reads[i].eq(spans.spans[1 + i]) for i in range(READ_SPANS)),
+            entry.unit.eq(walk.unit), entry.pc.eq(held.pc), entry.low.eq(first_byte),
+            entry.high.eq(walk.address), entry.first.eq(spans.spans[0]),
+            *(entry.reads[i].eq(spans.spans[1 + i]) for i in range(READ_SPANS)),
         ]
         return m

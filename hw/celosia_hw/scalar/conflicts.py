@@ -12,7 +12,7 @@ from celosia_hw.scalar.dispatch import UNIT_BITS
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.streams import STREAMS
 
-__all__ = ["READ_SPANS", "ConflictCheck", "span_layout", "ticket_layout"]
+__all__ = ["READ_SPANS", "ConflictCheck", "span_layout", "entry_layout"]
 
 #: Spans of rows that an instruction reads: of each source stream.
 READ_SPANS = STREAMS - 1
@@ -27,7 +27,7 @@ def span_layout(config: TpuConfig) -> data.StructLayout:
     return data.StructLayout({"used": 1, "mem": Mem, "low": bits, "high": bits})
 
 
-def ticket_layout(config: TpuConfig) -> data.StructLayout:
+def entry_layout(config: TpuConfig) -> data.StructLayout:
     """What the scoreboard must know of an instruction.
 
     ``first`` is what it writes, of a store what it reads; ``reads`` is what else it reads.
@@ -41,7 +41,7 @@ def ticket_layout(config: TpuConfig) -> data.StructLayout:
 
 
 def _touched_layout(config: TpuConfig) -> data.StructLayout:
-    fields = dict(ticket_layout(config).members)
+    fields = dict(entry_layout(config).members)
     del fields["pc"]
     return data.StructLayout(fields)
 
@@ -71,7 +71,7 @@ class ConflictCheck(wiring.Component):
 
     Members
     -------
-    enter : In(1), slot : In, ticket : In(ticket_layout())
+    enter : In(1), slot : In, entry : In(entry_layout())
         An instruction enters the window there; never while ``busy``.
     others : In(window)
         With it: the slots that it is to be compared with.
@@ -83,7 +83,7 @@ class ConflictCheck(wiring.Component):
 
     enter: Signal
     slot: Signal
-    ticket: data.View
+    entry: data.View
     others: Signal
     busy: Signal
     independent: Signal
@@ -93,7 +93,7 @@ class ConflictCheck(wiring.Component):
         self._config = config
         bits = ceil_log2(config.window)
         super().__init__({
-            "enter": In(1), "slot": In(bits), "ticket": In(ticket_layout(config)),
+            "enter": In(1), "slot": In(bits), "entry": In(entry_layout(config)),
             "others": In(config.window), "busy": Out(1), "independent": Out(config.window),
             "of": Out(bits),
         })
@@ -108,7 +108,7 @@ class ConflictCheck(wiring.Component):
         m.d.comb += [self.of.eq(of), self.busy.eq(pending.any())]
         with m.If(self.enter):
             m.d.sync += [of.eq(self.slot),
-                         *(new[name].eq(self.ticket[name]) for name in layout.members)]
+                         *(new[name].eq(self.entry[name]) for name in layout.members)]
         for first in range(0, window, SERIAL):
             group = range(first, min(first + SERIAL, window))
             m.submodules[f"touched{first}"] = touched = memory.Memory(
@@ -120,7 +120,7 @@ class ConflictCheck(wiring.Component):
                 put.addr.eq(self.slot),
                 put.en.eq(self.enter & (self.slot >> ceil_log2(len(group))
                                         == first // len(group))),
-                *(put.data[name].eq(self.ticket[name]) for name in layout.members),
+                *(put.data[name].eq(self.entry[name]) for name in layout.members),
             ]
             for i in reversed(group):
                 with m.If(pending[i]):

@@ -96,34 +96,34 @@ class Dispatcher(wiring.Component):
         m = Module()
         config = self._config
         # A ring for each unit, of twice the window: what is being written has room then, too.
-        places = 2 * config.window
+        depth = 2 * config.window
         m.submodules.parts = parts = memory.Memory(
             shape=data.ArrayLayout(part_layout(config), 2),
-            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places * STREAMS // 2), init=[])
+            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * depth * STREAMS // 2), init=[])
         m.submodules.commons = commons = memory.Memory(
-            shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * places),
+            shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * depth),
             init=[])
         m.submodules.numbers = numbers = memory.Memory(
-            shape=len(self.slot), depth=len(TENSOR_UNITS) * places, init=[])
+            shape=len(self.slot), depth=len(TENSOR_UNITS) * depth, init=[])
         memories = (parts, commons, numbers)
         put_part, put_common, put_number = (
             parts.write_port(granularity=1), commons.write_port(), numbers.write_port())
         get_part, get_common, get_number = (ram.read_port() for ram in memories)
         entered, loaded = (
-            [Signal(ceil_log2(places), name=f"{word}_{unit.name.lower()}") for unit in TENSOR_UNITS]
+            [Signal(ceil_log2(depth), name=f"{word}_{unit.name.lower()}") for unit in TENSOR_UNITS]
             for word in ("entered", "loaded"))
 
-        place = Cat(Array(entered)[self.unit], self.unit)
+        address = Cat(Array(entered)[self.unit], self.unit)
         m.d.comb += [
-            put_part.addr.eq(Cat(self.part_index[1:], place)),
+            put_part.addr.eq(Cat(self.part_index[1:], address)),
             *(half.eq(self.part) for half in put_part.data),
             put_part.en.eq(Cat(self.part_valid & ~self.part_index[0],
                                self.part_valid & self.part_index[0])),
-            put_common.addr.eq(place), put_common.en.eq(self.word_valid),
+            put_common.addr.eq(address), put_common.en.eq(self.word_valid),
             put_common.data.header.eq(Cat(self.word.as_value()[bit] for bit in KEPT)),
             *(put_common.data.values[i].eq(self.word.operands[operand])
               for i, operand in enumerate(OTHERS)),
-            put_number.addr.eq(place), put_number.data.eq(self.slot),
+            put_number.addr.eq(address), put_number.data.eq(self.slot),
             put_number.en.eq(self.push),
         ]
 

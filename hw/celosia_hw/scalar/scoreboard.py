@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.arch.registers import Activity
 from celosia_hw.commands import LAYOUTS, UnitPort, UnitSignature
-from celosia_hw.scalar.conflicts import ConflictCheck, ticket_layout
+from celosia_hw.scalar.conflicts import ConflictCheck, entry_layout
 from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
@@ -33,7 +33,7 @@ class Scoreboard(wiring.Component):
 
     Members
     -------
-    ticket : In(stream of ticket_layout())
+    entry : In(stream of entry_layout())
         The next instruction.
     word, word_valid, part, part_index, part_valid : In
         Its command, see ``Dispatcher``: written before it enters.
@@ -46,7 +46,7 @@ class Scoreboard(wiring.Component):
         Activity of each unit, WAIT_DEPS included.
     """
 
-    ticket: stream.Interface
+    entry: stream.Interface
     word: data.View
     word_valid: Signal
     part: data.View
@@ -60,7 +60,7 @@ class Scoreboard(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         members = {
-            "ticket": In(stream.Signature(ticket_layout(config))),
+            "entry": In(stream.Signature(entry_layout(config))),
             "word": In(word_layout()), "word_valid": In(1), "part": In(part_layout(config)),
             "part_index": In(range(STREAMS)), "part_valid": In(1),
             "empty": Out(1), "error": Out(error_layout()),
@@ -81,27 +81,27 @@ class Scoreboard(wiring.Component):
 
         valid, finished = Signal(window), Signal(window)  # finished: in this cycle
         waits = [Signal(window, name=f"waits{i}", reset_less=True) for i in slots]
-        units = [Signal.like(self.ticket.payload.unit, name=f"unit{i}", reset_less=True)
+        units = [Signal.like(self.entry.payload.unit, name=f"unit{i}", reset_less=True)
                  for i in slots]
         m.submodules.conflicts = conflicts = ConflictCheck(config)
         m.submodules.errors = errors = ErrorLookup(config)
-        ticket = self.ticket.payload
+        entry = self.entry.payload
         enter, free = Signal(), Signal(index_bits)
         for i in reversed(slots):
             with m.If(~valid[i]):
                 m.d.comb += free.eq(i)
         m.d.comb += [
-            self.ticket.ready.eq(~valid.all() & ~conflicts.busy),
-            enter.eq(self.ticket.valid & self.ticket.ready),
-            dispatcher.unit.eq(ticket.unit), dispatcher.push.eq(enter), dispatcher.slot.eq(free),
+            self.entry.ready.eq(~valid.all() & ~conflicts.busy),
+            enter.eq(self.entry.valid & self.entry.ready),
+            dispatcher.unit.eq(entry.unit), dispatcher.push.eq(enter), dispatcher.slot.eq(free),
         ]
         others = Signal(window)
         m.d.comb += others.eq(valid & ~finished & Cat(
-            (ticket.unit != unit) | (ticket.unit == Unit.VPU) for unit in units))
+            (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units))
         m.d.comb += [
-            conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.ticket.eq(ticket),
+            conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
             conflicts.others.eq(others), errors.enter.eq(enter), errors.slot.eq(free),
-            errors.pc.eq(ticket.pc), errors.detail.eq(self.port_vpu.detail),
+            errors.pc.eq(entry.pc), errors.detail.eq(self.port_vpu.detail),
             self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
         ]
         for i in slots:
@@ -110,7 +110,7 @@ class Scoreboard(wiring.Component):
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
             with m.If(enter & (free == i)):
-                m.d.sync += [valid[i].eq(1), units[i].eq(ticket.unit), waits[i].eq(others)]
+                m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit), waits[i].eq(others)]
 
         ready = Array(~waits[i].any() for i in slots)
         for unit in TENSOR_UNITS:
@@ -125,7 +125,7 @@ class Scoreboard(wiring.Component):
             startable = ready[dispatcher.slots[unit]]
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
-                put.en.eq(enter & (ticket.unit == unit)),
+                put.en.eq(enter & (entry.unit == unit)),
                 port.command.valid.eq(dispatcher.valid[unit] & startable),
                 port.command.payload.eq(getattr(dispatcher, f"command_{name}")),
                 dispatcher.take[unit].eq(port.command.valid & port.command.ready),

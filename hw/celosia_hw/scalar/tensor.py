@@ -59,7 +59,7 @@ class TensorIssue(wiring.Component):
         m.submodules.checker = checker = Checker(self._config)
         m.submodules.scoreboard = scoreboard = Scoreboard(self._config)
         wiring.connect(m, wiring.flipped(self.i), checker.i)
-        wiring.connect(m, checker.ticket, scoreboard.ticket)
+        wiring.connect(m, checker.entry, scoreboard.entry)
         for unit in TENSOR_UNITS:
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))

@@ -34,9 +34,9 @@ class StreamWalk(wiring.Component):
         The next stream is the first.
     walk : In(1)
         Walk on.
-    tell : In(1), operand : In, lane : In(1)
+    report : In(1), operand : In, lane : In(1)
         Next comes that operand as it is, or its lane.
-    telling : In(1)
+    reporting : In(1)
         It goes into the sum.
     stride_write : In(1), stride_index : In, stride : In(stride_layout())
         Set a stride register.
@@ -59,10 +59,10 @@ class StreamWalk(wiring.Component):
     word: data.View
     begin: Signal
     walk: Signal
-    tell: Signal
+    report: Signal
     operand: Signal
     lane: Signal
-    telling: Signal
+    reporting: Signal
     stride_write: Signal
     stride_index: Signal
     stride: data.View
@@ -85,7 +85,7 @@ class StreamWalk(wiring.Component):
         self._config = config
         super().__init__({
             "word": In(word_layout()), "operand": In(range(STREAMS)),
-            **{name: In(1) for name in ("begin", "walk", "tell", "lane", "telling",
+            **{name: In(1) for name in ("begin", "walk", "report", "lane", "reporting",
                                         "stride_write", "freeze", "clear")},
             "stride_index": In(range(isa.NUM_STRIDES)), "stride": In(stride_layout()),
             "last": Out(1), "busy": Out(1), "dma": Out(1), "flaws": Out(flaws_layout()),
@@ -110,13 +110,13 @@ class StreamWalk(wiring.Component):
         which, advance = Signal.like(index, reset_less=True), Signal()
         with m.If(self.begin):
             m.d.sync += [index.eq(0), lane.eq(0)]
-        with m.Elif(self.tell):
+        with m.Elif(self.report):
             m.d.sync += [index.eq(self.operand), lane.eq(self.lane)]
         with m.Elif(self.walk & advance):
             m.d.sync += index.eq(index + 1)
         with m.If(advance):
             m.d.sync += [picked.eq(table.shape), which.eq(index),
-                         valid.eq(self.walk | (self.telling & ~valid))]
+                         valid.eq(self.walk | (self.reporting & ~valid))]
         line, plane = Signal(reset_less=True), Signal(reset_less=True)
         m.d.sync += [
             plane.eq(table.n2 == 1), line.eq((table.n1 == 1) & (table.n2 == 1)),
@@ -141,9 +141,9 @@ class StreamWalk(wiring.Component):
             terms.stream.eq(picked), terms.strides.eq(get.data), terms.product.eq(total.product),
             *(terms.counts[name].eq(getattr(table, name)) for name in ("n0", "n1", "n2")),
             terms.counts.line.eq(line), terms.counts.plane.eq(plane),
-            terms.whole.eq(self.telling), terms.lane.eq(lane),
+            terms.whole.eq(self.reporting), terms.lane.eq(lane),
             same_step.eq((get.data.s0 == first_step) & get.data.s0.any() & line & table.paired),
-            total.valid.eq(valid & (picked.used | self.telling)), total.whole.eq(self.telling),
+            total.valid.eq(valid & (picked.used | self.reporting)), total.whole.eq(self.reporting),
             *(getattr(total, name).eq(terms.o[name])
               for name in ("first", "final", "factor", "step", "zero", "base")),
             *(getattr(total, name).eq(picked[name]) for name in ("external", "mem", "stream")),

@@ -42,8 +42,8 @@ class Pair(wiring.Component):
         m.d.comb += [
             *(getattr(dispatcher, name).eq(getattr(checker, name))
               for name in ("word", "word_valid", "part", "part_index", "part_valid")),
-            dispatcher.unit.eq(checker.ticket.payload.unit), checker.ticket.ready.eq(1),
-            dispatcher.push.eq(checker.ticket.valid),
+            dispatcher.unit.eq(checker.entry.payload.unit), checker.entry.ready.eq(1),
+            dispatcher.push.eq(checker.entry.valid),
         ]
         return m
 
@@ -63,7 +63,7 @@ class Bench:
         self.dut, self.dispatcher, self.reset = pair.checker, pair.dispatcher, pair.reset
 
     def run(self, instructions, body):
-        """Call ``body(ctx, instruction, cycles, ticket)`` when each is through, or has faulted."""
+        """Call ``body(ctx, instruction, cycles, entry)`` when each is through, or has faulted."""
         dut, dispatcher = self.dut, self.dispatcher
 
         async def bench(ctx):
@@ -86,19 +86,19 @@ class Bench:
                 await ctx.tick()
                 ctx.set(dut.i.valid, 0)
                 cycles = 1  # with that of taking it
-                while not ctx.get(dut.ticket.valid) and not ctx.get(dut.fault.cause):
+                while not ctx.get(dut.entry.valid) and not ctx.get(dut.fault.cause):
                     await ctx.tick()
                     cycles += 1
                     assert cycles < 40
-                ticket = ctx.get(dut.ticket.payload)
-                if ctx.get(dut.ticket.valid):
+                entry = ctx.get(dut.entry.payload)
+                if ctx.get(dut.entry.valid):
                     await ctx.tick().repeat(3)
                     assert not ctx.get(dispatcher.valid)
                     await ctx.tick()
                     assert ctx.get(dispatcher.valid) == 1 << instruction.instruction.unit
                 else:
                     await ctx.tick().repeat(4)  # a fault is held
-                body(ctx, instruction, cycles, ticket)
+                body(ctx, instruction, cycles, entry)
 
         world().run(bench)
 
@@ -127,7 +127,7 @@ def test_vectors_as_the_model_has_them():
     dut = bench.dut
     seen = Counter()
 
-    def compare(ctx, instruction, cycles, ticket):
+    def compare(ctx, instruction, cycles, entry):
         text = str(instruction.fields) + str(instruction.operands)
         values = [operand.value for operand in instruction.operands]
         command, fault, addr = checked(instruction, values, strides)
@@ -136,13 +136,13 @@ def test_vectors_as_the_model_has_them():
         if command is None:
             assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
-        assert ticket.unit == Unit.VPU
+        assert entry.unit == Unit.VPU
         dst = command.dst
-        assert span(ticket.first) == (DST_MEM[command.kind], dst.base, dst.last), text
+        assert span(entry.first) == (DST_MEM[command.kind], dst.base, dst.last), text
         sources = dict(zip(operand_names(command.op, command.post), command.sources, strict=True))
         wanted = {name: (SRC_MEM[source.kind], source.stream.base, source.stream.last)
                   for name, source in sources.items() if source.stream is not None}
-        reads = [span(ticket.reads[i]) for i in range(READ_SPANS)]
+        reads = [span(entry.reads[i]) for i in range(READ_SPANS)]
         assert reads == [wanted.get(name) for name in "abc"], text
         sent = ctx.get(bench.dispatcher.command_vpu)
         for name in ("op", "post", "dst_kind", "reduce", "reduce_op"):
@@ -195,7 +195,7 @@ def compare_transfer(bench, strides, seen):
     """What :meth:`Bench.run` calls to compare a transfer with the model's."""
     dut = bench.dut
 
-    def compare(ctx, instruction, _cycles, ticket):
+    def compare(ctx, instruction, _cycles, entry):
         text = str(instruction.fields) + str(instruction.operands)
         values = [operand.value for operand in instruction.operands]
         command, fault, addr = checked(instruction, values, strides)
@@ -205,9 +205,9 @@ def compare_transfer(bench, strides, seen):
             assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         chip = command.chip(CONFIG.dim)
-        assert ticket.unit == instruction.instruction.unit
-        assert (ticket.low, ticket.high) == (command.addr, command.end - 1), text
-        assert span(ticket.first) == (command.mem, chip.base, chip.last), text
+        assert entry.unit == instruction.instruction.unit
+        assert (entry.low, entry.high) == (command.addr, command.end - 1), text
+        assert span(entry.first) == (command.mem, chip.base, chip.last), text
     return compare
 
 
