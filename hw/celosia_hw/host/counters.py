@@ -1,6 +1,8 @@
 """Performance counters, kept in a RAM."""
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal, ValueLike
+from itertools import pairwise
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -9,7 +11,6 @@ from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.memory.ram import Ram
-from celosia_hw.stream import delayed
 
 __all__ = ["PAUSE", "READ_LATENCY", "PerfCounters", "events_layout"]
 
@@ -17,7 +18,7 @@ __all__ = ["PAUSE", "READ_LATENCY", "PerfCounters", "events_layout"]
 PAUSE = 5
 #: Cycles from ``read`` to the value.
 READ_LATENCY = 7
-#: Bits of a narrow counter.
+#: Bits of a narrow counter; it counts to 2**_BITS - 2.
 _BITS = 7
 #: Narrow counters that one step of the choice of one of them goes over.
 _GROUP = 8
@@ -37,11 +38,30 @@ def events_layout() -> data.StructLayout:
     })
 
 
+def _next(state: Value) -> Value:
+    """State of a narrow counter after ``state``; the first one is 0."""
+    return Cat(~(state[_BITS - 1] ^ state[_BITS - 2]), state[:-1])
+
+
+def _numbers(m: Module, state: Signal) -> Signal:
+    """Return how many states of a narrow counter come before ``state``."""
+    number, value, mask = Signal(_BITS), 0, (1 << _BITS) - 1
+    with m.Switch(state):
+        for i in range(mask):
+            with m.Case(value):
+                m.d.comb += number.eq(i)
+            value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
+    assert value == 0
+    return number
+
+
 class PerfCounters(wiring.Component):
     """One counter of COUNTER_BITS for each name of ``registers.counter_names()``.
 
     Every cycle with ``run`` counts, so the six states of a unit sum to ``cycles``. Events are
     counted in narrow counters; a sweep that moves on by one counter a cycle adds them to the RAM.
+    A narrow counter is a shift register with feedback, which costs a fifth of an adder's logic
+    (:func:`_next`); one table, through which the sweep goes, has the numbers of its states.
 
     A read pauses the sweep for PAUSE cycles, in which sums that are under way reach the RAM. The
     narrow counters have room for that.
@@ -121,7 +141,7 @@ class PerfCounters(wiring.Component):
                 m.d.sync += [position.eq(0), fresh.eq(0)]
 
         # Between two visits lie at most 2 * count cycles, and a pause.
-        assert 2 * count + PAUSE < 1 << _BITS
+        assert 2 * count + PAUSE <= (1 << _BITS) - 2
         ticks = self._ticks(events)
         narrow = []  # each with its tick of this cycle
         for i, name in enumerate(self._names):
@@ -131,7 +151,7 @@ class PerfCounters(wiring.Component):
             with m.If(clear | (sweep & (position == i))):
                 m.d.sync += counter.eq(0)
             with m.Elif(tick):
-                m.d.sync += counter.eq(counter + 1)
+                m.d.sync += counter.eq(_next(counter))
             narrow.append(Cat(counter, tick))
 
         # First cycle: one of each group of narrow counters. A sample stays as long as the sweep is
@@ -140,34 +160,36 @@ class PerfCounters(wiring.Component):
         m.d.comb += at.eq(Mux(sample, self.index, position))
         groups = [Signal(_BITS + 1, name=f"group{i}", reset_less=True)
                   for i in range(0, count, _GROUP)]
-        visit = Signal.like(position, reset_less=True)
+        place = Signal.like(position, reset_less=True)
         stale = Signal(reset_less=True)
         with m.If(sweep | sample):
             m.d.sync += [
-                visit.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
+                place.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
                 *(group.eq(Array(narrow[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
                   for k, group in enumerate(groups))]
-        # Second: one of the groups. Third: its value, and the total from the RAM. Then their sum.
+        # Second: one of the groups. Third: its number, and the total from the RAM. Then their sum.
         # A sample's tick is of a cycle that it does not hold.
         shift = exact_log2(self._config.bus_bytes)
         beats = [self._names.index(name) for name in ("bytes_read", "bytes_written")]
-        narrow_value = Signal(_BITS, reset_less=True)
+        state = Signal(_BITS, reset_less=True)
         one, in_bytes, forget = (Signal(name=name, reset_less=True)
                                  for name in ("one", "in_bytes", "forget"))
         part = Signal(_BITS + 1 + shift, reset_less=True)
         old, total = Signal(bits, reset_less=True), Signal(bits, reset_less=True)
         valid = Signal(4)  # a sum of the sweep is in this stage
-        visited = delayed(m, visit, 3, name="visited", reset_less=True)
+        places = [place, *(Signal.like(place, name=f"place{k}", reset_less=True)
+                           for k in range(3))]
         m.d.sync += [
-            valid.eq(Cat(sweep, valid)), Cat(narrow_value, one).eq(Array(groups)[visit // _GROUP]),
-            in_bytes.eq(Cat(visit == i for i in beats).any()), forget.eq(stale),
+            valid.eq(Cat(sweep, valid)), *(b.eq(a) for a, b in pairwise(places)),
+            Cat(state, one).eq(Array(groups)[place // _GROUP]),
+            in_bytes.eq(Cat(place == i for i in beats).any()), forget.eq(stale),
             old.eq(totals.read_data), total.eq(old + part),
         ]
         number = Signal(_BITS + 1)
         m.d.comb += [
-            totals.read_addr.eq(visit), totals.read_en.eq(1),
-            number.eq(narrow_value + (one & valid[1])),
-            totals.write_addr.eq(visited[3]), totals.write_data.eq(total),
+            totals.read_addr.eq(place), totals.read_en.eq(1),
+            number.eq(_numbers(m, state) + (one & valid[1])),
+            totals.write_addr.eq(places[3]), totals.write_data.eq(total),
             totals.write_en.eq(valid[3]),
         ]
         m.d.sync += part.eq(Mux(in_bytes, number << shift, number))
