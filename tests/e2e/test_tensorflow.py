@@ -1,6 +1,7 @@
 """Files of TensorFlow for TPUs, as they are, against TensorFlow on the host."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -38,6 +39,7 @@ def test_fit_of_a_file_as_it_is(tmp_path):
     assert "celosia: 1 simulated chip (core, model) stands for TPU grpc://localhost:8470" in text
     assert "All devices:  1\n" in text
     assert "steps 24\n" in text
+    assert "celosia: train_step was compiled for (128, 8, 8), (128,) in " in text
     host = run(tmp_path, HOST.replace("DEVICES", "1") + FIT, module=None)
     np.testing.assert_allclose(losses(text), losses(host), rtol=0.02)
     assert len(losses(text)) == 3
@@ -130,3 +132,12 @@ for ours, theirs in zip(strategy.run(tf.function(draw)), wanted):
 print("equal")
 """)
     assert "\nequal\n" in text
+
+
+def test_a_program_that_takes_long_is_said(tmp_path):
+    text = run(tmp_path, START + """
+from celosia.tensorflow import programs
+programs._LONG = 0.001
+strategy.run(tf.function(lambda x: tf.nn.softmax(tf.matmul(x, x))), args=(tf.ones((64, 64)),))
+""")
+    assert re.search(r"celosia: \S+ is being compiled still: it has \d+ operations\n", text)

@@ -28,6 +28,19 @@ train("data", model, data.repeat(), batch_size=None, steps_per_epoch=4)
 say("evaluated", model.evaluate(data, verbose=0))
 model = make()
 say("batch", model.train_on_batch(x[:64], y[:64]) + model.test_on_batch(x[:64], y[:64]))
+class Own(tf.keras.Sequential):
+    def train_step(self, data):
+        images, labels = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(y=labels, y_pred=self(images, training=True))
+        variables = self.trainable_variables
+        self.optimizer.apply(tape.gradient(loss, variables), variables)
+        return {"own": loss * strategy.num_replicas_in_sync}
+tf.keras.utils.set_random_seed(1)
+with strategy.scope():
+    own = Own([layers.Input((8, 8)), layers.Flatten(), layers.Dense(10, 'softmax')])
+    own.compile('adam', 'sparse_categorical_crossentropy')
+train("own", own)
 say("same_shape", model.predict(x[:5], verbose=0).shape)
 """, devices), near="(?!same).*")
 

@@ -13,7 +13,7 @@ from tensorflow.python.eager.context import LogicalDevice
 from celosia.tensorflow.contrib import put_contrib, refuse
 from celosia.tensorflow.cores import settings
 from celosia.tensorflow.datasets import take_local_mnist
-from celosia.tensorflow.keras_models import build_of_one_replica
+from celosia.tensorflow.keras_models import know_replicas
 from celosia.tensorflow.precision import put_mixed_precision
 from celosia.tensorflow.resolver import (
     TPUClusterResolver,
@@ -36,7 +36,7 @@ def install() -> None:
     # Autograph converts the user's functions, not TensorFlow's own and not these.
     config.CONVERSION_RULES = (config.DoNotConvert("celosia"), *config.CONVERSION_RULES)
     put_mixed_precision()
-    build_of_one_replica()
+    know_replicas()
     take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy
     tf.distribute.experimental.TPUStrategy = TPUStrategy

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from celosia.tensorflow.strategy import TPUStrategy
 
-__all__ = ["TPUDistributionStrategy", "build_of_one_replica", "keras_to_tpu_model",
+__all__ = ["TPUDistributionStrategy", "keras_to_tpu_model", "know_replicas",
            "take_old_optimizers"]
 
 
@@ -111,13 +111,15 @@ def take_old_optimizers() -> None:
     optimizers.get = taken
 
 
-def build_of_one_replica() -> None:
-    """Have Keras build a model by the rows that one replica has of the first batch; once.
+def know_replicas() -> None:
+    """Have Keras take replicas of TPUStrategy as those of MirroredStrategy; once.
 
-    It takes the mean of those of all, which is none where they have not equally many.
+    It builds a model by the rows that one replica has of the first batch: the mean of those of
+    all is none where they have not equally many. What a `train_step` of the user's own returns is
+    the mean of what replicas do, not what the first one does.
     """
-    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
-    build = TensorFlowTrainer._maybe_symbolic_build
+    from keras.src.backend.tensorflow import trainer
+    build, reduce = trainer.TensorFlowTrainer._maybe_symbolic_build, trainer.reduce_per_replica
     if build.__module__ == __name__:
         return
 
@@ -131,4 +133,10 @@ def build_of_one_replica() -> None:
             iterator = None
         build(self, iterator, data_batch)
 
-    TensorFlowTrainer._maybe_symbolic_build = built
+    def reduced(values: Any, strategy: Any, reduction: str) -> Any:
+        if reduction == "auto" and isinstance(strategy, TPUStrategy):
+            reduction = "mean"
+        return reduce(values, strategy, reduction)
+
+    trainer.TensorFlowTrainer._maybe_symbolic_build = built
+    trainer.reduce_per_replica = reduced

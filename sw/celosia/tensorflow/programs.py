@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -15,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import ops
 
-from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives
+from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives, operations_of
 from celosia.frontend.tensorflow import module_of
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
@@ -23,6 +25,9 @@ from celosia.tensorflow.cores import client, run, upload
 from celosia.tensorflow.variables import VariableCell, bare_handle, cell_of
 
 __all__ = ["CallArguments", "Replicated"]
+
+#: Seconds after which it is said that a program is still being compiled.
+_LONG = 10.0
 
 
 class CallArguments:
@@ -80,6 +85,20 @@ def _container(single: Any) -> Any:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
+
+
+@contextmanager
+def _patience(name: str, operations: int) -> Iterator[None]:
+    """Say that a program is being compiled still, if that takes long."""
+    timer = threading.Timer(_LONG, print, (
+        f"celosia: {name} is being compiled still: it has {operations:,} operations",),
+        {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @dataclass(frozen=True)
@@ -236,7 +255,8 @@ class Replicated:
         code = BytesIO()
         module.operation.write_bytecode(code)
         chips = client()
-        program = chips.programs.get(code.getvalue(), replicas=self._replicas, narrows=True)
+        with _patience(self.name, sum(1 for _ in operations_of(module.operation))):
+            program = chips.programs.get(code.getvalue(), replicas=self._replicas, narrows=True)
         executable = LoadedExecutable(chips, program, [chips.chips[:self._replicas]])
         shapes = ", ".join(map(str, _shapes(row)))
         print(f"celosia: {self.name} was compiled for {shapes or 'no arguments'} in "

@@ -22,6 +22,7 @@ DEFAULTS = {
     "fpga boards": {"json": False},
     "fpga build": {"json": False, "sources": False, "synth_only": False, "program": False,
                    "flash": False},
+    "fpga budget": {"board": "ulx3s", "json": False},
     "demo": {"train": False, "batch": 128, "picture": Path("training.png")},
     "bench": {"backend": "rtl", "m": 256, "k": 256, "n": 256, "transpose_a": False,
               "transpose_b": False, "epilogue": False, "layers": (784, 512, 10), "batch": 128,

@@ -78,8 +78,8 @@ def test_a_second_call_compiles_nothing(device, monkeypatch, tmp_path):
     cache.clear()
     made = []
 
-    def counted(*args):
-        made.append(build(*args))
+    def counted(*args, **named):
+        made.append(build(*args, **named))
         return made[-1]
 
     monkeypatch.setattr("celosia.compiler.build.build", counted)

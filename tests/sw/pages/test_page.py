@@ -30,7 +30,7 @@ def test_text_between_two_lines():
 
 
 @pytest.mark.parametrize(("page", "was", "now"), [
-    (architecture, "| `asm` |", "| `asn` |"), (graph, "| `exp` |", "| `expp` |"),
+    (architecture, "| `arch` |", "| `arhc` |"), (graph, "| `exp` |", "| `expp` |"),
     (isa, "Opcode 0x24", "Opcode 0x25")])
 def test_a_word_that_differs_is_seen_and_mended(tmp_path, page, was, now):
     name = f"{page.__name__.removeprefix('pages.')}.md"

@@ -73,12 +73,13 @@ def _sign(b: Builder, node: Node) -> Value:
 
 
 def _erf_inv(b: Builder, x: Value) -> Value:
-    one = b.full(1.0, x.type)
-    w = b("negate", b("log", b("multiply", b("subtract", one, x), b("add", one, x))))
+    # Of |x|, so that x and -x have the same digits however the factors are rounded.
+    one, size = b.full(1.0, x.type), b("abs", x)
+    w = b("negate", b("log", b("multiply", b("subtract", one, size), b("add", one, size))))
     near = b.compare("lt", w, 5.0)
     series = b("select", near, b.polynomial(b("subtract", w, 2.5), _ERF_INV_NEAR),
                b.polynomial(b("subtract", b("sqrt", w), 3.0), _ERF_INV_FAR))
-    edge = b.compare("eq", b("abs", x), 1.0)
+    edge = b.compare("eq", size, 1.0)
     return b("multiply", x, b("select", edge, b.full(np.inf, x.type), series))
 
 
