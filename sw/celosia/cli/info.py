@@ -2,13 +2,13 @@
 
 import argparse
 import dataclasses
-import importlib.util
 import json
 from typing import Any
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.cli.port import DEFAULT_BAUD, clock_hz, port_options
 from celosia.driver import open
+from celosia.driver.backends import SIMULATED, missing_package
 
 __all__ = ["add_parser"]
 
@@ -19,8 +19,6 @@ examples:
   celosia info --json       the same for a program to read
   celosia info --port /dev/ttyUSB0    the chip of a board, and its clock
 """
-#: Package that each backend needs.
-_NEEDS = {"model": "celosia", "rtl": "celosia_sim", "cocotb": "cocotb"}
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -91,8 +89,8 @@ def _run(args: argparse.Namespace) -> int:
     for row in rows:
         print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
               .rstrip())
-    ready = [name for name, package in _NEEDS.items() if importlib.util.find_spec(package)]
-    missing = [name for name in _NEEDS if name not in ready]
+    missing = [name for name in SIMULATED if missing_package(name)]
+    ready = [name for name in SIMULATED if name not in missing]
     hint = f" ({', '.join(missing)}: pip install 'celosia[sim]')" if missing else ""
     print(f"\nbackends: {', '.join(ready)}{hint}")
     return 0

@@ -102,5 +102,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RuntimeError, ValueError, OSError, MemoryError) as error:
         if "--debug" in arguments:
             raise
-        print(f"celosia: error: {str(error) or 'out of memory'}", file=sys.stderr)
+        print(f"celosia: error: {_text(error)}", file=sys.stderr)
         return 1
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror or error}"
+    return str(error) or "out of memory"

@@ -15,7 +15,6 @@ from celosia.cli.files import read_program
 from celosia.cli.port import add_port, chosen_backend, open_chosen
 from celosia.driver import Device, RunResult
 from celosia.driver.device import DEFAULT_TIMEOUT
-from celosia.driver.errors import needs
 from celosia.program import DTYPES, Buffer, Program
 from celosia.storage.destination import check_file
 
@@ -148,10 +147,7 @@ def _options(args: argparse.Namespace, backend: str) -> dict[str, Any]:
     if backend in ("model", "serial"):
         raise ValueError(f"--trace must be used with --backend rtl or cocotb, not {backend!r}")
     check_file("--trace", args.trace)
-    try:
-        from celosia_sim.rtl import SimOptions
-    except ModuleNotFoundError as error:
-        raise needs(f"backend {backend!r}", error, "sim") from error
+    from celosia_sim.rtl import SimOptions
     return {"options": SimOptions(trace=args.trace)}
 
 

