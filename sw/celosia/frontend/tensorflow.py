@@ -16,7 +16,7 @@ from celosia.frontend.errors import FrontendError
 from celosia.frontend.stablehlo.reader import operations_of, read_module
 from celosia.graph import Source
 
-__all__ = ["module_of"]
+__all__ = ["module_of", "variables_of"]
 
 #: The bridge is asked for the operations of this platform: it has the most.
 _PLATFORM = "CPU"
@@ -72,6 +72,15 @@ def module_of(concrete: Any, specs: Sequence[Any], captured: Sequence[Any], name
     return module
 
 
+def variables_of(concrete: Any) -> list[Any | None]:
+    """Return for each captured input of a function the variable that it is; None if it is none.
+
+    Nobody looks at a value: ``handle`` would tell `celosia.tensorflow` that somebody does.
+    """
+    known = {vars(each)["_handle"]._id: each for each in concrete.graph.variables}
+    return [known.get(getattr(each, "_id", None)) for each in concrete.captured_inputs]
+
+
 def _unlowered(said: str, places: _Places) -> list[str]:
     """Return the problems that the bridge tells of, which stops at the first kind of them."""
     problems = []
@@ -100,11 +109,9 @@ def _is_known(kind: str) -> bool:
 def _name(module: Any, name: str, concrete: Any) -> None:
     """Call a module, its arguments and the variables of it what the user calls them."""
     from jaxlib.mlir import ir
-    known = {each.handle._id: each.name for each in concrete.graph.variables}
     names = [each.op.name for each in concrete.inputs[:len(concrete.inputs)
                                                       - len(concrete.captured_inputs)]]
-    names += [known.get(getattr(each, "_id", None), "captured")
-              for each in concrete.captured_inputs]
+    names += ["captured" if each is None else each.name for each in variables_of(concrete)]
     [main] = [each for each in module.body.operations
               if each.attributes["sym_name"].value == "main"]
     with module.context:

@@ -18,7 +18,7 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 
 from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives, operations_of
-from celosia.frontend.tensorflow import module_of
+from celosia.frontend.tensorflow import module_of, variables_of
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
 from celosia.tensorflow.cores import client, run, upload
@@ -159,13 +159,11 @@ class Replicated:
 
     def _variables(self, concrete: Any) -> list[list[Any] | None]:
         """Return for each captured input the copies of that variable; None if it is none."""
-        known = {bare_handle(variable)._id: variable for variable in concrete.graph.variables}
         found: list[list[Any] | None] = []
-        for each in concrete.captured_inputs:
-            if each.dtype is not tf.resource:
+        for each, variable in zip(concrete.captured_inputs, variables_of(concrete), strict=True):
+            if variable is None:
                 found.append(None)
                 continue
-            variable = known[each._id]
             container = _container(each)
             if container is None:
                 container = _container(variable)
