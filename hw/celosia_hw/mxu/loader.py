@@ -1,14 +1,12 @@
 """Weight loader: reads the stored rows of a tile and feeds them to the array."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import READ_LATENCY, ReadPortSignature, row_bits
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import delayed
 
 __all__ = ["WeightLoader", "weights_layout"]
@@ -44,7 +42,7 @@ class WeightLoader(wiring.Component):
     command: stream.Interface
     swap: Signal
     loaded: Signal
-    port: Any
+    port: ReadPort
     o_row: Signal
     o_valid: Signal
     o_index: Signal

@@ -1,17 +1,14 @@
 """Processing element of the systolic array."""
 
-from collections.abc import Callable
-
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.numerics import NAN
-from celosia_hw.fp.add import f32_add
+from celosia_hw.fp.mac import multiply_add
 
-__all__ = ["ELEMENT_CYCLES", "ProcessingElement", "bf16_product", "sum_bits"]
+__all__ = ["ELEMENT_CYCLES", "ProcessingElement", "sum_bits"]
 
 #: Cycles from an activation at an element to the sum that it is in: operands, product, sum.
 ELEMENT_CYCLES = 3
@@ -23,47 +20,6 @@ def sum_bits(config: TpuConfig) -> int:
     The largest is dim * 2**14, the product of two times -128.
     """
     return 32 if config.bf16 else 16 + ceil_log2(config.dim)
-
-
-def bf16_product(m: Module, a: Value, b: Value, significand: Value,
-                 register: Callable[[Value], Value] = lambda value: value) -> Signal:
-    """fp32 product of two bf16, as ``numerics.f32_mul`` of the widened operands.
-
-    ``significand`` is the 16-bit product of the two 8-bit significands (leading ones included).
-    The product of two bf16 needs no rounding. ``register`` may put registers where the logic is
-    halved.
-    """
-    a_exp, b_exp = Signal(8), Signal(8)
-    high = Signal()  # the significand's value is 2 or more
-    exponent = Signal(10)  # biased twice
-    m.d.comb += [
-        a_exp.eq(a[7:15]), b_exp.eq(b[7:15]), high.eq(significand[15]),
-        exponent.eq(a_exp + b_exp + high),
-    ]
-    fraction, has_zero, is_great = Signal(23), Signal(), Signal()
-    nan, infinite, zero, sign = Signal(), Signal(), Signal(), Signal()
-    m.d.comb += [
-        has_zero.eq((a_exp == 0) | (b_exp == 0)), is_great.eq((a_exp == 255) | (b_exp == 255)),
-        nan.eq(((a_exp == 255) & ((a[:7] != 0) | (b_exp == 0)))
-               | ((b_exp == 255) & ((b[:7] != 0) | (a_exp == 0)))),
-        sign.eq(a[15] ^ b[15]),
-        fraction.eq(Mux(high, Cat(Const(0, 8), significand[:15]),
-                        Cat(Const(0, 9), significand[:14]))),
-    ]
-    exponent, fraction, has_zero, is_great, nan, sign = map(
-        register, (exponent, fraction, has_zero, is_great, nan, sign))
-    m.d.comb += [zero.eq(has_zero | (exponent <= 127)),
-                 infinite.eq(is_great | (exponent >= 127 + 255))]
-    product = Signal(32)
-    with m.If(nan):
-        m.d.comb += product.eq(NAN)
-    with m.Elif(infinite):
-        m.d.comb += product.eq(Cat(Const(0, 23), Const(255, 8), sign))
-    with m.Elif(zero):
-        m.d.comb += product.eq(Cat(Const(0, 31), sign))
-    with m.Else():
-        m.d.comb += product.eq(Cat(fraction, (exponent - 127)[:8], sign))
-    return product
 
 
 class ProcessingElement(wiring.Component):
@@ -146,27 +102,7 @@ class ProcessingElement(wiring.Component):
         with m.If(port["swap_i"]):
             m.d.sync += current.eq(following)
 
-        m.d.sync += held["sum"].eq(self._sum(m, held, current, port["sum_i"]))
+        m.d.sync += held["sum"].eq(multiply_add(
+            m, self._config, held["act"], current, port["sum_i"],
+            held.get("bf16", Const(self._config.bf16, 1))))
         return m
-
-    def _sum(self, m: Module, held: dict[str, Signal], weight: Signal, total: Signal) -> Value:
-        """Return ``total`` and the product of two cycles ago: of ``weight`` and the activation."""
-        config = self._config
-        a, b = held["act"], weight
-        if not config.bf16:
-            product = Signal(signed(16), reset_less=True)
-            m.d.sync += product.eq(a.as_signed() * b.as_signed())
-            return product + total
-        product = Signal(32, reset_less=True)
-        if not config.int8:
-            significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
-            m.d.sync += product.eq(bf16_product(m, a, b, significand))
-            return f32_add(m, total, product, name="add")
-        # One 9-bit signed multiplier serves both: an int8, or a significand and its leading one.
-        bf16, in_bf16 = held["bf16"], Signal(reset_less=True)  # of the operands, of the product
-        x, y = (Mux(bf16, Cat(x[:7], Const(1, 2)), Cat(x[:8], x[7])).as_signed() for x in (a, b))
-        exact = Signal(18)
-        m.d.comb += exact.eq(x * y)
-        m.d.sync += [in_bf16.eq(bf16),
-                     product.eq(Mux(bf16, bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
-        return Mux(in_bf16, f32_add(m, total, product, name="add"), (product + total)[:32])

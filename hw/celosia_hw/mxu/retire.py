@@ -1,7 +1,5 @@
 """From sums to accumulators: set a row, or read it, add, and write it back."""
 
-from typing import Any
-
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
@@ -12,7 +10,9 @@ from celosia_hw.fp.add import f32_add
 from celosia_hw.grid import Grid
 from celosia_hw.memory.ports import (
     READ_LATENCY,
+    ReadPort,
     ReadPortSignature,
+    WritePort,
     WritePortSignature,
     row_bits,
 )
@@ -89,8 +89,8 @@ class Retire(wiring.Component):
     i_valid: Signal
     i: data.View
     i_sums: Signal
-    read: Any
-    write: Any
+    read: ReadPort
+    write: WritePort
     done: Signal
     busy: Signal
 
@@ -112,6 +112,8 @@ class Retire(wiring.Component):
 
         # A ring of as many entries as it delays by, all but the cycle before it: an entry is read
         # in the cycle before it is due.
+        # (With ELEMENT_CYCLES == 3 that is twice the array's side, a power of two: the position
+        # wraps by itself.)
         depth = delay - 1
         assert depth & (depth - 1) == 0
         newest = Signal(layout, reset_less=True)

@@ -1,7 +1,5 @@
 """Row streamer: reads rows of activations and says where their sums go."""
 
-from typing import Any
-
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -9,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
-from celosia_hw.memory.ports import ReadPortSignature, row_bits
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.mxu.retire import RMW_CYCLES, retire_layout
 from celosia_hw.stream import delayed
 
@@ -49,7 +47,7 @@ class RowStreamer(wiring.Component):
     command: stream.Interface
     loaded: Signal
     swap: Signal
-    port: Any
+    port: ReadPort
     o_valid: Signal
     o: data.View
     active: Signal

@@ -1,17 +1,17 @@
 """The matrix unit."""
 
-from typing import Any
-
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
-from celosia_hw.commands import UnitSignature, matmul_layout
+from celosia_hw.commands import UnitPort, UnitSignature, matmul_layout
 from celosia_hw.memory.ports import (
     READ_LATENCY,
+    ReadPort,
     ReadPortSignature,
+    WritePort,
     WritePortSignature,
     row_bits,
 )
@@ -42,11 +42,11 @@ class MatrixUnit(wiring.Component):
         Ports of the accumulators; must always be ready.
     """
 
-    port: Any
-    acts: Any
-    weights: Any
-    acc_read: Any
-    acc_write: Any
+    port: UnitPort
+    acts: ReadPort
+    weights: ReadPort
+    acc_read: ReadPort
+    acc_write: WritePort
 
     def __init__(self, config: TpuConfig):
         self._config = config

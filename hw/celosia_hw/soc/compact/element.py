@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia_hw.fp.add import ADD_CYCLES, f32_add
-from celosia_hw.mxu.pe import bf16_product
+from celosia_hw.fp.mac import bf16_product, factor
 
 __all__ = ["PRODUCT_CYCLES", "SUM_CYCLES", "Adder", "ElementUnit"]
 
@@ -103,12 +103,10 @@ class ElementUnit(wiring.Component):
         kept = Signal(16, reset_less=True)
         with m.If(self.take):
             m.d.sync += kept.eq(self.weight)
-        # One 9-bit signed multiplier serves both: an int8, or a significand and its leading one.
         operands, late = [], []
         for name, lane in (("act", self.act), ("weight", kept)):
             operand = Signal(signed(9), name=f"{name}_operand", reset_less=True)
-            m.d.sync += operand.eq(
-                Mux(floats, Cat(lane[:7], Const(1, 2)), Cat(lane[:8], lane[7])).as_signed())
+            m.d.sync += operand.eq(factor(lane, floats))
             operands.append(operand)
             for _ in range(PRODUCT_CYCLES - _EXPONENT_CYCLES - 1):
                 lane = _late(m, lane)

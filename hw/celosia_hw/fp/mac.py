@@ -1,0 +1,81 @@
+"""Multiply-accumulate of the arrays: one multiplier for int8 and for significands of bf16."""
+
+from collections.abc import Callable
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.numerics import NAN
+from celosia_hw.fp.add import f32_add
+
+__all__ = ["bf16_product", "factor", "multiply_add"]
+
+
+def factor(lane: Value, bf16: Value) -> Value:
+    """Factor of a 9-bit signed multiplier: an int8, or a significand and its leading one."""
+    return Mux(bf16, Cat(lane[:7], Const(1, 2)), Cat(lane[:8], lane[7])).as_signed()
+
+
+def bf16_product(m: Module, a: Value, b: Value, significand: Value,
+                 register: Callable[[Value], Value] = lambda value: value) -> Signal:
+    """fp32 product of two bf16, as ``numerics.f32_mul`` of the widened operands.
+
+    ``significand`` is the 16-bit product of the two 8-bit significands (leading ones included).
+    The product of two bf16 needs no rounding. ``register`` may put registers where the logic is
+    halved.
+    """
+    a_exp, b_exp = Signal(8), Signal(8)
+    high = Signal()  # the significand's value is 2 or more
+    exponent = Signal(10)  # biased twice
+    m.d.comb += [
+        a_exp.eq(a[7:15]), b_exp.eq(b[7:15]), high.eq(significand[15]),
+        exponent.eq(a_exp + b_exp + high),
+    ]
+    fraction, has_zero, is_great = Signal(23), Signal(), Signal()
+    nan, infinite, zero, sign = Signal(), Signal(), Signal(), Signal()
+    m.d.comb += [
+        has_zero.eq((a_exp == 0) | (b_exp == 0)), is_great.eq((a_exp == 255) | (b_exp == 255)),
+        nan.eq(((a_exp == 255) & ((a[:7] != 0) | (b_exp == 0)))
+               | ((b_exp == 255) & ((b[:7] != 0) | (a_exp == 0)))),
+        sign.eq(a[15] ^ b[15]),
+        fraction.eq(Mux(high, Cat(Const(0, 8), significand[:15]),
+                        Cat(Const(0, 9), significand[:14]))),
+    ]
+    exponent, fraction, has_zero, is_great, nan, sign = map(
+        register, (exponent, fraction, has_zero, is_great, nan, sign))
+    m.d.comb += [zero.eq(has_zero | (exponent <= 127)),
+                 infinite.eq(is_great | (exponent >= 127 + 255))]
+    product = Signal(32)
+    with m.If(nan):
+        m.d.comb += product.eq(NAN)
+    with m.Elif(infinite):
+        m.d.comb += product.eq(Cat(Const(0, 23), Const(255, 8), sign))
+    with m.Elif(zero):
+        m.d.comb += product.eq(Cat(Const(0, 31), sign))
+    with m.Else():
+        m.d.comb += product.eq(Cat(fraction, (exponent - 127)[:8], sign))
+    return product
+
+
+def multiply_add(m: Module, config: TpuConfig, a: Signal, b: Signal, total: Signal,
+                 bf16: Value) -> Value:
+    """``total`` plus the product that ``a`` and ``b`` had a cycle ago, in registers.
+
+    int8 wraps to the width of ``total``; fp32 is rounded once. ``bf16`` is the format of the
+    operands; it matters on a chip with both.
+    """
+    if not config.bf16:
+        product = Signal(signed(16), reset_less=True)
+        m.d.sync += product.eq(a.as_signed() * b.as_signed())
+        return product + total
+    product = Signal(32, reset_less=True)
+    if not config.int8:
+        significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
+        m.d.sync += product.eq(bf16_product(m, a, b, significand))
+        return f32_add(m, total, product, name="add")
+    in_bf16 = Signal(reset_less=True)  # format of the product
+    exact = Signal(18)
+    m.d.comb += exact.eq(factor(a, bf16) * factor(b, bf16))
+    m.d.sync += [in_bf16.eq(bf16),
+                 product.eq(Mux(bf16, bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
+    return Mux(in_bf16, f32_add(m, total, product, name="add"), (product + total)[:32])
