@@ -1,20 +1,18 @@
 """Starts rows into the lanes."""
 
-from typing import Any
-
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import tree_latency
-from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
+from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, VectorOp
 from celosia_hw.commands import vector_layout
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.vpu.control import LaneSource, control_layout, row_layout
 from celosia_hw.vpu.decode import decode
-from celosia_hw.vpu.fetch import at_least_two, is_indexed, is_lane, is_row, is_stream
 from celosia_hw.vpu.indexer import place_layout
+from celosia_hw.vpu.route import OperandRoute
 from celosia_hw.vpu.targets import target_layout
 
 __all__ = ["Issue"]
@@ -82,7 +80,11 @@ class Issue(wiring.Component):
         config = self._config
         m = Module()
         m.submodules.agen = agen = AddressGenerator(config)
+        m.submodules.route = route = OperandRoute()
         command = self.i.payload
+        m.d.comb += [
+            route.op.eq(command.op), *(kind.eq(command[f"{name}_kind"])
+                                       for kind, name in zip(route.kinds, "abc", strict=True))]
         now = Signal(data.StructLayout({  # of this instruction
             "op": VectorOp, "post": Post, "dst": Dst, "param": 32, "reduce": Reduce,
             "reduce_op": ReduceOp,
@@ -152,50 +154,19 @@ class Issue(wiring.Component):
         grouped = (command.reduce == Reduce.ROWS) | (command.reduce == Reduce.COLLECT)
         m.d.comb += agen.still.eq(grouped)
         with m.If(agen.start):
-            self._start(m, now, grouped, hold, select, first_q, third, loading)
-            m.d.sync += [was_bad.eq(0), first.eq(1), lane.eq(0)]
+            m.d.comb += [port.eq(source)
+                         for port, source in zip(self.hold, route.values, strict=True)]
+            m.d.sync += [
+                *(now[name].eq(command[name])
+                  for name in ("op", "post", "param", "reduce", "reduce_op")),
+                now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
+                now.grouped.eq(grouped), now.p.eq(route.flow_p), now.q.eq(route.flow_q),
+                now.tree.eq((command.reduce == Reduce.LANES) | (command.reduce == Reduce.COLLECT)),
+                self.busy.eq(1), loading.eq(route.row_p), first_q.eq(route.row_q),
+                third.eq(route.third), was_bad.eq(0), first.eq(1), lane.eq(0),
+                *(held.eq(source) for held, source in zip(hold, route.rows, strict=True)),
+                *(held.eq(source) for held, source in zip(select, route.flows, strict=True)),
+                *(index.eq(command[f"{name}_value"])
+                  for index, name in zip(self.indexes, "abc", strict=True)),
+            ]
         return m
-
-    def _start(self, m: Module, now: data.View, grouped: Value, hold: list, select: list,
-               first_q: Signal, third: Any, loading: Signal) -> None:
-        """Take an instruction: how its operands come into the lanes."""
-        command = self.i.payload
-        kinds = [command[f"{name}_kind"] for name in "abc"]
-        rows = [is_row(kind) for kind in kinds]
-        # Operand b of a gather or a scatter never comes to the lanes.
-        flows = [is_stream(kind) & ~(is_indexed(command.op) & (name == "b"))
-                 for kind, name in zip(kinds, "abc", strict=True)]
-        row_ports, flow_ports = _ports(rows, kinds), _ports(flows, kinds)
-        all_rows = rows[0] & rows[1] & rows[2]
-        m.d.sync += [
-            *(now[name].eq(command[name]) for name in ("op", "post", "param", "reduce",
-                                                       "reduce_op")),
-            now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
-            now.grouped.eq(grouped),
-            now.tree.eq((command.reduce == Reduce.LANES) | (command.reduce == Reduce.COLLECT)),
-            now.p.eq(flows[0] | flows[1] | flows[2]), now.q.eq(at_least_two(flows)),
-            self.busy.eq(1), loading.eq(rows[0] | rows[1] | rows[2]),
-            first_q.eq(at_least_two(rows)),
-            # A third row comes through P, after the first.
-            third.eq(Mux(all_rows, Mux(is_lane(kinds[2]), LaneSource.P_LANE, LaneSource.P),
-                         LaneSource.SELF)),
-            hold[0].eq(row_ports[0]), hold[1].eq(row_ports[1]),
-            hold[2].eq(Mux(all_rows, LaneSource.SELF, row_ports[2])),
-            *(index.eq(command[f"{name}_value"])
-              for index, name in zip(self.indexes, "abc", strict=True)),
-        ]
-        for kind, port, source, flow in zip(kinds, self.hold, select, flow_ports, strict=True):
-            with m.If(kind == Src.SCALAR):
-                m.d.comb += port.eq(LaneSource.SCALAR)
-            with m.Elif(kind == Src.LANE_INDEX):
-                m.d.comb += port.eq(LaneSource.INDEX)
-            m.d.sync += source.eq(Mux(kind == Src.ROW_INDEX, LaneSource.INDEX, flow))
-
-
-def _ports(flags: list[Value], kinds: list[Value]) -> list[Value]:
-    """Where each flagged operand comes from: P for the first, Q for the second (or third)."""
-    a, b, c = flags
-    seconds = [0, a, a | b]
-    return [Mux(flag, Mux(second, Mux(is_lane(kind), LaneSource.Q_LANE, LaneSource.Q),
-                          Mux(is_lane(kind), LaneSource.P_LANE, LaneSource.P)), LaneSource.SELF)
-            for flag, second, kind in zip((a, b, c), seconds, kinds, strict=True)]

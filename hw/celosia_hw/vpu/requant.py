@@ -16,6 +16,8 @@ __all__ = ["STAGES", "coarse", "edges", "fine", "finish"]
 #: A shifted product is saturated to this many bits, the half that decides the rounding among them:
 #: more than any zero point can bring back into the range of an int8.
 _BITS = 12
+#: Bits of twice the product that decide it where at most 7, and at most 15, are to be shifted out.
+_FINE, _COARSE = _BITS + 7, _BITS + 15 - 1
 
 
 def _narrow(m: Module, word: Value, amount: Value, step: int, keep: int,
@@ -45,12 +47,14 @@ def coarse(m: Module, exact: Value, shifted: Value, high: Value, low: Value) -> 
     Returns
     -------
     dict
-        ``kept``: 19 bits; ``negative``; ``lost``: a higher bit differs from the sign;
+        ``kept``: _FINE bits; ``negative``; ``lost``: a higher bit differs from the sign;
         ``distance_left``: 3 bits.
     """
     negative = exact[-1]
-    some, most = (Mux(negative, ~bits, bits) != 0 for bits in (exact[42:48], exact[26:42]))
-    kept, lost = _narrow(m, shifted[:27], low[3], 8, 19, negative)
+    # Without a shift the bits up to _COARSE are left of the product; with one by 16, as many more.
+    some, most = (Mux(negative, ~bits, bits) != 0
+                  for bits in (exact[_COARSE + 16:-1], exact[_COARSE:_COARSE + 16]))
+    kept, lost = _narrow(m, shifted[:_COARSE + 1], low[3], 8, _FINE, negative)
     return {"kept": kept, "negative": negative, "distance_left": low[:3],
             "lost": lost | (~high[1] & (some | (~high[0] & most)))}
 
@@ -59,7 +63,7 @@ def fine(m: Module, kept: Value, lost: Value, negative: Value,
          distance_left: Value) -> dict[str, Value]:
     """Rest of the shift: twice the quotient, rounded down and saturated to 12 bits, signed."""
     word = kept
-    for bit, step, keep in ((2, 4, 15), (1, 2, 13), (0, 1, _BITS)):
+    for bit, step, keep in ((2, 4, _BITS + 3), (1, 2, _BITS + 1), (0, 1, _BITS)):
         word, more = _narrow(m, word, distance_left[bit], step, keep, negative)
         lost = lost | more
     lost = wire(m, lost | (word[-1] != negative), "requant_lost")
