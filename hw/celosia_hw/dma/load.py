@@ -9,7 +9,7 @@ from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import LOAD_ID, OKAY, AxiRead, AxiReadSignature
 from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
 from celosia_hw.dma.align import LoadAligner, loaded_layout, unit_layout
-from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
+from celosia_hw.dma.split import BOUNDARY_BEATS, CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
@@ -22,6 +22,10 @@ _COMMANDS_AHEAD = 16
 #: Beats asked for and not yet received at which no further burst is made: more than a memory's
 #: latency, and few enough that an instruction fetch does not wait long behind them.
 _BEATS_AHEAD = 128
+#: Beats asked for at most: of three bursts that are made or offered before the stall is heard.
+_MOST_BEATS = _BEATS_AHEAD - 1 + 3 * BOUNDARY_BEATS
+#: Commands in the engine at most: those of a queue, and fewer than as many in the parts beside it.
+_MOST_COMMANDS = 2 * _COMMANDS_AHEAD
 
 
 class LoadEngine(wiring.Component):
@@ -94,15 +98,15 @@ class LoadEngine(wiring.Component):
             beat.row_last.eq(r.payload.last & ends.o.payload.row_last),
             beat.last.eq(r.payload.last & ends.o.payload.last),
         ]
-        ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received,
-                            4 * _BEATS_AHEAD - 1, name="ahead")
+        ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received, _MOST_BEATS,
+                            name="ahead")
         m.d.sync += walker.stall.eq(ahead >= _BEATS_AHEAD)
         m.d.comb += [
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]
 
         commands = outstanding(m, self.port.command.valid & self.port.command.ready,
-                               self.port.done, 4 * _COMMANDS_AHEAD - 1, name="commands")
+                               self.port.done, _MOST_COMMANDS, name="commands")
         with m.If(commands == 0):
             m.d.comb += self.port.activity.eq(Activity.IDLE)
         with m.Elif(unpacker.wrote | received):

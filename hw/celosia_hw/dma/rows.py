@@ -8,12 +8,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.split import rows_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.memory.ports import (
-    READ_LATENCY,
-    ReadPort,
-    ReadPortSignature,
-    row_bits,
-)
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import Queue, delayed, outstanding
 
 __all__ = ["RowFetch", "RowWalk", "stored_layout"]

@@ -73,8 +73,8 @@ class StoreEngine(wiring.Component):
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
         m.submodules.beats = beats = SkidBuffer(sent_layout(config))
-        m.submodules.ends = ends = Queue(
-            _NUMBER_BITS, max(_COMMANDS_UNANSWERED, config.window))
+        unanswered = max(_COMMANDS_UNANSWERED, config.window)
+        m.submodules.ends = ends = Queue(_NUMBER_BITS, unanswered)
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
         split.fork(m, (walker.i, split.walk), (rows_commands.i, split.rows),
                    (align_commands.i, split.align))
@@ -120,7 +120,8 @@ class StoreEngine(wiring.Component):
             m.d.sync += error.eq(0)
 
         commands = outstanding(m, self.port.command.valid & self.port.command.ready,
-                               self.port.done, (2 << _NUMBER_BITS) - 1, name="commands")
+                               self.port.done, 2 * _COMMANDS_AHEAD + unanswered,
+                               name="commands")
         with m.If(commands == 0):
             m.d.comb += self.port.activity.eq(Activity.IDLE)
         with m.Elif(fetch.read | beat):

@@ -1,6 +1,8 @@
 """On-chip memory of many ports, made of banks that have one read and one write port each."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
@@ -108,11 +110,11 @@ class BankedMemory(wiring.Component):
             for first in range(0, BANKS, 2):
                 half = Signal(self._width, name=f"row{index}_{first}", reset_less=True)
                 terms = []
-                for bank in (first, first + 1):
+                for bank in range(first, min(first + 2, BANKS)):
                     source = Signal(name=f"source{index}_{bank}")
                     m.d.sync += source.eq(granted & (port.addr[:BANK_BITS] == bank))
                     terms.append(rams[bank].read_data & source.replicate(self._width))
-                m.d.sync += half.eq(terms[0] | terms[1])
+                m.d.sync += half.eq(reduce(or_, terms))
                 halves.append(half)
-            m.d.comb += port.data.eq(halves[0] | halves[1])
+            m.d.comb += port.data.eq(reduce(or_, halves))
         return m

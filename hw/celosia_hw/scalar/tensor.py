@@ -63,8 +63,7 @@ class TensorIssue(wiring.Component):
         for unit in TENSOR_UNITS:
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))
-            m.d.comb += self.activities[unit].eq(
-                scoreboard.activities[unit])
+            m.d.comb += self.activities[unit].eq(scoreboard.activities[unit])
         m.d.comb += [
             *(getattr(checker, name).eq(getattr(self, name))
               for name in ("windows", "stride_write", "stride_index", "stride")),

@@ -9,12 +9,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS, Activity
 from celosia_hw.bus.axi import AxiRead, AxiReadSignature
-from celosia_hw.commands import (
-    LAYOUTS,
-    UnitSignature,
-    fault_layout,
-    window_layout,
-)
+from celosia_hw.commands import LAYOUTS, UnitSignature, fault_layout, window_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.scalar.accread import AccumulatorRead
 from celosia_hw.scalar.alu import Alu
@@ -57,7 +52,7 @@ class ScalarUnit(wiring.Component):
         High for one cycle: the run has stopped.
     pc : Out(32)
     retired : Out(1)
-        An instruction was executed or handed to the tensor.
+        An instruction was executed or handed to the checker.
     activities : Out
         Activity of each unit, in the order of ``isa.Unit``.
     """
