@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["DEFAULT_MARKS", "ROOT", "SEPARATE", "ensure", "ensure_apart", "tool"]
+__all__ = ["DEFAULT_MARKS", "ROOT", "SEPARATE", "bytecode", "ensure", "ensure_apart", "tool"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
@@ -159,6 +159,11 @@ def tool(name, apart=""):
     """Return the path of a program of the environment, or of one beside it."""
     folder = "Scripts" if os.name == "nt" else "bin"
     return str(_venv(apart) / folder / name)
+
+
+def bytecode():
+    """Return the folder for what Python compiles: of all environments one, none of the sources."""
+    return str(_venv() / "bytecode")
 
 
 #: Has the packaged C++ compiler build its C++ library, which it does once, at its first use.

@@ -86,11 +86,19 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Return the statements in one, and what holds some: nothing else of a tree imports."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        inner = getattr(node, field, ())
+        if isinstance(inner, list):  # the body of a lambda is an expression
+            yield from inner
+
+
 def _imports_of(module: str, path: Path) -> Iterator[Import]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
 
     def walk(node: ast.AST, lazy: bool) -> Iterator[Import]:
-        for child in ast.iter_child_nodes(node):
+        for child in _statements(node):
             if isinstance(child, ast.Import):
                 for alias in child.names:
                     yield Import(module, alias.name, lazy)
@@ -105,7 +113,7 @@ def _imports_of(module: str, path: Path) -> Iterator[Import]:
                     yield Import(module, f"{base}.{alias.name}", lazy)
             else:
                 yield from walk(child, lazy or isinstance(
-                    child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+                    child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
     yield from walk(_tree(path), False)
 

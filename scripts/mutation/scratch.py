@@ -98,6 +98,7 @@ class Scratch:
         found = dict(os.environ)
         found["PYTHONPATH"] = os.pathsep.join(str(self.tree / root) for root in _ROOTS)
         found["PYTHONPYCACHEPREFIX"] = str(self._folder / "pycache")
+        found.pop("PYTHONDONTWRITEBYTECODE", None)
         found["CELOSIA_CACHE"] = str(self._cache)
         found["PYRIGHT_PYTHON_IGNORE_WARNINGS"] = "1"
         found.update(more)
