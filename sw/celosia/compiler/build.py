@@ -36,7 +36,7 @@ __all__ = ["Built", "Options", "build", "emitted"]
 
 #: Accumulator rows that control flow reads its words from.
 _CONTROL_ROWS = 4
-_BUFFER_DTYPES = {DType.F32: "float32", DType.BF16: "bfloat16"}
+_BUFFER_DTYPES = {DType.F32: "float32", DType.F16: "float32", DType.BF16: "bfloat16"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _buffers(lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
                 array = -array.astype(np.int8)
             if tensor.dtype is DType.U32:
                 array = array.view(np.int32)
-            elif dtype in ("int8", "int32"):
+            elif dtype in ("int8", "int32") or tensor.dtype is DType.F16:
                 array = array.astype(dtype)
             constants[tensor.name] = array
     return buffers, constants

@@ -30,7 +30,7 @@ __all__ = ["Access", "Case", "Cluster", "Code", "Convolution", "Dot", "External"
 def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
     """Return how elements lie in external memory.
 
-    f32, i32, u32, u8, i16 and u16 take a word (the short ones extended as their type says, the
+    f32, i32, u32, f16, u8, i16 and u16 take a word (the short ones extended as their type says, the
     driver converts), bf16 two bytes, i8 one; a bool is 0 or -1 in a byte, or in a word on a chip
     without int8.
     """

@@ -28,6 +28,7 @@ class DType(Enum):
     U16 = "u16"
     I32 = "i32"
     U32 = "u32"
+    F16 = "f16"
     BF16 = "bf16"
     F32 = "f32"
     I64 = "i64"
@@ -49,8 +50,13 @@ class DType(Enum):
 
     @property
     def is_float(self) -> bool:
-        """Whether this is bf16, f32 or f64."""
-        return self in (DType.BF16, DType.F32, DType.F64)
+        """Whether this is f16, bf16, f32 or f64."""
+        return self.is_half or self in (DType.F32, DType.F64)
+
+    @property
+    def is_half(self) -> bool:
+        """Whether this is a float of 16 bits: arithmetic is in f32, and rounded once."""
+        return self in (DType.F16, DType.BF16)
 
     @property
     def is_integer(self) -> bool:
@@ -80,9 +86,9 @@ class DType(Enum):
 _NUMPY = {
     DType.BOOL: np.dtype(np.bool_), DType.I8: np.dtype(np.int8), DType.U8: np.dtype(np.uint8),
     DType.I16: np.dtype(np.int16), DType.U16: np.dtype(np.uint16), DType.I32: np.dtype(np.int32),
-    DType.U32: np.dtype(np.uint32), DType.BF16: np.dtype(ml_dtypes.bfloat16),
-    DType.F32: np.dtype(np.float32), DType.I64: np.dtype(np.int64),
-    DType.U64: np.dtype(np.uint64), DType.F64: np.dtype(np.float64),
+    DType.U32: np.dtype(np.uint32), DType.F16: np.dtype(np.float16),
+    DType.BF16: np.dtype(ml_dtypes.bfloat16), DType.F32: np.dtype(np.float32),
+    DType.I64: np.dtype(np.int64), DType.U64: np.dtype(np.uint64), DType.F64: np.dtype(np.float64),
 }
 _BY_NUMPY = {numpy: dtype for dtype, numpy in _NUMPY.items()}
 

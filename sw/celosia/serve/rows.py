@@ -24,7 +24,8 @@ __all__ = ["SIGNATURE", "RowRequest", "answer_rows", "describe", "parse_rows", "
 SIGNATURE = "serving_default"
 _DTYPES = {DType.BOOL: "DT_BOOL", DType.I8: "DT_INT8", DType.U8: "DT_UINT8",
            DType.I16: "DT_INT16", DType.U16: "DT_UINT16", DType.I32: "DT_INT32",
-           DType.U32: "DT_UINT32", DType.BF16: "DT_BFLOAT16", DType.F32: "DT_FLOAT"}
+           DType.U32: "DT_UINT32", DType.F16: "DT_HALF", DType.BF16: "DT_BFLOAT16",
+           DType.F32: "DT_FLOAT"}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Tensors as the protocol writes them in JSON, and as NumPy has them.
 
-JSON has no bfloat16: such tensors travel as FP32, which holds each of their values, and are
-rounded to the nearest even on the way in. It has no infinities and no NaN either: they are the
+JSON has no floats of 16 bits: such tensors travel as FP32, which holds each of their values, and
+are rounded to the nearest even on the way in. It has no infinities and no NaN either: they are the
 strings "Infinity", "-Infinity" and "NaN", as in the JSON form of protocol buffers.
 """
 
@@ -20,8 +20,8 @@ from celosia.serve.errors import Refusal
 __all__ = ["accepted", "datatype", "decode", "encode"]
 
 _NAMES = {DType.BOOL: "BOOL", DType.I8: "INT8", DType.U8: "UINT8", DType.I16: "INT16",
-          DType.U16: "UINT16", DType.I32: "INT32", DType.U32: "UINT32", DType.BF16: "FP32",
-          DType.F32: "FP32"}
+          DType.U16: "UINT16", DType.I32: "INT32", DType.U32: "UINT32", DType.F16: "FP32",
+          DType.BF16: "FP32", DType.F32: "FP32"}
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -32,7 +32,8 @@ def datatype(dtype: DType) -> str:
 
 def accepted(dtype: DType) -> tuple[str, ...]:
     """Return what a request may call them."""
-    return ("FP32", "BF16") if dtype is DType.BF16 else (_NAMES[dtype],)
+    own = {DType.BF16: ("BF16",), DType.F16: ("FP16",)}.get(dtype, ())
+    return (_NAMES[dtype], *own)
 
 
 def _json(value: Any) -> str:

@@ -96,7 +96,7 @@ def first_hand() -> Iterator[None]:
 
 
 def upload(chip: PjrtChip, array: NDArray, name: str) -> PjrtBuffer:
-    """Return an array, which must not change, for a chip: 64-bit integers and f16 in 32 bits.
+    """Return an array, which must not change, for a chip: 64-bit integers in 32 bits.
 
     Raises
     ------
@@ -111,8 +111,6 @@ def upload(chip: PjrtChip, array: NDArray, name: str) -> PjrtBuffer:
             raise tf.errors.InvalidArgumentError(
                 None, None, f"numbers of {name} must fit 32 bits on the chip, not {worst}")
         array = narrow
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
     return PjrtBuffer.of(chip, np.ascontiguousarray(array).reshape(array.shape))
 
 

@@ -106,8 +106,9 @@ WRONG = [
     ("f32[2,4] @", "f32[2,5] @", "7:8: results of dot must be f32[2,4], not f32[2,5]"),
     ("[[1,0]]", "[[0,0]]", ("7:8: a.py:2:5 (jit(step)/dot): dot: extents of pair [0,0] must be "
                            "equal, not 2 and 3")),
-    ("f32[2,3] \"x\"", "f33[2,3] \"x\"", ("2:7: element type must be one of bool, i8, u8, i16, "
-                                         "u16, i32, u32, bf16, f32, i64, u64, f64, not 'f33'")),
+    ("f32[2,3] \"x\"", "f33[2,3] \"x\"", (
+        "2:7: element type must be one of bool, i8, u8, i16, u16, i32, u32, f16, bf16, f32, i64, "
+        "u64, f64, not 'f33'")),
     ("f32[2,3] \"x\"", "f32[2,-3] \"x\"", ("2:10: shape must be of non-negative integers, not "
                                           "(2, -3)")),
     ("i32[]{3}", "i32[]{3,4}", "14:30: elements must be 1 for i32[], not 2"),

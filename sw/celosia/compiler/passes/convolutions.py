@@ -207,7 +207,7 @@ class _Convolution:
         """Return the operands as they enter products of the vector unit."""
         found = []
         for x in self.node.operands:
-            if x.dtype.is_float and self.attrs["precision"] == "default":
+            if x.dtype is DType.F32 and self.attrs["precision"] == "default":
                 x = self.b.convert(x, DType.BF16)
             found.append(self.b.convert(x, DType.F32 if x.dtype.is_float else DType.I32))
         return found[0], found[1]

@@ -2,7 +2,8 @@
 
 What a dot or a convolution asks for is made of those:
 
-* "default" rounds float operands to bf16; results of bf16 are rounded from fp32 sums.
+* "default" rounds float operands to bf16, but those of f16, which are sums of two bf16; results of
+  bf16 and f16 are rounded from fp32 sums.
 * "high" writes an operand as a sum of two bf16 numbers and takes three products of the parts,
   "highest" as a sum of three and takes six; what is left out is below 2**-16 and 2**-24 of the
   result. An operand that is bf16 already has one part, and takes fewer products.
@@ -68,6 +69,9 @@ def products(node: Node, make: Callable[[Value, Value, DType], Value]) -> Value:
             a, b = builder.convert(a, DType.I32), builder.convert(b, DType.I32)
         return builder.convert(make(a, b, DType.I32), dtype)
     most = _PARTS[node.attrs["precision"]]
+    if DType.F16 in (a.dtype, b.dtype):
+        most = max(most, _PARTS["high"])
+        a, b = (builder.convert(x, DType.F32) if x.dtype is DType.F16 else x for x in (a, b))
     pairs = [(i + j, x, y) for i, x in enumerate(_parts(builder, a, most))
              for j, y in enumerate(_parts(builder, b, most)) if i + j < most]
     # The least first, so that they are not lost one by one.

@@ -49,7 +49,7 @@ def reductions(graph: Graph) -> Graph:
 
 def is_canonical_reduction(node: Node) -> bool:
     """Whether a `reduce` is of a reducer that there is, and starts from what changes nothing."""
-    return (node.operands[0].dtype is not DType.BF16 and node.attrs["reducer"] in JOINS_I
+    return (not node.operands[0].dtype.is_half and node.attrs["reducer"] in JOINS_I
             and _is_neutral(node.attrs["reducer"], node.operands[1]))
 
 
@@ -62,10 +62,10 @@ def _is_neutral(reducer: str, initial: Value) -> bool:
 
 
 def _in_f32(b: Builder, dtype: DType, make: Callable[..., Value], *xs: Value) -> Value:
-    """Return what ``make`` returns, of bf16 in fp32 and rounded once."""
-    if dtype is not DType.BF16:
+    """Return what ``make`` returns, of bf16 and f16 in fp32 and rounded once."""
+    if not dtype.is_half:
         return make(*xs)
-    return b.convert(make(*(b.convert(x, DType.F32) for x in xs)), DType.BF16)
+    return b.convert(make(*(b.convert(x, DType.F32) for x in xs)), dtype)
 
 
 def _reduce(b: Builder, node: Node) -> tuple[Value, ...] | None:
@@ -110,7 +110,7 @@ def joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
 
 def _arg_reduce(b: Builder, node: Node) -> tuple[Value, ...]:
     x, index, initial, initial_index = node.operands
-    if x.dtype is DType.BF16:
+    if x.dtype.is_half:
         x, initial = b.convert(x, DType.F32), b.convert(initial, DType.F32)
     dims = node.attrs["dims"]
     name = "maximum" if node.attrs["reducer"] == "argmax" else "minimum"

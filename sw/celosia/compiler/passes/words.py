@@ -1,17 +1,18 @@
 """Type legalisation: arithmetic is on 32 bits, f32, i32 or u32, as in the vector unit's lanes.
 
-* Of bf16 it is in f32 between conversions, of shorter integers in i32, whose low bits come back.
-  bf16, i8, u8, i16 and u16 are types of storage: moved, selected, converted, multiplied in the
-  array.
+* Of bf16 and f16 it is in f32 between conversions, of shorter integers in i32, whose low bits come
+  back. bf16, f16, i8, u8, i16 and u16 are types of storage: moved, selected, converted, multiplied
+  in the array (but f16).
 * Unsigned comparisons, maxima and minima are signed ones of numbers with the first bit turned
   over.
 * Amounts of shifts are from 0 to 31; the chip looks at their lowest 5 bits.
 * Comparisons of bools are bitwise operations.
-* Conversions that stay are bf16 <-> f32, f32 <-> i32, and i32 <-> shorter integers; i32 <-> u32 is
-  a bitcast; all others are made of them. A bitcast is between types of 32 bits only, and moves
-  nothing.
+* Conversions that stay are bf16 <-> f32, f16 <-> f32, f32 <-> i32, and i32 <-> shorter integers;
+  i32 <-> u32 is a bitcast; all others are made of them. A bitcast is between types of 32 bits only,
+  and moves nothing.
 
-Results are the same bit for bit: a bf16 operation is defined as one in f32 that is rounded.
+Results are the same bit for bit: an operation of bf16 or f16 is defined as one in f32 that is
+rounded.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ from celosia.graph.operations.elementwise import SHIFTS
 __all__ = ["ARITHMETIC", "CONVERSIONS", "WORDS", "words"]
 
 WORDS = frozenset({DType.F32, DType.I32, DType.U32, DType.BOOL})
+_HALVES = (DType.BF16, DType.F16)
 _SHORT = (DType.I8, DType.U8, DType.I16, DType.U16)
 #: (from, to) of every `convert` that stays.
-CONVERSIONS = frozenset({(DType.BF16, DType.F32), (DType.F32, DType.BF16), (DType.F32, DType.I32),
-                         (DType.I32, DType.F32), *((each, DType.I32) for each in _SHORT),
+CONVERSIONS = frozenset({(DType.F32, DType.I32), (DType.I32, DType.F32),
+                         *((each, DType.F32) for each in _HALVES),
+                         *((DType.F32, each) for each in _HALVES),
+                         *((each, DType.I32) for each in _SHORT),
                          *((DType.I32, each) for each in _SHORT)})
 #: What looks at the bits of its operands.
 ARITHMETIC = having(Trait.ELEMENTWISE) - {"select", "convert"}
@@ -141,9 +145,9 @@ def _convert(b: Builder, x: Value, dtype: DType) -> Value:
     if of is DType.BOOL:
         number = TensorType(_word(dtype), x.shape)
         return _convert(b, b("select", x, b.full(1, number), b.full(0, number)), dtype)
-    if of is DType.BF16:
+    if of.is_half:
         return _convert(b, b.convert(x, DType.F32), dtype)
-    if dtype is DType.BF16:
+    if dtype.is_half:
         return b.convert(_convert(b, x, DType.F32), dtype)
     if of is DType.F32:
         if dtype is DType.U32:
@@ -180,6 +184,8 @@ def _bits(b: Builder, x: Value) -> Value:
         return b.bitcast(x, DType.U32)
     if x.dtype is DType.BF16:
         return b("shift_right", b.bitcast(b.convert(x, DType.F32), DType.U32), 16)
+    if x.dtype is DType.F16:
+        return _bits_of_f16(b, b.convert(x, DType.F32))
     return b("and", b.bitcast(b.convert(x, DType.I32), DType.U32), (1 << x.dtype.bits) - 1)
 
 
@@ -189,7 +195,33 @@ def _of_bits(b: Builder, x: Value, dtype: DType) -> Value:
         return b.bitcast(x, dtype)
     if dtype is DType.BF16:
         return b.convert(b.bitcast(b("shift_left", x, 16), DType.F32), DType.BF16)
+    if dtype is DType.F16:
+        return b.convert(_number_of_f16(b, x), DType.F16)
     return b.convert(b.bitcast(x, DType.I32), dtype)
+
+
+def _bits_of_f16(b: Builder, x: Value) -> Value:
+    """Return the bits that numbers of f16, here in f32, have in f16."""
+    wide = b.bitcast(x, DType.U32)
+    size = b("and", wide, 0x7FFFFFFF)
+    # Of another bias, with fewer digits; infinity is next to the greatest.
+    normal = b("shift_right", b("subtract", b("minimum", size, 0x47800000), 112 << 23), 13)
+    small = b.bitcast(b.convert(b("multiply", b("abs", x), 2.0**24), DType.I32), DType.U32)
+    found = b("select", b.compare("lt", size, 113 << 23), small, normal)
+    found = b("select", b.compare("gt", size, 0x7F800000), b.full(0x7E00, found.type), found)
+    return b("or", found, b("shift_right", b("and", wide, _SIGN), 16))
+
+
+def _number_of_f16(b: Builder, bits: Value) -> Value:
+    """Return the numbers, in f32, that low bits of u32 are in f16."""
+    size = b("and", bits, 0x7FFF)
+    normal = b("add", b("shift_left", size, 13), 112 << 23)
+    # Of infinities and NaN the exponent is the greatest of f32, too.
+    normal = b("select", b.compare("ge", size, 0x7C00), b("or", normal, 0x7F800000), normal)
+    small = b("multiply", b.convert(b.bitcast(size, DType.I32), DType.F32), 2.0**-24)
+    found = b("select", b.compare("lt", size, 0x0400), b.bitcast(small, DType.U32), normal)
+    sign = b("shift_left", b("and", bits, 0x8000), 16)
+    return b.bitcast(b("or", found, sign), DType.F32)
 
 
 def _bitcast(b: Builder, x: Value, dtype: DType) -> Value:

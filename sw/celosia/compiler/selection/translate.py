@@ -1,8 +1,8 @@
 """From the nodes of a cluster to terms: the operations as the vector unit has them, exactly.
 
-All elements are words on chip: bools are masks (0 or -1), bf16 is the fp32 of the same number,
-short integers are int32. What an fp32 is rounded to bf16 for decides how: a store rounds by itself,
-so a value that is only written stays as it is (`Translation.stored`); another is rounded by
+All elements are words on chip: bools are masks (0 or -1), bf16 and f16 are the fp32 of the same
+number, short integers are int32. What an fp32 is rounded to bf16 for decides how: a store rounds by
+itself, so a value that is only written stays as it is (`Translation.stored`); another is rounded by
 integer instructions.
 """
 
@@ -23,7 +23,7 @@ from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
-from celosia.compiler.selection.notation import both, select
+from celosia.compiler.selection.notation import both, either, imax, select
 from celosia.compiler.selection.pool import Pool, is_first, is_made
 from celosia.graph import DType, Node, Trait, Value, having
 
@@ -71,6 +71,19 @@ def rounded(x: Term) -> Term:
         x = x + -0.0
     half = select(both(x, 0x10000), 0x8000, 0x7FFF)
     return both(step(Op.IADD, x, half), 0xFFFF0000)
+
+
+def _rounded_to_f16(x: Term) -> Term:
+    """Return an fp32 rounded to f16, to nearest even: ten instructions.
+
+    Sums of a magnitude and a number of 13 binary places more have the last place of f16. Below
+    2**-14 that is the one of 0.5, as f16 has no smaller exponent.
+    """
+    size = abs(x)
+    coarse = imax(step(Op.IADD, both(size, 0x7F800000), 13 << 23), 0x3F000000)
+    found = size + coarse - coarse
+    found = select(step(Op.FGE, size, 65520.0), math.inf, found)
+    return either(found, both(x, 0x80000000))
 
 
 def _is_tidy(x: Term) -> bool:
@@ -205,8 +218,7 @@ class _Translator:
         lane = self.pool.lane()
         if not node.types[0].dtype.is_float:
             return lane
-        lane = self.pool.op(Op.I2F, lane)
-        return self.to_bf16(lane) if node.types[0].dtype is DType.BF16 else lane
+        return self._rounded(self.pool.op(Op.I2F, lane), node.types[0].dtype)
 
     def _elementwise(self, node: Node) -> None:
         value = node.result
@@ -248,6 +260,11 @@ class _Translator:
         """Return the integer next to a number; from 2**23 on it is one. A zero is +0."""
         return select(step(Op.FLT, abs(x), 2.0**23), step(Op.I2F, step(Op.MOV, x, post=post)), x)
 
+    def _rounded(self, x: Term, dtype: DType) -> Term:
+        if dtype is DType.BF16:
+            return self.to_bf16(x)
+        return _rounded_to_f16(x) if dtype is DType.F16 else x
+
     def _convert(self, node: Node) -> None:
         [operand], value = node.operands, node.result
         of, to = operand.dtype, value.dtype
@@ -259,6 +276,8 @@ class _Translator:
         if (of, to) == (DType.F32, DType.BF16):
             stored = self.found.stored[operand]
             x = self.to_bf16(x)
+        elif (of, to) == (DType.F32, DType.F16):
+            x = _rounded_to_f16(x)
         elif (of, to) == (DType.F32, DType.I32):
             x = pool.post(Post.F2I_TRUNC, x)
         elif (of, to) == (DType.I32, DType.F32):
@@ -269,7 +288,7 @@ class _Translator:
             if low < info.min or high > info.max:
                 shift, back = _SHORT[to]
                 x = step(back, step(Op.SHL, x, shift), shift)
-        elif not ((of, to) == (DType.BF16, DType.F32) or (of in _SHORT and to is DType.I32)
+        elif not ((of.is_half and to is DType.F32) or (of in _SHORT and to is DType.I32)
                   or of is to):
             raise self._error(node, f"must be one of the canonical level, not from {of} to {to}")
         self._put(value, x, self.shapes[operand], stored)

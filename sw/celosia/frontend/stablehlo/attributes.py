@@ -12,31 +12,17 @@ from numpy.typing import NDArray
 from celosia.frontend.errors import Unsupported
 from celosia.graph import DType, TensorType
 
-__all__ = ["array_of", "ints_of", "is_half", "name_of", "tensor_type"]
+__all__ = ["array_of", "ints_of", "name_of", "tensor_type"]
 
 _ELEMENTS = {"i1": DType.BOOL, "i8": DType.I8, "ui8": DType.U8, "i16": DType.I16,
              "ui16": DType.U16, "i32": DType.I32, "ui32": DType.U32, "i64": DType.I64,
-             "ui64": DType.U64, "bf16": DType.BF16, "f32": DType.F32, "f64": DType.F64}
-#: Stored by others, computed as f32 here, and only where that was asked for.
-_HALF = "f16"
+             "ui64": DType.U64, "f16": DType.F16, "bf16": DType.BF16, "f32": DType.F32,
+             "f64": DType.F64}
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(.*)>$")
 
 
-def is_half(type: Any) -> bool:
-    """Whether a type of MLIR has elements of 16 bits that are no bf16."""
-    match = _TENSOR.match(str(type))
-    return match is not None and match[2] == _HALF
-
-
-def tensor_type(type: Any, *, halves: bool = False) -> TensorType:
+def tensor_type(type: Any) -> TensorType:
     """Return a type of MLIR.
-
-    Parameters
-    ----------
-    type
-        The type.
-    halves
-        Take f16 for f32.
 
     Raises
     ------
@@ -50,8 +36,6 @@ def tensor_type(type: Any, *, halves: bool = False) -> TensorType:
     extents, element = match[1].split("x")[:-1], match[2]
     if "?" in extents:
         raise Unsupported(f"shape must be known before the program runs, not {text}")
-    if halves and element == _HALF:
-        element = "f32"
     if element not in _ELEMENTS:
         known = ", ".join(name for name, dtype in _ELEMENTS.items() if not dtype.is_wide)
         raise Unsupported(f"element type must be one of {known}, not {element}")
@@ -72,7 +56,7 @@ def name_of(attribute: Any) -> str:
 
 
 def array_of(attribute: Any) -> NDArray[Any]:
-    """Return the value of a constant; float32 of one of f16.
+    """Return the value of a constant.
 
     Raises
     ------
@@ -80,7 +64,7 @@ def array_of(attribute: Any) -> NDArray[Any]:
         If its type has no counterpart.
     """
     from jaxlib.mlir import ir
-    type = tensor_type(attribute.type, halves=True)
+    type = tensor_type(attribute.type)
     if not isinstance(attribute, ir.DenseElementsAttr):
         raise Unsupported(f"constant must hold its elements, not {str(attribute)[:40]}")
     if type.dtype is DType.BF16:

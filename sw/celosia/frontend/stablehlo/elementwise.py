@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from celosia.frontend.errors import Unsupported
-from celosia.frontend.stablehlo.attributes import is_half, name_of
+from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
 
@@ -139,40 +138,12 @@ def _copy(here: Here) -> Value:
 @translates("stablehlo.convert")
 def _convert(here: Here) -> Value:
     [x] = here.operands
-    if x.dtype is not here.type.dtype:
-        x = here.emit("convert", x, dtype=here.type.dtype)
-    if is_half(here.op.results[0].type):
-        return here.emit("reduce_precision", x, exponent=5, mantissa=10)
-    return x
-
-
-def _of_half(here: Here, bits: Value) -> Value:
-    """Return numbers of f16 by their bits."""
-    wide = here.emit("convert", bits, dtype=DType.U32)
-
-    def full(number: int) -> Value:
-        return here.splat(number, wide.type)
-
-    size = here.emit("shift_left", here.emit("and", wide, full(0x7FFF)), full(13))
-    number = here.emit("bitcast", size, dtype=DType.F32)
-    number = here.emit("multiply", number, here.splat(2.0 ** 112, number.type))
-    # Infinities and NaN.
-    large = here.emit("bitcast", here.emit("or", size, full(0x7F800000)), dtype=DType.F32)
-    number = here.emit("select", here.emit("compare", size, full(0x0F800000), direction="ge"),
-                       large, number)
-    negative = here.emit("compare", wide, full(0x8000), direction="ge")
-    return here.emit("select", negative, here.emit("negate", number), number)
+    return x if x.dtype is here.type.dtype else here.emit("convert", x, dtype=here.type.dtype)
 
 
 @translates("stablehlo.bitcast_convert")
 def _bitcast(here: Here) -> Value:
     [x] = here.operands
-    halves = is_half(here.op.operands[0].type), is_half(here.op.results[0].type)
-    if halves == (False, True) and x.dtype.bits == 16:
-        return _of_half(here, x)
-    if any(halves):
-        raise Unsupported(f"bits of f16 must come of 16-bit integers, not {x.dtype} as "
-                          f"{here.type.dtype}")
     if x.node.op == "bitcast" and x.node.operands[0].type == here.type:
         return x.node.operands[0]
     return x if x.dtype is here.type.dtype else here.emit("bitcast", x, dtype=here.type.dtype)

@@ -67,8 +67,7 @@ def import_stablehlo(program: Any, *, filename: str | None = None,
         What to call the program in errors and sources that have no file of their own.
     narrows
         Take 64-bit integers, which become narrow, also in what the program takes and gives: see
-        `celosia.frontend.narrow`. Else they must be constant. Take f16, too, which is computed as
-        f32 and rounded where the program converts to it.
+        `celosia.frontend.narrow`. Else they must be constant.
 
     Returns
     -------
@@ -251,7 +250,7 @@ class Importer:
             if i in known:
                 frame.values[argument] = made.capture(known[i])
                 continue
-            type = tensor_type(argument.type, halves=self.narrows)
+            type = tensor_type(argument.type)
             if type.dtype.is_wide and not self.narrows:
                 raise Unsupported(f"elements must have at most 32 bits where they are not "
                                   f"constant, not {type}")
@@ -280,7 +279,7 @@ class Importer:
         """Return a type; None if it has no counterpart, which is noted once for each."""
         if type not in self._types:
             try:
-                self._types[type] = tensor_type(type, halves=self.narrows)
+                self._types[type] = tensor_type(type)
             except Unsupported as error:
                 if str(error) not in self._seen:
                     self._seen.add(str(error))

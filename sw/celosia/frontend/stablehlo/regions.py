@@ -96,7 +96,7 @@ def reducer_of(region: Any, *, update: bool = False) -> str:
         return "subtract"
     for name in REDUCERS:
         if trees == ((name, _arg(0), _arg(1)),):
-            dtype = tensor_type(region.blocks[0].arguments[0].type, halves=True).dtype
+            dtype = tensor_type(region.blocks[0].arguments[0].type).dtype
             return BOOLEAN.get(name, name) if dtype is DType.BOOL else name
     if trees == (_log_add_exp(_arg(0), _arg(1)),):
         return "logaddexp"

@@ -18,7 +18,7 @@ def _operand(run: KernelContext, x: Tensor) -> Tensor:
     if not DType.of(x.dtype).is_float:
         # Products of 8 bits sum exactly in float64, which is much quicker.
         return x.astype(np.float64 if x.dtype.itemsize == 1 else np.int64)
-    if (run.precision or run["precision"]) == "default":
+    if (run.precision or run["precision"]) == "default" and x.dtype != np.float16:
         x = x.astype(ml_dtypes.bfloat16)
     return x.astype(np.float32)
 

@@ -71,8 +71,8 @@ def kernel(*names: str) -> Callable[[Kernel], Kernel]:
 
 
 def in_f32(function: Callable[..., Tensor], *operands: Tensor) -> Tensor:
-    """Return ``function`` of the operands, of bf16 by way of fp32 with one rounding."""
+    """Return ``function`` of the operands, of bf16 and f16 by way of fp32 with one rounding."""
     dtype = DType.of(operands[0].dtype)
-    if dtype is not DType.BF16:
+    if not dtype.is_half:
         return function(*operands)
     return np.asarray(function(*(x.astype(np.float32) for x in operands))).astype(dtype.numpy)

@@ -36,7 +36,7 @@ def _arg_reduce(run: KernelContext, x: Tensor, index: Tensor, initial: Tensor,
     places = index.transpose(*kept, *dims).reshape(*shape, count)
     values = np.concatenate([values, np.broadcast_to(initial, (*shape, 1))], -1)
     places = np.concatenate([places, np.broadcast_to(initial_index, (*shape, 1))], -1)
-    # bf16 has every number of its own in float32.
+    # bf16 and f16 have every number of their own in float32.
     numbers = values.astype(np.float32) if values.dtype.kind not in "iu" else values
     pick = np.max if run["reducer"] == "argmax" else np.min
     best = pick(numbers, -1, keepdims=True)

@@ -11,8 +11,9 @@ from celosia.graph.types import DType, TensorType
 
 __all__ = ["LAYOUT", "PRECISION", "ConvolutionLayout", "window_extent"]
 
-#: How float operands enter the products: "default" rounds them to bf16, "high" keeps at least 16
-#: bits of significand, "highest" keeps them. Sums are fp32 (int32) in any order.
+#: How float operands enter the products: "default" rounds them to bf16 but keeps those of f16,
+#: "high" keeps at least 16 bits of significand, "highest" keeps them. Sums are fp32 (int32) in any
+#: order.
 PRECISION = enum("default", "high", "highest")
 
 

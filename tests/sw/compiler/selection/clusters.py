@@ -72,7 +72,8 @@ def sample(rng, dtype, shape):
     flat = numbers.reshape(-1)
     count = min(len(special), len(flat))
     flat[rng.permutation(len(flat))[:count]] = special[:count]
-    return numbers.astype(dtype)
+    with np.errstate(over="ignore"):  # of float16
+        return numbers.astype(dtype)
 
 
 __all__ = ["CORE", "EXACT", "FAST", "cluster_of", "extent_of", "full_steps", "run", "sample"]

@@ -30,12 +30,19 @@ def to_words(array: NDArray, dtype: DType) -> U32:
 
 
 def from_words(words: U32, dtype: DType) -> NDArray:
-    """Return words as a store leaves them: bf16 rounded, i8 saturated, bools bytes."""
+    """Return words as a store leaves them: bf16 rounded, i8 saturated, bools bytes.
+
+    f16 is stored as the fp32 of the same number, so it must be rounded before.
+    """
     words = np.ascontiguousarray(words, np.uint32)
     if dtype is DType.BF16:
         return np.asarray(numerics.f32_to_bf16(words)).view(dtype.numpy)
     if dtype is DType.F32:
         return words.view(np.float32)
+    if dtype is DType.F16:
+        numbers = words.view(np.float32)
+        np.testing.assert_array_equal(numbers.astype(np.float16).astype(np.float32), numbers)
+        return numbers.astype(np.float16)
     if dtype is DType.BOOL:
         return words != 0
     if dtype is DType.I8:
