@@ -547,16 +547,32 @@ func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   return %r : tensor<6x20xf32>
 }
 
+// stablehlo.sort (of over 4,096)
+func.func @main(%x: tensor<5000xf32>) -> (tensor<5000xf32>) {
+  %r = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %0 : tensor<i1>
+  }) : (tensor<5000xf32>) -> tensor<5000xf32>
+  return %r : tensor<5000xf32>
+}
+
 // chlo.top_k
 func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x3xf32>, tensor<6x3xi32>) {
   %r, %i = chlo.top_k(%x, k = 3) : tensor<6x20xf32> -> (tensor<6x3xf32>, tensor<6x3xi32>)
   return %r, %i : tensor<6x3xf32>, tensor<6x3xi32>
 }
 
-// chlo.top_k (k of over 64)
+// chlo.top_k
 func.func @main(%x: tensor<6x90xf32>) -> (tensor<6x65xf32>, tensor<6x65xi32>) {
   %r, %i = chlo.top_k(%x, k = 65) : tensor<6x90xf32> -> (tensor<6x65xf32>, tensor<6x65xi32>)
   return %r, %i : tensor<6x65xf32>, tensor<6x65xi32>
+}
+
+// chlo.top_k (k of over 64, of over 4,096)
+func.func @main(%x: tensor<2x5000xf32>) -> (tensor<2x65xf32>, tensor<2x65xi32>) {
+  %r, %i = chlo.top_k(%x, k = 65) : tensor<2x5000xf32> -> (tensor<2x65xf32>, tensor<2x65xi32>)
+  return %r, %i : tensor<2x65xf32>, tensor<2x65xi32>
 }
 
 // func.call

@@ -10,11 +10,8 @@ from celosia.frontend import import_stablehlo
 from celosia.graph import DType, interpret
 from sw.frontend.stablehlo_reference import evaluate
 
-SORTS = {"stablehlo.sort"}
-SNIPPETS = {f"{each.name} {i}": each for i, each in enumerate(snippets())
-            if not each.form and each.name not in SORTS}
-REFUSED = {each.name + (f" ({each.form})" if each.form else ""): each for each in snippets()
-           if each.form or each.name in SORTS}
+SNIPPETS = {f"{each.name} {i}": each for i, each in enumerate(snippets()) if not each.form}
+REFUSED = {f"{each.name} ({each.form})": each for each in snippets() if each.form}
 #: StableHLO's interpreter runs one device alone, without devices' numbers, or has no such
 #: operation; of a generator's bits it has its own.
 NOT_EVALUATED = {"stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.partition_id",

@@ -218,17 +218,17 @@ def test_beside_the_cpu():
 
 def test_what_runs_on_the_host_is_reported_once():
     program = """
-        x = jnp.array([3, 1, 2])
+        x = jnp.arange(5000)[::-1]
         for _ in range(2):
-            print(jnp.sort(x))
+            print(jnp.sort(x)[:3])
         """
     ended = run(program)
-    assert ended.stdout == "[1 2 3]\n" * 2
+    assert ended.stdout == "[0 1 2]\n" * 2
     assert ended.stderr == ("celosia: 2 runs of programs had operations that the chip does not "
                             "have, the host ran them: sort (2)\n")
     ended = run(program, code=1, STRICT="1")
     assert "jit_sort: strict=True allows no operation on the host" in ended.stderr
-    assert "sort: the chip compares, but has no network that sorts" in ended.stderr
+    assert "sort: more than 4,096 elements would be sorted together" in ended.stderr
 
 
 def test_errors_surface_where_an_array_is_needed_and_leave_the_client_usable():
@@ -265,7 +265,7 @@ def test_an_error_on_its_way_through_arrays():
         f = jax.jit(lambda x: jnp.sort(x))
         for i in range(5):
             try:
-                nested(jnp.array([3, 1, 2]) + i, 10)
+                nested(jnp.arange(5000) + i, 10)
             except jax.errors.JaxRuntimeError as error:
                 assert "strict=True allows no operation on the host" in str(error)
             else:

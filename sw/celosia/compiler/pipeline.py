@@ -22,6 +22,7 @@ from celosia.compiler.passes.reductions import reductions
 from celosia.compiler.passes.residuals import residuals
 from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
+from celosia.compiler.passes.sorting import sorting
 from celosia.compiler.passes.swapped import swapped
 from celosia.compiler.passes.words import words
 from celosia.compiler.verify import enabled
@@ -31,7 +32,7 @@ __all__ = ["PASSES", "canonical", "count", "prepared"]
 
 #: In order: what a pass makes, later ones bring to the canonical level.
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
-    simplify, loops, indexed, convolutions, dots, reductions, elementwise, words, simplify)
+    simplify, loops, sorting, indexed, convolutions, dots, reductions, elementwise, words, simplify)
 #: After them: the same operations in better places.
 LAST: tuple[Callable[[Graph], Graph], ...] = (
     swapped, flat, residuals, carried, rounding, parts, invariants, simplify)

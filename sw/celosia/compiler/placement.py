@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from celosia.compiler.levels import CANONICAL, INSTRUCTIONS, KERNELS
 from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
+from celosia.compiler.passes.sorting import MOST_SORTED
 from celosia.graph import DType, Node, Trait, having
 from celosia.graph.operations.collective import COLLECTIVES
 
@@ -56,8 +57,9 @@ PLACES: dict[str, Placement] = {
              ["dynamic_slice", "dynamic_update_slice"]),
     "remainder": Placement("host", "a remainder of fp32 needs a division of up to 277 bits"),
     "select_and_scatter": Placement("host", "its window has too many elements to be written out"),
-    "sort": Placement("host", "the chip compares, but has no network that sorts"),
-    "top_k": Placement("host", f"its k is above {MOST_MAXIMA}, for which the chip had to sort"),
+    "sort": Placement("host", f"more than {MOST_SORTED:,} elements would be sorted together"),
+    "top_k": Placement("host", f"its k is above {MOST_MAXIMA}, and more than {MOST_SORTED:,} "
+                               "elements would be sorted together"),
 }
 assert PLACES.keys() == CANONICAL.ops, PLACES.keys() ^ CANONICAL.ops
 

@@ -147,7 +147,7 @@ def programs():
         yield name, chip, options, parse(text)
     counts = {}
     for snippet in snippets():
-        if not snippet.form and snippet.name != "stablehlo.sort":
+        if not snippet.form:
             counts[snippet.name] = counts.get(snippet.name, 0) + 1
             yield (f"{snippet.name} {counts[snippet.name]}", "core", {},
                    import_stablehlo(snippet.text))

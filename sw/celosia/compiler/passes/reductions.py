@@ -264,7 +264,7 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
     if not 0 < k <= MOST_MAXIMA:
         return None
     last, rows = x.type.rank - 1, x.shape[:-1]
-    bits, keys = _ordered(b, x)
+    bits, keys = ordered(b, x)
     places, taken = b.iota(x.shape, last), b.full(False, TensorType(DType.BOOL, x.shape))
     least, after = b.neutral("maximum", DType.I32), b.neutral("minimum", DType.I32)
 
@@ -289,7 +289,7 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
     return b.convert(b.bitcast(values, wide), x.dtype), indices
 
 
-def _ordered(b: Builder, x: Value) -> tuple[Value, Value]:
+def ordered(b: Builder, x: Value) -> tuple[Value, Value]:
     """Return the elements as words of 32 bits, and as i32 in the order that sorts have."""
     if not x.dtype.is_float:
         if x.dtype is DType.U32:
