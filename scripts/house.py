@@ -9,6 +9,7 @@ function, for types only.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -47,6 +48,8 @@ LAYERS = (
     "celosia_sim.toggles")
 #: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
+#: A name of a type: words with capitals, or a format such as U32.
+_CAPITALS = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|[A-Z]\d+")
 #: Lines of a function.
 MOST_LINES = 100
 #: Parts of hw that are replaced as a whole by the next chip on boards.
@@ -223,19 +226,29 @@ def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
+def _types_of(path: Path) -> Iterator[str]:
+    """Names of the public classes of a file, and of other types: what a name in capitals is."""
+    for node in _tree(path).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets
+                        if isinstance(target, ast.Name) and _CAPITALS.fullmatch(target.id))
+
+
 def meanings() -> dict[str, list[str]]:
-    """Return the modules that define a public class of each name, where there are several."""
+    """Return the modules that define a public type of each name, where there are several."""
     found: dict[str, list[str]] = {}
     for module, path in modules().items():
-        for node in _tree(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(module)
+        for name in _types_of(path):
+            if not name.startswith("_"):
+                found.setdefault(name, []).append(module)
     return {name: where for name, where in sorted(found.items()) if len(where) > 1}
 
 
 def shared_names() -> list[str]:
-    """Say which public class shares its name with others."""
-    return [f"one public class must be called {name}, not {len(where)}: {', '.join(where)}"
+    """Say which public type shares its name with others."""
+    return [f"one public type must be called {name}, not {len(where)}: {', '.join(where)}"
             for name, where in meanings().items()]
 
 

@@ -15,7 +15,7 @@ from celosia.arch.words import WORD_MASK
 from celosia.model import Memory, ModelResult, PlainMachine
 
 __all__ = ["DATA_ADDR", "DATA_BYTES", "PROGRAM_ADDR", "Counts", "Label", "ProgramBuilder",
-           "RandomProgram", "Region"]
+           "RandomProgram", "RowRegion"]
 
 #: Where the program and its data lie; the data at times where memory ends.
 PROGRAM_ADDR = 0x0010_0000
@@ -24,7 +24,7 @@ DATA_BYTES = 1 << 16
 
 Counts = tuple[int, int, int]
 #: First row and the row behind the last.
-Region = tuple[int, int]
+RowRegion = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Label:
         self.index = -1
 
 
-Value = int | Reg | Label
+OperandValue = int | Reg | Label
 
 
 class ProgramBuilder:
@@ -120,14 +120,14 @@ class ProgramBuilder:
         self.runs = 1
         self.depth = 0
         self.loaded = False
-        self._insns: list[tuple[str, dict[str, Value]]] = []
+        self._insns: list[tuple[str, dict[str, OperandValue]]] = []
         self._known: dict[int, int] = {}
         self._strides: dict[int, Counts] = {}
         self._pinned: frozenset[int] = frozenset()
         #: Registers and strides that operands of the instruction in the making use.
         self._used_registers: set[int] = set()
         self._used_strides: set[int] = set()
-        self.regions: dict[Mem, Region] = {}
+        self.regions: dict[Mem, RowRegion] = {}
         for mem, rows in ((Mem.UB, config.ub_rows), (Mem.ACC, config.acc_rows)):
             size = min(rng.choice((12, 24, 48, max(12, 3 * config.dim), max(12, 6 * config.dim))),
                        rows)
@@ -137,7 +137,7 @@ class ProgramBuilder:
     def __len__(self) -> int:
         return len(self._insns)
 
-    def emit(self, mnemonic: str, **values: Value) -> None:
+    def emit(self, mnemonic: str, **values: OperandValue) -> None:
         """Append an instruction; arguments as of ``encoding.insn``, labels for indices."""
         self._insns.append((mnemonic, values))
         if isa.BY_MNEMONIC[mnemonic].unit != isa.Unit.SCALAR:
@@ -169,7 +169,7 @@ class ProgramBuilder:
         self._used_registers.add(number)
         return Reg(number)
 
-    def target(self, label: Label) -> Value:
+    def target(self, label: Label) -> OperandValue:
         """Return an operand that is the index of a label."""
         if self.rng.random() < 0.7:
             return label
@@ -271,7 +271,7 @@ class ProgramBuilder:
             n0 * n1 * 2 <= limit) else 1
         return n0, n1, n2
 
-    def stream(self, counts: Counts, region: Region) -> tuple[int, int]:
+    def stream(self, counts: Counts, region: RowRegion) -> tuple[int, int]:
         """Return base and stride register of a stream inside a region."""
         rng, (low, high) = self.rng, region
         total = counts[0] * counts[1] * counts[2]

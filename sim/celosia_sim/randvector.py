@@ -27,7 +27,7 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.arch.vector import VectorOp as Op
-from celosia_sim.randbuild import Counts, ProgramBuilder, Region
+from celosia_sim.randbuild import Counts, ProgramBuilder, RowRegion
 
 __all__ = ["SPECIAL_WORDS", "VectorBuilder"]
 
@@ -163,7 +163,7 @@ class VectorBuilder(ProgramBuilder):
             return self.rng.randrange(self.config.dim) << LANE_BITS_LSB
         return 0
 
-    def _source(self, name: str, src: Src, counts: Counts, region: Region | None) -> Fields:
+    def _source(self, name: str, src: Src, counts: Counts, region: RowRegion | None) -> Fields:
         """Return the fields of a source; its rows are in ``region``, or where its memory's are."""
         rng = self.rng
         fields: Fields = {f"{name}_kind": src}
@@ -227,7 +227,7 @@ class VectorBuilder(ProgramBuilder):
                       **fields)
 
     def _make_indices(self, rows: int, groups: Counts, index: int, xb: int,
-                      inside: Region) -> None:
+                      inside: RowRegion) -> None:
         """Emit what writes numbers below ``rows`` into the index rows."""
         rng = self.rng
         low, high = self.regions[Mem.ACC]
@@ -243,7 +243,7 @@ class VectorBuilder(ProgramBuilder):
                   xdst=xb, b_kind=Src.SCALAR, b=self.value(mask), param=(rows - 1) << 16,
                   n2=groups[2], counts=self.value(groups[0] | groups[1] << 16), **fields)
 
-    def _split(self, mem: Mem, split: bool) -> tuple[Region, Region]:
+    def _split(self, mem: Mem, split: bool) -> tuple[RowRegion, RowRegion]:
         """Return regions of the destination and of sources in the same memory."""
         low, high = self.regions[mem]
         if not split:

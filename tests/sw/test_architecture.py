@@ -134,16 +134,17 @@ def test_long_and_wide_functions_are_found(monkeypatch):
     assert house.wide_functions()
 
 
-def test_one_public_class_has_one_name():
+def test_one_public_type_has_one_name():
     assert house.shared_names() == []
 
 
-def test_names_that_classes_share_are_found(monkeypatch, tmp_path):
+def test_names_that_types_share_are_found(monkeypatch, tmp_path):
     paths = [tmp_path / name for name in ("a.py", "b.py")]
-    for path in paths:
-        path.write_text("class Shape: ...\nclass _Own: ...\n", encoding="utf-8")
+    for path, text in zip(paths, ("class Shape: ...\nclass _Own: ...\n",
+                                  "Shape = int | str\n_Own = int\nSIZE = 1\n"), strict=True):
+        path.write_text(text, encoding="utf-8")
     monkeypatch.setattr(house, "modules", lambda: {path.stem: path for path in paths})
-    assert house.shared_names() == ["one public class must be called Shape, not 2: a, b"]
+    assert house.shared_names() == ["one public type must be called Shape, not 2: a, b"]
 
 
 def test_the_command_has_nothing_to_say():

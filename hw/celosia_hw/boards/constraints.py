@@ -1,19 +1,19 @@
 """Pin constraints in the formats of the tools."""
 
-from celosia.arch.board import Board, Family
+from celosia.arch.board import Board, FamilyName
 from celosia_hw.boards.platform_pins import PinGroup
 
 __all__ = ["CONSTRAINTS_FILES", "constraints", "vivado_script"]
 
 #: Name of the constraints file of each family.
-CONSTRAINTS_FILES: dict[Family, str] = {
+CONSTRAINTS_FILES: dict[FamilyName, str] = {
     "ecp5": "top.lpf", "ice40": "top.pcf", "gowin": "top.cst", "xilinx7": "top.xdc"}
 
 #: Attributes of the board files that nextpnr-ice40 has no use for.
 _ICE40_OPTIONS = {"PULLUP": {"1": "-pullup yes", "0": "-pullup no"}}
 
 
-def _lines(family: Family, port: str, pin: str, group: PinGroup) -> list[str]:
+def _lines(family: FamilyName, port: str, pin: str, group: PinGroup) -> list[str]:
     """Constraints of one pin."""
     attrs = dict(group.attrs)
     if family == "ecp5":
@@ -30,7 +30,7 @@ def _lines(family: Family, port: str, pin: str, group: PinGroup) -> list[str]:
     return [f"set_property {key} {value} [get_ports {{{port}}}]" for key, value in pairs]
 
 
-def _clock(family: Family, group: PinGroup) -> list[str]:
+def _clock(family: FamilyName, group: PinGroup) -> list[str]:
     port, mhz = group.port, group.clock_hz / 1e6
     period = 1e3 / mhz
     return {
@@ -41,7 +41,7 @@ def _clock(family: Family, group: PinGroup) -> list[str]:
     }[family]
 
 
-def constraints(family: Family, pins: tuple[PinGroup, ...]) -> str:
+def constraints(family: FamilyName, pins: tuple[PinGroup, ...]) -> str:
     """Return the text of the constraints file."""
     lines = []
     for group in pins:

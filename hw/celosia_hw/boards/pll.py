@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celosia.arch.board import Family
+from celosia.arch.board import FamilyName
 
 __all__ = ["Pll", "PllLimits", "LIMITS", "pll"]
 
@@ -75,7 +75,7 @@ def _settings(limits: PllLimits, clock_hz: int, freq_hz: int) -> Iterator[Pll]:
                               found if limits.feedback_is_output else found / output)
 
 
-def pll(family: Family, series: str, clock_hz: int, freq_hz: int) -> Pll:
+def pll(family: FamilyName, series: str, clock_hz: int, freq_hz: int) -> Pll:
     """Return the setting nearest to ``freq_hz``; of equal ones that of the fastest detector, then
     that whose VCO is in the middle of its range.
 

@@ -14,14 +14,14 @@ from celosia_hw.soc.sdram_bursts import Bursts, piece_layout
 from celosia_hw.soc.sdram_data import ReadData, WriteData
 from celosia_hw.soc.sdram_timing import SdramTiming
 
-__all__ = ["Command", "SdramController", "sdram_pins"]
+__all__ = ["SdramCommand", "SdramController", "sdram_pins"]
 
 #: Refreshes before the mode register is set (2 or 8, by part).
 _FIRST_REFRESHES = 8
 _ADDRESS_10 = 1 << 10  # with PRECHARGE: all banks
 
 
-class Command(enum.Enum, shape=3):
+class SdramCommand(enum.Enum, shape=3):
     """RAS#, CAS#, WE# (bits 2, 1, 0)."""
 
     MODE = 0b000
@@ -148,7 +148,7 @@ class SdramController(wiring.Component):
         pauses = ceil_div(cycles.power_up, cycles.interval) + 1
         first = Signal(range(max(pauses, _FIRST_REFRESHES) + 1), init=pauses)
 
-        command = Signal(Command, init=Command.NOP)
+        command = Signal(SdramCommand, init=SdramCommand.NOP)
         all_banks, row, sets, up = (
             Signal(name=name) for name in ("all_banks", "row", "sets", "up"))
         go, take = Signal(), Signal()
@@ -167,13 +167,13 @@ class SdramController(wiring.Component):
                     m.next = "CLOSE"
             with m.State("CLOSE"):
                 with m.If(free & closable):
-                    m.d.comb += [command.eq(Command.PRECHARGE), all_banks.eq(1),
+                    m.d.comb += [command.eq(SdramCommand.PRECHARGE), all_banks.eq(1),
                                  bursts.close_all.eq(1)]
                     m.d.sync += timer.eq(cycles.precharge - 1)
                     m.next = "REFRESH"
             with m.State("REFRESH"):
                 with m.If(free):
-                    m.d.comb += command.eq(Command.REFRESH)
+                    m.d.comb += command.eq(SdramCommand.REFRESH)
                     m.d.sync += [timer.eq(cycles.refresh - 1), due.eq(0)]
                     with m.If(first == 0):
                         m.next = "CHOOSE"
@@ -183,7 +183,7 @@ class SdramController(wiring.Component):
                             m.next = "MODE"
             with m.State("MODE"):
                 with m.If(free):
-                    m.d.comb += [command.eq(Command.MODE), sets.eq(1)]
+                    m.d.comb += [command.eq(SdramCommand.MODE), sets.eq(1)]
                     m.d.sync += [timer.eq(cycles.mode - 1), up.eq(1)]
                     m.next = "CHOOSE"
             with m.State("CHOOSE"):
@@ -201,12 +201,12 @@ class SdramController(wiring.Component):
                         m.next = "ACTIVATE"
             with m.State("PRECHARGE"):
                 with m.If(free & closable):
-                    m.d.comb += command.eq(Command.PRECHARGE)
+                    m.d.comb += command.eq(SdramCommand.PRECHARGE)
                     m.d.sync += timer.eq(cycles.precharge - 1)
                     m.next = "ACTIVATE"
             with m.State("ACTIVATE"):
                 with m.If(free):
-                    m.d.comb += [command.eq(Command.ACTIVATE), row.eq(1), bursts.opened.eq(1)]
+                    m.d.comb += [command.eq(SdramCommand.ACTIVATE), row.eq(1), bursts.opened.eq(1)]
                     m.d.sync += [timer.eq(cycles.activate_to_column - 2),
                                  held.eq(cycles.activate_to_precharge - 1)]
                     m.next = "OPEN"
@@ -228,7 +228,7 @@ class SdramController(wiring.Component):
         with m.If(tick == 0):
             m.d.sync += due.eq(1)
         with m.If(go):
-            m.d.comb += command.eq(Mux(piece.write, Command.WRITE, Command.READ))
+            m.d.comb += command.eq(Mux(piece.write, SdramCommand.WRITE, SdramCommand.READ))
             m.d.sync += inner.eq(inner + 1)
             with m.If(ends_beat & ~take):
                 m.d.sync += [piece.beat.eq(piece.beat + 1), piece.left.eq(piece.left - 1)]

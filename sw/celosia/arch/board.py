@@ -5,9 +5,9 @@ from typing import Literal
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["Board", "Budget", "Capacity", "ChipKind", "Family", "MemoryKind", "Sources"]
+__all__ = ["Board", "Budget", "Capacity", "ChipKind", "FamilyName", "MemoryKind", "Sources"]
 
-Family = Literal["ecp5", "ice40", "gowin", "xilinx7"]
+FamilyName = Literal["ecp5", "ice40", "gowin", "xilinx7"]
 MemoryKind = Literal["sdram", "on-chip"]
 #: The chip of `celosia_hw.soc.compact`, or that of `celosia_hw.top`.
 ChipKind = Literal["compact", "pipelined"]
@@ -94,7 +94,7 @@ class Board:
     name: str
     title: str
     _: KW_ONLY
-    family: Family
+    family: FamilyName
     device: str
     package: str
     speed: str

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.numerics import INF, NAN, U32, flush, round_f64
+from celosia.arch.numerics import INF, NAN, U32Like, flush, round_f64
 
 __all__ = ["C0_BITS", "C1_BITS", "C2_BITS", "FRACTION", "OFFSET_BITS", "SEGMENTS", "Coefficients",
            "Table", "evaluate", "f32_div", "f32_exp2", "f32_log2", "f32_recip", "f32_rsqrt",
@@ -128,13 +128,13 @@ def evaluate(name: str, segment: NDArray, offset: NDArray[np.int64]) -> NDArray[
     return c0 + ((c1 + (c2 * offset >> OFFSET_BITS)) * offset >> OFFSET_BITS)
 
 
-def _parts(x: U32) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parts(x: U32Like) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Exponent without its bias, and the 23 bits of the fraction."""
     bits = np.asarray(x, np.int64)
     return (bits >> 23 & 0xFF) - 127, bits & 0x7FFFFF
 
 
-def f32_exp2(x: U32) -> U32:
+def f32_exp2(x: U32Like) -> U32Like:
     """2**x. -inf gives +0; below -126 the result is flushed to +0, from 128 on it is +inf."""
     x = flush(x)
     exponent, fraction = _parts(x)
@@ -151,12 +151,12 @@ def f32_exp2(x: U32) -> U32:
     return np.where(x == NAN, np.uint32(NAN), result).astype(np.uint32)
 
 
-def f32_recip(x: U32) -> U32:
+def f32_recip(x: U32Like) -> U32Like:
     """1 / x. A zero gives infinity, an infinity zero, of the same sign."""
     return f32_div(x, _ONE)
 
 
-def f32_div(x: U32, numerator: U32) -> U32:
+def f32_div(x: U32Like, numerator: U32Like) -> U32Like:
     """``numerator`` / x, exact where that is an fp32. 0 / 0 and inf / inf are NaN."""
     x, numerator = np.broadcast_arrays(flush(x), flush(numerator))
     (below, fraction), (above, digits) = _parts(x), _parts(numerator)
@@ -176,11 +176,11 @@ def _rsqrt_value(exponent: NDArray[np.int64], fraction: NDArray[np.int64]) -> ND
     return evaluate("rsqrt", (exponent & 1) << 6 | fraction >> 17, (fraction & 0x1FFFF) << 1)
 
 
-def _has_no_root(x: U32) -> NDArray[np.bool_]:
+def _has_no_root(x: U32Like) -> NDArray[np.bool_]:
     return (x == NAN) | ((x & _SIGN != 0) & (x & ~_SIGN != 0))
 
 
-def f32_rsqrt(x: U32) -> U32:
+def f32_rsqrt(x: U32Like) -> U32Like:
     """1 / sqrt(x). A zero gives infinity of the same sign, +inf +0, a negative number NaN."""
     x = flush(x)
     exponent, fraction = _parts(x)
@@ -191,7 +191,7 @@ def f32_rsqrt(x: U32) -> U32:
     return np.where(_has_no_root(x), np.uint32(NAN), result).astype(np.uint32)
 
 
-def f32_sqrt(x: U32) -> U32:
+def f32_sqrt(x: U32Like) -> U32Like:
     """Square root of x. A zero gives itself, +inf +inf, a negative number NaN."""
     x = flush(x)
     exponent, fraction = _parts(x)
@@ -201,7 +201,7 @@ def f32_sqrt(x: U32) -> U32:
     return np.where(_has_no_root(x), np.uint32(NAN), result).astype(np.uint32)
 
 
-def f32_log2(x: U32) -> U32:
+def f32_log2(x: U32Like) -> U32Like:
     """Logarithm of x to base 2. A zero gives -inf, +inf +inf, a negative number NaN; 1 gives +0."""
     x = flush(x)
     exponent, fraction = _parts(x)

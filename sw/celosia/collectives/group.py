@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.graph import Node
 from celosia.graph.interpreter.elementwise import BINARY
-from celosia.graph.interpreter.kernels import in_f32
+from celosia.graph.interpreter.kernels import HostArray, in_f32
 
 __all__ = ["ReplicaGroup"]
 
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -35,36 +32,38 @@ class ReplicaGroup:
 
     devices: tuple[int, ...]
 
-    def all_reduce(self, arrays: Sequence[Array], reducer: str) -> list[Array]:
+    def all_reduce(self, arrays: Sequence[HostArray], reducer: str) -> list[HostArray]:
         """Return the arrays as one, by a reducer of `celosia.graph.operations.reduce`."""
-        def join(*arrays: Array) -> Array:
+        def join(*arrays: HostArray) -> HostArray:
             with np.errstate(all="ignore"):
                 return np.asarray(reduce(BINARY[reducer], arrays))
 
         joined = in_f32(join, *arrays)
         return [joined] * len(self.devices)
 
-    def all_gather(self, arrays: Sequence[Array], dim: int) -> list[Array]:
+    def all_gather(self, arrays: Sequence[HostArray], dim: int) -> list[HostArray]:
         """Return the arrays one after another along a dimension."""
         return [np.concatenate(arrays, dim)] * len(self.devices)
 
-    def reduce_scatter(self, arrays: Sequence[Array], reducer: str, dim: int) -> list[Array]:
+    def reduce_scatter(self, arrays: Sequence[HostArray], reducer: str,
+                       dim: int) -> list[HostArray]:
         """Return the parts along a dimension of the arrays as one."""
         return np.split(self.all_reduce(arrays, reducer)[0], len(self.devices), dim)
 
-    def all_to_all(self, arrays: Sequence[Array], split: int, concat: int) -> list[Array]:
+    def all_to_all(self, arrays: Sequence[HostArray], split: int, concat: int) -> list[HostArray]:
         """Return for device i the parts i along ``split``, one after another along ``concat``."""
         parts = [np.split(array, len(self.devices), split) for array in arrays]
         return [np.concatenate(each, concat) for each in zip(*parts, strict=True)]
 
-    def permute(self, arrays: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
+    def permute(self, arrays: Sequence[HostArray],
+                pairs: Sequence[tuple[int, int]]) -> list[HostArray]:
         """Return for device b the array of a for each pair of devices (a, b); else zeros."""
         given = dict(zip(self.devices, arrays, strict=True))
         source = {b: a for a, b in pairs}
         return [given[source[device]] if device in source else np.zeros_like(array)
                 for device, array in given.items()]
 
-    def run(self, node: Node, arrays: Sequence[Array]) -> list[Array]:
+    def run(self, node: Node, arrays: Sequence[HostArray]) -> list[HostArray]:
         """Return the result of a graph's operation for each device."""
         attrs = node.attrs
         match node.op:

@@ -11,8 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from celosia.collectives.group import Array, ReplicaGroup
+from celosia.collectives.group import ReplicaGroup
 from celosia.graph import Node
+from celosia.graph.interpreter.kernels import HostArray
 
 __all__ = ["Cancelled", "HostInterconnect", "Interconnect", "InterconnectPeer"]
 
@@ -43,7 +44,7 @@ class Interconnect(Protocol):
     #: Number of devices.
     count: int
 
-    def exchange(self, device: int, node: Node, operands: Sequence[Array]) -> Array:
+    def exchange(self, device: int, node: Node, operands: Sequence[HostArray]) -> HostArray:
         """Take part in a collective operation and return the device's result.
 
         Each device calls it from a thread of its own, for the same operations in the same order;
@@ -77,7 +78,7 @@ class InterconnectPeer:
     interconnect: Interconnect
     device: int
 
-    def exchange(self, node: Node, operands: Sequence[Array]) -> Array:
+    def exchange(self, node: Node, operands: Sequence[HostArray]) -> HostArray:
         """Take part in a collective operation; as of `Interconnect.exchange`."""
         return self.interconnect.exchange(self.device, node, operands)
 
@@ -87,8 +88,8 @@ class _Meeting:
     """Devices that come to one operation."""
 
     node: Node
-    arrays: dict[int, Array] = field(default_factory=dict)
-    results: dict[int, Array] = field(default_factory=dict)
+    arrays: dict[int, HostArray] = field(default_factory=dict)
+    results: dict[int, HostArray] = field(default_factory=dict)
 
 
 class HostInterconnect:
@@ -147,7 +148,7 @@ class HostInterconnect:
                 self._cancelled = Cancelled(f"{who} ended{why}", error)
             self._changed.notify_all()
 
-    def exchange(self, device: int, node: Node, operands: Sequence[Array]) -> Array:
+    def exchange(self, device: int, node: Node, operands: Sequence[HostArray]) -> HostArray:
         """Take part in a collective operation; as of `Interconnect.exchange`."""
         if node.op == "device_id":
             return np.array(device, np.uint32)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from celosia.arch.config import TpuConfig
 from celosia.compiled.expected import expected
 from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
-from celosia.compiled.steps import ChipStep, HostStep, Step
+from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.program import Program
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Description:
         is for another chip than ``config``.
     """
 
-    def __init__(self, steps: Iterable[Step], gives: Iterable[int], config: TpuConfig,
+    def __init__(self, steps: Iterable[ProgramStep], gives: Iterable[int], config: TpuConfig,
                  inputs: Iterable[Argument], outputs: Iterable[Argument], name: str = "",
                  graph: str = ""):
         self.steps, self.gives, self.config = tuple(steps), tuple(gives), config

@@ -15,7 +15,7 @@ from typing import Any
 
 from celosia.compiled.description import Description
 from celosia.compiled.parts import Argument
-from celosia.compiled.steps import ChipStep, Step
+from celosia.compiled.steps import ChipStep, ProgramStep
 from celosia.graph import TensorType, to_text
 from celosia.program.file import seal
 
@@ -40,7 +40,7 @@ def write(compiled: Description) -> bytes:
     return seal(MAGIC, VERSION, b"".join((LENGTH.pack(len(header)), header, *blobs)))
 
 
-def _step(step: Step, blob: bytes) -> dict[str, Any]:
+def _step(step: ProgramStep, blob: bytes) -> dict[str, Any]:
     """Return what the header says of a step; of one of the host there are no places."""
     common = {"takes": step.takes, "size": len(blob),
               "works": [dataclasses.astuple(work) for work in step.works]}

@@ -11,7 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.file import LENGTH, MAGIC, VERSION
 from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
-from celosia.compiled.steps import ChipStep, HostStep, Step
+from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.graph import DType, TensorType, parse
 from celosia.program import Program
 from celosia.program.file import unseal
@@ -39,7 +39,7 @@ def read(data: bytes) -> Compiled:
                          f"{type(error).__name__}: {error}") from None
 
 
-def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[Step]:
+def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[ProgramStep]:
     at = 0
     for step in steps:
         blob = blobs[at:at + step["size"]]

@@ -10,7 +10,7 @@ from celosia.driver.discovery import differences
 from celosia.graph import Graph
 from celosia.program import Program
 
-__all__ = ["ChipStep", "HostStep", "Step"]
+__all__ = ["ChipStep", "HostStep", "ProgramStep"]
 
 #: Tensors that a message names.
 _MOST_NAMED = 3
@@ -102,4 +102,4 @@ class HostStep:
         return len(self.graph.outputs)
 
 
-Step = ChipStep | HostStep
+ProgramStep = ChipStep | HostStep

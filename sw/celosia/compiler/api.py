@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from celosia.arch.config import TpuConfig, preset
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument, Place, WorkInfo
-from celosia.compiled.steps import ChipStep, HostStep, Step
+from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
 from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError
@@ -198,7 +198,7 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
 
 
 def _steps(parts: Sequence[GraphPart], gives: Iterable[int], count: int, config: TpuConfig,
-           options: Mapping[str, object]) -> Iterator[Step]:
+           options: Mapping[str, object]) -> Iterator[ProgramStep]:
     """Yield the steps of a program of ``count`` parameters; those of the chip have one arena."""
     arena = Arena()
     last = {number: i for i, part in enumerate(parts) for number in part.takes}

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sharding", "UnevenSharding"]
+__all__ = ["DeviceGroups", "Sharding", "UnevenSharding"]
+
+#: Devices that exchange with one another, group by group.
+DeviceGroups = tuple[tuple[int, ...], ...]
 
 
 class UnevenSharding(ValueError):

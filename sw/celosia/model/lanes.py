@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics, special
+from celosia.arch.numerics import U32
 from celosia.arch.vector import MOVEMENT_OPS, Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 
 __all__ = ["JOINS", "PLAIN", "Lanes", "first_stage", "second_stage"]
 
-U32 = NDArray[np.uint32]
 
 
 

@@ -9,7 +9,7 @@ from celosia.arch.words import ceil_div
 
 __all__ = ["Memory"]
 
-Bytes = NDArray[np.uint8]
+ByteArray = NDArray[np.uint8]
 
 #: Pages are made when they are written first; NumPy's zeros cost nothing until touched.
 _PAGE_BITS = 22
@@ -35,7 +35,7 @@ class Memory:
         if not 0 < size <= _SPACE:
             raise ValueError(f"memory size must be from 1 to {_SPACE}, not {size!r}")
         self.size = size
-        self._pages: dict[int, Bytes] = {}
+        self._pages: dict[int, ByteArray] = {}
         self._errors: list[tuple[int, int]] = []
 
     def fail(self, addr: int, length: int) -> None:
@@ -65,11 +65,11 @@ class Memory:
                 return False
         return True
 
-    def read(self, addr: int, length: int) -> Bytes:
+    def read(self, addr: int, length: int) -> ByteArray:
         """Copy ``length`` bytes from ``addr`` on."""
         return self.read_rows(addr, 1, length, 0)[0]
 
-    def write(self, addr: int, data: bytes | bytearray | memoryview | Bytes) -> None:
+    def write(self, addr: int, data: bytes | bytearray | memoryview | ByteArray) -> None:
         """Write ``data``, taken as bytes, from ``addr`` on."""
         if isinstance(data, np.ndarray):
             row = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
@@ -77,7 +77,7 @@ class Memory:
             row = np.frombuffer(data, np.uint8)
         self.write_rows(addr, row[np.newaxis], 0)
 
-    def read_rows(self, addr: int, rows: int, length: int, pitch: int) -> Bytes:
+    def read_rows(self, addr: int, rows: int, length: int, pitch: int) -> ByteArray:
         """Copy ``rows`` pieces of ``length`` bytes, ``pitch`` apart; shape (rows, length)."""
         view = self.view(addr, rows, length, pitch)
         if view is not None:
@@ -91,7 +91,7 @@ class Memory:
                 done += count
         return out
 
-    def write_rows(self, addr: int, data: Bytes, pitch: int) -> None:
+    def write_rows(self, addr: int, data: ByteArray, pitch: int) -> None:
         """Write the rows of ``data``, shape (rows, length), ``pitch`` apart, in order."""
         rows, length = data.shape
         if rows == 1 or pitch >= length:
@@ -106,7 +106,7 @@ class Memory:
                 page[offset:offset + count] = data[row, done:done + count]
                 done += count
 
-    def view(self, addr: int, rows: int, length: int, pitch: int) -> Bytes | None:
+    def view(self, addr: int, rows: int, length: int, pitch: int) -> ByteArray | None:
         """Return pieces as a view that stays good, or None where they lie in several pages."""
         if length == 0 or rows == 0:
             return np.empty((rows, length), np.uint8)
@@ -119,7 +119,7 @@ class Memory:
             return None
         return np.ndarray((rows, length), np.uint8, page, offset, (pitch, 1))
 
-    def _piece(self, addr: int, length: int) -> tuple[Bytes, int, int]:
+    def _piece(self, addr: int, length: int) -> tuple[ByteArray, int, int]:
         """Page and offset of ``addr``, and how many of ``length`` bytes the page holds."""
         number, offset = addr >> _PAGE_BITS, addr & _PAGE - 1
         page = self._pages.get(number)

@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 from celosia.arch.commands import Matmul
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
-from celosia.arch.numerics import f32_add, f32_mul
+from celosia.arch.numerics import U16, U32, f32_add, f32_mul
 
 __all__ = ["Mxu", "chain", "products"]
 
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
 
 
 class Mxu:

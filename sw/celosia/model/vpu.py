@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from celosia.arch import numerics
 from celosia.arch.commands import DST_MEM, SRC_MEM, Vector, VectorOperand
 from celosia.arch.isa import Mem
+from celosia.arch.numerics import U32
 from celosia.arch.vector import INDEXED_OPS, INT8_SRCS, Dst, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
 from celosia.model.lanes import PLAIN, Lanes
 
 __all__ = ["execute", "indices", "values"]
 
-U32 = NDArray[np.uint32]
 
 
 def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.numerics import F32
 from celosia.train.network import Adam, Classifier
 
 __all__ = ["HostTrainer", "accuracy", "batches", "initial_parameters"]
 
-F32 = NDArray[np.float32]
 
 
 def initial_parameters(net: Classifier, seed: int = 0) -> dict[str, F32]:

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from celosia_hw.soc.sdram import Command
+from celosia_hw.soc.sdram import SdramCommand
 from celosia_hw.soc.sdram_timing import SdramTiming
 
 __all__ = ["SdramDevice"]
@@ -25,7 +25,7 @@ class SdramDevice:
     #: 16-bit words by their address {row, bank, column}.
     words: dict[int, int] = field(default_factory=dict)
     cycle: int = 0
-    commands: list[tuple[int, Command]] = field(default_factory=list)
+    commands: list[tuple[int, SdramCommand]] = field(default_factory=list)
     refreshes: list[int] = field(default_factory=list)
     mode: int | None = None
 
@@ -53,7 +53,7 @@ class SdramDevice:
             assert self.cycle - self.written[bank] >= 2, "PRECHARGE after WRITE"
         self.rows[bank], self.closed[bank] = None, self.cycle
 
-    def _column(self, command: Command, bank: int, a: int, seen: dict) -> None:
+    def _column(self, command: SdramCommand, bank: int, a: int, seen: dict) -> None:
         assert self.mode is not None, f"{command} before MODE"
         assert self.rows[bank] is not None, f"{command} of a closed bank"
         assert not a & 1 << 10, f"{command} with auto precharge"
@@ -61,7 +61,7 @@ class SdramDevice:
         assert a < 1 << self.timing.column_bits, f"{command} of column {a}"
         address = ((self.rows[bank] * _BANKS + bank) << self.timing.column_bits) + a
         old = self.words.get(address, 0)
-        if command is Command.READ:
+        if command is SdramCommand.READ:
             assert seen["dqm"] == 0, "READ is masked"
             self.busy[self.cycle + self.timing.cas] = old
             return
@@ -76,31 +76,31 @@ class SdramDevice:
         if not seen["cke"] or seen["cs_n"]:
             assert self.mode is None, "not selected"
             return
-        command = Command(seen["ras_n"] << 2 | seen["cas_n"] << 1 | seen["we_n"])
+        command = SdramCommand(seen["ras_n"] << 2 | seen["cas_n"] << 1 | seen["we_n"])
         bank, a = seen["ba"], seen["a"]
         if seen["dq_oe"]:
-            assert command is Command.WRITE, "data without WRITE"
-        if command is Command.NOP:
+            assert command is SdramCommand.WRITE, "data without WRITE"
+        if command is SdramCommand.NOP:
             return
         self._ready(str(command))
         if not self.commands:
             self._since(0, self.timing.power_up, "power up")
-            assert command is Command.PRECHARGE
+            assert command is SdramCommand.PRECHARGE
             assert a & 1 << 10
         self.commands.append((self.cycle, command))
-        if command is Command.ACTIVATE:
+        if command is SdramCommand.ACTIVATE:
             assert self.rows[bank] is None, "ACTIVATE of an open bank"
             self._since(self.closed[bank], self.timing.rp, "ACTIVATE after PRECHARGE")
             self._since(self.opened[bank], self.timing.rc, "ACTIVATE after ACTIVATE")
             self._since(max(self.opened), 15, "ACTIVATE of another bank after ACTIVATE")
             self.rows[bank], self.opened[bank] = a, self.cycle
-        elif command is Command.PRECHARGE:
+        elif command is SdramCommand.PRECHARGE:
             for each in range(_BANKS) if a & 1 << 10 else (bank,):
                 self._close(each)
-        elif command in (Command.REFRESH, Command.MODE):
+        elif command in (SdramCommand.REFRESH, SdramCommand.MODE):
             assert self.rows == [None] * _BANKS, f"{command} with an open bank"
             self._since(max(self.closed), self.timing.rp, f"{command} after PRECHARGE")
-            if command is Command.REFRESH:
+            if command is SdramCommand.REFRESH:
                 self.refreshes.append(self.cycle)
                 self.last_refresh = self.cycle
             else:

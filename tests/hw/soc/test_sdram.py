@@ -6,7 +6,7 @@ import pytest
 from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
-from celosia_hw.soc.sdram import Command, SdramController
+from celosia_hw.soc.sdram import SdramCommand, SdramController
 from celosia_hw.soc.sdram_timing import SdramTiming
 from hw.soc.axi_manager import AxiManager
 from hw.soc.sdram_device import SdramDevice
@@ -52,7 +52,7 @@ def test_random_bursts(bus_bytes, clock, cas, pad_cycles, busy):
 
     run(dut, wait, device, [manager])
     assert min(manager.reads, manager.writes) > 15
-    assert {command for _, command in device.commands} >= set(Command) - {Command.NOP}
+    assert {command for _, command in device.commands} >= set(SdramCommand) - {SdramCommand.NOP}
     after_mode = device.refreshes[8:]
     gaps = np.diff(after_mode) / clock
     # A refresh waits for a beat and the closing of rows at most; none is lost.
@@ -70,7 +70,7 @@ def test_power_up():
 
     run(dut, wait, device)
     kinds = [command for _, command in device.commands]
-    assert kinds == [Command.PRECHARGE, *[Command.REFRESH] * 8, Command.MODE]
+    assert kinds == [SdramCommand.PRECHARGE, *[SdramCommand.REFRESH] * 8, SdramCommand.MODE]
     assert 200e-6 * SLOW <= device.cycle <= 225e-6 * SLOW
 
 
@@ -122,7 +122,7 @@ def stream(bus_bytes, direction, beats, bursts):
     sim.add_testbench(addresses, background=True)
     sim.add_testbench(data)
     sim.run()
-    kind = Command.READ if direction == "read" else Command.WRITE
+    kind = SdramCommand.READ if direction == "read" else SdramCommand.WRITE
     cycles = [cycle for cycle, command in device.commands if command is kind]
     assert len(cycles) == beats * bursts * bus_bytes // 2
     return cycles

@@ -72,7 +72,7 @@ def test_a_dense_layer_and_an_instruction_of_it():
     # What the compiler schedules and what the model executes are one type.
     instruction = kinds(graph.outputs[0].node, term, op, command, insn, code_bytes, decoded)
     assert instruction == [
-        "Node", "Term", "Op", "Vector", "Insn", "bytes", "Decoded"]
+        "Node", "Term", "CodeOp", "Vector", "Insn", "bytes", "Decoded"]
     assert type(command).__module__ == "celosia.arch.commands"
     walk = PAGE.read_text(encoding="utf-8").partition("\n## One dense layer")[2]
     assert not [name for name in {*forms, *instruction} if f"`{name}`" not in walk]

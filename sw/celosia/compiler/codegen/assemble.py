@@ -10,7 +10,7 @@ from celosia.arch import isa
 from celosia.arch.commands import Command, Stride
 from celosia.arch.encoding import Imm, Insn, Reg, insn
 from celosia.arch.words import WORD_MASK
-from celosia.compiler.codegen.nodes import ARENA_OPERAND, Base, Loop, Node, Op
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, Base, CodeNode, CodeOp, Loop
 
 __all__ = ["Assembled", "Assembler", "assemble"]
 
@@ -45,11 +45,11 @@ class _Sum(NamedTuple):
     arena: bool
 
 
-def _source(node: Node) -> str:
-    return node.source if isinstance(node, Op) else _source(node.body[0])
+def _source(node: CodeNode) -> str:
+    return node.source if isinstance(node, CodeOp) else _source(node.body[0])
 
 
-def _bases(nodes: Iterable[Node]) -> Iterator[Base | None]:
+def _bases(nodes: Iterable[CodeNode]) -> Iterator[Base | None]:
     """For each varying operand of nodes: the base that its operation adds to it."""
     for node in nodes:
         if isinstance(node, Loop):
@@ -118,17 +118,17 @@ class Assembler:
         self.out.insns[index] = Insn(old.instruction, old.fields,
                                      (*old.operands[:last], Imm(self.here)))
 
-    def nodes(self, nodes: Iterable[Node]) -> None:
+    def nodes(self, nodes: Iterable[CodeNode]) -> None:
         """Write operations and loops."""
         for node in nodes:
             bases = [base and self._bases[base] for base in _bases((node,))]
             values = tuple(map(_Sum, bases, node.varying, node.arena))
             self._nodes((node,), values)
 
-    def _nodes(self, nodes: tuple[Node, ...], values: tuple[_Sum, ...]) -> None:
+    def _nodes(self, nodes: tuple[CodeNode, ...], values: tuple[_Sum, ...]) -> None:
         at = 0
         for node in nodes:
-            if isinstance(node, Op):
+            if isinstance(node, CodeOp):
                 end = at + len(node.varying)
                 self._op(node, values[at:end])
             else:
@@ -148,7 +148,7 @@ class Assembler:
         if value.arena:
             self.out.relocations.append((index, int(value.register is not None)))
 
-    def _op(self, op: Op, values: tuple[_Sum, ...]) -> None:
+    def _op(self, op: CodeOp, values: tuple[_Sum, ...]) -> None:
         operands: list[Imm | Reg] = []
         taken: list[Reg] = []
         relocated: list[int] = []
@@ -169,7 +169,7 @@ class Assembler:
         self.out.relocations += [(index, i) for i in relocated]
         self._free += taken
 
-    def _command(self, op: Op) -> tuple[isa.Instruction, Mapping[str, int], tuple[Imm, ...]]:
+    def _command(self, op: CodeOp) -> tuple[isa.Instruction, Mapping[str, int], tuple[Imm, ...]]:
         """Return what the instructions of a command share: all but where they work."""
         key = op.command, op.registers
         found = self._commands.get(key)
@@ -249,7 +249,7 @@ def _key(value: _Sum, step: int, shared: set[tuple]) -> Hashable:
     return group if group in shared else (value, step)
 
 
-def _least(nodes: tuple[Node, ...], registers: Sequence[Hashable]) -> int:
+def _least(nodes: tuple[CodeNode, ...], registers: Sequence[Hashable]) -> int:
     """Registers that nodes take at the least, where ``registers`` are those of their operands."""
     most, at = _TEMPORARIES, 0
     for node in nodes:
@@ -263,7 +263,7 @@ def _least(nodes: tuple[Node, ...], registers: Sequence[Hashable]) -> int:
     return most
 
 
-def assemble(nodes: Iterable[Node]) -> Assembled:
+def assemble(nodes: Iterable[CodeNode]) -> Assembled:
     """Give registers to the loops and return the whole program, `halt` at its end."""
     assembler = Assembler()
     assembler.nodes(nodes)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from celosia.compiler.codegen.nodes import Base, Op, Step
+from celosia.compiler.codegen.nodes import Base, CodeOp, WordSteps
 
 __all__ = ["MIN_TURNS", "Block", "BlockRun", "Choose", "Emitted", "Item", "ReadScalar", "Repeat"]
 
@@ -22,10 +22,10 @@ class Block:
     `celosia.compiler.codegen.pipeline` runs stage s of block i beside stage s - 1 of block i + 1.
     """
 
-    stages: list[list[Op]]
+    stages: list[list[CodeOp]]
 
     @property
-    def operations(self) -> Iterator[Op]:
+    def operations(self) -> Iterator[CodeOp]:
         """All operations in order."""
         return chain.from_iterable(self.stages)
 
@@ -46,7 +46,7 @@ class BlockRun:
     """
 
     period: list[Block]
-    steps: list[list[list[Step]]] = field(default_factory=list)
+    steps: list[list[list[WordSteps]]] = field(default_factory=list)
     count: int = 1
 
     @property
@@ -90,9 +90,9 @@ class Emitted:
         works are moved about in them, so that they need not wait for one another.
     """
 
-    before: list[Op] = field(default_factory=list)
+    before: list[CodeOp] = field(default_factory=list)
     runs: list[BlockRun] = field(default_factory=list)
-    after: list[Op] = field(default_factory=list)
+    after: list[CodeOp] = field(default_factory=list)
     private: tuple[range, range] | None = None
 
     @property
@@ -101,7 +101,7 @@ class Emitted:
         return [run.block(number) for run in self.runs for number in range(run.count)]
 
     @property
-    def operations(self) -> Iterator[Op]:
+    def operations(self) -> Iterator[CodeOp]:
         """All operations, written out, in the order in which they mean what they mean."""
         yield from self.before
         for block in self.blocks:
@@ -114,7 +114,7 @@ class Emitted:
         return len(self.before) + sum(run.size for run in self.runs) + len(self.after)
 
     @property
-    def written(self) -> Iterator[Op]:
+    def written(self) -> Iterator[CodeOp]:
         """The operations of which all others are turns."""
         yield from self.before
         for run in self.runs:

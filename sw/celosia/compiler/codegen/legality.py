@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from celosia.arch.isa import Unit
-from celosia.compiler.codegen.spans import TILE, Touch
+from celosia.compiler.codegen.spans import TILE, SpaceTouch
 
 __all__ = ["Moving", "conflicts", "tile_touches"]
 
@@ -26,7 +26,7 @@ class Moving(NamedTuple):
     step: int
 
     @staticmethod
-    def between(now: Sequence[Touch], later: Sequence[Touch]) -> list[Moving]:
+    def between(now: Sequence[SpaceTouch], later: Sequence[SpaceTouch]) -> list[Moving]:
         """What moves from one turn to the next; what grows counts as all there is."""
         return [Moving(space, first, last, written, then[1] - first)
                 if then[1] - first == then[2] - last else Moving(space, 0, _ALL, written, 0)

@@ -12,7 +12,8 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.streams import Strides
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp, operand_names
 
-__all__ = ["Base", "Loop", "Node", "Op", "Step", "load", "matmul", "store", "stride", "vector"]
+__all__ = ["Base", "CodeNode", "CodeOp", "Loop", "WordSteps", "load", "matmul", "store", "stride",
+           "vector"]
 
 #: Operand of `load` and `store` that is an offset into the arena.
 ARENA_OPERAND = 1
@@ -20,7 +21,7 @@ ARENA_OPERAND = 1
 _KEPT = 1 << 14
 
 #: What is added to the varying operands of an operation from one turn of a loop to the next.
-Step = tuple[int, ...]
+WordSteps = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,7 +31,7 @@ class Base:
     name: str
 
 
-class Op(NamedTuple):
+class CodeOp(NamedTuple):
     """One tensor instruction (or one that sets a stride register): a command, and where it works.
 
     Attributes
@@ -55,12 +56,12 @@ class Op(NamedTuple):
     reach: tuple[int, int] | None = None
     registers: tuple[int, ...] = ()
 
-    def with_varying(self, values: tuple[int, ...]) -> Op:
+    def with_varying(self, values: tuple[int, ...]) -> CodeOp:
         """Return the same operation at other rows and addresses."""
-        return Op(self.command, values + self.varying[len(values):], self.source, self.base,
+        return CodeOp(self.command, values + self.varying[len(values):], self.source, self.base,
                   self.reach, self.registers)
 
-    def stepped(self, step: Step, turns: int = 1) -> Op:
+    def stepped(self, step: WordSteps, turns: int = 1) -> CodeOp:
         """Return the same operation so many turns later."""
         if not turns or not any(step):
             return self
@@ -96,8 +97,8 @@ class Loop:
     """
 
     count: int
-    body: tuple[Node, ...]
-    steps: Step
+    body: tuple[CodeNode, ...]
+    steps: WordSteps
 
     @property
     def varying(self) -> tuple[int, ...]:
@@ -124,7 +125,7 @@ class Loop:
         return tuple(flag for node in self.body for flag in node.arena)
 
 
-Node = Op | Loop
+CodeNode = CodeOp | Loop
 
 
 @lru_cache(maxsize=_KEPT)
@@ -158,32 +159,32 @@ def _vector(op: VectorOp, post: Post, dst_kind: Dst, kinds: tuple[Src, ...],
 
 def load(mem: Mem, fmt: DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
          row_step: int = 1, group_step: int = 0, source: str = "", *, base: Base | None = None,
-         reach: tuple[int, int] | None = None) -> Op:
+         reach: tuple[int, int] | None = None) -> CodeOp:
     """Load ``rows`` x ``cols`` elements from the arena."""
     assert (base is None) == (reach is None)
-    return Op(_dma(Load, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr), source,
-              base, reach)
+    return CodeOp(_dma(Load, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr),
+                  source, base, reach)
 
 
 def store(mem: Mem, fmt: DmaFormat, row: int, addr: int, rows: int, cols: int, pitch: int,
           row_step: int = 1, group_step: int = 0, source: str = "", *, base: Base | None = None,
-          reach: tuple[int, int] | None = None) -> Op:
+          reach: tuple[int, int] | None = None) -> CodeOp:
     """Store ``rows`` x ``cols`` elements to the arena."""
     assert (base is None) == (reach is None)
-    return Op(_dma(Store, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr), source,
-              base, reach)
+    return CodeOp(_dma(Store, mem, fmt, rows, cols, pitch, row_step, group_step), (row, addr),
+                  source, base, reach)
 
 
 def matmul(fmt: MatmulFormat, acc: int, acts: int, w: int, rows: int, wrows: int,
            accumulate: bool = False, transpose: bool = False, source: str = "", *,
            n1: int = 1, n2: int = 1, wload: bool = True, xacc: Strides | None = None,
-           xacts: Strides | None = None, xw: Strides | None = None) -> Op:
+           xacts: Strides | None = None, xw: Strides | None = None) -> CodeOp:
     """Multiply ``rows`` * ``n1`` * ``n2`` rows by the tile of ``wrows`` rows at ``w``.
 
     The rows are consecutive, unless ``xacc``, ``xacts``, ``xw`` are strides. Without ``wload`` the
     tile of the matmul before is kept; ``w`` and ``wrows`` are 0 then.
     """
-    return Op(_matmul(fmt, accumulate, transpose, (rows, n1, n2), wrows if wload else None,
+    return CodeOp(_matmul(fmt, accumulate, transpose, (rows, n1, n2), wrows if wload else None,
                       (xacc, xacts, xw)), (acc, acts, w), source)
 
 
@@ -192,7 +193,7 @@ def vector(op: VectorOp, dst_kind: Dst, dst: int, rows: int,
            param: int = 0, source: str = "", *, n1: int = 1, n2: int = 1,
            reduce: Reduce = Reduce.NONE, reduce_op: ReduceOp = ReduceOp.SUM_I,
            xdst: Strides | None = None, xa: Strides | None = None, xb: Strides | None = None,
-           xc: Strides | None = None) -> Op:
+           xc: Strides | None = None) -> CodeOp:
     """Run one operation over ``n1`` * ``n2`` groups of ``rows`` rows.
 
     ``sources`` are those of a, b, c that it takes: `celosia.arch.vector.operand_names`. The rows
@@ -203,9 +204,9 @@ def vector(op: VectorOp, dst_kind: Dst, dst: int, rows: int,
     words = [dst, 0, 0, 0]
     for i, (_, word) in zip(taken, sources, strict=True):
         words[i] = word
-    return Op(command, tuple(words), source)
+    return CodeOp(command, tuple(words), source)
 
 
-def stride(x: int, s0: int, s1: int = 0, s2: int = 0, source: str = "") -> Op:
+def stride(x: int, s0: int, s1: int = 0, s2: int = 0, source: str = "") -> CodeOp:
     """Set a stride register."""
-    return Op(Stride(x, s0, s1, s2), (), source)
+    return CodeOp(Stride(x, s0, s1, s2), (), source)

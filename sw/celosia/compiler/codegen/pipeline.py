@@ -16,7 +16,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES, LOOP_DEPTH, Unit
 from celosia.compiler.codegen.blocks import MIN_TURNS, BlockRun, Emitted
 from celosia.compiler.codegen.legality import Moving, conflicts, tile_touches
-from celosia.compiler.codegen.nodes import ARENA_OPERAND, Loop, Node, Op, Step
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, CodeNode, CodeOp, Loop, WordSteps
 from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.reorder import reorder
 from celosia.compiler.codegen.roll import roll
@@ -40,7 +40,7 @@ _SHORT, _BUSY = 15, 0.7
 
 
 #: An operation, and its step from one turn of a loop to the next.
-_Stepping = tuple[Op, Step]
+_Stepping = tuple[CodeOp, WordSteps]
 
 
 @dataclass
@@ -91,12 +91,12 @@ class _Overlap:
             if 0 <= number - stage < self.count:
                 yield from self.stage(number - stage, stage)
 
-    def straight(self, first: int, end: int) -> list[Op]:
+    def straight(self, first: int, end: int) -> list[CodeOp]:
         """Operations of the steps from ``first`` to before ``end``."""
         return [op for number in range(first, end) for op, _ in self.step(number)]
 
 
-def _turns(count: int, now: list[Node], then: list[Node]) -> Loop:
+def _turns(count: int, now: list[CodeNode], then: list[CodeNode]) -> Loop:
     """Return a loop, from the bodies of its first and second turn."""
     steps = tuple(b - a for node, later in zip(now, then, strict=True)
                   for a, b in zip(node.varying, later.varying, strict=True))
@@ -107,9 +107,9 @@ class _Pipeline:
     def __init__(self, config: TpuConfig, depth: int):
         self._config, self._depth = config, depth
         self._costs = Costs(config)
-        self._waiting: list[Op] = []
+        self._waiting: list[CodeOp] = []
         self._orders: dict[tuple, list[int]] = {}
-        self.out: list[Node] = []
+        self.out: list[CodeNode] = []
 
     def flush(self, *, urgent: bool = False) -> None:
         """Put the plain operations so far into order."""
@@ -193,7 +193,8 @@ class _Pipeline:
         self.out.append(_turns(run.turns, *self._shorter(now, then)))
         self._waiting += run.straight(end, run.count + run.stages - 1)
 
-    def _shorter(self, now: list[Op], then: list[Op]) -> tuple[list[Node], list[Node]]:
+    def _shorter(self, now: list[CodeOp],
+                 then: list[CodeOp]) -> tuple[list[CodeNode], list[CodeNode]]:
         """Return the bodies of two turns, with loops in them where they do not fit the buffer.
 
         Short operations stay as they are: a loop would have the units wait for the scalar unit;
@@ -238,7 +239,8 @@ class _Pipeline:
             out += (op.command, tuple(values), tuple(then))
         return tuple(out)
 
-    def _order(self, played: list[list[Op]], touches: list[list[Moving]], turns: int) -> list[int]:
+    def _order(self, played: list[list[CodeOp]], touches: list[list[Moving]],
+               turns: int) -> list[int]:
         """Order of the operations of a turn, from how a few turns would go one after another."""
         count = len(touches)
         ops = [op for turn in played for op in turn]
@@ -286,7 +288,8 @@ def _spread(costs: Sequence[CommandCost], begun: list[int], waiting: list[list[i
     return out
 
 
-def pipeline(config: TpuConfig, works: Sequence[Emitted], depth: int = LOOP_DEPTH) -> list[Node]:
+def pipeline(config: TpuConfig, works: Sequence[Emitted],
+             depth: int = LOOP_DEPTH) -> list[CodeNode]:
     """Return operations and loops that do what pieces of work do one after another.
 
     Strides stay triples. Loops nest less deep than ``depth``: what repeats of the result is found

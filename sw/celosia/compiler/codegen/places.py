@@ -13,7 +13,7 @@ from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.codegen.spans import EXTERNAL, Costs
 
 __all__ = ["Places"]
@@ -157,7 +157,7 @@ class Places:
         return replace(work, before=self._shifted(work, work.before, shifts), runs=runs,
                        after=self._shifted(work, work.after, shifts))
 
-    def _shifted(self, work: Emitted, ops: list[Op], shifts: list[int]) -> list[Op]:
+    def _shifted(self, work: Emitted, ops: list[CodeOp], shifts: list[int]) -> list[CodeOp]:
         assert work.private is not None
         out = []
         for op in ops:

@@ -10,7 +10,7 @@ then stand in the order in which they began.
 from __future__ import annotations
 
 from celosia.arch.config import TpuConfig
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
@@ -24,8 +24,8 @@ _AMONG, _AMONG_FEW = (512, 256), (512, 64)
 _WORTH = 0.005
 
 
-def reorder(config: TpuConfig, ops: list[Op], costs: Costs | None = None, *,
-            urgent: bool = False) -> list[Op]:
+def reorder(config: TpuConfig, ops: list[CodeOp], costs: Costs | None = None, *,
+            urgent: bool = False) -> list[CodeOp]:
     """Return the operations in an order that does the same, with the units side by side.
 
     Strides are triples: which rows a stride register stands for is not known here, so a stream

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import isa
-from celosia.compiler.codegen.nodes import Loop, Node
+from celosia.compiler.codegen.nodes import CodeNode, Loop
 
 __all__ = ["roll"]
 
@@ -21,7 +21,7 @@ MIN_COUNT = 3
 REGISTERS = isa.NUM_REGISTERS - 8
 
 
-def _depth(node: Node) -> int:
+def _depth(node: CodeNode) -> int:
     return 1 + max(map(_depth, node.body)) if isinstance(node, Loop) else 0
 
 
@@ -32,7 +32,7 @@ def _registers(loop: Loop) -> int:
                           default=0)
 
 
-def _instructions(node: Node) -> int:
+def _instructions(node: CodeNode) -> int:
     """Instructions of a node, about: a loop sets and steps a register for most of its operands."""
     if not isinstance(node, Loop):
         return 1
@@ -60,9 +60,9 @@ class _Known:
     def __init__(self) -> None:
         self._ids: dict[tuple, int] = {}
         #: By the address of a node, which is kept so that the address stays its own.
-        self._of: dict[int, tuple[int, tuple[int, ...], int, int, int, Node]] = {}
+        self._of: dict[int, tuple[int, tuple[int, ...], int, int, int, CodeNode]] = {}
 
-    def __call__(self, node: Node) -> tuple[int, tuple[int, ...], int, int, int, Node]:
+    def __call__(self, node: CodeNode) -> tuple[int, tuple[int, ...], int, int, int, CodeNode]:
         """Return shape, operands, fingerprint, depth of loops, instructions (and the node)."""
         found = self._of.get(id(node))
         if found is None:
@@ -76,7 +76,7 @@ class _Known:
 class _Level:
     """Looks for runs among the nodes of one level."""
 
-    def __init__(self, nodes: list[Node], depth: int, known: _Known):
+    def __init__(self, nodes: list[CodeNode], depth: int, known: _Known):
         self._nodes = nodes
         keys, values, marks, depths, sizes, _ = zip(*map(known, nodes), strict=True)
         self._keys, self._marks = np.array(keys), np.array(marks, np.uint64)
@@ -132,12 +132,12 @@ class _Level:
         saved = count * (self._sizes[end] - self._sizes[at])
         return loop if _instructions(loop) < saved and _registers(loop) <= REGISTERS else None
 
-    def rolled(self) -> list[Node]:
+    def rolled(self) -> list[CodeNode]:
         """Return the nodes, and in the place of each run the shortest loop that may be one.
 
         Longer bodies are found around the shorter ones later.
         """
-        out: list[Node] = []
+        out: list[CodeNode] = []
         at = 0
         while at < len(self._nodes):
             for period, count in self._runs.get(at, ()):
@@ -156,7 +156,7 @@ def _sums(numbers: Iterable[int]) -> list[int]:
     return [*accumulate(numbers, initial=0)]
 
 
-def roll(nodes: list[Node], depth: int = isa.LOOP_DEPTH) -> list[Node]:
+def roll(nodes: list[CodeNode], depth: int = isa.LOOP_DEPTH) -> list[CodeNode]:
     """Return nodes that stand for the same operations in the same order, fewer where they repeat.
 
     Operations repeat where they differ in nothing but their rows and addresses, and those by the

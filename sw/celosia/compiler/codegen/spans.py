@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from celosia.arch.commands import EXTERNAL, ROW_MASK, Command, Dma, Matmul, Stride, Vector
-from celosia.arch.commands import Touch as Touched
+from celosia.arch.commands import EXTERNAL, ROW_MASK, Command, Dma, Matmul, Stride, Touch, Vector
 from celosia.arch.config import BANKS, TpuConfig
-from celosia.compiler.codegen.nodes import ARENA_OPERAND, Op
+from celosia.compiler.codegen.nodes import ARENA_OPERAND, CodeOp
 from celosia.model.timing import Timing, cost
 
-__all__ = ["EXTERNAL", "TILE", "CommandCost", "Costs", "Touch"]
+__all__ = ["EXTERNAL", "TILE", "CommandCost", "Costs", "SpaceTouch"]
 
 #: The space beside `Mem` and external memory: the weight tile that the array holds.
 TILE = 3
 _TIMING = Timing()
 
 #: Space, first and last row or byte, and whether it is written.
-Touch = tuple[int, int, int, bool]
+SpaceTouch = tuple[int, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,10 @@ class CommandCost:
     latency: int
     lead: int
     fill: int
-    touches: tuple[Touched, ...]
+    touches: tuple[Touch, ...]
     tile: bool
 
-    def of(self, op: Op) -> list[Touch]:
+    def of(self, op: CodeOp) -> list[SpaceTouch]:
         """Return what an operation of this command touches."""
         varying, reach = op.varying, op.reach
         out = []
@@ -68,7 +67,7 @@ class Costs:
         #: By the address of a command, which is kept so that the address stays its own.
         self._known: dict[tuple[int, ...], tuple[CommandCost, Command]] = {}
 
-    def __call__(self, op: Op) -> CommandCost:
+    def __call__(self, op: CodeOp) -> CommandCost:
         """Return what an operation costs, and what it touches."""
         command = op.command
         assert not isinstance(command, Stride)  # they come after the order is known

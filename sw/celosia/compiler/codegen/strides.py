@@ -7,7 +7,7 @@ from dataclasses import replace
 from celosia.arch.commands import Command, Stride
 from celosia.arch.isa import NUM_STRIDES
 from celosia.arch.streams import Strides
-from celosia.compiler.codegen.nodes import Loop, Node, Op, stride
+from celosia.compiler.codegen.nodes import CodeNode, CodeOp, Loop, stride
 
 __all__ = ["StrideRegisters"]
 
@@ -36,7 +36,7 @@ class StrideRegisters:
         """What is known of the registers: the triple that each holds."""
         return {register: triple for triple, register in self._held.items()}
 
-    def _triples(self, op: Op) -> list[Strides | None]:
+    def _triples(self, op: CodeOp) -> list[Strides | None]:
         """Triples of the streams of an operation; none where all are consecutive."""
         found = self._known.get(op.command)
         if found is None:
@@ -45,7 +45,7 @@ class StrideRegisters:
             self._known[op.command] = found
         return found
 
-    def _of(self, nodes: tuple[Node, ...]) -> dict[Strides, str]:
+    def _of(self, nodes: tuple[CodeNode, ...]) -> dict[Strides, str]:
         """Triples that nodes use, and a source of each."""
         out: dict[Strides, str] = {}
         for node in nodes:
@@ -56,9 +56,9 @@ class StrideRegisters:
                        if triple is not None} | out
         return out
 
-    def _hold(self, triples: dict[Strides, str]) -> list[Node]:
+    def _hold(self, triples: dict[Strides, str]) -> list[CodeNode]:
         """Have registers hold all of a few triples at once; return what sets them."""
-        out: list[Node] = []
+        out: list[CodeNode] = []
         for triple in triples:
             if triple in self._held:
                 self._held[triple] = self._held.pop(triple)
@@ -73,9 +73,9 @@ class StrideRegisters:
             out.append(stride(register, *triple, source=source))
         return out
 
-    def give(self, nodes: list[Node]) -> list[Node]:
+    def give(self, nodes: list[CodeNode]) -> list[CodeNode]:
         """Return nodes whose fields are registers, with what sets these."""
-        out: list[Node] = []
+        out: list[CodeNode] = []
         for node in nodes:
             if isinstance(node, Loop):
                 out += self._loop(node)
@@ -90,9 +90,9 @@ class StrideRegisters:
     def _register(self, triple: Strides | None) -> int:
         return _CONSECUTIVE if triple is None else self._held[triple]
 
-    def _loop(self, loop: Loop) -> list[Node]:
+    def _loop(self, loop: Loop) -> list[CodeNode]:
         needed = self._of(loop.body)
-        out: list[Node] = []
+        out: list[CodeNode] = []
         if len(needed) < NUM_STRIDES:
             out = self._hold(needed)
         else:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from celosia.arch.isa import Unit
-from celosia.compiler.codegen.spans import EXTERNAL, TILE, CommandCost, Touch
+from celosia.compiler.codegen.spans import EXTERNAL, TILE, CommandCost, SpaceTouch
 
 __all__ = ["followers"]
 
@@ -35,7 +35,7 @@ class _Pieces:
         self.readers: list[list[int]] = [[] for _ in range(count)]
 
 
-def _stored(touched: Sequence[Sequence[Touch]]) -> tuple[list[int], list[int]]:
+def _stored(touched: Sequence[Sequence[SpaceTouch]]) -> tuple[list[int], list[int]]:
     """Bytes of external memory that are written, as ranges apart from each other."""
     ranges = sorted({(first, last) for touches in touched
                      for space, first, last, written in touches
@@ -51,14 +51,15 @@ def _stored(touched: Sequence[Sequence[Touch]]) -> tuple[list[int], list[int]]:
     return firsts, lasts
 
 
-def followers(costs: Sequence[CommandCost], touched: Sequence[Sequence[Touch]]) -> list[list[int]]:
+def followers(costs: Sequence[CommandCost],
+              touched: Sequence[Sequence[SpaceTouch]]) -> list[list[int]]:
     """Return for each operation those that must wait for it, not counting what follows from others.
 
     Spans count as the scoreboard has them: from the first row or byte to the last.
     """
     firsts, lasts = _stored(touched)
     spaces: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
-    kept: list[list[Touch]] = []
+    kept: list[list[SpaceTouch]] = []
     tiles = any(cost.tile for cost in costs)
     for cost, touches in zip(costs, touched, strict=True):
         mine = []

@@ -11,7 +11,7 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
@@ -141,7 +141,7 @@ class Acts:
         """Return how much of the depth is in panels [k0, k1)."""
         return min(self.depth, k1 * self.dim) - k0 * self.dim
 
-    def loads(self, patch: Patch, area: Area, k0: int, k1: int, first: int) -> list[Op]:
+    def loads(self, patch: Patch, area: Area, k0: int, k1: int, first: int) -> list[CodeOp]:
         """Load panels [k0, k1); ``first`` is the panel that lies at the beginning of the area."""
         if self._box is None:
             return []
@@ -154,7 +154,7 @@ class Acts:
                              area.panel, self.dim, self.source)
 
     def raw_loads(self, patch: Patch, area: Area, raw: int, k0: int, k1: int,
-                  first: int) -> list[Op]:
+                  first: int) -> list[CodeOp]:
         """Load panels [k0, k1), columns along lanes: D rows for D columns of a panel and image."""
         assert self._box is not None, self.source
         out = []
@@ -169,16 +169,16 @@ class Acts:
                                      self.dim, self.source)
         return out
 
-    def turns(self, area: Area, raw: int, k0: int, k1: int, first: int) -> list[Op]:
+    def turns(self, area: Area, raw: int, k0: int, k1: int, first: int) -> list[CodeOp]:
         """Transpose panels [k0, k1) that `raw_loads` loaded."""
         return [self._turn(area.row + (k - first) * area.panel, raw + (k - first) * area.panel,
                            area.panel) for k in range(k0, k1)]
 
-    def _turn(self, to: int, row: int, count: int) -> Op:
+    def _turn(self, to: int, row: int, count: int) -> CodeOp:
         dst, src = self._kind
         return nodes.vector(VectorOp.TRANSPOSE, dst, to, count, ((src, row),), source=self.source)
 
-    def turned(self, to: Access, rows: tuple[int, int], row: int, at: int, k: int) -> list[Op]:
+    def turned(self, to: Access, rows: tuple[int, int], row: int, at: int, k: int) -> list[CodeOp]:
         """Store the transpose of panel k of a range of a dot's rows, which are whole tiles.
 
         Parameters
@@ -196,7 +196,7 @@ class Acts:
                 Box.of(to).transfer(nodes.store, Mem.UB, at, self.columns(k, k + 1), count, pitch,
                                     1, self.dim, self.source, at=k * self.dim * pitch + first)]
 
-    def zeros(self, raw: int, rows: int) -> list[Op]:
+    def zeros(self, raw: int, rows: int) -> list[CodeOp]:
         """Clear the rows of the last panel beyond the depth, of ``rows`` rows from ``raw`` on.
 
         What is left there could be a NaN, which no zero weight removes.

@@ -6,7 +6,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.fold import Turn
 from celosia.compiler.emit.frame import Frame, Setting
 from celosia.compiler.emit.instructions import compute, copy, in_place, lane_rows, put
@@ -72,7 +72,7 @@ class Body:
                                lambda step, value: in_place(self._single, step, value))
         self._once = 0
         #: Instructions of steps, by all that they depend on.
-        self._made: dict[tuple, list[Op]] = {}
+        self._made: dict[tuple, list[CodeOp]] = {}
 
     def _needs_mask(self) -> bool:
         """Whether lanes beyond the last column must be told from others."""
@@ -165,7 +165,7 @@ class Body:
     def _mask_row(self) -> int | None:
         return None if self._mask is None else self._once + self._mask.offset
 
-    def begin(self, at: int) -> list[Op]:
+    def begin(self, at: int) -> list[CodeOp]:
         """Return what runs before the first block; ``at`` is the first of the `once_rows`."""
         self._once = at
         self._made.clear()
@@ -196,7 +196,7 @@ class Body:
                     else compute(frame, step, rows, self._mask_row))
         return out
 
-    def _load(self, frame: Frame, value: Term) -> list[Op]:
+    def _load(self, frame: Frame, value: Term) -> list[CodeOp]:
         """Bring a value that is read into the rows of a block."""
         read, setting = self._script.reads[value], self._setting
         access, ref = read.access, frame.ref(value)
@@ -209,7 +209,8 @@ class Body:
         return frame.transfers(nodes.load, access, read.extent, ref.row, 1, ref.strides[1])
 
     def block(self, at: int, rows: tuple[int, int], panels: tuple[int, int],
-              sums: int | None = None, shared: int | None = None) -> tuple[list[Op], list[Op]]:
+              sums: int | None = None,
+              shared: int | None = None) -> tuple[list[CodeOp], list[CodeOp]]:
         """Return the loads, and the work with its stores, of a block.
 
         Parameters
@@ -272,6 +273,6 @@ class Body:
                 or any(value in made.homes or (value in made.reads and self._setting.stays(value))
                        for value in step.values))
 
-    def end(self) -> list[Op]:
+    def end(self) -> list[CodeOp]:
         """Return what runs after the last block: the stores of what was joined over rows."""
         return [op for accumulator in self._accumulators().values() for op in accumulator.end()]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from celosia.arch.config import COUNT_MAX
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.compiler.codegen.nodes import Base, Op
+from celosia.compiler.codegen.nodes import Base, CodeOp
 from celosia.compiler.lowered import Access, External
 from celosia.compiler.views import View, merged
 
@@ -72,9 +72,9 @@ class Box(NamedTuple):
         return Box(DmaFormat.W32, self.addr, (*self.sizes[:-1], self.sizes[-1] // ratio),
                    (*(stride // ratio for stride in outer), 1))
 
-    def transfer(self, make: Callable[..., Op], mem: Mem, row: int, rows: int, cols: int,
+    def transfer(self, make: Callable[..., CodeOp], mem: Mem, row: int, rows: int, cols: int,
                  pitch: int, row_step: int = 1, group_step: int = 0, source: str = "", *,
-                 at: int = 0, fmt: DmaFormat | None = None) -> Op:
+                 at: int = 0, fmt: DmaFormat | None = None) -> CodeOp:
         """Return one load or store.
 
         Parameters
@@ -97,8 +97,8 @@ class Box(NamedTuple):
         return make(mem, self.fmt if fmt is None else fmt, row, self.addr + at * unit, rows, cols,
                     pitch * unit, row_step, group_step, source, base=self.base, reach=self.reach)
 
-    def transfers(self, make: Callable[..., Op], mem: Mem, row: int, steps: int | Sequence[int],
-                  cols: int, group_step: int, dim: int, source: str) -> list[Op]:
+    def transfers(self, make: Callable[..., CodeOp], mem: Mem, row: int, steps: int | Sequence[int],
+                  cols: int, group_step: int, dim: int, source: str) -> list[CodeOp]:
         """Return loads or stores of rows of which the box has the first elements.
 
         Parameters

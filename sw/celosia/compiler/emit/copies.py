@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, Region
@@ -54,13 +54,13 @@ class Copy:
         return tuple(map(Dim, self.dst.sizes, self.src.strides, self.dst.strides))
 
     def load(self, mem: Mem, row: int, at: int, rows: int, cols: int, pitch: int,
-             row_step: int = 1, group_step: int = 0) -> Op:
+             row_step: int = 1, group_step: int = 0) -> CodeOp:
         """Load from ``at`` elements on in the source; ``pitch`` is in elements."""
         return self.src.transfer(nodes.load, mem, row, rows, cols, pitch, row_step, group_step,
                                  self.source, at=at)
 
     def store(self, mem: Mem, row: int, at: int, rows: int, cols: int, pitch: int,
-              row_step: int = 1, group_step: int = 0, fmt: DmaFormat | None = None) -> Op:
+              row_step: int = 1, group_step: int = 0, fmt: DmaFormat | None = None) -> CodeOp:
         """Store from ``at`` elements on in the target; ``pitch`` is in elements."""
         return self.dst.transfer(nodes.store, mem, row, rows, cols, pitch, row_step, group_step,
                                  self.source, at=at, fmt=fmt)

@@ -12,11 +12,11 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import Dst, Src
 from celosia.arch.words import ceil_div
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.emit.script import Script
 from celosia.compiler.emit.slots import Slot
-from celosia.compiler.emit.walks import Immediate, Ref, Source
+from celosia.compiler.emit.walks import Immediate, OperandSource, Ref
 from celosia.compiler.errors import CompileError
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.layout import Layout, has_one_stride
@@ -178,8 +178,8 @@ class Frame:
         """Return the rows of a tensor on chip: from which row of the block on they lie where."""
         return on_chip(self.setting, access, extent, self.first, self.count, self.panel)
 
-    def transfers(self, make: Callable[..., Op], access: Access, extent: Extent, row: int,
-                  row_step: int, group_step: int) -> list[Op]:
+    def transfers(self, make: Callable[..., CodeOp], access: Access, extent: Extent, row: int,
+                  row_step: int, group_step: int) -> list[CodeOp]:
         """Load or store (``make``) the rows and panels of a tensor in external memory.
 
         They lie from accumulator ``row`` on, ``row_step`` from row to row, ``group_step`` from
@@ -217,12 +217,13 @@ class Frame:
         row = self.slot(self.where[value]) if value in self.where else 0
         return Ref(row, strides, lane=lane)
 
-    def sources(self, step: Term, row: int = 0, panel: int = 0, rows: int = 1) -> list[Source]:
+    def sources(self, step: Term, row: int = 0, panel: int = 0,
+                rows: int = 1) -> list[OperandSource]:
         """Return the operands of a step from a row and panel of the block on.
 
         ``rows``: how many rows; an index of one row is a word.
         """
-        out: list[Source] = []
+        out: list[OperandSource] = []
         for arg in step.args:
             if arg.op is Leaf.WORD:
                 out.append(Immediate(Src.SCALAR, arg.param))

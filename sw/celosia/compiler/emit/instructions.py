@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from celosia.arch.vector import NEUTRAL, Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.frame import Frame
-from celosia.compiler.emit.walks import Immediate, Ref, Source, issue, streams
+from celosia.compiler.emit.walks import Immediate, OperandSource, Ref, issue, streams
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import External
 
@@ -28,7 +28,7 @@ JOINS = {ReduceOp.SUM_I: VectorOp.IADD, ReduceOp.MAX_I: VectorOp.IMAX,
 Chunk = tuple[int, int, int, int]
 
 
-def _is_flat(refs: Sequence[Source], rows: int) -> bool:
+def _is_flat(refs: Sequence[OperandSource], rows: int) -> bool:
     return all(ref.strides[1] == rows * ref.strides[0] for ref in refs if isinstance(ref, Ref)
                if any(ref.strides))
 
@@ -77,7 +77,7 @@ def in_place(frame: Frame, step: Term, value: Term) -> bool:
                for _, count, _, parts in _chunks(frame, step, dst, rows, panels))
 
 
-def _each(frame: Frame, step: Term, dst: Ref, rows: int, panels: int) -> list[Op]:
+def _each(frame: Frame, step: Term, dst: Ref, rows: int, panels: int) -> list[CodeOp]:
     """Run a step without its reduction over rows and panels."""
     return [issue(step.first, dst.at(row, panel), frame.sources(step, row, panel, count),
                   (count, parts), step.post, step.param,
@@ -99,7 +99,7 @@ def _materialised(frame: Frame, step: Term) -> bool:
 
 
 def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
-           mask: int | None) -> list[Op]:
+           mask: int | None) -> list[CodeOp]:
     """Join the lanes of rows: panel after panel, then the lanes of what that gives."""
     setting, source = frame.setting, frame.setting.cluster.source
     panels, free, out = setting.panels, list(temporaries), []
@@ -115,13 +115,14 @@ def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
     plain = step.moves
     neutral = Immediate(Src.SCALAR, NEUTRAL[step.reduce_op])
 
-    def sources(row: int, panel: int, count: int) -> list[Source]:
+    def sources(row: int, panel: int, count: int) -> list[OperandSource]:
         return ([whole.at(row, panel)] if whole is not None
                 else frame.sources(step, row, panel, count))
 
     for row, count in _pieces(rows, 2 if rows >= 2 * _PART else 1):
         target = dst.at(row, 0)
-        words: list[Source] = []  # what is left to join: panels before the last, and the last
+        # What is left to join: panels before the last, and the last.
+        words: list[OperandSource] = []
         before = panels - 1 if tail is not None or plain else panels
         if head is not None and before == 1 and plain:
             words.append(sources(row, 0, count)[0])
@@ -143,7 +144,7 @@ def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
                 out.append(issue(step.first, tail.at(row, 0), last, (count, 1), step.post,
                                  step.param, source=source))
                 last = [tail.at(row, 0)]
-            kept: list[Source] = [Ref(mask, (0, 0)), last[0], neutral]
+            kept: list[OperandSource] = [Ref(mask, (0, 0)), last[0], neutral]
             if words:
                 out.append(issue(VectorOp.SELECT, tail.at(row, 0), kept, (count, 1),
                                  source=source))
@@ -163,7 +164,7 @@ def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
 
 
 def compute(frame: Frame, step: Term, temporaries: Sequence[int],
-            mask: int | None) -> list[Op]:
+            mask: int | None) -> list[CodeOp]:
     """Return the instructions that make the result of a step.
 
     ``mask``: row with ones in the lanes that the last panel has.
@@ -174,7 +175,7 @@ def compute(frame: Frame, step: Term, temporaries: Sequence[int],
     return _each(frame, step, dst, *frame.shape(step.extent))
 
 
-def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[Op]:
+def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[CodeOp]:
     """Return moves of rows and panels, in parts that the next instruction need not wait for."""
     if panels < 1:
         return []
@@ -187,7 +188,7 @@ def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[Op]:
                   source=source) for row, count, panel, parts in cuts]
 
 
-def put(frame: Frame, step: Term, mask: int | None) -> list[Op]:
+def put(frame: Frame, step: Term, mask: int | None) -> list[CodeOp]:
     """Return what writes a value: a store, or a move to the rows of a tensor on chip."""
     (value,) = step.values
     access, extent = step.destination.access, step.destination.extent

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from celosia.arch.isa import Mem
 from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.frame import Frame, Setting, in_memory, on_chip
 from celosia.compiler.emit.instructions import JOINS, sliced
 from celosia.compiler.emit.walks import Immediate, Ref, issue
@@ -61,13 +61,13 @@ class Accumulator:
             return [panels]
         return [] if self.kept else [frame.count // self.setting.group * panels]
 
-    def identity(self) -> list[Op]:
+    def identity(self) -> list[CodeOp]:
         """Set the rows that stay to what changes nothing."""
         return [issue(VectorOp.MOV, Ref(self.row, (1,)),
                       [Immediate(Src.SCALAR, NEUTRAL[self.step.reduce_op])], (self.rows,),
                       source=self.setting.cluster.source)]
 
-    def _reduce(self, frame: Frame, dst: Ref, group: int, groups: int, panels: int) -> list[Op]:
+    def _reduce(self, frame: Frame, dst: Ref, group: int, groups: int, panels: int) -> list[CodeOp]:
         """Join the rows of groups; the strides of ``dst`` are from group to group and panel."""
         step, out = self.step, []
         each = 1 if sliced(frame, step, frame.count, panels) else panels
@@ -82,7 +82,7 @@ class Accumulator:
                              self.setting.cluster.source))
         return out
 
-    def block(self, frame: Frame, temporaries: Sequence[int]) -> list[Op]:
+    def block(self, frame: Frame, temporaries: Sequence[int]) -> list[CodeOp]:
         """Join the rows of a block."""
         setting = self.setting
         group, source = setting.group, setting.cluster.source
@@ -108,13 +108,13 @@ class Accumulator:
             out += self._write(Ref(row, (0, 1)), index, 1, panel, panels)
         return out
 
-    def end(self) -> list[Op]:
+    def end(self) -> list[CodeOp]:
         """Write all that was kept."""
         if not self.kept:
             return []
         return self._write(Ref(self.row, (self.width, 1)), 0, self.setting.groups, 0, self.width)
 
-    def _write(self, made: Ref, first: int, groups: int, panel: int, panels: int) -> list[Op]:
+    def _write(self, made: Ref, first: int, groups: int, panel: int, panels: int) -> list[CodeOp]:
         """Write the results of groups ``first`` to ``first + groups - 1``."""
         setting, write = self.setting, self.step.destination
         access, config, source = write.access, setting.config, setting.cluster.source

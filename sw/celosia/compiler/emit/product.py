@@ -10,7 +10,7 @@ from celosia.arch.streams import Stream
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.fold import Turn, fold
@@ -168,7 +168,7 @@ class _Emitter:
     def block(self, part: _Part) -> Block:
         """Return the operations of one block."""
         given, acts = self.given, self.given.acts
-        stages: list[list[Op]] = [[] for _ in range(self.stages)]
+        stages: list[list[CodeOp]] = [[] for _ in range(self.stages)]
         patch = acts.patch(*part.rows)
         k0, k1 = part.depth
         slices = [(k, min(k + part.slice, k1)) for k in range(k0, k1, part.slice)]
@@ -202,7 +202,7 @@ class _Emitter:
         first = k0 + (rest + (part.group - 1) * share if part.group else 0)
         return first, max(first, min(first + (share if part.group else rest), k1))
 
-    def _turned(self, part: _Part, area: Area, to: Access) -> list[Op]:
+    def _turned(self, part: _Part, area: Area, to: Access) -> list[CodeOp]:
         """Return what transposes and stores a block's share of the panels of its activations."""
         acts = self.given.acts
         panel = 0 if acts.resident is not None else part.depth[0]
@@ -211,7 +211,7 @@ class _Emitter:
             to, part.rows, area.row + (k - panel) * area.panel, row + k % 2 * part.rows[1], k)]
 
     def _acts(self, part: _Part, patch: Patch, slices: list[tuple[int, int]],
-              stages: list[list[Op]]) -> tuple[Area, list[list[Op]]]:
+              stages: list[list[CodeOp]]) -> tuple[Area, list[list[CodeOp]]]:
         """Bring the activations of a block to their place.
 
         Returns
@@ -234,7 +234,7 @@ class _Emitter:
         return area, [[] for _ in slices]
 
     def _compute(self, part: _Part, patch: Patch, area: Area, block: WeightBlock,
-                 slices: list[tuple[int, int]], stages: list[list[Op]]) -> None:
+                 slices: list[tuple[int, int]], stages: list[list[CodeOp]]) -> None:
         matmuls = stages[-2]
         n0, n1 = part.panels
         # Rows of each image and tap in the first panel of depth; those of others lie evenly.
@@ -256,7 +256,7 @@ class _Emitter:
 
     def _panel(self, part: _Part, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
                panel: int, block: WeightBlock, n: int, depth: tuple[int, int], sums: int,
-               out: list[Op]) -> None:
+               out: list[CodeOp]) -> None:
         """Append the matmuls of one panel of columns over some panels of depth.
 
         Parameters
@@ -274,7 +274,7 @@ class _Emitter:
                 for index, (outer, rows) in enumerate(taps):
                     w, wrows = weights.tile(block, part.weights, outer, n, k)
                     command = self._matmul(rows, wrows, k > 0 or index > 0)
-                    out.append(Op(command, (acc, rows.base + more, w), source))
+                    out.append(CodeOp(command, (acc, rows.base + more, w), source))
 
     def _matmul(self, rows: Stream, wrows: int, accumulate: bool) -> Command | Stride:
         """Return the command of a matmul."""

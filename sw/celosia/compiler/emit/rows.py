@@ -18,7 +18,7 @@ from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler import cycles
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.emit.fold import Turn, fold
 from celosia.compiler.emit.pieces import even
@@ -48,8 +48,8 @@ def _as_words(a: Box, b: Box) -> tuple[Box, Box]:
     return (words[0], words[1]) if words[0] and words[1] else (a, b)
 
 
-def _transfer(make: Callable[..., Op], box: Box, row: int, first: int, rows: int, column: int,
-              columns: int, source: str) -> Op:
+def _transfer(make: Callable[..., CodeOp], box: Box, row: int, first: int, rows: int, column: int,
+              columns: int, source: str) -> CodeOp:
     """Load or store rows of a matrix from ``first`` and columns from ``column`` on."""
     pitch = box.strides[0]
     return box.transfer(make, Mem.ACC, row, rows, columns, pitch, 1, rows, source,
@@ -197,16 +197,16 @@ class _Plan:
         at += self.kept + 2 * groups * self.fetched
         assert at <= self.free.stop, (self.source, at, self.free)
 
-    def load_indices(self, row: int, first: int, count: int) -> list[Op]:
+    def load_indices(self, row: int, first: int, count: int) -> list[CodeOp]:
         """Load indices into rows of D."""
         step = COUNT_MAX // self.dim * self.dim
         return [self.indices.transfer(nodes.load, Mem.ACC, row + at // self.dim, 1,
                                       min(step, count - at), 0, 1, 1, self.source, at=first + at)
                 for at in range(0, count, step)]
 
-    def before(self) -> list[Op]:
+    def before(self) -> list[CodeOp]:
         """Return what is done once: indices, and rows of zeros after the parts of a table."""
-        out: list[Op] = []
+        out: list[CodeOp] = []
         if not self.fetched:
             out += self.load_indices(self.index[0], 0, self.count)
         if self.parted:
@@ -229,7 +229,7 @@ class _Plan:
                     (place.at, place.to, place.part, place.column, place.first,
                      self.index[number % 2]))
 
-    def chosen(self, block: int, first: int, count: int, start: int) -> tuple[int, list[Op]]:
+    def chosen(self, block: int, first: int, count: int, start: int) -> tuple[int, list[CodeOp]]:
         """Return the row of the indices of rows ``first`` .. within the part from ``start`` on."""
         row = self.index[block % 2] + (0 if self.fetched else first // self.dim)
         if not self.parted:
@@ -245,7 +245,7 @@ class _Plan:
             nodes.vector(VectorOp.IMIN, Dst.ACC, at, rows,
                          ((Src.ACC, at), (Src.SCALAR, self.part)), source=self.source)]
 
-    def groups(self, op: VectorOp, dst: int, src: int, index: int, count: int) -> list[Op]:
+    def groups(self, op: VectorOp, dst: int, src: int, index: int, count: int) -> list[CodeOp]:
         """Gather or scatter ``count`` rows; the last ones where they are no group of D."""
         whole, rest = count // self.dim, count % self.dim
         out = []

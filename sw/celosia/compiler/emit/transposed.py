@@ -15,7 +15,7 @@ from celosia.arch.vector import TABLE_LIMIT, Dst, Reduce, ReduceOp, Src, VectorO
 from celosia.arch.words import WORD_MASK, ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.copies import Copy, Dim, need
 from celosia.compiler.emit.fold import fold
 from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
@@ -75,7 +75,7 @@ class _Staging:
         return piece.loaded <= len(self.rows) // 2 and piece.made <= acc
 
     def loads(self, copy: Copy, row: int, at: int, rows: int, cols: int, pitch: int,
-              height: int) -> list[Op]:
+              height: int) -> list[CodeOp]:
         """Load rows, ``height`` rows for each panel; one by one where they lie backwards."""
         step = self.step
         if pitch >= 0:
@@ -84,14 +84,14 @@ class _Staging:
                 for i in range(rows)]
 
 
-def _shifts(row: int, source: str) -> list[Op]:
+def _shifts(row: int, source: str) -> list[CodeOp]:
     """Set two rows to how far `_join` shifts the first and the second of a pair."""
     return [nodes.vector(VectorOp.MOV, Dst.ACC, row + i, 1, ((Src.SCALAR, amount),), source=source)
             for i, amount in enumerate((_HALF, 0))]
 
 
 def _join(src: tuple[Src, int], dst: int, rows: tuple[int, int], steps: tuple[int, int, int],
-          shifts: int, source: str) -> Op:
+          shifts: int, source: str) -> CodeOp:
     """Make words of pairs of rows: the upper half of the first is the lower one of the word.
 
     ``steps`` go from the first of a pair to the second, from pair to pair, and from one run of
@@ -104,7 +104,7 @@ def _join(src: tuple[Src, int], dst: int, rows: tuple[int, int], steps: tuple[in
 
 def _tiles(dst: int, src: tuple[Src, int], tiles: tuple[int, int],
            src_steps: tuple[int, int, int], dst_steps: tuple[int, int], dim: int,
-           source: str) -> Op:
+           source: str) -> CodeOp:
     """Transpose ``tiles[0]`` * ``tiles[1]`` tiles; steps from row to row and from tile to tile."""
     return nodes.vector(VectorOp.TRANSPOSE, Dst.ACC, dst, dim, (src,), source=source,
                         n1=tiles[0], n2=tiles[1], xa=src_steps, xdst=(1, *dst_steps))
@@ -318,7 +318,7 @@ def _with_rest(config: TpuConfig, copy: Copy, outer: list[Dim], last: Dim, rest:
     return out
 
 
-def _backwards(dim: int, row: int, piece: _Piece, step: int, source: str) -> list[Op]:
+def _backwards(dim: int, row: int, piece: _Piece, step: int, source: str) -> list[CodeOp]:
     """Make rows of indices that count down from the last column to 0."""
     count = piece.right * piece.pair
     ops = [nodes.vector(VectorOp.IMUL, Dst.ACC, row + i, 1,

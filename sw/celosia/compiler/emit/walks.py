@@ -20,10 +20,10 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.arch.words import WORD_MASK
-from celosia.compiler.codegen.nodes import Op, vector
+from celosia.compiler.codegen.nodes import CodeOp, vector
 from celosia.compiler.views import merged
 
-__all__ = ["Immediate", "Ref", "Source", "issue", "streams"]
+__all__ = ["Immediate", "Ref", "OperandSource", "issue", "streams"]
 
 #: Limit of n2.
 _MOST_N2 = (1 << N2_BITS) - 1
@@ -86,14 +86,14 @@ class Immediate(NamedTuple):
         return self.word & WORD_MASK
 
 
-Source = Ref | Immediate
+OperandSource = Ref | Immediate
 
 
 def _moves(ref: Ref, counts: Sequence[int]) -> bool:
     return any(stride and count > 1 for stride, count in zip(ref.strides, counts, strict=True))
 
 
-def streams(sources: Sequence[Source], counts: Sequence[int]) -> int:
+def streams(sources: Sequence[OperandSource], counts: Sequence[int]) -> int:
     """Return how many of the sources are streams in a walk of so many rows."""
     return sum(isinstance(source, Ref) and _moves(source, counts) for source in sources)
 
@@ -126,7 +126,7 @@ class _Walk(NamedTuple):
 
 
 @lru_cache(maxsize=_KEPT)
-def _walk(names: str, dst: Ref, sources: tuple[Source, ...], counts: tuple[int, ...],
+def _walk(names: str, dst: Ref, sources: tuple[OperandSource, ...], counts: tuple[int, ...],
           groups: bool) -> _Walk:
     """Return the walk over rows that lie like these, wherever they begin."""
     moving = [isinstance(ref, Ref) and _moves(ref, counts) for ref in sources]
@@ -154,9 +154,9 @@ def _walk(names: str, dst: Ref, sources: tuple[Source, ...], counts: tuple[int, 
     return _Walk((n0, n1, n2), strides, tuple(kinds))
 
 
-def issue(op: VectorOp, dst: Ref, sources: Sequence[Source], counts: Sequence[int],
+def issue(op: VectorOp, dst: Ref, sources: Sequence[OperandSource], counts: Sequence[int],
           post: Post = Post.NONE, param: int = 0, reduce: Reduce = Reduce.NONE,
-          reduce_op: ReduceOp = ReduceOp.SUM_I, source: str = "") -> Op:
+          reduce_op: ReduceOp = ReduceOp.SUM_I, source: str = "") -> CodeOp:
     """Return one instruction.
 
     Parameters

@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
 from celosia.compiler.layout import operand_home
 from celosia.compiler.lowered import Access
@@ -75,7 +75,7 @@ class Weights:
             return outer * depth * (part.panels[1] - part.panels[0])
         return outer * (part.depth[1] - part.depth[0]) * columns
 
-    def loads(self, part: WeightBlock, row: int, k0: int, k1: int) -> list[list[Op]]:
+    def loads(self, part: WeightBlock, row: int, k0: int, k1: int) -> list[list[CodeOp]]:
         """Load panels [k0, k1) of the depth of a part that lies from ``row`` on.
 
         Returns

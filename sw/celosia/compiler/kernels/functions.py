@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from celosia.arch.vector import Post, VectorOp
+from celosia.arch.vector import Post
+from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.table import computes
 from celosia.compiler.kernels.terms import Term, clamp, step
 
@@ -19,7 +20,6 @@ __all__ = ["UPPER_HALF", "choose", "cos", "cosh", "div", "erf", "exp", "exp_of_s
            "log1p", "logaddexp", "logistic", "polynomial", "power", "sin", "small_erf", "sqrt",
            "tanh"]
 
-Op = VectorOp
 
 _SIGN, _EXPONENT = 0x80000000, 0x7F800000
 

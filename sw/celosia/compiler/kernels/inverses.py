@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from celosia.arch.numerics import SIGN
-from celosia.arch.vector import Post, VectorOp
+from celosia.arch.vector import Post
+from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.functions import polynomial
 from celosia.compiler.kernels.table import computes
 from celosia.compiler.kernels.terms import Term, clamp, step
 
 __all__ = ["atan2", "cbrt"]
 
-Op = VectorOp
 
 _SIGN = int(SIGN)
 #: A quarter of a turn in two parts.

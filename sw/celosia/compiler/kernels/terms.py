@@ -31,7 +31,7 @@ from celosia.arch.vector import (
 )
 from celosia.arch.words import WORD_MASK
 
-__all__ = ["STREAMS", "Argument", "Extent", "Leaf", "Recorder", "Term", "clamp", "clamp_bounds",
+__all__ = ["STREAMS", "TermLike", "Extent", "Leaf", "Recorder", "Term", "clamp", "clamp_bounds",
            "current", "extent_of", "join_extents", "lane_index", "recording", "row_index", "step",
            "word"]
 
@@ -187,7 +187,7 @@ class Term:
 
 
 #: What `step` takes: a float stands for its fp32, an int for its 32 bits.
-Argument = Term | float | int
+TermLike = Term | float | int
 
 
 def join_extents(terms: Iterable[Term]) -> Extent:
@@ -204,7 +204,7 @@ def extent_of(args: Iterable[Term], reduce: Reduce = Reduce.NONE) -> Extent:
     return join_extents(args) & left
 
 
-def word(value: Argument) -> Term:
+def word(value: TermLike) -> Term:
     """Return the operand that a number stands for; operands are returned as they are."""
     if isinstance(value, Term):
         return value
@@ -219,7 +219,7 @@ def word(value: Argument) -> Term:
     return Term(Leaf.WORD, (), Extent.SCALAR, param=value & WORD_MASK)
 
 
-def _fp32(value: Argument) -> Term:
+def _fp32(value: TermLike) -> Term:
     return word(float(value)) if isinstance(value, (int, float)) else value
 
 
@@ -282,7 +282,7 @@ def recording(recorder: Recorder) -> Iterator[None]:
         _current.reset(token)
 
 
-def step(op: VectorOp, *operands: Argument, post: Post = Post.NONE, param: int = 0,
+def step(op: VectorOp, *operands: TermLike, post: Post = Post.NONE, param: int = 0,
          reduce: Reduce = Reduce.NONE, reduce_op: ReduceOp = ReduceOp.SUM_I) -> Term:
     """Return the result of an instruction, as the innermost `recording` makes it.
 

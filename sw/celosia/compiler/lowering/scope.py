@@ -16,7 +16,7 @@ from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.views import View
 from celosia.graph import DType, Graph, Node, Source, TensorType, Trait, Value, having
 
-__all__ = ["Scope", "Unit", "source_text"]
+__all__ = ["Scope", "GroupOrNode", "source_text"]
 
 _VIEWS = having(Trait.UNCHANGED)
 
@@ -24,7 +24,7 @@ _VIEWS = having(Trait.UNCHANGED)
 _MOST_SLICES = 8
 
 #: What is put in order: groups, and nodes that are work of their own.
-Unit = Group | Node
+GroupOrNode = Group | Node
 
 
 def source_text(node: Node) -> str:
@@ -90,9 +90,9 @@ class Scope:
                 if own is None or self.group_of.get(base.node) is not own:
                     self.needed.add(base)
 
-    def units(self) -> list[Unit]:
+    def units(self) -> list[GroupOrNode]:
         """Return all units, each after those that it needs."""
-        order: dict[Unit, None] = {}
+        order: dict[GroupOrNode, None] = {}
         starts = [self.group_of.get(node, node) for node in self.roots.needs]
         starts.sort(key=self._last)
         for start in starts:
@@ -107,7 +107,7 @@ class Scope:
                     stack.pop()
         return list(order)
 
-    def _last(self, unit: Unit) -> tuple[bool, int]:
+    def _last(self, unit: GroupOrNode) -> tuple[bool, int]:
         """Where a unit stands if nothing holds it back.
 
         What a loop saves of its old state comes first: then the new one can be written over it.
@@ -117,8 +117,8 @@ class Scope:
         return any(needed in self.group_of for needed in (
             base.node for base, _ in self.roots.needs[unit][:2])), self._order[unit]
 
-    def _before(self, unit: Unit) -> list[Unit]:
-        found: dict[Unit, None] = {}
+    def _before(self, unit: GroupOrNode) -> list[GroupOrNode]:
+        found: dict[GroupOrNode, None] = {}
         for node in unit.nodes if isinstance(unit, Group) else (unit,):
             for needed in self.roots.producers(node):
                 other = self.group_of.get(needed, needed)

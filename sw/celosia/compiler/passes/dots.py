@@ -21,8 +21,8 @@ from celosia.graph import DType, Graph, Node, Value, replace_nodes
 __all__ = ["canonical_dot", "dots", "is_canonical_dot"]
 
 #: A dimension: "b", "k", "m" or "n" and its number there.
-Label = tuple[str, int]
-_Order = tuple[Label, ...]
+_Label = tuple[str, int]
+_Order = tuple[_Label, ...]
 
 
 class _Side(NamedTuple):
@@ -67,7 +67,7 @@ def _turn(now: Node, old: Node, within: Graph) -> tuple[Value, ...] | None:
     middle = first + dot.operands[0].type.rank - first - len(dot.attrs["contract"])
     # Here all dimensions of the result go by one letter.
     dims: _Order = tuple(("m", dim) for dim in range(dot.types[0].rank))
-    sizes: dict[Label, int] = dict(zip(dims, dot.types[0].shape, strict=True))
+    sizes: dict[_Label, int] = dict(zip(dims, dot.types[0].shape, strict=True))
     swapped = dims[:first] + dims[middle:] + dims[first:middle]
     wanted = tuple(dims[dim] for dim in now.attrs["permutation"])
     if _moves(swapped, wanted, sizes) >= _moves(dims, wanted, sizes):
@@ -101,7 +101,7 @@ def canonical_dot(node: Node) -> Value:
     batch, contract = node.attrs["batch"], node.attrs["contract"]
     sides = []
     for side, rest in enumerate("mn"):
-        names: dict[int, Label] = {pair[side]: ("b", i) for i, pair in enumerate(batch)}
+        names: dict[int, _Label] = {pair[side]: ("b", i) for i, pair in enumerate(batch)}
         names |= {pair[side]: ("k", i) for i, pair in enumerate(contract)}
         value = node.operands[side]
         free = [dim for dim in range(value.type.rank) if dim not in names]
@@ -139,11 +139,11 @@ def _in_order(turned: bool, rows: _Order, columns: _Order) -> tuple[_Order, _Ord
     return (columns, rows) if turned else (rows, columns)
 
 
-def _long(order: Sequence[Label], extents: dict[Label, int]) -> list[Label]:
+def _long(order: Sequence[_Label], extents: dict[_Label, int]) -> list[_Label]:
     return [label for label in order if extents[label] != 1]
 
 
-def _moves(order: _Order, target: _Order, extents: dict[Label, int]) -> int:
+def _moves(order: _Order, target: _Order, extents: dict[_Label, int]) -> int:
     """Return what it costs an element to come from one order to another."""
     now, then = _long(order, extents), _long(target, extents)
     if now == then:
@@ -153,7 +153,7 @@ def _moves(order: _Order, target: _Order, extents: dict[Label, int]) -> int:
 
 
 def _stored(side: _Side, straight: _Order, turned: _Order, price: int,
-            extents: dict[Label, int]) -> tuple[int, bool]:
+            extents: dict[_Label, int]) -> tuple[int, bool]:
     """Return the cost of an operand per element, and whether it should be stored turned."""
     costs = [(_moves(side.order, straight, extents), False),
              (_moves(side.order, turned, extents) + price, True)]
@@ -161,7 +161,7 @@ def _stored(side: _Side, straight: _Order, turned: _Order, price: int,
 
 
 def _plans(left: _Side, right: _Side, wanted: _Order,
-           extents: dict[Label, int]) -> Iterator[_Plan]:
+           extents: dict[_Label, int]) -> Iterator[_Plan]:
     def pick(letter: str, *orders: _Order) -> list[_Order]:
         return list(dict.fromkeys(tuple(label for label in order if label[0] == letter)
                                   for order in orders))
@@ -180,7 +180,7 @@ def _plans(left: _Side, right: _Side, wanted: _Order,
 
 
 def _operand(b: Builder, side: _Side, batch: _Order, rows: _Order, columns: _Order,
-             extents: dict[Label, int]) -> Value:
+             extents: dict[_Label, int]) -> Value:
     """Return an operand of rank 3."""
     value, order = side
     target = batch + rows + columns

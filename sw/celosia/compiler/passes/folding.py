@@ -14,7 +14,7 @@ import numpy as np
 
 from celosia.compiler.builder import Builder
 from celosia.graph import Graph, Node, Trait, Value, having, replace_nodes
-from celosia.graph.interpreter.kernels import Tensor
+from celosia.graph.interpreter.kernels import HostArray
 from celosia.graph.interpreter.run import evaluate
 from celosia.graph.operations.collective import COLLECTIVES
 from celosia.graph.types import Array
@@ -48,7 +48,7 @@ def fold(node: Node) -> tuple[Value, ...] | None:
     return tuple(_constant(b, Array(array)) for array in evaluate(node, known))
 
 
-def _known(value: Value) -> Tensor | None:
+def _known(value: Value) -> HostArray | None:
     node = value.node
     if node.op == "constant":
         return node.attrs["value"].numpy

@@ -15,7 +15,7 @@ from celosia.graph import Node, Value
 
 __all__ = ["move"]
 
-Rule = Callable[[Builder, Node, Value], "Value | None"]
+_Rule = Callable[[Builder, Node, Value], "Value | None"]
 
 
 def _reshape(b: Builder, node: Node, x: Value) -> Value | None:
@@ -146,7 +146,7 @@ def _reverse(b: Builder, node: Node, x: Value) -> Value | None:
     return b("reverse", inner, dims=sorted(dims))
 
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, _Rule] = {
     "reshape": _reshape, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice,
     "pad": _pad, "concatenate": _concatenate, "reverse": _reverse,
 }

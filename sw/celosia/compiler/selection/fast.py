@@ -24,7 +24,7 @@ from celosia.compiler.selection.notation import (
     square,
 )
 from celosia.compiler.selection.pool import Pool
-from celosia.compiler.selection.translate import Rule
+from celosia.compiler.selection.translate import TermMaker
 from celosia.graph import Node
 
 __all__ = ["FUNCTIONS", "is_normal", "short_tanh", "to_bf16", "whole_power"]
@@ -152,7 +152,7 @@ def _fixed_power(x: Term, exponent: float) -> Term | None:
 
 
 #: By operation of the graph.
-FUNCTIONS: Mapping[str, Rule] = {
+FUNCTIONS: Mapping[str, TermMaker] = {
     "divide": _divide, "sqrt": _sqrt, "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p,
     "tanh": _tanh, "erf": _erf, "erfc": _erfc, "power": _power,
 }

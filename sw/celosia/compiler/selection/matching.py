@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 from celosia.arch.vector import COMMUTATIVE_OPS, Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.kernels.terms import Extent, Leaf, Term, current, recording
-from celosia.compiler.selection.pool import Pool, Uses, is_made, merges, single
+from celosia.compiler.selection.pool import Pool, UseCounts, is_made, merges, single
 
 __all__ = ["Check", "Rule", "Rules", "apart", "free", "is_merging", "is_shared", "is_single",
            "made", "marked", "merging", "once", "shared"]
 
 #: What a mark asks of a term.
-Check = Callable[[Pool, Term, Uses], bool]
+Check = Callable[[Pool, Term, UseCounts], bool]
 #: What a variable stands for, by its first letter.
 _KINDS: dict[str, Callable[[Term], bool]] = {
     **dict.fromkeys("cde", lambda term: term.is_word),
@@ -49,7 +49,7 @@ def marked(term: Term, check: Check) -> Term:
     return term
 
 
-def is_single(pool: Pool, term: Term, uses: Uses) -> bool:
+def is_single(pool: Pool, term: Term, uses: UseCounts) -> bool:
     """What `once` asks: nothing else needs it."""
     return single(term, uses)
 
@@ -59,7 +59,7 @@ def once(term: Term) -> Term:
     return marked(term, is_single)
 
 
-def is_shared(pool: Pool, term: Term, uses: Uses) -> bool:
+def is_shared(pool: Pool, term: Term, uses: UseCounts) -> bool:
     """What `shared` asks."""
     return not single(term, uses)
 
@@ -79,7 +79,7 @@ def made(term: Term) -> Term:
     return marked(term, lambda pool, term, uses: is_made(term))
 
 
-def is_merging(pool: Pool, term: Term, uses: Uses) -> bool:
+def is_merging(pool: Pool, term: Term, uses: UseCounts) -> bool:
     """What `merging` asks."""
     return merges(term, uses)
 
@@ -119,7 +119,7 @@ class Rule:
     def __init__(self, name: str, pattern: Callable[..., Term],
                  equation: Callable[..., Term | None] | None = None, *,
                  where: Callable[..., object] | None = None,
-                 search: Callable[[Pool, Term, Uses], Term | None] | None = None):
+                 search: Callable[[Pool, Term, UseCounts], Term | None] | None = None):
         self.name, self.pattern, self.equation = name, pattern, equation
         self.where, self.search = where, search
         self.names = tuple(inspect.signature(pattern).parameters)
@@ -129,7 +129,7 @@ class Rule:
                                   for name in self.names))
         self.marks = recorder.marks
 
-    def __call__(self, pool: Pool, term: Term, uses: Uses) -> Term | None:
+    def __call__(self, pool: Pool, term: Term, uses: UseCounts) -> Term | None:
         """Return what takes the place of a term; None: the rule does not apply."""
         if self.search is not None:
             with recording(pool):
@@ -142,7 +142,7 @@ class Rule:
                 return result
         return None
 
-    def matches(self, pool: Pool, term: Term, uses: Uses) -> Iterator[list[Term]]:
+    def matches(self, pool: Pool, term: Term, uses: UseCounts) -> Iterator[list[Term]]:
         """Yield what the variables stand for, for each way in which the pattern matches."""
         for found in self._match(self.root, term, {}, pool, uses):
             values = [found[name] for name in self.names]
@@ -150,7 +150,7 @@ class Rule:
                 yield values
 
     def _match(self, part: Term, term: Term, found: dict[str, Term], pool: Pool,
-               uses: Uses) -> Iterator[dict[str, Term]]:
+               uses: UseCounts) -> Iterator[dict[str, Term]]:
         if part.op is Leaf.WORD:
             if term.is_word and term.param == part.param:
                 yield found
@@ -168,7 +168,7 @@ class Rule:
             yield {**found, part.source: term}
 
     def _match_args(self, part: Term, term: Term, found: dict[str, Term], pool: Pool,
-                    uses: Uses) -> Iterator[dict[str, Term]]:
+                    uses: UseCounts) -> Iterator[dict[str, Term]]:
         orders: list[Sequence[Term]] = [term.args]
         if part.op in COMMUTATIVE_OPS and term.args[0] is not term.args[1]:
             orders.append((term.args[1], term.args[0], *term.args[2:]))
@@ -189,7 +189,7 @@ class Rules:
         for rule in rules:
             self._by_head.setdefault(_head(rule.root), []).append(rule)
 
-    def __call__(self, pool: Pool, term: Term, uses: Uses) -> Term | None:
+    def __call__(self, pool: Pool, term: Term, uses: UseCounts) -> Term | None:
         """Return a term that may stand for a term; None: no rule applies."""
         for rule in self._by_head.get(_head(term), ()):
             result = rule(pool, term, uses)

@@ -17,14 +17,14 @@ from celosia.arch.words import WORD_MASK
 from celosia.compiler.kernels.terms import Extent, Leaf, Term, extent_of
 from celosia.model.fast.lanes import FAST
 
-__all__ = ["NO_POST_OPS", "Pool", "Uses", "bits_of", "is_first", "is_made", "merges", "single",
+__all__ = ["NO_POST_OPS", "Pool", "UseCounts", "bits_of", "is_first", "is_made", "merges", "single",
            "streams", "uses_of", "walk"]
 
 #: Operations that take no second stage.
 NO_POST_OPS = frozenset({VectorOp.REQUANT})
 
 #: How often terms are used.
-Uses = dict[Term, int]
+UseCounts = dict[Term, int]
 
 
 def bits_of(number: float) -> int:
@@ -63,21 +63,21 @@ def walk(outputs: Iterable[Term]) -> list[Term]:
     return list(order)
 
 
-def uses_of(outputs: Iterable[Term]) -> Uses:
+def uses_of(outputs: Iterable[Term]) -> UseCounts:
     """Return how often each term is used; to be an output is a use."""
     outputs = list(outputs)
-    uses: Uses = {}
+    uses: UseCounts = {}
     for term in (*(arg for each in walk(outputs) for arg in each.args), *outputs):
         uses[term] = uses.get(term, 0) + 1
     return uses
 
 
-def single(term: Term, uses: Uses) -> bool:
+def single(term: Term, uses: UseCounts) -> bool:
     """Whether a term is used once; what a rule has just made is."""
     return uses.get(term, 1) == 1
 
 
-def merges(term: Term, uses: Uses) -> bool:
+def merges(term: Term, uses: UseCounts) -> bool:
     """Whether a second stage of a term costs nothing."""
     return is_first(term) and term.op not in NO_POST_OPS and single(term, uses)
 
@@ -192,7 +192,7 @@ class Pool:
         return self.op(term.first, *args, param=term.param)
 
     def rebuilt(self, outputs: list[Term],
-                rule: Callable[[Term, Uses], Term | None]) -> list[Term]:
+                rule: Callable[[Term, UseCounts], Term | None]) -> list[Term]:
         """Return outputs with what ``rule`` makes of each term, operands first.
 
         The rule is given the term with new operands, and how often terms were used before; None

@@ -14,12 +14,12 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.terms import Extent, Term, step
 from celosia.compiler.selection.fast import is_normal
 from celosia.compiler.selection.notation import fma, square
-from celosia.compiler.selection.pool import Pool, Uses, single
+from celosia.compiler.selection.pool import Pool, UseCounts, single
 
 __all__ = ["factors_of", "opposite", "product", "scaled_product", "taken_in"]
 
 
-def product(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def product(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """Return an fp32 product with its factors in order; None where it is."""
     factors, constant = factors_of(term, uses)
     if constant is None:
@@ -52,7 +52,7 @@ def product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return None if found is term else found
 
 
-def _scaled(x: Term, t: Term, uses: Uses) -> Term | None:
+def _scaled(x: Term, t: Term, uses: UseCounts) -> Term | None:
     """Return x * t for no more instructions than x takes; None where that is not so.
 
     ``t`` is the same in all rows, and x is used once. Sums with what is the same in all rows, and
@@ -79,7 +79,7 @@ def _scaled(x: Term, t: Term, uses: Uses) -> Term | None:
     return None
 
 
-def _is_free(factor: Term, uses: Uses) -> bool:
+def _is_free(factor: Term, uses: UseCounts) -> bool:
     """Whether a factor of one element a row can take another: 1 / x is 1 / (x / s) for s."""
     return factor.is_post(Post.RECIP) and single(factor, uses)
 
@@ -109,7 +109,7 @@ def _together(factors: list[Term]) -> Term | None:
     return found
 
 
-def factors_of(term: Term, uses: Uses) -> tuple[list[Term], float | None]:
+def factors_of(term: Term, uses: UseCounts) -> tuple[list[Term], float | None]:
     """Return what a product is of, and the number that the constants among it make.
 
     The number is None where an fp32 would not hold it.
@@ -133,7 +133,7 @@ def factors_of(term: Term, uses: Uses) -> tuple[list[Term], float | None]:
     return factors, constant if is_normal(constant) else None
 
 
-def taken_in(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def taken_in(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """Return x * c for a power of two c of at most 1 where a sum in x takes it in.
 
     What is multiplied by it earlier than it was does not overflow for that.
@@ -144,7 +144,7 @@ def taken_in(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return _taken_in(pool, x, c, uses)
 
 
-def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
+def _taken_in(pool: Pool, x: Term, y: Term, uses: UseCounts) -> Term | None:
     if not single(x, uses) or x in pool.fixed:
         return None
     if x.is_op(Op.FMUL):
@@ -162,7 +162,7 @@ def _taken_in(pool: Pool, x: Term, y: Term, uses: Uses) -> Term | None:
     return None
 
 
-def scaled_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def scaled_product(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """(x + s) * t is x * t + s * t where s and t are the same in all rows."""
     for x, t in (term.args, term.args[::-1]):
         if t.is_stream or not x.is_stream or not single(x, uses):
@@ -185,7 +185,7 @@ def scaled_product(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return None
 
 
-def _scaled_sum(x: Term, t: Term, uses: Uses) -> Term | None:
+def _scaled_sum(x: Term, t: Term, uses: UseCounts) -> Term | None:
     """Return a sum of two streams times ``t``, where one of the products costs less."""
     if not x.is_op(Op.FADD, Op.FSUB):
         return None
@@ -200,7 +200,7 @@ def _scaled_sum(x: Term, t: Term, uses: Uses) -> Term | None:
     return None
 
 
-def opposite(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def opposite(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """Return -(x * y) with the minus in a factor that takes it in at no cost."""
     [x] = term.args
     if not (x.is_op(Op.FMUL) and single(x, uses)):

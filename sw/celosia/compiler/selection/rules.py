@@ -38,7 +38,7 @@ from celosia.compiler.selection.notation import (
     square,
     total,
 )
-from celosia.compiler.selection.pool import Pool, Uses, is_first, is_made, single, streams
+from celosia.compiler.selection.pool import Pool, UseCounts, is_first, is_made, single, streams
 from celosia.compiler.selection.products import opposite, product, scaled_product, taken_in
 from celosia.compiler.selection.sums import collected, common
 
@@ -90,7 +90,7 @@ def _spreads(term: Term, x: Term, depth: int = 12) -> bool:
     return depth > 0 and arithmetic and any(_spreads(arg, x, depth - 1) for arg in term.args)
 
 
-def is_fusable(pool: Pool, term: Term, uses: Uses) -> bool:
+def is_fusable(pool: Pool, term: Term, uses: UseCounts) -> bool:
     """Whether a sum with another stream can take a product in."""
     return (term.is_op(Op.FMUL) and term.extent is Extent.FULL and single(term, uses)
             and not all(arg.is_stream for arg in term.args))

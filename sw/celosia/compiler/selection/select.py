@@ -14,7 +14,7 @@ from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.cover import cover
 from celosia.compiler.selection.fast import FUNCTIONS, to_bf16
-from celosia.compiler.selection.pool import Pool, Uses, walk
+from celosia.compiler.selection.pool import Pool, UseCounts, walk
 from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
 from celosia.compiler.selection.translate import translate
 from celosia.compiler.verify import enabled
@@ -89,10 +89,10 @@ def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None
 
 def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
                options: SelectionOptions) -> dict[Value, tuple[Term, Extent]]:
-    def exactly(term: Term, uses: Uses) -> Term | None:
+    def exactly(term: Term, uses: UseCounts) -> Term | None:
         return ALWAYS(pool, term, uses)
 
-    def quickly(term: Term, uses: Uses) -> Term | None:
+    def quickly(term: Term, uses: UseCounts) -> Term | None:
         same = ALWAYS(pool, term, uses)
         fixed = term in pool.fixed
         if fixed and not options.fast:
@@ -103,7 +103,7 @@ def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
             return FAST(pool, term, uses)
         return same if same is not None or fixed else MERGED(pool, term, uses)
 
-    def fusing(term: Term, uses: Uses) -> Term | None:
+    def fusing(term: Term, uses: UseCounts) -> Term | None:
         found = quickly(term, uses)
         return found if found or term in pool.fixed else FUSE(pool, term, uses)
 

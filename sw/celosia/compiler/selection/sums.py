@@ -11,13 +11,13 @@ import operator
 
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.terms import Extent, Term
-from celosia.compiler.selection.pool import Pool, Uses, single
+from celosia.compiler.selection.pool import Pool, UseCounts, single
 from celosia.compiler.selection.products import factors_of
 
 __all__ = ["collected", "common"]
 
 
-def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def common(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """Return g * (p + q) for a sum (or difference) g * p + g * q; None where it is no shorter."""
     a, b = term.args
     if term.is_op(Op.FADD):
@@ -46,7 +46,7 @@ def common(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return outer * (inner * factor + shift)
 
 
-def _regrouped(x: Term, w: Term, uses: Uses) -> Term | None:
+def _regrouped(x: Term, w: Term, uses: UseCounts) -> Term | None:
     """(a + z) + w is a + (z + w) where w is a product with z."""
     if not (x.is_op(Op.FADD) and single(x, uses)):
         return None
@@ -60,7 +60,7 @@ def _regrouped(x: Term, w: Term, uses: Uses) -> Term | None:
     return None
 
 
-def _factors(term: Term, uses: Uses) -> tuple[list[Term], float] | None:
+def _factors(term: Term, uses: UseCounts) -> tuple[list[Term], float] | None:
     """Return the factors of a product that is used once, or of the term itself, and a constant."""
     if not (term.is_op(Op.FMUL) and single(term, uses)):
         return [term], 1.0
@@ -72,7 +72,7 @@ def _product(factors: list[Term]) -> Term:
     return functools.reduce(operator.mul, factors)
 
 
-def collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
+def collected(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
     """(x + s) + t is x + (s + t) where s and t are less than x; constants stay."""
     for x, t in (term.args, term.args[::-1]):
         if x.extent is not Extent.FULL or t.extent is Extent.FULL or t.is_word:
@@ -84,7 +84,7 @@ def collected(pool: Pool, term: Term, uses: Uses) -> Term | None:
     return None
 
 
-def _parted(x: Term, uses: Uses, depth: int = 3) -> tuple[Term, Term] | None:
+def _parted(x: Term, uses: UseCounts, depth: int = 3) -> tuple[Term, Term] | None:
     """Return two terms whose sum is x, the second of less elements; None: x is no such sum."""
     if not (x.is_op(Op.FADD) and single(x, uses)) or not depth:
         return None

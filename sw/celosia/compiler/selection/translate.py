@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.vector import FLOAT_OPS, Post, Reduce, ReduceOp, VectorOp
+from celosia.arch.vector import FLOAT_OPS, Post, Reduce, ReduceOp
+from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.errors import CompileError
 from celosia.compiler.kernels.terms import Extent, Term, recording, step
 from celosia.compiler.levels import INSTRUCTIONS, KERNELS
@@ -29,8 +30,7 @@ from celosia.graph import DType, Node, Trait, Value, having
 
 __all__ = ["Translation", "rounded", "translate"]
 
-Op = VectorOp
-Rule = Callable[[Pool, Node, list[Term]], Term]
+TermMaker = Callable[[Pool, Node, list[Term]], Term]
 
 #: Operations that change the shape alone.
 _SHAPES = having(Trait.IN_ORDER)
@@ -96,7 +96,7 @@ def _is_tidy(x: Term) -> bool:
             or (is_made(x) and x.post in _TIDY_POSTS))
 
 
-def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
+def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, TermMaker],
               to_bf16: Callable[[Term], Term] = rounded) -> Translation:
     """Return the terms of a cluster; ``rules`` take the place of what is exact, by operation.
 
@@ -110,7 +110,7 @@ def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
 
 
 class _Translator:
-    def __init__(self, pool: Pool, cluster: Cluster, rules: Mapping[str, Rule],
+    def __init__(self, pool: Pool, cluster: Cluster, rules: Mapping[str, TermMaker],
                  to_bf16: Callable[[Term], Term]):
         self.pool, self.cluster, self.rules, self.to_bf16 = pool, cluster, rules, to_bf16
         self.found = Translation()

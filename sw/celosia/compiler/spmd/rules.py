@@ -17,11 +17,10 @@ import numpy as np
 from celosia.graph import Node, Trait, having
 from celosia.graph.constants import Constants
 from celosia.graph.operations.elementwise import neutral
-from celosia.graph.sharding import Sharding, UnevenSharding
+from celosia.graph.sharding import DeviceGroups, Sharding, UnevenSharding
 
 __all__ = ["ShardingPlan", "plan_of"]
 
-Groups = tuple[tuple[int, ...], ...]
 Shardings = Sequence[Sharding]
 
 
@@ -43,7 +42,7 @@ class ShardingPlan:
 
     operands: tuple[Sharding, ...]
     results: tuple[Sharding, ...]
-    groups: tuple[Groups, ...] = ()
+    groups: tuple[DeviceGroups, ...] = ()
     reducer: str = "add"
     changes: Mapping[str, Any] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar
-from celosia.compiler.codegen.nodes import Base, Op
+from celosia.compiler.codegen.nodes import Base, CodeOp
 from celosia.compiler.verify import refuse
 from celosia.compiler.verify.footprints import Bytes, Footprints, Rows
 from celosia.model.checks import EVERYWHERE, Stop, check
@@ -142,7 +142,7 @@ class _Check:
         for rows, private in zip(self.rows, work.private or (), strict=work.private is not None):
             rows[private.start:private.stop] = _NOTHING
 
-    def _illegal(self, op: Op, command: Command) -> str:
+    def _illegal(self, op: CodeOp, command: Command) -> str:
         """Say why the chip would refuse an operation, "" if it does not."""
         config, windows = self.config, ((0, self.size - 1),)
         if op.reach is not None:
@@ -166,7 +166,7 @@ class _Check:
             }.get(stop.fault, f"is refused: {stop.wanted}")
         return ""
 
-    def _touched(self, op: Op) -> Iterator[str]:
+    def _touched(self, op: CodeOp) -> Iterator[str]:
         """Note what an operation writes; yield what it reads and nobody wrote."""
         reads, writes, external, _ = self.footprints(op)
         found = [self.rows[each.mem][each.index(op.varying)] for each in reads]
@@ -189,10 +189,10 @@ class _Check:
             self._write(op, writes[0], _HELD if op.reach is not None else np.repeat(
                 there, writes[0].stream.counts[0]))
 
-    def _write(self, op: Op, rows: Rows, made: np.ndarray | int) -> None:
+    def _write(self, op: CodeOp, rows: Rows, made: np.ndarray | int) -> None:
         self.rows[rows.mem][rows.index(op.varying)] = made
 
-    def _bytes(self, op: Op, external: Bytes) -> np.ndarray:
+    def _bytes(self, op: CodeOp, external: Bytes) -> np.ndarray:
         if op.reach is not None:
             first, last = op.reach
             return self.bytes[None, first:last + 1]

@@ -12,7 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.streams import Index, Stream
 from celosia.arch.vector import VectorOp
-from celosia.compiler.codegen.nodes import Op
+from celosia.compiler.codegen.nodes import CodeOp
 
 __all__ = ["Bytes", "Footprints", "Rows"]
 
@@ -67,7 +67,7 @@ class Footprints:
         self._dim = config.dim
         self._known: dict[Command, _Footprint] = {}
 
-    def __call__(self, op: Op) -> _Footprint:
+    def __call__(self, op: CodeOp) -> _Footprint:
         """Return what an operation touches."""
         assert not isinstance(op.command, Stride)
         found = self._known.get(op.command)

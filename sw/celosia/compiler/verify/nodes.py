@@ -14,7 +14,7 @@ from celosia.arch.isa import Mem
 from celosia.arch.streams import Strides
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.compiler.codegen.blocks import Emitted
-from celosia.compiler.codegen.nodes import Node, Op
+from celosia.compiler.codegen.nodes import CodeNode, CodeOp
 from celosia.compiler.verify import refuse
 from celosia.compiler.verify.footprints import Bytes, Footprints
 
@@ -26,7 +26,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MASK = (1 << 64) - 1
 
 
-def check_nodes(config: TpuConfig, works: Sequence[Emitted], nodes: Sequence[Node], depth: int,
+def check_nodes(config: TpuConfig, works: Sequence[Emitted], nodes: Sequence[CodeNode], depth: int,
                 held: Mapping[int, Strides]) -> None:
     """Check that nodes leave behind what pieces of work do, one after another.
 
@@ -74,13 +74,13 @@ def check_nodes(config: TpuConfig, works: Sequence[Emitted], nodes: Sequence[Nod
     refuse("code with loops", problems)
 
 
-def _name(op: Op | None) -> str:
+def _name(op: CodeOp | None) -> str:
     return "nobody" if op is None else f"{op.mnemonic} of {op.source or 'unknown source'}"
 
 
-def _nested(nodes: Sequence[Node], depth: int) -> Iterator[str]:
+def _nested(nodes: Sequence[CodeNode], depth: int) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, Op):
+        if isinstance(node, CodeOp):
             continue
         if depth < 1:
             yield f"a loop of {_name(_first(node))} must not nest deeper than the chip's loops do"
@@ -93,13 +93,13 @@ def _nested(nodes: Sequence[Node], depth: int) -> Iterator[str]:
             yield from _nested(node.body, depth - 1)
 
 
-def _first(node: Node) -> Op:
-    return node if isinstance(node, Op) else _first(node.body[0])
+def _first(node: CodeNode) -> CodeOp:
+    return node if isinstance(node, CodeOp) else _first(node.body[0])
 
 
-def _unrolled(nodes: Sequence[Node]) -> Iterator[Op]:
+def _unrolled(nodes: Sequence[CodeNode]) -> Iterator[CodeOp]:
     for node in nodes:
-        if isinstance(node, Op):
+        if isinstance(node, CodeOp):
             yield node
             continue
         values = node.varying
@@ -108,7 +108,7 @@ def _unrolled(nodes: Sequence[Node]) -> Iterator[Op]:
             values = tuple(value + step for value, step in zip(values, node.steps, strict=True))
 
 
-def _strides(ops: Sequence[Op], held: dict[int, Strides]) -> Iterator[str]:
+def _strides(ops: Sequence[CodeOp], held: dict[int, Strides]) -> Iterator[str]:
     """Yield which operations find other strides in their registers than those of their streams."""
     known: dict[Command, dict[str, Strides | None]] = {}
     for op in ops:
@@ -131,7 +131,7 @@ def _strides(ops: Sequence[Op], held: dict[int, Strides]) -> Iterator[str]:
 class _Extent:
     """The part of external memory that operations touch, and the unit of all their addresses."""
 
-    def __init__(self, footprints: Footprints, ops: Sequence[Op]):
+    def __init__(self, footprints: Footprints, ops: Sequence[CodeOp]):
         self.first, self.end, self.unit = 1 << 62, 0, 0
         for op in ops:
             external = footprints(op).external
@@ -160,7 +160,7 @@ class _Chip:
         self._ramp = _numbers(max(map(len, self.rows)))
         self._tile = 0
 
-    def has(self, op: Op) -> bool:
+    def has(self, op: CodeOp) -> bool:
         """Whether all that an operation touches is there."""
         footprint = self._footprints(op)
         external, extent = footprint.external, self._extent
@@ -172,7 +172,7 @@ class _Chip:
         return all(0 <= each.row(op.varying, 0) and each.row(op.varying, -1) < len(
             self.rows[each.mem]) for each in (*footprint.reads, *footprint.writes))
 
-    def execute(self, op: Op) -> None:
+    def execute(self, op: CodeOp) -> None:
         """Have an operation change rows and bytes."""
         reads, writes, external, masks = self._footprints(op)
         words = tuple(word & mask for word, mask in zip(op.varying, masks, strict=True))
@@ -202,7 +202,7 @@ class _Chip:
         """Return the address of a number of `bytes`."""
         return self._extent.first + number * self._extent.unit
 
-    def writer(self, ops: Sequence[Op], mem: Mem | None, at: int) -> Op | None:
+    def writer(self, ops: Sequence[CodeOp], mem: Mem | None, at: int) -> CodeOp | None:
         """Return the last operation that writes a row, or a byte of external memory."""
         for op in reversed(ops):
             _, writes, external, _ = self._footprints(op)
@@ -221,7 +221,7 @@ class _Chip:
                     return op
         return None
 
-    def _external(self, op: Op, external: Bytes) -> _Values:
+    def _external(self, op: CodeOp, external: Bytes) -> _Values:
         extent = self._extent
         if op.reach is not None:
             first, last = op.reach
@@ -265,7 +265,7 @@ def _rowwise(made: _Values, found: Sequence[_Values]) -> _Values:
 
 
 def _different(before: _Chip, after: _Chip, cared: Sequence[NDArray[np.bool_]],
-               wanted: Sequence[Op], found: Sequence[Op]) -> Iterator[str]:
+               wanted: Sequence[CodeOp], found: Sequence[CodeOp]) -> Iterator[str]:
     """Yield the first row of each memory, and the first byte, that do not hold what they must."""
     for mem in Mem:
         rows = np.flatnonzero((before.rows[mem] != after.rows[mem]) & cared[mem])
@@ -277,8 +277,8 @@ def _different(before: _Chip, after: _Chip, cared: Sequence[NDArray[np.bool_]],
         yield _sentence(before, f"byte {at} of the arena", None, at, wanted, found)
 
 
-def _sentence(chip: _Chip, place: str, mem: Mem | None, at: int, wanted: Sequence[Op],
-              found: Sequence[Op]) -> str:
+def _sentence(chip: _Chip, place: str, mem: Mem | None, at: int, wanted: Sequence[CodeOp],
+              found: Sequence[CodeOp]) -> str:
     first, second = (_name(chip.writer(ops, mem, at)) for ops in (wanted, found))
     if first == second:
         return f"{place}: {first} must read what it reads in blocks"

@@ -12,10 +12,10 @@ from celosia.frontend.stablehlo.attributes import array_of
 from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import Here, Translator, translates
 from celosia.graph import Value
+from celosia.graph.sharding import DeviceGroups
 
 __all__ = []
 
-Groups = tuple[tuple[int, ...], ...]
 
 
 def _among_devices(*names: str) -> Callable[[Translator], Translator]:
@@ -68,7 +68,7 @@ def _counted(here: Here, kind: str) -> bool:
     return kind == "device" or (importer.replicas > 1) == (kind != "partition")
 
 
-def _groups(here: Here, *, reduces: bool = True) -> Groups:
+def _groups(here: Here, *, reduces: bool = True) -> DeviceGroups:
     if here.importer.devices == 1:
         return ((0,),)
     if here.has("replica_groups") and "mesh_axes" in str(here["replica_groups"]):
@@ -84,7 +84,7 @@ def _groups(here: Here, *, reduces: bool = True) -> Groups:
     return tuple((device,) for device in range(count))
 
 
-def _collective(here: Here, name: str, groups: Groups, **attrs: Any) -> Sequence[Value]:
+def _collective(here: Here, name: str, groups: DeviceGroups, **attrs: Any) -> Sequence[Value]:
     """Return an operation on each operand; the operands where devices are alone."""
     if all(len(group) == 1 for group in groups):
         return here.operands

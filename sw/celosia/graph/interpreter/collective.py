@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, kernel
 from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = []
 
 
 @kernel(*sorted(COLLECTIVES))
-def _collective(run: KernelContext, *operands: Tensor) -> Tensor:
+def _collective(run: KernelContext, *operands: HostArray) -> HostArray:
     node = run.node
     if run.peer is not None:
         return run.peer.exchange(node, operands)

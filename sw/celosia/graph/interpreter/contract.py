@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, kernel
 from celosia.graph.interpreter.shape import pad
 from celosia.graph.operations.contract import ConvolutionLayout
 from celosia.graph.types import DType
@@ -13,7 +13,7 @@ from celosia.graph.types import DType
 __all__ = []
 
 
-def _operand(run: KernelContext, x: Tensor) -> Tensor:
+def _operand(run: KernelContext, x: HostArray) -> HostArray:
     """Return an operand as it enters the products: float32, or an integer wide enough."""
     if not DType.of(x.dtype).is_float:
         # Products of 8 bits sum exactly in float64, which is much quicker.
@@ -23,7 +23,7 @@ def _operand(run: KernelContext, x: Tensor) -> Tensor:
     return x.astype(np.float32)
 
 
-def _result(run: KernelContext, sums: Tensor) -> Tensor:
+def _result(run: KernelContext, sums: HostArray) -> HostArray:
     dtype = run.dtype
     if dtype.is_float:
         return sums.astype(dtype.numpy)
@@ -31,7 +31,7 @@ def _result(run: KernelContext, sums: Tensor) -> Tensor:
 
 
 @kernel("dot")
-def _dot(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
+def _dot(run: KernelContext, a: HostArray, b: HostArray) -> HostArray:
     batch, contract = run["batch"], run["contract"]
     rows, columns = ([dim for dim in range(x.ndim) if dim not in
                       [pair[side] for pair in batch + contract]] for side, x in enumerate((a, b)))
@@ -47,7 +47,7 @@ def _dot(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
 
 
 @kernel("convolution")
-def _convolution(run: KernelContext, x: Tensor, w: Tensor) -> Tensor:
+def _convolution(run: KernelContext, x: HostArray, w: HostArray) -> HostArray:
     layout: ConvolutionLayout = run["layout"]
     spatial = layout.spatial
     # Batch, features, spatial; outputs, inputs, spatial.
@@ -65,7 +65,7 @@ def _convolution(run: KernelContext, x: Tensor, w: Tensor) -> Tensor:
                                          for each in layout.result]))
 
 
-def _plain(run: KernelContext, x: Tensor, w: Tensor) -> Tensor:
+def _plain(run: KernelContext, x: HostArray, w: HostArray) -> HostArray:
     low, high = zip(*run["padding"], strict=True) if run["padding"] else ((), ())
     x = pad(x, np.zeros((), x.dtype), (0, 0, *low), (0, 0, *high),
             (0, 0, *(dilation - 1 for dilation in run["x_dilation"])))

@@ -8,17 +8,17 @@ from collections.abc import Callable
 import numpy as np
 
 from celosia.arch.numerics import requant
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, in_f32, kernel
 from celosia.graph.types import DType
 
 __all__ = ["BINARY", "convert"]
 
 
-def _rsqrt(x: Tensor) -> Tensor:
+def _rsqrt(x: HostArray) -> HostArray:
     return np.float32(1) / np.sqrt(x)
 
 
-def _by_element(function: Callable[[float], float]) -> Callable[[Tensor], Tensor]:
+def _by_element(function: Callable[[float], float]) -> Callable[[HostArray], HostArray]:
     each = np.frompyfunc(function, 1, 1)
     return lambda x: np.asarray(each(x.astype(np.float64))).astype(np.float32)
 
@@ -36,7 +36,7 @@ def _erf_inv(y: float) -> float:
     return math.copysign(x, y)
 
 
-_UNARY: dict[str, Callable[[Tensor], Tensor]] = {
+_UNARY: dict[str, Callable[[HostArray], HostArray]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
     "sqrt": np.sqrt, "rsqrt": _rsqrt, "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos,
     "cosh": np.cosh, "erf": _by_element(math.erf), "erfc": _by_element(math.erfc),
@@ -46,24 +46,24 @@ _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @kernel(*_UNARY)
-def _unary(run: KernelContext, x: Tensor) -> Tensor:
+def _unary(run: KernelContext, x: HostArray) -> HostArray:
     return in_f32(_UNARY[run.node.op], x)
 
 
 @kernel("abs")
-def _abs(run: KernelContext, x: Tensor) -> Tensor:
+def _abs(run: KernelContext, x: HostArray) -> HostArray:
     return np.abs(x)
 
 
 @kernel("sign")
-def _sign(run: KernelContext, x: Tensor) -> Tensor:
+def _sign(run: KernelContext, x: HostArray) -> HostArray:
     if not run.dtype.is_float:
         return np.sign(x)
     # np.sign makes +0 of -0.
     return in_f32(lambda x: np.where(x == 0, x, np.sign(x)), x)
 
 
-def _divide(a: Tensor, b: Tensor) -> Tensor:
+def _divide(a: HostArray, b: HostArray) -> HostArray:
     if a.dtype.kind not in "iu":
         return a / b
     zero = b == 0
@@ -77,7 +77,7 @@ def _divide(a: Tensor, b: Tensor) -> Tensor:
     return unsigned.view(a.dtype)
 
 
-def _remainder(a: Tensor, b: Tensor) -> Tensor:
+def _remainder(a: HostArray, b: HostArray) -> HostArray:
     if a.dtype.kind not in "iu":
         return np.fmod(a, b)
     # The remainder by -1 is 0, which NumPy cannot compute of the least integer.
@@ -86,7 +86,7 @@ def _remainder(a: Tensor, b: Tensor) -> Tensor:
     return np.where(b == 0, a, safe)
 
 
-def _power(a: Tensor, b: Tensor) -> Tensor:
+def _power(a: HostArray, b: HostArray) -> HostArray:
     if a.dtype.kind not in "iu":
         # np.power takes sqrt for some powers of 0.5, which differs for -inf.
         return np.float_power(a, b).astype(a.dtype)
@@ -98,7 +98,7 @@ def _power(a: Tensor, b: Tensor) -> Tensor:
 
 
 #: Operations on two arrays of one type, which is also that of the result.
-BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+BINARY: dict[str, Callable[[HostArray, HostArray], HostArray]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": _divide,
     "remainder": _remainder, "maximum": np.maximum, "minimum": np.minimum, "power": _power,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "logaddexp": np.logaddexp,
@@ -106,22 +106,22 @@ BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 @kernel(*BINARY)
-def _binary(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
+def _binary(run: KernelContext, a: HostArray, b: HostArray) -> HostArray:
     return in_f32(BINARY[run.node.op], a, b)
 
 
 @kernel("atan2")
-def _atan2(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
+def _atan2(run: KernelContext, a: HostArray, b: HostArray) -> HostArray:
     return in_f32(np.arctan2, a, b)
 
 
 @kernel("not")
-def _not(run: KernelContext, x: Tensor) -> Tensor:
+def _not(run: KernelContext, x: HostArray) -> HostArray:
     return np.invert(x)
 
 
 @kernel("shift_left", "shift_right", "shift_right_signed")
-def _shift(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
+def _shift(run: KernelContext, a: HostArray, b: HostArray) -> HostArray:
     bits = 8 * a.dtype.itemsize
     kind = "i" if run.node.op == "shift_right_signed" else "u"
     value = a.view(f"{kind}{a.dtype.itemsize}")
@@ -139,34 +139,34 @@ def _shift(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
 
 
 @kernel("is_finite")
-def _is_finite(run: KernelContext, x: Tensor) -> Tensor:
+def _is_finite(run: KernelContext, x: HostArray) -> HostArray:
     return np.isfinite(x)
 
 
 @kernel("compare")
-def _compare(run: KernelContext, a: Tensor, b: Tensor) -> Tensor:
+def _compare(run: KernelContext, a: HostArray, b: HostArray) -> HostArray:
     functions = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
                  "gt": np.greater, "ge": np.greater_equal}
     return functions[run["direction"]](a, b)
 
 
 @kernel("select")
-def _select(run: KernelContext, predicate: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def _select(run: KernelContext, predicate: HostArray, a: HostArray, b: HostArray) -> HostArray:
     return np.where(predicate, a, b)
 
 
 @kernel("clamp")
-def _clamp(run: KernelContext, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
+def _clamp(run: KernelContext, low: HostArray, x: HostArray, high: HostArray) -> HostArray:
     return np.minimum(np.maximum(x, low), high)
 
 
 @kernel("requantise")
-def _requantise(run: KernelContext, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+def _requantise(run: KernelContext, x: HostArray, scale: HostArray, bias: HostArray) -> HostArray:
     return np.asarray(requant(x, scale.view(np.uint32), bias, run["zero_point"], run["low"],
                               run["high"]), np.int8)
 
 
-def convert(x: Tensor, dtype: DType) -> Tensor:
+def convert(x: HostArray, dtype: DType) -> HostArray:
     """Return the elements as another type, as `convert` says."""
     if dtype is DType.BOOL:
         return x != 0
@@ -179,23 +179,23 @@ def convert(x: Tensor, dtype: DType) -> Tensor:
 
 
 @kernel("convert")
-def _convert(run: KernelContext, x: Tensor) -> Tensor:
+def _convert(run: KernelContext, x: HostArray) -> HostArray:
     return convert(x, run["dtype"])
 
 
 @kernel("bitcast")
-def _bitcast(run: KernelContext, x: Tensor) -> Tensor:
+def _bitcast(run: KernelContext, x: HostArray) -> HostArray:
     type = run.node.types[0]
     return np.frombuffer(np.ascontiguousarray(x).tobytes(), type.dtype.numpy).reshape(type.shape)
 
 
 @kernel("reduce_precision")
-def _reduce_precision(run: KernelContext, x: Tensor) -> Tensor:
+def _reduce_precision(run: KernelContext, x: HostArray) -> HostArray:
     return in_f32(lambda x: _round_bits(np.asarray(x, np.float32), run["exponent"],
                                         run["mantissa"]), x)
 
 
-def _round_bits(x: Tensor, exponent: int, mantissa: int) -> Tensor:
+def _round_bits(x: HostArray, exponent: int, mantissa: int) -> HostArray:
     bits = x.view(np.uint32).astype(np.uint64)
     sign, magnitude = bits & 0x80000000, bits & 0x7FFFFFFF
     cut = 23 - mantissa

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.graph.interpreter.elementwise import BINARY
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, in_f32, kernel
 from celosia.graph.types import DType
 
 __all__ = ["sort_keys"]
 
 
-def _clamped(starts: tuple[Tensor, ...], shape: tuple[int, ...],
+def _clamped(starts: tuple[HostArray, ...], shape: tuple[int, ...],
              sizes: tuple[int, ...]) -> tuple[slice, ...]:
     at = [min(max(int(start), 0), extent - size)
           for start, extent, size in zip(starts, shape, sizes, strict=True)]
@@ -19,18 +19,19 @@ def _clamped(starts: tuple[Tensor, ...], shape: tuple[int, ...],
 
 
 @kernel("dynamic_slice")
-def _dynamic_slice(run: KernelContext, x: Tensor, *starts: Tensor) -> Tensor:
+def _dynamic_slice(run: KernelContext, x: HostArray, *starts: HostArray) -> HostArray:
     return x[_clamped(starts, x.shape, run["sizes"])]
 
 
 @kernel("dynamic_update_slice")
-def _dynamic_update_slice(run: KernelContext, x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
+def _dynamic_update_slice(run: KernelContext, x: HostArray, update: HostArray,
+                          *starts: HostArray) -> HostArray:
     found = x.copy()
     found[_clamped(starts, x.shape, update.shape)] = update
     return found
 
 
-def _start_of(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
+def _start_of(run: KernelContext, x: HostArray, indices: HostArray) -> HostArray:
     """Return the start index in each dimension of x: (rank, batch...)."""
     if run["index_dim"] == indices.ndim:
         indices = indices[..., np.newaxis]
@@ -46,7 +47,7 @@ def _start_of(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
 
 
 @kernel("gather")
-def _gather(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
+def _gather(run: KernelContext, x: HostArray, indices: HostArray) -> HostArray:
     sizes = run["sizes"]
     start = _start_of(run, x, indices)
     rank = start.ndim - 1
@@ -70,7 +71,7 @@ def _gather(run: KernelContext, x: Tensor, indices: Tensor) -> Tensor:
 
 
 @kernel("scatter")
-def _scatter(run: KernelContext, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+def _scatter(run: KernelContext, x: HostArray, indices: HostArray, updates: HostArray) -> HostArray:
     start = _start_of(run, x, indices)
     rank = start.ndim - 1
     window = sorted(run["window_dims"])
@@ -87,7 +88,7 @@ def _scatter(run: KernelContext, x: Tensor, indices: Tensor, updates: Tensor) ->
         places.append(np.broadcast_to(place, updates.shape))
         inside &= (places[-1] >= 0) & (places[-1] < x.shape[dim])
 
-    def as_given(x: Tensor) -> Tensor:
+    def as_given(x: HostArray) -> HostArray:
         return np.moveaxis(x, range(rank, x.ndim), window)
 
     # The order in which updates lie in the tensor as given decides who comes last.
@@ -106,7 +107,7 @@ def _scatter(run: KernelContext, x: Tensor, indices: Tensor, updates: Tensor) ->
             found[...] = updates[-1]
         return found
 
-    def scatter(x: Tensor, updates: Tensor) -> Tensor:
+    def scatter(x: HostArray, updates: HostArray) -> HostArray:
         join = BINARY[run["reducer"]]
         assert isinstance(join, np.ufunc)
         found = x.copy()
@@ -118,7 +119,7 @@ def _scatter(run: KernelContext, x: Tensor, indices: Tensor, updates: Tensor) ->
     return in_f32(scatter, x, updates)
 
 
-def sort_keys(x: Tensor, descending: bool = False) -> Tensor:
+def sort_keys(x: HostArray, descending: bool = False) -> HostArray:
     """Return integers that order as the elements do: zeros equal, NaN greatest."""
     dtype = DType.of(x.dtype)
     if dtype.is_float:
@@ -132,7 +133,7 @@ def sort_keys(x: Tensor, descending: bool = False) -> Tensor:
 
 
 @kernel("sort")
-def _sort(run: KernelContext, *xs: Tensor) -> tuple[Tensor, ...]:
+def _sort(run: KernelContext, *xs: HostArray) -> tuple[HostArray, ...]:
     dim = run["dim"]
     # lexsort takes the first key last; it is stable.
     keys = [sort_keys(x, run["descending"]) for x in xs[:run["keys"]]][::-1]
@@ -141,6 +142,6 @@ def _sort(run: KernelContext, *xs: Tensor) -> tuple[Tensor, ...]:
 
 
 @kernel("top_k")
-def _top_k(run: KernelContext, x: Tensor) -> tuple[Tensor, Tensor]:
+def _top_k(run: KernelContext, x: HostArray) -> tuple[HostArray, HostArray]:
     order = np.argsort(sort_keys(x, True), -1, kind="stable")[..., :run["k"]]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

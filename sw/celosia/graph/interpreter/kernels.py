@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from celosia.graph.node import Graph, Node
 from celosia.graph.types import DType
 
-__all__ = ["KERNELS", "KernelContext", "Peer", "Tensor", "in_f32", "kernel"]
+__all__ = ["KERNELS", "KernelContext", "Peer", "HostArray", "in_f32", "kernel"]
 
-Tensor = NDArray[Any]
+HostArray = NDArray[Any]
 
 
 class Peer(Protocol):
     """A device among others that run the same graph."""
 
-    def exchange(self, node: Node, operands: Sequence[Tensor]) -> Tensor:
+    def exchange(self, node: Node, operands: Sequence[HostArray]) -> HostArray:
         """Return the result of an operation of `celosia.graph.operations.collective` here."""
         ...
 
@@ -40,7 +40,7 @@ class KernelContext(NamedTuple):
     """
 
     node: Node
-    graph: Callable[[Graph, Sequence[Tensor]], list[Tensor]]
+    graph: Callable[[Graph, Sequence[HostArray]], list[HostArray]]
     precision: str | None = None
     peer: Peer | None = None
 
@@ -70,7 +70,7 @@ def kernel(*names: str) -> Callable[[Kernel], Kernel]:
     return enter
 
 
-def in_f32(function: Callable[..., Tensor], *operands: Tensor) -> Tensor:
+def in_f32(function: Callable[..., HostArray], *operands: HostArray) -> HostArray:
     """Return ``function`` of the operands, of bf16 and f16 by way of fp32 with one rounding."""
     dtype = DType.of(operands[0].dtype)
     if not dtype.is_half:

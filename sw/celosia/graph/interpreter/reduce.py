@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.graph.interpreter.elementwise import BINARY
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, in_f32, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, in_f32, kernel
 from celosia.graph.interpreter.shape import pad
 
 __all__ = []
 
 
 @kernel("reduce")
-def _reduce(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
-    def reduce(x: Tensor, initial: Tensor) -> Tensor:
+def _reduce(run: KernelContext, x: HostArray, initial: HostArray) -> HostArray:
+    def reduce(x: HostArray, initial: HostArray) -> HostArray:
         join = BINARY[run["reducer"]]
         assert isinstance(join, np.ufunc)
         if not all(x.shape[dim] for dim in run["dims"]):
@@ -26,8 +26,8 @@ def _reduce(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
 
 
 @kernel("arg_reduce")
-def _arg_reduce(run: KernelContext, x: Tensor, index: Tensor, initial: Tensor,
-                initial_index: Tensor) -> tuple[Tensor, Tensor]:
+def _arg_reduce(run: KernelContext, x: HostArray, index: HostArray, initial: HostArray,
+                initial_index: HostArray) -> tuple[HostArray, HostArray]:
     dims = run["dims"]
     kept = [dim for dim in range(x.ndim) if dim not in dims]
     shape = tuple(x.shape[dim] for dim in kept)
@@ -47,8 +47,8 @@ def _arg_reduce(run: KernelContext, x: Tensor, index: Tensor, initial: Tensor,
 
 
 @kernel("reduce_window")
-def _reduce_window(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
-    def windows(x: Tensor, initial: Tensor) -> Tensor:
+def _reduce_window(run: KernelContext, x: HostArray, initial: HostArray) -> HostArray:
+    def windows(x: HostArray, initial: HostArray) -> HostArray:
         low, high = zip(*run["padding"], strict=True) if run["padding"] else ((), ())
         x = pad(x, initial, low, high, tuple(dilation - 1 for dilation in run["x_dilation"]))
         join = BINARY[run["reducer"]]
@@ -71,7 +71,8 @@ def _reduce_window(run: KernelContext, x: Tensor, initial: Tensor) -> Tensor:
 
 
 @kernel("select_and_scatter")
-def _select_and_scatter(run: KernelContext, x: Tensor, updates: Tensor, initial: Tensor) -> Tensor:
+def _select_and_scatter(run: KernelContext, x: HostArray, updates: HostArray,
+                        initial: HostArray) -> HostArray:
     keep = np.greater_equal if run["select"] == "ge" else np.less_equal
     starts = np.indices(updates.shape)
     column = (-1,) + (1,) * x.ndim
@@ -90,7 +91,7 @@ def _select_and_scatter(run: KernelContext, x: Tensor, updates: Tensor, initial:
         where = np.where(taken, at, where)
     inside = where[0] >= 0 if x.ndim else np.ones((), bool)
 
-    def scatter(updates: Tensor, initial: Tensor) -> Tensor:
+    def scatter(updates: HostArray, initial: HostArray) -> HostArray:
         join = BINARY[run["scatter"]]
         assert isinstance(join, np.ufunc)
         found = np.full(x.shape, initial, initial.dtype)

@@ -17,7 +17,7 @@ from celosia.graph.interpreter import (
     shape,
     spmd,
 )
-from celosia.graph.interpreter.kernels import KERNELS, KernelContext, Peer, Tensor
+from celosia.graph.interpreter.kernels import KERNELS, HostArray, KernelContext, Peer
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.types import DType, TensorType
 
@@ -27,11 +27,11 @@ __all__ = ["evaluate", "interpret"]
 _PARTS = (collective, contract, control, elementwise, indexed, reduce, shape, spmd)
 
 #: Called with each node after it ran, and its results.
-Trace = Callable[[Node, Sequence[Tensor]], None]
+Trace = Callable[[Node, Sequence[HostArray]], None]
 
 
 def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = None,
-              trace: Trace | None = None, peer: Peer | None = None) -> list[Tensor]:
+              trace: Trace | None = None, peer: Peer | None = None) -> list[HostArray]:
     """Return the outputs of a graph.
 
     This defines what the operations mean: floats as NumPy computes them in fp32, bf16 results
@@ -70,15 +70,15 @@ def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = No
         return _run(graph, arrays, precision, trace, peer)
 
 
-def evaluate(node: Node, operands: Sequence[Tensor]) -> list[Tensor]:
+def evaluate(node: Node, operands: Sequence[HostArray]) -> list[HostArray]:
     """Return the results of one node for given operands."""
     with np.errstate(all="ignore"):
         return _node(node, operands, None, None, None)
 
 
-def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
-         trace: Trace | None, peer: Peer | None) -> list[Tensor]:
-    values: dict[Value, Tensor] = dict(zip(graph.params, inputs, strict=True))
+def _run(graph: Graph, inputs: Sequence[HostArray], precision: str | None,
+         trace: Trace | None, peer: Peer | None) -> list[HostArray]:
+    values: dict[Value, HostArray] = dict(zip(graph.params, inputs, strict=True))
     for node in graph.nodes:
         if node.op != "parameter":
             results = _node(node, [values[value] for value in node.operands], precision, trace,
@@ -89,8 +89,8 @@ def _run(graph: Graph, inputs: Sequence[Tensor], precision: str | None,
     return [values[value] for value in graph.outputs]
 
 
-def _node(node: Node, operands: Sequence[Tensor], precision: str | None,
-          trace: Trace | None, peer: Peer | None) -> list[Tensor]:
+def _node(node: Node, operands: Sequence[HostArray], precision: str | None,
+          trace: Trace | None, peer: Peer | None) -> list[HostArray]:
     run = KernelContext(node, lambda region, inputs: _run(region, inputs, precision, trace, peer),
                         precision, peer)
     found = KERNELS[node.op](run, *operands)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, kernel
 
 __all__ = ["pad"]
 
 
 @kernel("constant")
-def _constant(run: KernelContext) -> Tensor:
+def _constant(run: KernelContext) -> HostArray:
     return run["value"].numpy
 
 
 @kernel("iota")
-def _iota(run: KernelContext) -> Tensor:
+def _iota(run: KernelContext) -> HostArray:
     type = run.node.types[0]
     extent = type.shape[run["dim"]]
     line = np.arange(extent).astype(type.dtype.numpy)
@@ -25,7 +25,7 @@ def _iota(run: KernelContext) -> Tensor:
 
 
 @kernel("broadcast")
-def _broadcast(run: KernelContext, x: Tensor) -> Tensor:
+def _broadcast(run: KernelContext, x: HostArray) -> HostArray:
     # Dimensions need not come in order.
     order = sorted(range(x.ndim), key=lambda i: run["dims"][i])
     column = [1] * len(run["shape"])
@@ -35,27 +35,27 @@ def _broadcast(run: KernelContext, x: Tensor) -> Tensor:
 
 
 @kernel("reshape")
-def _reshape(run: KernelContext, x: Tensor) -> Tensor:
+def _reshape(run: KernelContext, x: HostArray) -> HostArray:
     return x.reshape(run["shape"])
 
 
 @kernel("transpose")
-def _transpose(run: KernelContext, x: Tensor) -> Tensor:
+def _transpose(run: KernelContext, x: HostArray) -> HostArray:
     return x.transpose(run["permutation"])
 
 
 @kernel("reverse")
-def _reverse(run: KernelContext, x: Tensor) -> Tensor:
+def _reverse(run: KernelContext, x: HostArray) -> HostArray:
     return np.flip(x, run["dims"])
 
 
 @kernel("slice")
-def _slice(run: KernelContext, x: Tensor) -> Tensor:
+def _slice(run: KernelContext, x: HostArray) -> HostArray:
     return x[tuple(map(slice, run["start"], run["limit"], run["stride"]))]
 
 
-def pad(x: Tensor, value: Tensor, low: tuple[int, ...], high: tuple[int, ...],
-        interior: tuple[int, ...]) -> Tensor:
+def pad(x: HostArray, value: HostArray, low: tuple[int, ...], high: tuple[int, ...],
+        interior: tuple[int, ...]) -> HostArray:
     """Return x with `value` before, after and between its elements along each dimension."""
     spread = [(extent - 1) * (between + 1) + 1 if extent else 0
               for extent, between in zip(x.shape, interior, strict=True)]
@@ -69,10 +69,10 @@ def pad(x: Tensor, value: Tensor, low: tuple[int, ...], high: tuple[int, ...],
 
 
 @kernel("pad")
-def _pad(run: KernelContext, x: Tensor, value: Tensor) -> Tensor:
+def _pad(run: KernelContext, x: HostArray, value: HostArray) -> HostArray:
     return pad(x, value, run["low"], run["high"], run["interior"])
 
 
 @kernel("concatenate")
-def _concatenate(run: KernelContext, *xs: Tensor) -> Tensor:
+def _concatenate(run: KernelContext, *xs: HostArray) -> HostArray:
     return np.concatenate(xs, run["dim"])

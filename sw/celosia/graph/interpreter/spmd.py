@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celosia.graph.interpreter.kernels import KernelContext, Tensor, kernel
+from celosia.graph.interpreter.kernels import HostArray, KernelContext, kernel
 
 __all__ = []
 
 
 @kernel("shard")
-def _shard(run: KernelContext, x: Tensor) -> Tensor:
+def _shard(run: KernelContext, x: HostArray) -> HostArray:
     return x
 
 
 @kernel("manual")
-def _manual(run: KernelContext, *values: Tensor) -> Sequence[Tensor]:
+def _manual(run: KernelContext, *values: HostArray) -> Sequence[HostArray]:
     raise ValueError(f"{run.node.source}: manual is what several devices do: "
                      f"celosia.compiler.spmd.partition makes the program of each")

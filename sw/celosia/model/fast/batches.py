@@ -16,16 +16,13 @@ from numpy.typing import NDArray
 
 from celosia.arch.commands import Matmul
 from celosia.arch.isa import MatmulFormat
-from celosia.arch.numerics import NAN
+from celosia.arch.numerics import F32, NAN, U16, U32
 from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 from celosia.model.fast.mxu import int8_sums, write
 
 __all__ = ["Batch", "Job"]
 
-F32 = NDArray[np.float32]
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)

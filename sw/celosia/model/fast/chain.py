@@ -18,13 +18,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.numerics import TINY, flush
+from celosia.arch.numerics import F32, TINY, U16, U32, flush
 
 __all__ = ["FINITE", "SAFE", "plain_sums", "sums"]
 
-F32 = NDArray[np.float32]
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
 
 _TINY = np.float32(TINY)
 #: Biased exponents of the smallest non-zero operands that sum to this (-112 unbiased) are safe.

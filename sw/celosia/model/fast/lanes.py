@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.arch.numerics import U32
 from celosia.arch.vector import Post, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import lanes
@@ -15,7 +15,6 @@ from celosia.model.fast import numerics, special
 
 __all__ = ["FAST", "first_stage", "second_stage"]
 
-U32 = NDArray[np.uint32]
 
 _FIRST: dict[Op, Callable[..., Any]] = {
     Op.FADD: numerics.f32_add,

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from celosia.arch.commands import Matmul
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
+from celosia.arch.numerics import F32, U32
 from celosia.arch.streams import Stream
 from celosia.model.fast import chain, numerics
 
 __all__ = ["FastMxu", "int8_sums", "repeats", "write"]
 
-F32 = NDArray[np.float32]
-U32 = NDArray[np.uint32]
 
 
 class FastMxu:

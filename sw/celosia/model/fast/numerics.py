@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import numerics
+from celosia.arch.numerics import F32, U16, U32
 
 __all__ = ["COARSE", "clamp_f", "exponent", "f32_add", "f32_equal", "f32_fma", "f32_less",
            "f32_less_equal", "f32_max", "f32_min", "f32_mul", "f32_sub", "f32_sum", "f32_to_bf16",
            "f32_to_i32", "relu_f"]
 
-F32 = NDArray[np.float32]
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
 
 #: Biased exponent from which on numbers, and so their sums, are multiples of 2**-126.
 COARSE = 24

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import special
-from celosia.arch.numerics import SIGN
+from celosia.arch.numerics import SIGN, U32
 
 __all__ = ["f32_div", "f32_recip", "f32_rsqrt", "f32_sqrt"]
 
-U32 = NDArray[np.uint32]
 
 _FRACTION = np.uint32(23)
 #: Biased exponents of numbers whose reciprocals and roots are normal too, and of normal ones.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.commands import SRC_MEM, Vector, VectorOperand
 from celosia.arch.isa import Mem
+from celosia.arch.numerics import U32
 from celosia.arch.vector import INDEXED_OPS, MOVEMENT_OPS, Dst, Post, Reduce, Src
 from celosia.arch.vector import VectorOp as Op
 from celosia.model import vpu
@@ -18,7 +19,6 @@ from celosia.model.fast.numerics import f32_to_bf16
 
 __all__ = ["prepare"]
 
-U32 = NDArray[np.uint32]
 
 #: Operations that NumPy does as a whole, operands to destination.
 _WHOLE: dict[Op, Callable[..., object]] = {

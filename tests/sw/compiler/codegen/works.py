@@ -10,7 +10,7 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, Repeat
-from celosia.compiler.codegen.nodes import Loop, Op
+from celosia.compiler.codegen.nodes import CodeOp, Loop
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
 from celosia.compiler.emit.fold import Turn, fold
@@ -22,11 +22,11 @@ WORDS = 1 << 14
 HALF = 2 * WORDS  # bytes; what blocks read lies below, what they write above, mostly
 
 
-def unrolled(nodes: list[Loop | Op]) -> list[Op]:
+def unrolled(nodes: list[Loop | CodeOp]) -> list[CodeOp]:
     """Return the operations that the nodes stand for, in the order in which they run."""
-    out: list[Op] = []
+    out: list[CodeOp] = []
     for node in nodes:
-        if isinstance(node, Op):
+        if isinstance(node, CodeOp):
             out.append(node)
             continue
         values = node.varying
@@ -36,12 +36,12 @@ def unrolled(nodes: list[Loop | Op]) -> list[Op]:
     return out
 
 
-def legal(config: TpuConfig, before: Sequence[Op], after: Sequence[Op]) -> bool:
+def legal(config: TpuConfig, before: Sequence[CodeOp], after: Sequence[CodeOp]) -> bool:
     """Whether ``after`` has the operations of ``before``, and those that conflict in their order.
 
     Two conflict where one writes what the other reads or writes, from first to last row or byte.
     """
-    places: dict[Op, list[int]] = {}
+    places: dict[CodeOp, list[int]] = {}
     for i, op in enumerate(after):
         places.setdefault(op, []).append(i)
     if len(before) != len(after):
