@@ -14,7 +14,7 @@ BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
         "acc": Budget(4_380, 2_170, 12), "vpu": Budget(17_110, 7_950, 13),
         "scalar": Budget(5_060, 3_340, 13), "load": Budget(1_830, 910, 13),
         "store": Budget(2_570, 1_370, 13), "host": Budget(1_720, 1_330, 12),
-        "bus": Budget(225, 240, 8), "chip": Budget(10, 0, 0), "link": Budget(1_470, 800, 11),
+        "bus": Budget(225, 240, 8), "chip": Budget(10, 0, 0), "link": Budget(740, 530, 11),
         "memory": Budget(670, 640, 11), "board": Budget(70, 140, 5),
     },
 }

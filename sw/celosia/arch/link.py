@@ -11,11 +11,13 @@ So a FLAG is always the end of a frame, whatever came before it.
 import enum
 from dataclasses import dataclass
 
+from celosia.arch.config import TpuConfig
+
 __all__ = [
     "CRC_BYTES", "ESCAPE", "ESCAPE_XOR", "FLAG", "IDENTITY", "LINK_MAGIC", "MAX_PAYLOAD",
     "PAGE_BYTES", "PROTOCOL_VERSION", "REPLY", "REPLY_HEADER", "REQUEST_HEADER",
     "SEQUENCE_BITS", "WINDOW", "WORD_BYTES", "FrameField", "LinkConfig", "ReplyStatus",
-    "RequestKind", "size",
+    "RequestKind", "identity", "size",
 ]
 
 PROTOCOL_VERSION = 1
@@ -127,8 +129,9 @@ class LinkConfig:
     memory_bytes
         External memory: a multiple of PAGE_BYTES up to 4 GiB.
     buffer_bytes
-        Requests that the bridge holds before it has served them: a power of two from 1024
-        to 65536. Together they are what keeps the wire busy while a reply is on its way.
+        Requests that the board holds before it has served them: a power of two from 1024
+        to 8192, which is more than WINDOW requests take. They keep the wire busy while a reply
+        is on its way.
 
     Raises
     ------
@@ -139,7 +142,7 @@ class LinkConfig:
     clock_hz: int
     baud: int = 1_000_000
     memory_bytes: int = 1 << 32
-    buffer_bytes: int = 2048
+    buffer_bytes: int = 8192
 
     def __post_init__(self) -> None:
         """Check every field against its range."""
@@ -159,8 +162,8 @@ class LinkConfig:
                 and self.memory_bytes <= 1 << 32, "memory_bytes",
                 f"a multiple of {PAGE_BYTES} up to {1 << 32}")
         require(whole("buffer_bytes") and self.buffer_bytes & (self.buffer_bytes - 1) == 0
-                and 1024 <= self.buffer_bytes <= 65536, "buffer_bytes",
-                "a power of two from 1024 to 65536")
+                and 1024 <= self.buffer_bytes <= 8192, "buffer_bytes",
+                "a power of two from 1024 to 8192")
 
     @property
     def unit(self) -> int:
@@ -176,3 +179,11 @@ class LinkConfig:
     def actual_baud(self) -> float:
         """Bits a second that the bridge sends: within 0.8 % of `baud`."""
         return self.clock_hz * self.unit / self.period
+
+
+def identity(config: TpuConfig, link: LinkConfig, session: int = 0) -> bytes:
+    """Return the fields of IDENTITY, of a board with this chip."""
+    values = {"magic": LINK_MAGIC, "version": PROTOCOL_VERSION, "bus_bytes": config.bus_bytes,
+              "buffer_bytes": link.buffer_bytes, "memory_pages": link.memory_bytes // PAGE_BYTES,
+              "fingerprint": config.fingerprint, "session": session}
+    return b"".join(values[field.name].to_bytes(field.bytes, "little") for field in IDENTITY)

@@ -10,8 +10,7 @@ from celosia.arch.link import LinkConfig
 from celosia_hw.memory.ram import Ram
 from celosia_hw.soc.compact.boot import CHIP_SELECT_N, CLOCK, MOSI
 from celosia_hw.soc.compact.memory_map import DeviceRegister
-from celosia_hw.soc.link.uart_rx import UartReceiver
-from celosia_hw.soc.link.uart_tx import UartTransmitter
+from celosia_hw.soc.link.uart import UartReceiver, UartTransmitter
 
 __all__ = ["Devices"]
 

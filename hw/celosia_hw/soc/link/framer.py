@@ -1,15 +1,24 @@
-"""From bodies of frames to the bytes of the wire."""
+"""From bodies of frames to the line."""
 
 from typing import Any
 
-from amaranth.hdl import Array, Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.link import CRC_BYTES, ESCAPE, ESCAPE_XOR, FLAG
+from celosia.arch.link import CRC_BYTES, ESCAPE, ESCAPE_XOR, FLAG, LinkConfig
+from celosia_hw.soc.link.uart import UartTransmitter
 
-__all__ = ["Framer", "body_layout"]
+__all__ = ["CRC_INIT", "CRC_RESIDUE", "Framer", "body_layout", "crc_shifted"]
+
+#: CRC-32/ISO-HDLC: the register before the first bit, and after the last of a frame and its CRC.
+CRC_INIT, CRC_RESIDUE = 0xFFFFFFFF, 0xDEBB20E3
+_POLYNOMIAL = 0xEDB88320
+
+
+def crc_shifted(crc: Any, feedback: Any) -> Any:
+    """Return the register after a bit; ``feedback`` is its lowest bit XOR the message's."""
+    return (crc >> 1) ^ Mux(feedback, _POLYNOMIAL, 0)
 
 
 def body_layout() -> data.StructLayout:
@@ -18,70 +27,55 @@ def body_layout() -> data.StructLayout:
 
 
 class Framer(wiring.Component):
-    """Adds FLAGs, the CRC and the stuffing to bodies.
+    """Sends bodies with FLAGs, CRC and stuffing, without pauses while there is input.
 
-    A byte a cycle on the wire side, without pauses inside a frame while there is input.
+    The CRC takes a bit when the transmitter puts it on the line.
 
     Members
     -------
     i : In(stream of body_layout)
-    o : Out(stream of 8 bits)
+        Ends at a register for one byte; ``i.ready`` begins at a flip-flop.
+    line : Out(1)
     """
 
     i: stream.Interface
-    o: stream.Interface
+    line: Signal
 
-    def __init__(self):
+    def __init__(self, link: LinkConfig):
+        self._link = link
         super().__init__({"i": In(stream.Signature(body_layout())),
-                          "o": Out(stream.Signature(8))})
+                          "line": Out(1, init=1)})  # type: ignore[call-arg]
 
     def elaborate(self, platform: Any):  # noqa: D102
         m = Module()
-        crc: Any = CRC32_ISO_HDLC(8).create()
-        m.submodules.crc = crc
-        taken, escaped, special = Signal(), Signal(), Signal()
-        byte = Signal(8)
-        rest = Signal(range(CRC_BYTES))
-        crc_bytes = [crc.crc[8 * i:8 * (i + 1)] for i in range(CRC_BYTES)]
+        m.submodules.transmitter = transmitter = UartTransmitter(self._link)
+        held, full, crc = Signal(body_layout()), Signal(), Signal(32)
+        phase = Signal(range(CRC_BYTES + 3))  # FLAG, body, CRC, FLAG
+        ends, body = (phase == 0) | (phase == CRC_BYTES + 2), phase == 1
+        byte, special, goes = Signal(8), Signal(), Signal()
+        escaped = Signal()  # an ESCAPE was sent for this byte
+        # The byte on the line is of the body or the CRC; of the body; and was stuffed.
+        counts, feeds, stuffed = Signal(), Signal(), Signal()
         m.d.comb += [
-            taken.eq(self.o.valid & self.o.ready),
-            special.eq(((byte == FLAG) | (byte == ESCAPE)) & ~escaped),
-            crc.data.eq(self.i.payload.data), crc.valid.eq(self.i.valid & self.i.ready),
+            self.line.eq(transmitter.line), self.i.ready.eq(~full),
+            byte.eq(Mux(body, held.data, ~crc[:8])),
+            special.eq(((byte == FLAG) | (byte == ESCAPE)) & ~escaped & ~ends),
+            transmitter.i.valid.eq(full | (phase > 1)), transmitter.i.payload.eq(
+                Mux(ends, FLAG, Mux(special, ESCAPE, byte ^ Mux(escaped, ESCAPE_XOR, 0)))),
+            goes.eq(transmitter.i.valid & transmitter.i.ready),
         ]
-
-        def stuff() -> Any:
-            """Offer ``byte``; return whether it has been sent whole."""
-            with m.If(special):
-                m.d.comb += self.o.payload.eq(ESCAPE)
-            with m.Elif(escaped):
-                m.d.comb += self.o.payload.eq(byte ^ ESCAPE_XOR)
-            with m.Else():
-                m.d.comb += self.o.payload.eq(byte)
-            with m.If(taken):
-                m.d.sync += escaped.eq(special)
-            return taken & ~special
-
-        with m.FSM():
-            with m.State("OPEN"):
-                m.d.comb += [self.o.valid.eq(self.i.valid), self.o.payload.eq(FLAG),
-                             crc.start.eq(1)]
-                m.d.sync += rest.eq(0)
-                with m.If(taken):
-                    m.next = "BODY"
-            with m.State("BODY"):
-                m.d.comb += [byte.eq(self.i.payload.data), self.o.valid.eq(self.i.valid)]
-                sent = stuff()
-                m.d.comb += self.i.ready.eq(sent)
-                with m.If(sent & self.i.payload.last):
-                    m.next = "CRC"
-            with m.State("CRC"):
-                m.d.comb += [byte.eq(Array(crc_bytes)[rest]), self.o.valid.eq(1)]
-                with m.If(stuff()):
-                    m.d.sync += rest.eq(rest + 1)
-                    with m.If(rest == CRC_BYTES - 1):
-                        m.next = "CLOSE"
-            with m.State("CLOSE"):
-                m.d.comb += [self.o.valid.eq(1), self.o.payload.eq(FLAG)]
-                with m.If(taken):
-                    m.next = "OPEN"
+        with m.If(transmitter.shift & counts):
+            flip = stuffed & (transmitter.number == ESCAPE_XOR.bit_length() - 1)
+            m.d.sync += crc.eq(crc_shifted(crc, feeds & (crc[0] ^ transmitter.bit ^ flip)))
+        with m.If(~full):
+            m.d.sync += [full.eq(self.i.valid), held.eq(self.i.payload)]
+        with m.Elif(goes & body & ~special):
+            m.d.sync += full.eq(0)
+        with m.If(goes):
+            m.d.sync += [escaped.eq(special), stuffed.eq(escaped), feeds.eq(body),
+                         counts.eq(~ends & ~special)]
+            with m.If(~special & (~body | held.last)):
+                m.d.sync += phase.eq(Mux(phase == CRC_BYTES + 2, 0, phase + 1))
+            with m.If(phase == 0):
+                m.d.sync += crc.eq(CRC_INIT)
         return m

@@ -1,114 +1,107 @@
-"""The store of requests: bytes enter one by one, frames leave only after their check."""
+"""From the line to requests whose CRC is right."""
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.fifo import SyncFIFOBuffered
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from celosia.arch.link import CRC_BYTES, WINDOW, LinkConfig
+from celosia.arch import link as protocol
 from celosia_hw.memory.ram import Ram
-from celosia_hw.soc.link.framer import body_layout
+from celosia_hw.soc.link.framer import CRC_INIT, CRC_RESIDUE, crc_shifted
+from celosia_hw.soc.link.uart import UartReceiver
 
-__all__ = ["RequestStore"]
+__all__ = ["FIRST", "PLACE_BITS", "SLOT_BYTES", "RequestStore"]
 
-#: Frames that wait; a host that keeps to its window has half as many at most.
-_FRAMES = 2 * WINDOW
+#: Each frame has a slot of its own, longer than the longest request.
+SLOT_BYTES = 1024
+PLACE_BITS = exact_log2(SLOT_BYTES)
+#: Place of a header; so the place behind a frame is, modulo the slot, the length of its payload.
+FIRST = SLOT_BYTES - protocol.size(protocol.REQUEST_HEADER) - protocol.CRC_BYTES
 
 
 class RequestStore(wiring.Component):
-    """A ring of bytes in which a frame counts only once it is kept.
+    """Finds frames, takes the stuffing out, checks their CRC and keeps WINDOW of them.
 
-    A frame that finds no room is dropped as a whole. The CRC at its end is not handed on.
-    One byte a cycle each way.
+    A frame that is garbled, has no whole header, finds no slot, or has 768 bytes of payload or
+    more is dropped. Nothing between two FLAGs is no frame.
 
     Members
     -------
-    push : In(1), byte : In(8)
-        Add a byte to the frame that is coming.
-    keep, drop : In(1)
-        The frame that was coming stands, or is forgotten; not in a cycle with ``push``.
+    line : In(1)
     lost : Out(1)
-        High for one cycle: a frame was dropped, for whatever reason.
-    o : Out(stream of body_layout)
-        Frames that stand, in order.
-    length : Out
-        Bytes of the frame that ``o`` is in, from its first byte on until the next frame's.
-    empty : Out(1)
-        No frame, and no part of one, waits.
+        High for one cycle: a frame was dropped.
+    waits : Out(1), payload : Out
+        A frame is kept; the length of the payload of the oldest.
+    byte : Out(8), place : Out, advance : In(1)
+        From the cycle after ``waits``: a byte of it and its place, at first the header's first; go
+        on to the next byte.
+    next : In(1)
+        Forget the frame; only with ``waits``.
     """
 
-    push: Signal
-    byte: Signal
-    keep: Signal
-    drop: Signal
+    line: Signal
     lost: Signal
-    o: stream.Interface
-    length: Signal
-    empty: Signal
+    waits: Signal
+    payload: Signal
+    byte: Signal
+    place: Signal
+    advance: Signal
+    next: Signal
 
-    def __init__(self, link: LinkConfig):
-        self._depth = link.buffer_bytes
-        self._bits = exact_log2(link.buffer_bytes)
+    def __init__(self, link: protocol.LinkConfig):
+        self._link = link
         super().__init__({
-            "push": In(1), "byte": In(8), "keep": In(1), "drop": In(1), "lost": Out(1),
-            "o": Out(stream.Signature(body_layout())), "length": Out(self._bits + 1),
-            "empty": Out(1),
+            "line": In(1, init=1),  # type: ignore[call-arg]
+            "lost": Out(1), "waits": Out(1), "payload": Out(PLACE_BITS), "byte": Out(8),
+            "place": Out(PLACE_BITS, init=FIRST),  # type: ignore[call-arg]
+            "advance": In(1), "next": In(1),
         })
 
     def elaborate(self, platform: Any):  # noqa: D102
         m = Module()
-        m.submodules.ram = ram = Ram(8, self._depth)
-        # Of frames that stand; in block RAM where there is no other.
-        lengths: Any = SyncFIFOBuffered(width=self._bits + 1, depth=_FRAMES)
-        m.submodules.lengths = lengths
-
-        # Positions run twice around the ring, so that full and empty differ.
-        begin, end, read = (Signal(self._bits + 1, name=name) for name in ("begin", "end", "read"))
-        overflow, full, stands = Signal(), Signal(), Signal()
+        m.submodules.receiver = receiver = UartReceiver(self._link)
+        m.submodules.ram = ram = Ram(8, protocol.WINDOW * SLOT_BYTES)
+        m.submodules.lengths = lengths = Memory(shape=PLACE_BITS, depth=protocol.WINDOW, init=[])
+        length, known = lengths.write_port(), lengths.read_port(domain="comb")
+        # Slots run twice around, so that full and empty differ.
+        slot, oldest = Signal(range(2 * protocol.WINDOW)), Signal(range(2 * protocol.WINDOW))
+        end, begun, whole = Signal(PLACE_BITS, init=FIRST), Signal(), Signal()
+        missed, room, good = Signal(), Signal(), Signal()
+        flag, escape = Signal(), Signal()
+        escaped = Signal()  # an protocol.ESCAPE came before
+        # The byte in the receiver is of the frame; and was stuffed.
+        counts, stuffed, crc = Signal(), Signal(), Signal(32, init=CRC_INIT)
         m.d.comb += [
-            full.eq((end - read)[:self._bits + 1] == self._depth),
-            ram.write_addr.eq(end[:self._bits]), ram.write_data.eq(self.byte),
-            ram.write_en.eq(self.push & ~full),
-            stands.eq(self.keep & ~overflow & lengths.w_rdy),
-            lengths.w_en.eq(stands), lengths.w_data.eq(end - begin - CRC_BYTES),
-            self.lost.eq((self.keep | self.drop) & ~stands),
+            receiver.line.eq(self.line), flag.eq(receiver.data == protocol.FLAG),
+            escape.eq(receiver.data == protocol.ESCAPE),
+            room.eq(((slot ^ oldest) != protocol.WINDOW) & ~(whole & end[-2:].all())),
+            good.eq((crc == CRC_RESIDUE) & whole & room & ~missed & ~escaped),
+            ram.write_addr.eq(Cat(end, slot[:-1])),
+            ram.write_data.eq(receiver.data ^ Mux(escaped, protocol.ESCAPE_XOR, 0)),
+            ram.write_en.eq(receiver.valid & ~flag & ~escape & room),
+            length.addr.eq(slot), length.data.eq(end), length.en.eq(room),
+            known.addr.eq(oldest), self.payload.eq(known.data), self.waits.eq(slot != oldest),
+            ram.read_addr.eq(Cat((self.place + self.advance)[:PLACE_BITS], oldest[:-1])),
+            ram.read_en.eq(1), self.byte.eq(ram.read_data),
         ]
-        with m.If(self.push):
-            with m.If(full):
-                m.d.sync += overflow.eq(1)
+        # The bits of a byte count while the next one comes, for then it is known what the byte is.
+        with m.If(receiver.shift & counts):
+            flip = stuffed & (receiver.number == protocol.ESCAPE_XOR.bit_length() - 1)
+            m.d.sync += crc.eq(crc_shifted(crc, crc[0] ^ receiver.data[0] ^ flip))
+        m.d.sync += self.lost.eq(receiver.valid & flag & begun & ~good)
+        with m.If(receiver.valid):
+            m.d.sync += [escaped.eq(escape), stuffed.eq(escaped), counts.eq(~flag & ~escape)]
+            with m.If(flag):
+                m.d.sync += [end.eq(FIRST), begun.eq(0), whole.eq(0), missed.eq(0),
+                             crc.eq(CRC_INIT), slot.eq(slot + good)]
             with m.Else():
-                m.d.sync += end.eq(end + 1)
-        with m.If(self.keep | self.drop):
-            m.d.sync += overflow.eq(0)
-        with m.If(stands):
-            m.d.sync += [begin.eq(end - CRC_BYTES), end.eq(end - CRC_BYTES)]
-        with m.Elif(self.keep | self.drop):
-            m.d.sync += end.eq(begin)
-
-        left = Signal(self._bits + 1)  # bytes of the frame that have not been fetched
-        fetch, move = Signal(), Signal()
-        held, held_last = Signal(), Signal()  # the RAM offers a byte; it is the frame's last
-        m.d.comb += [
-            move.eq(held & (~self.o.valid | self.o.ready)),
-            fetch.eq((left != 0) & (~held | move)),
-            ram.read_en.eq(fetch), ram.read_addr.eq(read[:self._bits]),
-            # The next frame begins when the last byte of this one is gone.
-            lengths.r_en.eq((left == 0) & ~held & ~self.o.valid),
-            self.empty.eq(lengths.r_en & (lengths.level == 0)),
-        ]
-        with m.If(fetch):
-            m.d.sync += [left.eq(left - 1), read.eq(read + 1), held.eq(1), held_last.eq(left == 1)]
-        with m.Elif(move):
-            m.d.sync += held.eq(0)
-        # Out of a register: a block RAM is slow.
-        with m.If(move):
-            m.d.sync += [self.o.valid.eq(1), self.o.payload.data.eq(ram.read_data),
-                         self.o.payload.last.eq(held_last)]
-        with m.Elif(self.o.ready):
-            m.d.sync += self.o.valid.eq(0)
-        with m.If(lengths.r_en & lengths.r_rdy):
-            m.d.sync += [left.eq(lengths.r_data), self.length.eq(lengths.r_data)]
+                m.d.sync += [begun.eq(1), missed.eq(missed | ~room)]
+            with m.If(ram.write_en):
+                m.d.sync += [end.eq(end + 1), whole.eq(whole | end.all())]
+        m.d.sync += self.place.eq(self.place + self.advance)
+        with m.If(self.next):
+            m.d.sync += [oldest.eq(oldest + 1), self.place.eq(FIRST)]
         return m

@@ -28,8 +28,7 @@ from celosia_hw.soc.compact import boot, compact_system
 from celosia_hw.soc.compact.compact_system import CompactSystem
 from celosia_hw.soc.compact.firmware import INT8, image
 from celosia_hw.soc.compact.memory_map import EngineRegister
-from celosia_hw.soc.link.uart_rx import UartReceiver
-from celosia_hw.soc.link.uart_tx import UartTransmitter
+from celosia_hw.soc.link.uart import UartReceiver, UartTransmitter
 
 EBREAK = 0x0010_0073
 LINK = LinkConfig(4_000_000, 1_000_000, 1 << 15, 1024)

@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 from celosia.arch.link import LinkConfig
 from celosia_hw.soc.compact.devices import Devices
 from celosia_hw.soc.compact.memory_map import DeviceRegister
-from celosia_hw.soc.link.uart_tx import UartTransmitter
+from celosia_hw.soc.link.uart import UartTransmitter
 
 LINK = LinkConfig(4_000_000, 1_000_000)
 
@@ -80,7 +80,7 @@ def test_byte_that_comes_while_it_is_asked_for_is_taken_once():
         async def bench(ctx, dut=dut, delay=delay, heard=heard):
             ctx.set(dut.transmitter.i.payload, 0xA5)
             ctx.set(dut.transmitter.i.valid, 1)
-            await ctx.tick()
+            await ctx.tick().until(dut.transmitter.i.ready)
             ctx.set(dut.transmitter.i.valid, 0)
             await ctx.tick().repeat(delay)
             for _ in range(8):

@@ -1,59 +1,65 @@
-"""The link without its UART, for Amaranth's simulator: bytes in, frames out."""
+"""The host's end of the line for Amaranth's simulator, and registers behind a link."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
-from amaranth.hdl import Module
-from amaranth.lib import wiring
 
-from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.driver.link.frames import FrameDecoder
-from celosia_hw.soc.link.bridge import LinkBridge
-from celosia_hw.soc.link.deframer import Deframer
-from celosia_hw.soc.link.framer import Framer
-from celosia_hw.soc.link.requests import RequestStore
 
-__all__ = ["ByteLink", "Registers", "serve_registers"]
+__all__ = ["BIT", "FAST", "LineDecoder", "Registers", "exchange", "levels", "serve_registers"]
+
+#: Cycles of a bit: the fewest there may be.
+BIT = 4
+#: A line that fast.
+FAST = LinkConfig(BIT * 1_000_000)
 
 
-class ByteLink(wiring.Component):
-    """Everything of the link but the UART."""
+def levels(data: bytes) -> list[int]:
+    """Return the level of the line in each cycle in which bytes are sent without a gap."""
+    return [(byte << 1 | 1 << 9) >> i & 1 for byte in data for i in range(10) for _ in range(BIT)]
 
-    def __init__(self, config: TpuConfig, link: LinkConfig):
-        super().__init__({})
-        self.deframer, self.store = Deframer(), RequestStore(link)
-        self.bridge, self.framer = LinkBridge(config, link), Framer()
 
-    def elaborate(self, platform):
-        m = Module()
-        for name in ("deframer", "store", "bridge", "framer"):
-            m.submodules[name] = getattr(self, name)
-        m.d.comb += [
-            self.store.push.eq(self.deframer.push), self.store.byte.eq(self.deframer.byte),
-            self.store.keep.eq(self.deframer.keep), self.store.drop.eq(self.deframer.drop),
-            self.bridge.length.eq(self.store.length), self.bridge.lost.eq(self.store.lost),
-            self.bridge.empty.eq(self.store.empty),
-        ]
-        wiring.connect(m, self.store.o, self.bridge.i)
-        wiring.connect(m, self.bridge.o, self.framer.i)
-        return m
+class LineDecoder:
+    """Bytes of a line that is looked at in every cycle."""
 
-    async def exchange(self, ctx, data: bytes, quiet: int = 60) -> list[bytes]:
-        """Send bytes, one a cycle; return the bodies that come until it is quiet."""
-        decoder, bodies, silence, at = FrameDecoder(), [], 0, 0
-        ctx.set(self.framer.o.ready, 1)
-        while silence < quiet:
-            ctx.set(self.deframer.valid, at < len(data))
-            ctx.set(self.deframer.data, data[at] if at < len(data) else 0)
-            at += 1
-            _, _, valid, byte = await ctx.tick().sample(self.framer.o.valid, self.framer.o.payload)
-            silence = 0 if valid or at < len(data) else silence + 1
-            if valid:
-                bodies += decoder.feed(bytes([byte]))
-        assert not decoder.garbled
-        return bodies
+    def __init__(self):
+        self._age = self._byte = 0
+
+    def feed(self, level: int) -> bytes:
+        """Take the level of a cycle; return the byte that ends with it, or none."""
+        if self._age == 0 and level:
+            return b""
+        at, within = divmod(self._age, BIT)
+        self._age += 1
+        if within != BIT // 2:
+            return b""
+        if 1 <= at <= 8:
+            self._byte |= level << (at - 1)
+            return b""
+        assert level == (at == 9), "start or stop bit"
+        if at == 0:
+            return b""
+        done = bytes([self._byte])
+        self._age = self._byte = 0
+        return done
+
+
+async def exchange(ctx, link, data: bytes, count: int = 1) -> list[bytes]:
+    """Send bytes to a HostLink; return the bodies that come: ``count`` or more, until it is quiet
+    behind them.
+    """
+    line, decoder, bodies, silence = LineDecoder(), FrameDecoder(), [], 0
+    waiting = iter(levels(data))
+    while silence < (150 if len(bodies) >= count else 10_000):
+        level = next(waiting, None)
+        ctx.set(link.rx, 1 if level is None else level)
+        _, _, heard = await ctx.tick().sample(link.tx)
+        silence = silence + 1 if heard and level is None else 0
+        bodies += decoder.feed(line.feed(heard))
+    assert not decoder.garbled
+    return bodies
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The link without its UART against the Python board: the same bytes in, the same replies out."""
+"""The link at its pins against the Python board: the same bytes in, the same replies out."""
 
 import functools
 
@@ -17,9 +17,10 @@ from celosia.arch.link import (
     RequestKind,
 )
 from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
+from celosia_hw.soc.link.host_link import HostLink
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
-from hw.soc.link.link_bench import ByteLink, Registers, serve_registers
+from hw.soc.link.link_bench import Registers, exchange, serve_registers
 from sw.driver.link.board import Board
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
@@ -58,7 +59,7 @@ def hello(session: int = SESSION) -> bytes:
 @functools.cache
 def world() -> World:
     """The link, made once."""
-    return World(ByteLink(CONFIG, LINK))
+    return World(HostLink(CONFIG, LINK))
 
 
 class Bench:
@@ -67,7 +68,7 @@ class Bench:
     def __init__(self):
         rng = np.random.default_rng(11)
         self.dut = world().component
-        self.memory = AxiMemory(8, SIZE, rng, self.dut.bridge.read, self.dut.bridge.write,
+        self.memory = AxiMemory(8, SIZE, rng, self.dut.read, self.dut.write,
                                 latency=5, busy=0.3, early_data=True)
         self.registers = Registers()
         self.stub = Stub(self.memory.data.copy())
@@ -76,14 +77,14 @@ class Bench:
 
     def run(self, test) -> None:
         async def serve(ctx):
-            await serve_registers(ctx, self.dut.bridge.axil, self.registers, self._rng)
+            await serve_registers(ctx, self.dut.axil, self.registers, self._rng)
 
         world().run(test, self.memory.run, serve)
 
     async def both(self, ctx, data: bytes) -> list[bytes]:
         """Send bytes to both; check that all is the same afterwards, and return the replies."""
-        replies = await self.dut.exchange(ctx, data, quiet=60 + 2 * len(data))
         wanted = FrameDecoder().feed(self.board.feed(data))
+        replies = await exchange(ctx, self.dut, data, len(wanted))
         cycles = RequestKind.POLL | REPLY  # the Python board has no clock
         assert [body for body in replies if body[1] != cycles] \
             == [body for body in wanted if body[1] != cycles]
@@ -101,7 +102,7 @@ def random_request(rng: np.random.Generator, sequence: int) -> bytes:
         offset = int(rng.integers(0x50)) * 4
         payload = rng.bytes(4) if kind == RequestKind.WRITE_REGISTER else b""
         return frame(sequence, kind, offset, 4, payload)
-    count = int(rng.integers(1, 60))
+    count = int(rng.integers(1, 40))
     address = int(rng.integers(SIZE - count))
     return frame(sequence, kind, address, count,
                  rng.bytes(count) if kind == RequestKind.WRITE_MEMORY else b"")
@@ -127,7 +128,7 @@ def test_random_requests_one_by_one_and_in_windows():
     async def test(ctx):
         await bench.both(ctx, hello())
         sequence = 0
-        for count in (1, 1, 1, 1, WINDOW, WINDOW, 3, WINDOW, 5, WINDOW):
+        for count in (1, 1, WINDOW, 3, WINDOW, 5):
             window = [random_request(rng, sequence + i) for i in range(count)]
             sequence += count
             assert len(await bench.both(ctx, b"".join(window))) == count
@@ -136,7 +137,7 @@ def test_random_requests_one_by_one_and_in_windows():
 
 
 def test_requests_that_come_again_are_not_done_again():
-    bench, rng = Bench(), np.random.default_rng(13)
+    bench = Bench()
 
     async def test(ctx):
         await bench.both(ctx, hello())
@@ -156,12 +157,6 @@ def test_requests_that_come_again_are_not_done_again():
         assert await bench.both(ctx, window[2]) == [first[2]]
         assert bench.registers.writes == writes
         assert bench.memory.data[100:109].tobytes() == b"1234///89"
-        for begin in range(5, 285, WINDOW):  # numbers wrap
-            polls = [frame(begin + i, RequestKind.POLL) for i in range(WINDOW - 1)]
-            window = b"".join([*polls, random_request(rng, begin + WINDOW - 1)])
-            assert len(await bench.dut.exchange(ctx, window, quiet=120)) == WINDOW
-            bench.board.feed(window)
-        assert len(await bench.both(ctx, frame(284, RequestKind.POLL))) == 1
 
     bench.run(test)
 
@@ -243,8 +238,8 @@ def test_cycles_and_interrupt():
         await bench.both(ctx, hello())
         counts = []
         for i, level in enumerate((0, 1, 0)):
-            ctx.set(bench.dut.bridge.irq, level)
-            (reply,) = await bench.dut.exchange(ctx, frame(i, RequestKind.POLL), quiet=100)
+            ctx.set(bench.dut.irq, level)
+            (reply,) = await exchange(ctx, bench.dut, frame(i, RequestKind.POLL))
             assert reply[-1] == (ReplyStatus.INTERRUPT if level else 0)
             counts.append(int.from_bytes(reply[2:-1], "little"))
         assert counts[2] - counts[1] == counts[1] - counts[0] > 100

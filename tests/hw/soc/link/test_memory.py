@@ -1,154 +1,109 @@
-"""Reader and writer of external memory behind an AXI4 memory that checks the rules."""
+"""Memory through the link, behind an AXI4 memory that checks the rules, on buses of any width."""
 
 import functools
 
 import numpy as np
 import pytest
-from amaranth.hdl import Module
-from amaranth.lib import wiring
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.soc.link.blocks import BlockWalker
-from celosia_hw.soc.link.memory_reader import MemoryReader
-from celosia_hw.soc.link.memory_writer import MemoryWriter
+from celosia.arch.link import REQUEST_HEADER, ReplyStatus, RequestKind
+from celosia.driver.link.frames import encode, pack
+from celosia_hw.soc.link.host_link import HostLink
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
+from hw.soc.link.link_bench import FAST, exchange
 
 SIZE = 1 << 14
 
 
-class Engine(wiring.Component):
-    """A reader or a writer with the walker that it needs."""
-
-    def __init__(self, kind, bus_bytes: int):
-        super().__init__({})
-        config = config_of(bus_bytes)
-        self.unit, self.walker = kind(config), BlockWalker(config)
-
-    def elaborate(self, platform):
-        m = Module()
-        m.submodules.unit, m.submodules.walker = self.unit, self.walker
-        reads = isinstance(self.unit, MemoryReader)
-        wiring.connect(m, self.walker.o_read if reads else self.walker.o_write, self.unit.blocks)
-        m.d.comb += self.walker.start.eq(self.unit.start)
-        if reads:
-            m.d.comb += self.unit.count.eq(self.walker.count)
-        return m
-
-    async def start(self, ctx, address: int, count: int) -> None:
-        ctx.set(self.walker.address, address)
-        ctx.set(self.walker.count, count)
-        ctx.set(self.unit.start, 1)
-        await ctx.tick()
-        ctx.set(self.unit.start, 0)
-
-
 @functools.cache
-def world(kind, bus_bytes: int) -> World:
-    """The engine of a bus, made once."""
-    return World(Engine(kind, bus_bytes))
+def world(bus_bytes: int) -> World:
+    """The link on a bus, made once."""
+    config = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64,
+                       bus_bytes=bus_bytes)
+    return World(HostLink(config, FAST))
 
 
-def config_of(bus_bytes: int) -> TpuConfig:
-    return TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64,
-                     bus_bytes=bus_bytes)
+class Host:
+    """Sends requests of memory, one at a time."""
+
+    def __init__(self, ctx, link):
+        self._ctx, self._link, self._sequence = ctx, link, 0
+
+    async def ask(self, kind: RequestKind, address: int, count: int,
+                  payload: bytes = b"") -> tuple[bytes, int]:
+        """Return payload and status of the reply."""
+        header = pack(REQUEST_HEADER, {"sequence": self._sequence % 256, "kind": kind,
+                                       "count": count, "address": address})
+        (reply,) = await exchange(self._ctx, self._link, encode(header + payload))
+        if kind != RequestKind.HELLO:
+            self._sequence += 1
+        return reply[2:-1], reply[-1]
 
 
-def spans(rng: np.random.Generator, count: int) -> list[tuple[int, int]]:
-    """Return addresses and counts, some across pages, some short, one as long as it can be."""
-    drawn = [(int(rng.integers(0, SIZE - 512)), int(rng.integers(1, 200))) for _ in range(count)]
-    return [*drawn, (4096 - 5, 10), (8192 - 64, 128), (63, 1), (1, 512), (4096, 512)]
+def spans(rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Return addresses and counts: any, across pages, a byte."""
+    drawn = [(int(rng.integers(0, SIZE - 64)), int(rng.integers(1, 40))) for _ in range(2)]
+    return [*drawn, (4096 - 5, 10), (8192 - 64, 35), (63, 1), (2, 1), (0x1FF8, 16)]
 
 
-@pytest.mark.parametrize(("bus_bytes", "busy"), [(4, 0), (4, 0.5), (8, 0.3), (32, 0), (128, 0.3)])
-def test_writer(bus_bytes, busy):
-    made, rng = world(MemoryWriter, bus_bytes), np.random.default_rng(bus_bytes)
-    engine = made.component
-    writer = engine.unit
-    memory = AxiMemory(bus_bytes, SIZE, rng, None, writer.axi, busy=busy, early_data=True)
+@pytest.mark.parametrize(("bus_bytes", "busy"), [(4, 0.5), (8, 0.3), (32, 0), (128, 0)])
+def test_spans(bus_bytes, busy):
+    made, rng = world(bus_bytes), np.random.default_rng(bus_bytes)
+    link = made.component
+    memory = AxiMemory(bus_bytes, SIZE, rng, link.read, link.write, latency=9, busy=busy,
+                       early_data=True)
     wanted = memory.data.copy()
 
     async def bench(ctx):
-        for address, count in spans(rng, 12):
+        host = Host(ctx, link)
+        await host.ask(RequestKind.HELLO, 77, 0)
+        for address, count in spans(rng):
             data = rng.integers(0, 256, count, dtype=np.uint8)
             wanted[address:address + count] = data
-            await engine.start(ctx, address, count)
-            for byte in data.tolist():
-                while rng.random() < busy:
-                    await ctx.tick()
-                ctx.set(writer.i.payload, byte)
-                ctx.set(writer.i.valid, 1)
-                await ctx.tick().until(writer.i.ready)
-                ctx.set(writer.i.valid, 0)
-            await ctx.tick().until(writer.done)
-            assert ctx.get(writer.response) == 0
+            reply = await host.ask(RequestKind.WRITE_MEMORY, address, count, data.tobytes())
+            assert reply == (b"", 0)
             assert not memory.writes_open
             assert np.array_equal(memory.data, wanted)
+            around = max(0, address - 3)
+            found, status = await host.ask(RequestKind.READ_MEMORY, around, count + 7)
+            assert found == wanted[around:around + count + 7].tobytes()
+            assert status == 0
 
     made.run(bench, memory.run)
-    assert max(beats for _, beats, _ in memory.writes) * bus_bytes <= max(64, bus_bytes)
+    beats = sum((address + count - 1) // bus_bytes - address // bus_bytes + 1
+                for address, count in spans(np.random.default_rng(bus_bytes))[2:])
+    assert len(memory.writes) >= beats
+    assert all(count == 1 for _, count, _ in memory.reads + memory.writes)
 
 
-@pytest.mark.parametrize(("bus_bytes", "busy"), [(4, 0), (4, 0.5), (8, 0.3), (32, 0), (128, 0.3)])
-def test_reader(bus_bytes, busy):
-    made, rng = world(MemoryReader, bus_bytes), np.random.default_rng(bus_bytes)
-    engine = made.component
-    reader = engine.unit
-    memory = AxiMemory(bus_bytes, SIZE, rng, reader.axi, latency=9, busy=busy)
-
-    async def bench(ctx):
-        for address, count in spans(rng, 12):
-            await engine.start(ctx, address, count)
-            heard = bytearray()
-            while len(heard) < count:
-                ready = rng.random() >= busy
-                ctx.set(reader.o.ready, ready)
-                _, _, valid, byte = await ctx.tick().sample(reader.o.valid, reader.o.payload)
-                if valid and ready:
-                    heard.append(byte)
-            ctx.set(reader.o.ready, 1)
-            assert ctx.get(reader.o.valid) == 0
-            assert ctx.get(reader.response) == 0
-            assert bytes(heard) == memory.data[address:address + count].tobytes()
-
-    made.run(bench, memory.run)
-
-
-def test_reader_asks_for_no_more_than_it_can_hold():
-    made, rng = world(MemoryReader, 4), np.random.default_rng(0)
-    engine = made.component
-    reader = engine.unit
-    memory = AxiMemory(4, SIZE, rng, reader.axi)
+@pytest.mark.parametrize("bad", [0x120, 0x12F])
+@pytest.mark.parametrize("kind", [RequestKind.READ_MEMORY, RequestKind.WRITE_MEMORY])
+def test_errors(kind, bad):
+    made, rng = world(8), np.random.default_rng(1)
+    link = made.component
+    memory = AxiMemory(8, SIZE, rng, link.read, link.write, bad={bad}, early_data=True)
 
     async def bench(ctx):
-        await engine.start(ctx, 0, 512)
-        await ctx.tick().repeat(200)  # nobody takes a byte
-        assert [beats for _, beats, _ in memory.reads] == [16, 16]
-        assert not memory.reads_open
-
-    made.run(bench, memory.run)
-
-
-@pytest.mark.parametrize("bad", [0x120, 0x1FF])
-@pytest.mark.parametrize("writes", [False, True])
-def test_errors(writes, bad):
-    made = world(MemoryWriter if writes else MemoryReader, 8)
-    engine, rng = made.component, np.random.default_rng(1)
-    unit = engine.unit
-    memory = AxiMemory(8, SIZE, rng, *((None, unit.axi) if writes else (unit.axi,)), bad={bad},
-                       early_data=True)
-
-    async def bench(ctx):
+        host = Host(ctx, link)
+        await host.ask(RequestKind.HELLO, 77, 0)
         for address, wanted in ((0x100, 2), (0x400, 0)):
-            await engine.start(ctx, address, 256)
-            if writes:
-                ctx.set(unit.i.valid, 1)
-                await ctx.tick().until(unit.done)
-                ctx.set(unit.i.valid, 0)
-            else:
-                ctx.set(unit.o.ready, 1)
-                for _ in range(256):
-                    await ctx.tick().until(unit.o.valid)
-            assert ctx.get(unit.response) == wanted
+            payload = bytes(range(48)) if kind == RequestKind.WRITE_MEMORY else b""
+            _, status = await host.ask(kind, address, 48, payload)
+            assert status & ReplyStatus.RESPONSE == wanted
+
+    made.run(bench, memory.run)
+
+
+def test_no_reply_waits_for_more_than_a_beat_of_a_read():
+    made, rng = world(8), np.random.default_rng(2)
+    link = made.component
+    memory = AxiMemory(8, SIZE, rng, link.read, link.write)
+
+    async def bench(ctx):
+        host = Host(ctx, link)
+        await host.ask(RequestKind.HELLO, 77, 0)
+        await host.ask(RequestKind.READ_MEMORY, 5, 20)
+        assert memory.reads == [(0, 1, 0), (8, 1, 0), (16, 1, 0), (24, 1, 0)]
 
     made.run(bench, memory.run)

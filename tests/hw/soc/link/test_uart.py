@@ -7,8 +7,7 @@ from amaranth.lib import wiring
 from amaranth.sim import Simulator
 
 from celosia.arch.link import LinkConfig
-from celosia_hw.soc.link.uart_rx import UartReceiver
-from celosia_hw.soc.link.uart_tx import UartTransmitter
+from celosia_hw.soc.link.uart import UartReceiver, UartTransmitter
 
 
 def link_of(clocks_per_bit: float) -> LinkConfig:

@@ -6,11 +6,7 @@ import numpy as np
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import (
-    IDENTITY,
-    LINK_MAGIC,
     MAX_PAYLOAD,
-    PAGE_BYTES,
-    PROTOCOL_VERSION,
     REPLY,
     REPLY_HEADER,
     REQUEST_HEADER,
@@ -20,6 +16,7 @@ from celosia.arch.link import (
     LinkConfig,
     ReplyStatus,
     RequestKind,
+    identity,
     size,
 )
 from celosia.arch.registers import ADDRESS_BITS
@@ -108,11 +105,7 @@ class Board:
         return self._reply(sequence, kind, answer, status)
 
     def _identity(self) -> bytes:
-        return pack(IDENTITY, {
-            "magic": LINK_MAGIC, "version": PROTOCOL_VERSION, "session": self._session or 0,
-            "bus_bytes": self._config.bus_bytes, "buffer_bytes": self._link.buffer_bytes,
-            "memory_pages": self._link.memory_bytes // PAGE_BYTES,
-            "fingerprint": self._config.fingerprint})
+        return identity(self._config, self._link, self._session or 0)
 
     @staticmethod
     def _sound(kind: int, count: int, payload: int) -> bool:

@@ -227,7 +227,7 @@ def test_board_of_another_kind(monkeypatch):
             "(here 8), ub_rows 2048 (here 8192), acc_rows 512 (here 1024), bus_bytes 4 (here 8), "
             "window 4 (here 8), ibuf 32 (here 64)")):
         LinkTransport(wire, preset("edge"), clock=wire.clock)
-    monkeypatch.setattr("sw.driver.link.board.PROTOCOL_VERSION", 2)
+    monkeypatch.setattr("celosia.arch.link.PROTOCOL_VERSION", 2)
     with pytest.raises(DeviceError, match=exactly(
             "version of the link on the faulty wire must be 0x1, not 0x2: the bitstream is of "
             "another version")):
