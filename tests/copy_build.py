@@ -57,7 +57,7 @@ def build(graph, config, options, places=None, begin=0):
         copies += [f'.source "copy {i}"', f"load {memory}[0], @in{source}, {where}",
                    f"store {memory}[0], @out{i}, {where}"]
         works.append(WorkInfo("move", f"copy {i}", ("parameter",), "chip", "copies of streams",
-                              bytes=2 * rows * pitch))
+                              bytes=2 * rows * pitch, bytes_read=rows * pitch))
     program = assemble("\n".join([*lines, *copies, *options.get("more", ()), "halt", ""]), config)
     for tensor in tensors:
         tensor.home = External(program.buffer(tensor.name).offset)

@@ -46,8 +46,8 @@ class WorkInfo:
         Products of the array that the operations ask for.
     vector_rows
         Rows that the vector unit goes through.
-    bytes
-        What it moves to and from external memory.
+    bytes, bytes_read
+        What it moves to and from external memory; what it reads of it.
     """
 
     kind: str
@@ -58,6 +58,7 @@ class WorkInfo:
     macs: int = 0
     vector_rows: int = 0
     bytes: int = 0
+    bytes_read: int = 0
 
 
 @dataclass(frozen=True)

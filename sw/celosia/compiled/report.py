@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
+from celosia.arch.words import ceil_div
 from celosia.compiled.description import Description
 from celosia.compiled.expected import decisions
 from celosia.compiled.parts import Argument, WorkInfo
@@ -33,12 +33,14 @@ def roofline(config: TpuConfig, works: tuple[WorkInfo, ...]) -> dict[str, int]:
     """Return the cycles that each part of the chip needs at least, by its name.
 
     The array forms D * D products a cycle, the vector unit goes through a row a cycle, memory
-    moves ``bus_bytes`` a cycle.
+    moves ``bus_bytes`` a cycle each way.
     """
+    read = sum(work.bytes_read for work in works)
+    written = sum(work.bytes for work in works) - read
     return {
-        "array": math.ceil(sum(work.macs for work in works) / config.pes),
+        "array": ceil_div(sum(work.macs for work in works), config.pes),
         "vector": sum(work.vector_rows for work in works),
-        "memory": math.ceil(sum(work.bytes for work in works) / config.bus_bytes),
+        "memory": ceil_div(max(read, written), config.bus_bytes),
     }
 
 

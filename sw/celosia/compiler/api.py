@@ -222,9 +222,9 @@ def _arguments(what: str, values: Iterable[Value]) -> Iterator[Argument]:
 
 
 def _host_work(node: Node) -> WorkInfo:
-    moved = sum(value.type.nbytes for value in node.operands) + sum(
-        type.nbytes for type in node.types)
-    return WorkInfo(node.op, str(node.source), (node.op,), *place_whole(node), bytes=moved)
+    read = sum(value.type.nbytes for value in node.operands)
+    return WorkInfo(node.op, str(node.source), (node.op,), *place_whole(node),
+                    bytes=read + sum(type.nbytes for type in node.types), bytes_read=read)
 
 
 def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,

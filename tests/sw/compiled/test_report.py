@@ -41,8 +41,8 @@ def test_facts(compiled):
     assert facts["other_cycles"] + sum(work["cycles"] for work in facts["works"]) == \
         facts["cycles"]
     assert [work["bytes"] for work in facts["works"]] == [512, 128]
-    assert facts["roofline"] == {"array": 0, "vector": 0, "memory": 20}
-    assert (facts["bound"], facts["ideal_cycles"]) == ("memory", 20)
+    assert facts["roofline"] == {"array": 0, "vector": 0, "memory": 10}
+    assert (facts["bound"], facts["ideal_cycles"]) == ("memory", 10)
     assert facts["works"][0]["cycles"] == compiled.prediction.by_source["copy 0"]
     assert facts["memory"] == [
         {"name": "in0", "type": "f32[4,16]", "memory": "external", "first": 0, "size": 256},
@@ -61,8 +61,8 @@ def test_text(compiled):
     assert lines[2] == "gives         out0 f32[4,16], out1 i8[64]"
     assert lines[3] == "instructions  5 (160 bytes)"
     assert lines[4] == f"expected      {cycles} cycles, the array used to 0.0%"
-    assert lines[5] == ("at best       20 cycles, bound by the memory (array 0, vector 0, memory "
-                        "20)")
+    assert lines[5] == ("at best       10 cycles, bound by the memory (array 0, vector 0, memory "
+                        "10)")
     head = lines.index(next(line for line in lines if line.startswith("work")))
     assert lines[head].split() == ["work", "where", "cycles", "share", "at", "best", "bound",
                                    "array", "bytes", "operations"]
@@ -114,8 +114,10 @@ def with_works(compiled, works):
 def test_roofline():
     config = celosia.preset("core")
     works = tuple(WorkInfo("dot", "", ("dot",), "chip", "", *numbers)
-                  for numbers in ((1000, 3, 100), (25, 1, 1)))
+                  for numbers in ((1000, 3, 100, 99), (25, 1, 1, 0)))
     assert roofline(config, works) == {"array": 5, "vector": 4, "memory": 4}
+    writing = replace(works[0], bytes_read=10)
+    assert roofline(config, (writing, works[1]))["memory"] == 3
     assert roofline(config, ()) == {"array": 0, "vector": 0, "memory": 0}
 
 

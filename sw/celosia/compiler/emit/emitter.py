@@ -25,6 +25,7 @@ from celosia.compiler.lowered import (
     Access,
     Case,
     Cluster,
+    External,
     Fill,
     GatherRows,
     Move,
@@ -138,8 +139,10 @@ class Emitter:
 
     def note(self, work: Work, steps: int = 0) -> None:
         """Record what a piece of work does."""
-        moved = 0 if inner(work) else sum(
-            _touched(access) * access.tensor.element_bytes for access, _ in accesses(work))
+        moved = [0, 0]  # what it reads, what it writes
+        for access, written in [] if inner(work) else accesses(work):
+            if isinstance(access.tensor.home, External):
+                moved[written] += _touched(access) * access.tensor.element_bytes
         names: tuple[str, ...] = ()
         macs = rows = 0
         if isinstance(work, Cluster):
@@ -149,7 +152,7 @@ class Emitter:
             panels = ceil_div(work.space[-1], self.config.dim)
             macs, rows = work.macs, math.prod(work.space[:-1]) * panels * steps
         self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, *(
-            int(each) * self.turns for each in (macs, rows, moved))))
+            int(each) * self.turns for each in (macs, rows, sum(moved), moved[0]))))
 
 
 def _touched(access: Access) -> int:
