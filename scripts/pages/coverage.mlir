@@ -557,6 +557,19 @@ func.func @main(%x: tensor<5000xf32>) -> (tensor<5000xf32>) {
   return %r : tensor<5000xf32>
 }
 
+// stablehlo.cholesky
+func.func @main(%x: tensor<2x6x6xf32>) -> (tensor<2x6x6xf32>) {
+  %0 = stablehlo.dot_general %x, %x, batching_dims = [0] x [0], contracting_dims = [2] x [2], precision = [HIGHEST, HIGHEST] : (tensor<2x6x6xf32>, tensor<2x6x6xf32>) -> tensor<2x6x6xf32>
+  %r = stablehlo.cholesky %0, lower = true : tensor<2x6x6xf32>
+  return %r : tensor<2x6x6xf32>
+}
+
+// stablehlo.triangular_solve
+func.func @main(%x: tensor<6x6xf32>, %y: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
+  %r = "stablehlo.triangular_solve"(%x, %y) <{left_side = true, lower = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = true}> : (tensor<6x6xf32>, tensor<6x20xf32>) -> tensor<6x20xf32>
+  return %r : tensor<6x20xf32>
+}
+
 // chlo.top_k
 func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x3xf32>, tensor<6x3xi32>) {
   %r, %i = chlo.top_k(%x, k = 3) : tensor<6x20xf32> -> (tensor<6x3xf32>, tensor<6x3xi32>)

@@ -231,6 +231,41 @@ def test_what_runs_on_the_host_is_reported_once():
     assert "sort: more than 4,096 elements would be sorted together" in ended.stderr
 
 
+def test_factorisations_all_on_the_chip():
+    run("""
+        jax.config.update("jax_numpy_rank_promotion", "raise")  # as JAX's own tests have it
+        rng = np.random.default_rng(0)
+
+        def near(found, wanted, tolerance=2e-5):
+            np.testing.assert_allclose(np.asarray(found), wanted, tolerance, tolerance)
+
+        for shape in ((1, 1), (2, 2), (7, 7), (16, 16), (2, 5, 5)):
+            a = rng.standard_normal(shape).astype(np.float32)
+            a = a + np.swapaxes(a, -1, -2)
+            w, v = map(np.asarray, jnp.linalg.eigh(a))
+            near(w, np.linalg.eigvalsh(a.astype(np.float64)))
+            near(a @ v, v * w[..., None, :])
+            near(np.swapaxes(v, -1, -2) @ v, np.broadcast_to(np.eye(shape[-1]), shape))
+        near(jnp.linalg.eigh(jnp.zeros((3, 3)))[0], np.zeros(3))
+        m = rng.standard_normal((6, 4)).astype(np.float32)
+        u, s, vt = map(np.asarray, jnp.linalg.svd(m, full_matrices=False))
+        near(s, np.linalg.svd(m.astype(np.float64))[1])
+        near(u * s @ vt, m)
+        near(jnp.linalg.pinv(m), np.linalg.pinv(m.astype(np.float64)))
+        near(jnp.linalg.lstsq(m, m[:, 0])[0], [1, 0, 0, 0])
+        q, r = map(np.asarray, jnp.linalg.qr(m))
+        near(q @ r, m)
+        a = m[:4] + 4 * np.eye(4, dtype=np.float32)
+        near(jnp.linalg.solve(a, m[:4]), np.linalg.solve(a.astype(np.float64), m[:4]))
+        near(jnp.linalg.inv(a), np.linalg.inv(a.astype(np.float64)))
+        near(jnp.linalg.slogdet(a)[1], np.linalg.slogdet(a.astype(np.float64))[1])
+        a = a @ a.T
+        exact = np.linalg.inv(np.linalg.cholesky(a.astype(np.float64)))
+        near(jax.grad(lambda a: jnp.log(jnp.diag(jnp.linalg.cholesky(a))).sum())(a),
+             exact.T @ exact / 2)
+        """, STRICT="1")
+
+
 def test_errors_surface_where_an_array_is_needed_and_leave_the_client_usable():
     run("""
         from celosia.driver import Device, RunTimeout

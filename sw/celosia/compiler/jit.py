@@ -157,7 +157,8 @@ class Jitted:
 
     def _compile(self, traced: Any, leaves: list[Any]) -> _Entry:
         import jax
-        module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
+        jax.devices()  # JAX looks for platforms, and finds the rules that `celosia.pjrt` has
+        module = traced.lower(lowering_platforms=("celosia",)).compiler_ir("stablehlo")
         assert module is not None
         # A copy: importing changes it, and JAX keeps it.
         graph = import_stablehlo(module.operation.clone(), filename=self.name)

@@ -70,8 +70,9 @@ def function(body: str, result: str, *types: str) -> str:
 
 
 @pytest.mark.parametrize(("program", "problem"), [
-    (function("%r = stablehlo.cholesky %arg0 : tensor<2x2xf32>", "2x2xf32", "2x2xf32"),
-     "bad.mlir:2:7: stablehlo.cholesky: operation has no counterpart"),
+    (function('%r = "stablehlo.unary_einsum"(%arg0) <{einsum_config = "ij->ij"}>'
+              " : (tensor<2x2xf32>) -> tensor<2x2xf32>", "2x2xf32", "2x2xf32"),
+     "bad.mlir:2:7: stablehlo.unary_einsum: operation has no counterpart"),
     (function("%r = stablehlo.negate %arg0 : tensor<?xf32>", "?xf32", "?xf32"),
      "bad.mlir:1:24: shape must be known before the program runs, not tensor<?xf32>"),
     (function("%r = stablehlo.negate %arg0 : tensor<4xf64>", "4xf64", "4xf64"),

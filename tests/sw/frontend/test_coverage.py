@@ -16,8 +16,8 @@ OTHERS = """
 chlo.square chlo.erfc chlo.erf_inv chlo.top_k func.call sdy.manual_computation
 sdy.sharding_constraint
 """.split()
-#: What other programs have, and the chip has kernels for.
-MORE = ["chlo.cosh"]
+#: What other programs have, too.
+MORE = ["chlo.cosh", "stablehlo.cholesky", "stablehlo.triangular_solve"]
 
 
 def test_operations_of_training_programs_have_translators():

@@ -16,6 +16,7 @@ from celosia.frontend.stablehlo import (
     control,
     elementwise,
     indexed,
+    linalg,
     random,
     reduce,
     shape,
@@ -50,7 +51,7 @@ from celosia.graph.sharding import Sharding, UnevenSharding
 __all__ = ["Importer", "import_stablehlo"]
 
 #: Modules that fill the table of translators.
-_PARTS = (collective, contract, control, elementwise, indexed, random, reduce, shape,
+_PARTS = (collective, contract, control, elementwise, indexed, linalg, random, reduce, shape,
           shardings)
 
 
