@@ -114,8 +114,11 @@ class Celosia(wiring.Component):
         acc_reads = {"mxu": mxu.acc_read, "vpu_p": vpu.acc_p, "vpu_q": vpu.acc_q,
                      "store": borrowed}
         acc_writes = {"mxu": mxu.acc_write, "vpu": vpu.acc_write, "load": load.acc}
-        ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes])
-        acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes])
+        folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q")}
+        ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes],
+                          **folded)
+        acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes],
+                           **folded)
         for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
                            ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
             m.submodules[name] = into_units(unit)

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -187,18 +188,21 @@ def _join(cpp: Path, fast: tuple[str, ...],
 _ARRAY = re.compile(
     r"VlUnpacked<[^;]*?/\*(?P<high>\d+):0\*/, (?P<depth>\d+)> "
     r"(?P<name>\w*?__DOT__(?P<memory>ub|acc)__DOT__(?:\w+__DOT__)??bank(?P<bank>\d)"
-    r"(?:__DOT__\w+)?);")
+    r"(?:__DOT__part(?P<part>\d))?(?:__DOT__\w+)?);")
 _CLOCK = re.compile(r"CData/\*0:0\*/ (__Vtrigprevexpr___TOP__clk__\d+);")
 
 
 def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
     """Write chip_config.h: what the harness must know of the generated class."""
     root = (cpp / f"{PREFIX}___024root.h").read_text()
+    arrays = list(_ARRAY.finditer(root))
+    count = Counter(array["memory"] for array in arrays)
     banks = [
         f'{{"{array["memory"]}", {array["bank"]}, '
         f"reinterpret_cast<uint8_t*>(&rootp->{array['name']}[0]), {array['depth']}, "
-        f"sizeof(rootp->{array['name']}[0]), {int(array['high']) // 8 + 1}}}"
-        for array in _ARRAY.finditer(root)
+        f"sizeof(rootp->{array['name']}[0]), {int(array['high']) // 8 + 1}, "
+        f"{array['part'] or 0}, {count[array['memory']] // BANKS}}}"
+        for array in arrays
     ]
     clocks = _CLOCK.findall(root)
     lines = [

@@ -407,6 +407,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run random programs from the command line; 1 where one of them differs."""
     parser = argparse.ArgumentParser(prog="python -m celosia_sim.lockstep", description=__doc__)
     parser.add_argument("--preset", choices=PRESETS, default="nano")
+    parser.add_argument("--lanes", type=int, default=0,
+                        help="of the vector unit: a row in beats of so many words")
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1000), metavar=("FIRST", "END"))
     parser.add_argument("--size", type=int, default=40, help="instructions of a program")
     parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
@@ -425,7 +427,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if args.compact and args.trace:
         parser.error("--trace must be without --compact, which has no RTL")
-    config = preset(args.preset)
+    config = replace(preset(args.preset), lanes=args.lanes)
     if args.coverage:
         seeds = range(*args.seeds)
         lockstep = Lockstep(config, RtlTransport(config))

@@ -3,6 +3,7 @@
 import functools
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from amaranth.hdl import Module
@@ -37,8 +38,9 @@ class Bench(wiring.Component):
         bits = row_bits(config)
         self.config = config
         self.unit = VectorUnit(config)
-        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, *_PORTS)
-        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, *_PORTS)
+        folded: Any = {"parts": config.fold, "narrow": ("p", "q", "unit")}
+        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, *_PORTS, **folded)
+        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, *_PORTS, **folded)
 
     def elaborate(self, platform):
         m = Module()

@@ -14,7 +14,7 @@ BOARDS: dict[str, Board] = {
             "ulx3s", "Radiona ULX3S-85F", family="ecp5", device="85k", package="CABGA381",
             speed="6", preset="edge", clock_hz=25 * _MHZ, freq_hz=100 * _MHZ, baud=3 * _MHZ,
             memory="sdram", memory_bytes=32 * _KIB * _KIB, loader="ulx3s",
-            chips=("compact", "pipelined"),
+            chips=("compact", "pipelined"), lanes={"edge": 4, "core4": 1},
             capacity=Capacity(83_640, 83_640, 156, 208, 18 * _KIB,
                               "LFE5U-85, Lattice FPGA-DS-02012, table 1.1")),
         Board(

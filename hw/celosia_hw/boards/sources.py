@@ -66,7 +66,7 @@ def _chip(board: Board, config: TpuConfig, wanted: ChipKind | None) -> ChipKind:
 def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
             chip: ChipKind | None = None, baud: int | None = None,
             write_grid: WriteGrid = instances) -> Sources:
-    """Return what the tools want for ``config`` on ``board``.
+    """Return what the tools want for ``config`` on ``board``, folded as the board takes it.
 
     Parameters
     ----------
@@ -88,6 +88,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         If amaranth-boards is not installed.
     """
     chip = _chip(board, config, chip)
+    config = board.folded(config)
     setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
     actual = round(setting.freq_hz)
     _check_memory(board, config, chip)

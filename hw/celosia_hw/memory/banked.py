@@ -1,10 +1,10 @@
 """On-chip memory of many ports, made of banks that have one read and one write port each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -31,7 +31,8 @@ class BankedMemory(wiring.Component):
     units keep the two apart. Throughput: a row a cycle on each port while no port of lower index
     asks for the same bank. Rows are zero when the chip powers up and outlive a reset.
 
-    Row r is word r // BANKS of the RAM ``bank{r % BANKS}``.
+    Row r is word r // BANKS of the RAM ``bank{r % BANKS}``; with narrow ports, of the RAMs
+    ``part{k}`` of that bank, each of which has a part of the row.
 
     Parameters
     ----------
@@ -44,11 +45,17 @@ class BankedMemory(wiring.Component):
     readers, writers
         Names of the read and of the write ports in order of priority, first those that must not
         wait.
+    parts
+        Parts of a row, a power of two.
+    narrow
+        Names of the ports that read or write one part at a time. The low bits of their addresses
+        say which, the others the row.
 
     Members
     -------
     read_NAME : In(ReadPortSignature(row_bits, width))
     write_NAME : In(WritePortSignature(row_bits, width))
+        Those of narrow ports are of addresses so much longer, and of words so much shorter.
     conflicts : Out(StructLayout)
         A bit for each port, of its name: it asked in this cycle and was refused.
     """
@@ -56,17 +63,21 @@ class BankedMemory(wiring.Component):
     conflicts: data.View
 
     def __init__(self, rows: int, row_bits: int, width: int, readers: Sequence[str],
-                 writers: Sequence[str]):
+                 writers: Sequence[str], *, parts: int = 1, narrow: Collection[str] = ()):
         if rows <= 0 or rows % BANKS:
             raise ValueError(f"rows must be a positive multiple of {BANKS}, not {rows!r}")
         if not isinstance(row_bits, int) or 1 << row_bits < rows:
             raise ValueError(f"row_bits must be enough for {rows} rows, not {row_bits!r}")
-        self._rows, self._width = rows, width
+        self._rows, self._width, self._parts = rows, width, parts
+        self._part_bits = exact_log2(parts)
         reads, writes = ([f"{kind}_{name}" for name in names]
                          for kind, names in (("read", readers), ("write", writers)))
+        sizes = {name: (row_bits + self._part_bits, width // parts)
+                 if name.partition("_")[2] in narrow else (row_bits, width)
+                 for name in (*reads, *writes)}
         super().__init__({
-            **{name: In(ReadPortSignature(row_bits, width)) for name in reads},
-            **{name: In(WritePortSignature(row_bits, width)) for name in writes},
+            **{name: In(ReadPortSignature(*sizes[name])) for name in reads},
+            **{name: In(WritePortSignature(*sizes[name])) for name in writes},
             "conflicts": Out(data.StructLayout(dict.fromkeys([*reads, *writes], 1))),
         })
         #: The ports, in order of priority.
@@ -78,43 +89,78 @@ class BankedMemory(wiring.Component):
         ports = [*self.read, *self.write]
         for group in (self.read, self.write):
             for index, port in enumerate(group):
-                taken = [above.valid & (above.addr[:BANK_BITS] == port.addr[:BANK_BITS])
+                taken = [above.valid & (self._bank(above) == self._bank(port))
                          for above in group[:index]]
                 m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
         m.d.comb += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
 
-        rams = []
-        for bank in range(BANKS):
-            ram = Ram(self._width, self._rows // BANKS)
-            m.submodules[f"bank{bank}"] = ram
-            rams.append(ram)
-            for group, enable, address in ((self.read, ram.read_en, ram.read_addr),
-                                           (self.write, ram.write_en, ram.write_addr)):
-                asked = [port.valid & (port.addr[:BANK_BITS] == bank) for port in group]
-                m.d.comb += enable.eq(Cat(asked).any())
-                chosen = group[-1]  # any port will do while none asks
-                m.d.comb += address.eq(chosen.addr[BANK_BITS:])
-                if group is self.write:
-                    m.d.comb += ram.write_data.eq(chosen.data)
-                for port, asks in reversed(list(zip(group[:-1], asked[:-1], strict=True))):
-                    with m.If(asks):
-                        m.d.comb += address.eq(port.addr[BANK_BITS:])
-                        if group is self.write:
-                            m.d.comb += ram.write_data.eq(port.data)
-
+        banks = [self._make_bank(m, bank) for bank in range(BANKS)]
         # Two banks and their selects fill a 4-input table in front of a register; a third table
         # for the four of them, behind the registers, goes into what uses the row.
         for index, port in enumerate(self.read):
             granted = port.valid & port.ready
             halves = []
             for first in range(0, BANKS, 2):
-                half = Signal(self._width, name=f"row{index}_{first}", reset_less=True)
+                half = Signal(len(port.data), name=f"row{index}_{first}", reset_less=True)
                 terms = []
                 for bank in range(first, min(first + 2, BANKS)):
                     source = Signal(name=f"source{index}_{bank}")
-                    m.d.sync += source.eq(granted & (port.addr[:BANK_BITS] == bank))
-                    terms.append(rams[bank].read_data & source.replicate(self._width))
+                    m.d.sync += source.eq(granted & (self._bank(port) == bank))
+                    words = banks[bank][self._narrow(port)]
+                    terms.append(words & source.replicate(len(words)))
                 m.d.sync += half.eq(reduce(or_, terms))
                 halves.append(half)
             m.d.comb += port.data.eq(reduce(or_, halves))
         return m
+
+    def _narrow(self, port: ReadPort | WritePort) -> bool:
+        return len(port.data) < self._width
+
+    def _part(self, port: ReadPort | WritePort) -> Value:
+        return port.addr[:self._part_bits * self._narrow(port)]
+
+    def _row(self, port: ReadPort | WritePort) -> Value:
+        return port.addr[self._part_bits * self._narrow(port):]
+
+    def _bank(self, port: ReadPort | WritePort) -> Value:
+        return self._row(port)[:BANK_BITS]
+
+    def _make_bank(self, m: Module, bank: int) -> tuple[Value, Value]:
+        """Make a bank; return the row, and the part of it, that it was asked for last."""
+        parts, width = self._parts, self._width // self._parts
+        rams = [Ram(width, self._rows // BANKS) for _ in range(parts)]
+        if parts == 1:
+            m.submodules[f"bank{bank}"] = rams[0]
+        else:
+            m.submodules[f"bank{bank}"] = inside = Module()
+            for part, ram in enumerate(rams):
+                inside.submodules[f"part{part}"] = ram
+        part_read = Signal(self._part_bits, name=f"part_read{bank}")
+        for group, name in ((self.read, "read"), (self.write, "write")):
+            address = Signal(len(rams[0].read_addr), name=f"{name}_addr{bank}")
+            enable = Signal(parts, name=f"{name}_en{bank}")
+            data = Signal(self._width, name=f"{name}_data{bank}")
+            asked = [port.valid & (self._bank(port) == bank) for port in group]
+            # Any port will do for the address while none asks.
+            for port, asks in reversed(list(zip(group, (*asked[:-1], 1), strict=True))):
+                chosen = [address.eq(self._row(port)[BANK_BITS:])]
+                if name == "write":
+                    chosen.append(data.eq(port.data.replicate(self._width // len(port.data))))
+                elif self._narrow(port):
+                    chosen.append(part_read.eq(self._part(port)))
+                with m.If(asks):
+                    m.d.comb += chosen
+            for port, asks in reversed(list(zip(group, asked, strict=True))):
+                wanted = 1 << self._part(port) if self._narrow(port) else (1 << parts) - 1
+                with m.If(asks):
+                    m.d.comb += enable.eq(wanted)
+            for part, ram in enumerate(rams):
+                piece = data.word_select(part, width)
+                m.d.comb += ([ram.read_en.eq(enable[part]), ram.read_addr.eq(address)]
+                             if name == "read" else
+                             [ram.write_en.eq(enable[part]), ram.write_addr.eq(address),
+                              ram.write_data.eq(piece)])
+        came = Signal.like(part_read, name=f"part_came{bank}", reset_less=True)
+        m.d.sync += came.eq(part_read)
+        row = Cat(ram.read_data for ram in rams)
+        return row, row.word_select(came, width)

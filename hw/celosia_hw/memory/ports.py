@@ -3,12 +3,12 @@
 from amaranth.hdl import Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.utils import ceil_log2, exact_log2
 
 from celosia.arch.config import TpuConfig
 
 __all__ = ["READ_LATENCY", "ReadPort", "ReadPortSignature", "WritePort", "WritePortSignature",
-           "row_bits"]
+           "beat_bits", "row_bits"]
 
 #: Cycles from a granted read (valid & ready) to its data: granted in cycle t, ``data`` holds the
 #: row during cycle t + READ_LATENCY, and in no other cycle.
@@ -18,6 +18,11 @@ READ_LATENCY = 2
 def row_bits(config: TpuConfig) -> int:
     """Bits of a row address: enough for either memory."""
     return ceil_log2(max(config.ub_rows, config.acc_rows))
+
+
+def beat_bits(config: TpuConfig) -> int:
+    """Bits of the address of a beat of the vector unit: which of its row, then the row's."""
+    return exact_log2(config.fold) + row_bits(config)
 
 
 class ReadPortSignature(wiring.Signature):

@@ -1,17 +1,19 @@
 """A stream of rows out of either on-chip memory."""
 
-from amaranth.hdl import Module, Mux, ShapeLike, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.lane import read_ahead
 from celosia.arch.vector import Dst
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
-from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, beat_bits
 from celosia_hw.stream import delayed
 
-__all__ = ["RowKind", "RowReader", "read_layout", "row_layout", "words_layout"]
+__all__ = ["RowKind", "RowReader", "beats_layout", "read_layout", "row_layout", "words_layout"]
 
 
 class RowKind(enum.Enum, shape=2):
@@ -26,54 +28,64 @@ class RowKind(enum.Enum, shape=2):
 
 
 def words_layout(config: TpuConfig) -> data.ArrayLayout:
-    """A row as D words of 32 bits, whatever memory it lives in."""
-    return data.ArrayLayout(32, config.dim)
+    """A beat of a row as words of 32 bits, whatever memory it lives in; D of them if not folded."""
+    return data.ArrayLayout(32, config.lanes)
+
+
+def beats_layout(config: TpuConfig) -> data.StructLayout:
+    """Which beats of a row are read: ``more`` beside one, from ``first`` on, around the row.
+
+    ``same``: all of them are the first. Empty where a row is one beat.
+    """
+    bits = exact_log2(config.fold)
+    more = bits_for(config.fold) if bits else 0
+    return data.StructLayout({"first": bits, "same": min(bits, 1), "more": more})
 
 
 def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """What to read: the kind of the rows, the walk over them, and a tag that its rows get.
+    """What to read: the kind of the rows, the walk over them, and a tag that their beats get.
 
     ``ones``: dimensions that have one row, whatever ``counts`` says.
     """
     return data.StructLayout({
         "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(), "ones": 3,
-        "tag": tag,
+        "beats": beats_layout(config), "tag": tag,
     })
 
 
 def row_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """A row that was read, the tag of its walk, and whether it is the last of the walk."""
+    """A beat that was read, the tag of its walk, and whether it is the last of the walk."""
     return data.StructLayout({"words": words_layout(config), "tag": tag, "last": 1})
 
 
 class RowReader(wiring.Component):
-    """Reads the rows of a walk from the unified buffer or the accumulators.
+    """Reads the rows of a walk from the unified buffer or the accumulators, beat by beat.
 
-    Each row comes out as D words: accumulators as stored; ``UB_I8`` the low 8 bits of each lane,
+    Each beat comes out as words: accumulators as stored; ``UB_I8`` the low 8 bits of each lane,
     sign-extended; ``UB_BF16`` each lane in the upper 16 bits, zeros below (the bits of the fp32);
     ``ZERO`` zeros, without asking a memory.
 
-    Throughput: a row a cycle, over commands that follow one another too, as long as the memory
-    grants and ``o`` is taken (after the consumer has stopped it, too: rows that are on their way
-    have room). Latency: the first row is asked for in the cycle after the command was taken; a row
+    Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
+    grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
+    have room). Latency: the first one is asked for in the cycle after the command was taken; one
     granted in cycle t is offered from t + READ_LATENCY on.
 
     Parameters
     ----------
     config
     tag
-        Shape of what goes along with the rows of a walk.
+        Shape of what goes along with the beats of a walk.
 
     Members
     -------
     i : In(stream of read_layout)
         Walks, in order.
     o : Out(stream of row_layout)
-        Their rows, in order.
+        Their beats, in order.
     ub, acc : Out(ReadPortSignature)
         One of them asks at a time.
     refused : Out(1)
-        A row was asked for in this cycle and not granted.
+        A beat was asked for in this cycle and not granted.
     """
 
     i: stream.Interface
@@ -82,51 +94,51 @@ class RowReader(wiring.Component):
     acc: ReadPort
     refused: Signal
 
-    #: Rows between a grant and the consumer at full speed: 2 cycles in the memory, 1 until the
-    #: credit is back. The three above that let a reader run ahead of another one with
-    #: which it shares banks. Where it has run ahead by all, it rests for two rows: else it
-    #: could keep meeting the other in the same bank, and each time one of them would wait.
-    DEPTH = 6
-
     def __init__(self, config: TpuConfig, tag: ShapeLike):
         self._config, self._tag = config, tag
-        bits = row_bits(config)
+        bits = beat_bits(config)
         super().__init__({
             "i": In(stream.Signature(read_layout(config, tag))),
             "o": Out(stream.Signature(row_layout(config, tag))),
-            "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
-            "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
+            "ub": Out(ReadPortSignature(bits, config.ub_row_bits // config.fold)),
+            "acc": Out(ReadPortSignature(bits, config.acc_row_bits // config.fold)),
             "refused": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         m = Module()
+        depth = read_ahead(config.fold)
         m.submodules.agen = agen = AddressGenerator(config)
         layout = row_layout(config, self._tag)
         # Places follow one another over a power of two, at least one of which is free: so the queue
         # is empty just where they meet, and it needs no level beside the credits.
-        m.submodules.queue = queue = Memory(shape=layout, depth=1 << self.DEPTH.bit_length(),
+        m.submodules.queue = queue = Memory(shape=layout, depth=1 << depth.bit_length(),
                                             init=[])
         write, read = queue.write_port(), queue.read_port(domain="comb")
         active = Signal()
         kind, tag = Signal(RowKind), Signal(self._tag, reset_less=True)
-        credits = Signal(range(self.DEPTH + 1), init=self.DEPTH)
+        credits = Signal(range(depth + 1), init=depth)
         resting = Signal()
         may = Signal(init=1)  # credits > resting
         ask, granted, taken = Signal(), Signal(), Signal()
+        beats = Signal(beats_layout(config), name="beats", reset_less=True)
+        beat = Signal(len(beats.first), reset_less=True)
+        left = Signal(len(beats.more), reset_less=True)  # beats of this row behind this one
+        end = left == 0 if config.fold > 1 else Const(1)
+        last = agen.last & end
 
         m.d.comb += [
-            self.i.ready.eq(~active | (granted & agen.last)),
+            self.i.ready.eq(~active | (granted & last)),
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(self.i.payload.stream),
             agen.counts.eq(self.i.payload.counts),
             agen.ones.eq(self.i.payload.ones),
-            agen.step.eq(granted),
+            agen.step.eq(granted & end),
             ask.eq(active & may),
-            self.acc.addr.eq(agen.row),
+            self.acc.addr.eq(Cat(beat, agen.row)),
             self.acc.valid.eq(ask & (kind == RowKind.ACC)),
-            self.ub.addr.eq(agen.row),
+            self.ub.addr.eq(Cat(beat, agen.row)),
             self.ub.valid.eq(ask & ((kind == RowKind.UB_I8) | (kind == RowKind.UB_BF16))),
             granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
                        | (ask & (kind == RowKind.ZERO))),
@@ -135,8 +147,16 @@ class RowReader(wiring.Component):
         ]
         with m.If(agen.start):
             m.d.sync += [active.eq(1), kind.eq(self.i.payload.kind), tag.eq(self.i.payload.tag)]
-        with m.Elif(granted & agen.last):
+        with m.Elif(granted & last):
             m.d.sync += active.eq(0)
+        if config.fold > 1:
+            following = self.i.payload.beats
+            with m.If(agen.start):
+                m.d.sync += [beats.eq(following), beat.eq(following.first),
+                             left.eq(following.more)]
+            with m.Elif(granted):
+                m.d.sync += [beat.eq(Mux(end, beats.first, beat + ~beats.same)),
+                             left.eq(Mux(end, beats.more, left - 1))]
         rests = Signal()
         m.d.comb += rests.eq((credits == 0) | (resting & (credits == 1)))
         m.d.sync += [resting.eq(rests), may.eq(credits > rests)]
@@ -148,16 +168,16 @@ class RowReader(wiring.Component):
         arriving = delayed(m, granted, READ_LATENCY, name="arriving")[-1]
         halves, arrived_tag, arrived_last = (
             delayed(m, value, READ_LATENCY, name=name, reset_less=True)[-1] for name, value in (
-                ("bf16_", kind == RowKind.UB_BF16), ("tag", tag), ("last", agen.last)))
+                ("bf16_", kind == RowKind.UB_BF16), ("tag", tag), ("last", last)))
         arrived = write.data
-        lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
+        lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)
         m.d.comb += [arrived.tag.eq(arrived_tag), arrived.last.eq(arrived_last)]
-        for i in range(config.dim):
+        for i in range(config.lanes):
             word = lanes[i][:8].as_signed()
             if config.bf16:
                 word = Mux(halves, lanes[i] << 16, word)
-            # Where a memory gives no row, its data is zero.
+            # Where a memory gives nothing, its data is zero.
             m.d.comb += arrived.words[i].eq(acc[i] | word)
 
         waiting = Signal()

@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
+from celosia_hw.memory.ports import WritePort, WritePortSignature, beat_bits
 from celosia_hw.memory.reader import words_layout
 from celosia_hw.stream import Queue
 
@@ -13,7 +13,8 @@ __all__ = ["RowWriter", "result_layout"]
 
 
 def result_layout(config: TpuConfig) -> data.StructLayout:
-    """A row and where it goes: ``acc`` names the memory, ``last`` ends a command.
+    """A beat and where it goes: ``acc`` names the memory, ``row`` is the beat's address in it
+    (`celosia_hw.memory.ports.beat_bits`), ``last`` ends a command.
 
     ``skip``: nothing is written. ``error`` is that of the command, with ``last``.
 
@@ -21,36 +22,36 @@ def result_layout(config: TpuConfig) -> data.StructLayout:
     sign-extended, or bf16).
     """
     return data.StructLayout({
-        "acc": 1, "last": 1, "skip": 1, "error": 1, "row": row_bits(config),
+        "acc": 1, "last": 1, "skip": 1, "error": 1, "row": beat_bits(config),
         "words": words_layout(config),
     })
 
 
 class RowWriter(wiring.Component):
-    """Writes rows, in order, a row a cycle as long as the memory grants.
+    """Writes rows, in order, a beat a cycle as long as the memory grants.
 
-    A row is offered to the memory in the cycle in which it is taken where no other waits.
+    A beat is offered to the memory in the cycle in which it is taken where no other waits.
 
     Parameters
     ----------
     config
     depth
-        Rows that the writer holds: a power of two, at least 2.
+        Beats that the writer holds: a power of two, at least 2.
 
     Members
     -------
     i : In(stream of result_layout)
-        Rows; not ready where ``depth`` of them wait.
+        Beats; not ready where ``depth`` of them wait.
     ub, acc : Out(WritePortSignature)
         One of them asks at a time.
     written : Out(1)
-        A row was granted or skipped in this cycle.
+        A beat was granted or skipped in this cycle.
     done : Out(1)
-        A row with ``last`` was granted or skipped in the cycle before this one.
+        A beat with ``last`` was granted or skipped in the cycle before this one.
     error : Out(1)
-        With ``done``: the ``error`` of that row.
+        With ``done``: the ``error`` of that beat.
     refused : Out(1)
-        A row was offered in this cycle and not granted.
+        A beat was offered in this cycle and not granted.
     """
 
     i: stream.Interface
@@ -63,11 +64,11 @@ class RowWriter(wiring.Component):
 
     def __init__(self, config: TpuConfig, depth: int = 2):
         self._config, self._depth = config, depth
-        bits = row_bits(config)
+        bits = beat_bits(config)
         super().__init__({
             "i": In(stream.Signature(result_layout(config))),
-            "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
-            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "ub": Out(WritePortSignature(bits, config.ub_row_bits // config.fold)),
+            "acc": Out(WritePortSignature(bits, config.acc_row_bits // config.fold)),
             "written": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
         })
 
@@ -77,7 +78,7 @@ class RowWriter(wiring.Component):
         m.submodules.queue = queue = Queue(result_layout(config), self._depth)
         head = Signal(result_layout(config))
         waiting = Signal()  # the head has not been queued, or waits there
-        lanes = data.View(data.ArrayLayout(config.lane_bits, config.dim), self.ub.data)
+        lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         m.d.comb += [
             queue.i.payload.eq(self.i.payload),
             queue.i.valid.eq(self.i.valid & (queue.o.valid | ~self.written)),
@@ -89,7 +90,7 @@ class RowWriter(wiring.Component):
             self.acc.data.eq(head.words.as_value()),
             self.ub.valid.eq(waiting & ~head.acc & ~head.skip),
             self.ub.addr.eq(head.row),
-            *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.dim)),
+            *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.lanes)),
             self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
                             | (waiting & head.skip)),
             queue.o.ready.eq(self.written),

@@ -1,31 +1,39 @@
 """What the lanes are told about a row, and which of them use a part of the lane."""
 
-from amaranth.hdl import Value
+from amaranth.hdl import Signal, Value
 from amaranth.lib import data, enum
 
+from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst, Post, ReduceOp, VectorOp
 
-__all__ = ["LaneSource", "carried", "control_layout", "integer", "multiplies", "rounded",
-           "row_layout", "unspecial"]
+__all__ = ["LaneSource", "beat_words", "carried", "control_layout", "integer", "multiplies",
+           "rounded", "row_layout", "unspecial"]
 
 
 class LaneSource(enum.Enum, shape=3):
     """Where a lane takes a word from.
 
-    As the source of an operand, ``SELF`` is the word that the lane holds for it; as the source of
-    that held word, ``SELF`` leaves it as it is. ``P``, ``Q``: the lane's own word of a row;
-    ``P_LANE``, ``Q_LANE``: that of one lane of the row. ``SCALAR``: a value; as the source of a
-    held word, ``INDEX`` is that value plus the number of the lane, as the source of an operand it
-    is the word of the row in ``indexes``.
+    As the source of an operand, ``SELF`` is the word that the lane holds for it, the last one that
+    it took; as the source of that held word, ``SELF`` leaves it as it is. ``P``, ``Q``: the lane's
+    own word of a row; ``P_LANE``, ``Q_LANE``: that of one lane of the row. ``VALUE`` is the word in
+    ``indexes``, ``INDEX`` that plus the number of the lane: of operands, not of held words.
     """
 
     SELF = 0
     P = 1
     Q = 2
-    SCALAR = 3
+    VALUE = 3
     P_LANE = 4
     Q_LANE = 5
     INDEX = 6
+
+
+def beat_words(config: TpuConfig, name: str) -> list[Signal]:
+    """Registers of a lane for a word that it keeps: one for each beat of a row.
+
+    They go round by one with each beat that uses the word; the first is the newest.
+    """
+    return [Signal(32, name=f"{name}{beat or ''}", reset_less=True) for beat in range(config.fold)]
 
 
 def control_layout() -> data.StructLayout:

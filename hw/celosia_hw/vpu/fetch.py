@@ -120,16 +120,22 @@ class OperandFetch(wiring.Component):
             m.d.sync += [asked.eq(0), over.eq(0)]
 
         flags = [Mux(streams, flow, row) for flow, row in zip(flows, rows, strict=True)]
-        self._walk(m, self.p.payload, command, {"a": flags[0], "b": flags[1]}, "p",
-                   single=~streams | all_rows)
-        self._walk(m, self.q.payload, command, {"b": flags[0] & flags[1]}, "q", single=~streams)
+        p, q, fold = self.p.payload, self.q.payload, self._config.fold
+        self._walk(m, p, command, {"a": flags[0], "b": flags[1]}, "p", single=~streams | all_rows)
+        self._walk(m, q, command, {"b": flags[0] & flags[1]}, "q", single=~streams)
+        lane = len(p.tag.lane)
         with m.If(indexed):
-            m.d.comb += [self.q.payload.tag.move.eq(MoveTarget.INDEX), self.q.payload.ones[0].eq(1)]
+            m.d.comb += [q.tag.move.eq(MoveTarget.INDEX), q.ones[0].eq(1),
+                         q.beats.more.eq((command.counts.n0 - 1) >> lane)]
         with m.Switch(command.op):
             with m.Case(VectorOp.TRANSPOSE):
-                m.d.comb += self.p.payload.tag.move.eq(MoveTarget.TRANSPOSE)
+                m.d.comb += p.tag.move.eq(MoveTarget.TRANSPOSE)
             with m.Case(VectorOp.ROTATE):
-                m.d.comb += self.p.payload.tag.lane.eq(command.b_value)
+                # The first beat comes again behind the last one: each has words of two.
+                m.d.comb += [p.tag.lane.eq(command.b_value),
+                             p.beats.first.eq(command.b_value >> lane), p.beats.more.eq(fold)]
+                if fold > 1:
+                    m.d.comb += p.tag.move.eq(MoveTarget.ROTATE)
         table = self.table.payload
         m.d.comb += [
             table.scatter.eq(~gather), table.kind.eq(_row_kind(command.a_kind)),
@@ -138,8 +144,7 @@ class OperandFetch(wiring.Component):
         ]
         return m
 
-    @staticmethod
-    def _walk(m: Module, walk: data.View, command: data.View, wanted: dict[str, Value],
+    def _walk(self, m: Module, walk: data.View, command: data.View, wanted: dict[str, Value],
               port: str, *, single: Value) -> None:
         """Ask for the rows of the first operand that is wanted, or of c."""
 
@@ -153,7 +158,8 @@ class OperandFetch(wiring.Component):
         m.d.comb += [
             kind.eq(choose("_kind")), walk.kind.eq(_row_kind(kind)), walk.counts.eq(command.counts),
             walk.stream.as_value().eq(choose("")), walk.ones.eq(single.replicate(3)),
-            walk.tag.lane.eq(Mux(is_lane(kind), choose("_lane"), 0)),
+            Cat(walk.tag.lane, walk.beats.first).eq(Mux(is_lane(kind), choose("_lane"), 0)),
+            walk.beats.same.eq(is_lane(kind)), walk.beats.more.eq(self._config.fold - 1),
         ]
 
 

@@ -3,7 +3,7 @@
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.utils import ceil_log2, exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.vector import TABLE_LIMIT
@@ -41,11 +41,11 @@ class Indexer(wiring.Component):
     i : In(stream of table_layout)
         Gathers and scatters, in order.
     index : In(stream of a word, and ``last``)
-        Word ``lane`` of the foremost row of indexes, and whether that row is its command's last.
-        A word that is taken does not take the row.
+        Word ``lane`` of the foremost beat of a row of indexes, and whether that is its command's
+        last. A word that is taken does not take the beat.
     lane : Out
     over : Out(1)
-        With a word, the row is taken too.
+        With a word, the beat is taken too.
     walk : Out(stream of read_layout)
         Rows of tables.
     place : Out(stream of place_layout)
@@ -69,7 +69,7 @@ class Indexer(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(table_layout(config))),
             "index": In(stream.Signature(data.StructLayout({"word": 32, "last": 1}))),
-            "lane": Out(ceil_log2(config.dim)), "over": Out(1),
+            "lane": Out(exact_log2(config.lanes)), "over": Out(1),
             "walk": Out(stream.Signature(read_layout(config, tag_layout(config)))),
             "place": Out(stream.Signature(place_layout(config))),
             "gathering": Out(1), "detail": Out(32),
@@ -82,12 +82,15 @@ class Indexer(wiring.Component):
         valid, last = Signal(), Signal(reset_less=True)
         word = Signal(32, reset_less=True)
         bad, leaves, takes = Signal(), Signal(), Signal()
+        lane = Signal(ceil_log2(self._config.dim))  # in the row
+        row_over = lane == (table.indexes - 1)[:len(lane)]
 
         end = leaves & last
         m.d.comb += [
             self.i.ready.eq(~busy | end),
             self.gathering.eq(busy & ~table.scatter),
-            self.over.eq(self.lane == (table.indexes - 1)[:len(self.lane)]),
+            self.lane.eq(lane), self.over.eq(row_over | (lane[:len(self.lane)].all() if
+                                                         self._config.fold > 1 else 0)),
             # Behind the last index, the foremost row may be that of another command.
             self.index.ready.eq(busy & ((~valid) | (leaves & ~last))),
             takes.eq(self.index.valid & self.index.ready),
@@ -101,7 +104,7 @@ class Indexer(wiring.Component):
         m.d.comb += [
             walk.kind.eq(Mux(bad, RowKind.ZERO, table.kind)),
             walk.stream.base.eq(table.base + word), walk.stream.linear.eq(1),
-            walk.ones.eq(0b111), walk.tag.bad.eq(bad),
+            walk.ones.eq(0b111), walk.beats.more.eq(self._config.fold - 1), walk.tag.bad.eq(bad),
         ]
 
         with m.If(end):
@@ -110,8 +113,8 @@ class Indexer(wiring.Component):
             m.d.sync += [busy.eq(1), table.eq(self.i.payload)]
         with m.If(takes):
             m.d.sync += [valid.eq(1), word.eq(self.index.payload.word),
-                         last.eq(self.over & self.index.payload.last),
-                         self.lane.eq(Mux(self.over, 0, self.lane + 1))]
+                         last.eq(row_over & self.index.payload.last),
+                         lane.eq(Mux(row_over, 0, lane + 1))]
         with m.Elif(leaves):
             m.d.sync += valid.eq(0)
         with m.If(valid & bad & ~found):

@@ -1,8 +1,9 @@
 """Starts rows into the lanes."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import tree_latency
@@ -19,32 +20,35 @@ __all__ = ["Issue"]
 
 
 class Issue(wiring.Component):
-    """Holds an instruction while its rows go into the lanes, a row a cycle.
+    """Holds an instruction while its rows go into the lanes, a beat a cycle.
 
-    First takes the single rows (one cycle where there are one or two, another for a third), then a
-    row in each cycle in which both streams (of a scatter, the stream and the places) have one and
-    ``room``. An instruction follows the one before it without a gap; but one that does not use the
-    tree waits for ``tree_latency`` cycles behind one that does, so that results stay in order.
+    First takes the single rows (one or two together, then a third), then a beat in each cycle in
+    which both streams (of a scatter, the stream and the places) have one and ``room``. An
+    instruction follows the one before it without a gap; but one that does not use the tree waits
+    behind one that does, for ``tree_latency`` cycles and the beats of a row but one, so that
+    results stay in order.
 
     Members
     -------
     i : In(stream of vector_layout)
     p_valid, q_valid : In(1)
-        The readers offer a row.
+        The readers offer a beat.
     p_bad : In(1)
-        With ``p_valid``: the row stands for one that was gathered with a bad index.
+        With ``p_valid``: its row stands for one that was gathered with a bad index.
     p_ready, q_ready : Out(1)
         It is taken.
     place : In(stream of place_layout)
         Where the rows of a scatter go.
     room : In(1)
-        The result of one more row has a place.
+        The result of one more beat has a place.
     indexes, hold, select
         To the lanes.
+    beat : Out
+        The beat of its row that enters the lanes in this cycle.
     control : Out(control_layout)
-        Of the row that enters the lanes in this cycle, if ``control.valid``.
+        Of that beat, if ``control.valid``.
     target : Out(target_layout)
-        Of the same row.
+        Of the same.
     busy : Out(1)
         An instruction is held.
     """
@@ -60,6 +64,7 @@ class Issue(wiring.Component):
     indexes: list[Signal]
     hold: list[Signal]
     select: list[Signal]
+    beat: Signal
     control: data.View
     target: data.View
     busy: Signal
@@ -72,6 +77,7 @@ class Issue(wiring.Component):
             "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
             "indexes": Out(32).array(3),
             "hold": Out(LaneSource).array(3), "select": Out(LaneSource).array(3),
+            "beat": Out(exact_log2(config.fold)),
             "control": Out(control_layout()), "target": Out(target_layout(config)),
             "busy": Out(1),
         })
@@ -90,6 +96,7 @@ class Issue(wiring.Component):
             "reduce_op": ReduceOp,
             "scatter": 1, "grouped": 1,  # a line of rows becomes one row
             "tree": 1, "p": 1, "q": 1,  # uses the tree, and rows of P and Q
+            "once": 3,  # the operand is a value, comes with the first row and is held
         }), reset_less=True)
         hold = [Signal(LaneSource, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
         select = [Signal(LaneSource, name=f"select_{name}") for name in "abc"]
@@ -97,9 +104,11 @@ class Issue(wiring.Component):
         loading = Signal()
         first, lane = Signal(), Signal(len(self.target.lane))  # of the row in its group
         bad, was_bad = Signal(), Signal()
-        draining = Signal(range(tree_latency(config) + 1))
+        behind_tree = tree_latency(config) + config.fold - 1
+        draining = Signal(range(behind_tree + 1))
 
         load, issue = Signal(), Signal()
+        end = self.beat == config.fold - 1 if config.fold > 1 else Const(1)
         group_last, last = Signal(), Signal()
         m.d.comb += [
             load.eq(self.busy & loading & self.p_valid & (self.q_valid | ~first_q)),
@@ -108,9 +117,9 @@ class Issue(wiring.Component):
                      & (now.tree | (draining == 0))),
             self.p_ready.eq(load | (issue & now.p)),
             self.q_ready.eq((load & first_q) | (issue & now.q)),
-            self.place.ready.eq(issue & now.scatter),
-            group_last.eq(agen.line | ~now.grouped), last.eq(agen.last),
-            agen.step.eq(issue),
+            self.place.ready.eq(issue & now.scatter & end),
+            group_last.eq(agen.line | ~now.grouped), last.eq(agen.last & end),
+            agen.step.eq(issue & end),
             bad.eq(Mux(now.scatter, self.place.payload.bad, self.p_bad & now.p)),
             *(port.eq(source) for port, source in zip(self.select, select, strict=True)),
         ]
@@ -124,7 +133,7 @@ class Issue(wiring.Component):
             self.target.acc.eq(now.dst == Dst.ACC), self.target.last.eq(last),
             self.target.write.eq(group_last & ~(now.scatter & bad)),
             self.target.error.eq(was_bad | bad),
-            self.target.row.eq(Mux(now.scatter, self.place.payload.row, agen.row)),
+            self.target.row.eq(Cat(self.beat, Mux(now.scatter, self.place.payload.row, agen.row))),
             self.target.tree.eq(now.tree), self.target.collect.eq(now.reduce == Reduce.COLLECT),
             self.target.first.eq(first), self.target.lane.eq(lane), self.target.dst.eq(now.dst),
             self.target.reduce_op.eq(now.reduce_op),
@@ -132,17 +141,24 @@ class Issue(wiring.Component):
 
         with m.If(load):
             m.d.comb += [port.eq(source) for port, source in zip(self.hold, hold, strict=True)]
+        with m.If(load & end):
             m.d.sync += [*(source.eq(LaneSource.SELF) for source in hold[:2]), hold[2].eq(third),
                          first_q.eq(0), third.eq(LaneSource.SELF),
                          loading.eq(third != LaneSource.SELF)]
         with m.If(issue & now.tree):
-            m.d.sync += draining.eq(tree_latency(config))
+            m.d.sync += draining.eq(behind_tree)
         with m.Elif(draining != 0):
             m.d.sync += draining.eq(draining - 1)
-        with m.If(issue):
+        if config.fold > 1:
+            with m.If(load | issue):
+                m.d.sync += self.beat.eq(self.beat + 1)
+        with m.If(issue & end):
             m.d.sync += [first.eq(group_last), lane.eq(Mux(group_last, 0, lane + 1)),
                          was_bad.eq(was_bad | bad),
                          *(index.eq(index + 1) for index in self.indexes)]
+            for source, value in zip(select, now.once, strict=True):
+                with m.If(value):
+                    m.d.sync += source.eq(LaneSource.SELF)
         with m.If(issue & last):
             m.d.sync += self.busy.eq(0)
 
@@ -154,13 +170,12 @@ class Issue(wiring.Component):
         grouped = (command.reduce == Reduce.ROWS) | (command.reduce == Reduce.COLLECT)
         m.d.comb += agen.still.eq(grouped)
         with m.If(agen.start):
-            m.d.comb += [port.eq(source)
-                         for port, source in zip(self.hold, route.values, strict=True)]
             m.d.sync += [
                 *(now[name].eq(command[name])
                   for name in ("op", "post", "param", "reduce", "reduce_op")),
                 now.dst.eq(command.dst_kind), now.scatter.eq(command.op == VectorOp.SCATTER),
                 now.grouped.eq(grouped), now.p.eq(route.flow_p), now.q.eq(route.flow_q),
+                now.once.eq(route.once),
                 now.tree.eq((command.reduce == Reduce.LANES) | (command.reduce == Reduce.COLLECT)),
                 self.busy.eq(1), loading.eq(route.row_p), first_q.eq(route.row_q),
                 third.eq(route.third), was_bad.eq(0), first.eq(1), lane.eq(0),

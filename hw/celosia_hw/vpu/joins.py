@@ -14,6 +14,7 @@ from celosia_hw.fp.add import f32_add
 from celosia_hw.fp.compare import compare
 from celosia_hw.fp.wire import wire
 from celosia_hw.pipeline import Logic
+from celosia_hw.vpu.control import beat_words
 
 __all__ = ["STAGES", "join"]
 
@@ -57,10 +58,11 @@ def join_rows(m: Module, config: TpuConfig, valid: Value, reduce: Value, first: 
               reduce_op: Value, r: Value) -> dict[str, Value]:
     """``r``, or the join of the rows of its group so far."""
     # The row before is still at the end of this stage, however long ago it was.
-    before = Signal(32, name="joined_row", reset_less=True)
+    newest, *others = words = beat_words(config, "joined_row")
     with m.If(valid):
-        m.d.sync += before.eq(join(m, config, reduce_op, before, r, ~reduce | first))
-    return {"r": before}
+        m.d.sync += newest.eq(join(m, config, reduce_op, words[-1], r, ~reduce | first))
+        m.d.sync += [word.eq(before) for word, before in zip(others, words, strict=False)]
+    return {"r": newest}
 
 
 STAGES = {LaneStep.REDUCE: (Logic(join_rows, registered=True),)}

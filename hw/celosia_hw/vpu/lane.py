@@ -41,11 +41,11 @@ def stages(config: TpuConfig) -> Stages:
 class Lane(wiring.Component):
     """Makes a word of the result from a word of each operand.
 
-    Latency: ``lane_latency(config)`` cycles, throughput: a word a cycle. What is done in which
-    stage says :mod:`celosia.arch.lane`; each ends in registers, and none is longer than the fp32
-    adder that joins rows in one cycle. Registers of a part that the row does not use keep their
-    value. Of int8 results the bits that a lane of the unified buffer has are meaningful,
-    sign-extended; bf16 results come in the low half.
+    A row here is one beat of a folded row. Latency: ``lane_latency(config)`` cycles, throughput: a
+    word a cycle. What is done in which stage says :mod:`celosia.arch.lane`; each ends in registers,
+    and none is longer than the fp32 adder that joins rows in one cycle. Registers of a part that
+    the row does not use keep their value. Of int8 results the bits that a lane of the unified
+    buffer has are meaningful, sign-extended; bf16 results come in the low half.
 
     Where rows are reduced, each row's result is that of its group so far.
 
@@ -55,21 +55,19 @@ class Lane(wiring.Component):
         Low only in cycles in which no stage has a row and nothing is to be held. For simulators:
         the lane itself does not need it.
     number : In(8)
-        Number of the lane; constant.
+        Number of the lane in the row whose beat enters.
     p, q : In(32)
         Words of the two streams, meaningful where they are selected.
     p_lane, q_lane : In(32)
         Word of the one lane of P and Q that goes to all lanes, meaningful where it is selected. In
         one cycle, either this or the lane's own word of a stream is selected.
     indexes : In(32), three of them
-        Words of a, b, c of the row that enters where they are an index of rows; of the first row
-        after a ``hold`` of ``SCALAR`` or ``INDEX`` the value held.
+        Words of a, b, c of the row that enters where ``VALUE`` or ``INDEX`` selects them.
     hold : In(Source), three of them
-        Operand a, b, c stays, from now on or, if it is a value, from the next row on, what this
-        gives. Words of streams only while no row enters.
+        Operand a, b, c stays, from now on, what this gives: words of streams, only while no row
+        enters. Where a row has several beats, they are given one after the other.
     select : In(Source), three of them
-        Operands a, b, c of the row that enters in this cycle; not ``SCALAR``; a is not ``Q`` or
-        ``Q_LANE``.
+        Operands a, b, c of the row that enters in this cycle; a is not ``Q`` or ``Q_LANE``.
     control : In(control_layout), one for each stage
         control[k] belongs to the row that entered k cycles before.
     result : Out(32)

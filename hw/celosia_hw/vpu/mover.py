@@ -1,6 +1,6 @@
 """Between the first reader and the lanes: transposes and turns rows."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,17 +13,19 @@ __all__ = ["Mover", "moved_layout"]
 
 
 def moved_layout(config: TpuConfig) -> data.StructLayout:
-    """A row on its way to the lanes, and its tag's ``bad``."""
+    """A beat on its way to the lanes, and its tag's ``bad``."""
     return data.StructLayout({"words": words_layout(config), "bad": 1})
 
 
 class Mover(wiring.Component):
-    """Hands rows on in order, after what their tag says.
+    """Hands rows on in order, beat by beat, after what their tag says.
 
-    Rows pass, turned by their ``lane``, in the same cycle. Rows to be transposed come in tiles of
-    D; a tile's first row leaves two cycles after its last one has come, and a row behind a tile
-    waits until that has left. Throughput: a row a cycle, but for D + 1 cycles before the first tile
-    of a run.
+    Beats pass, turned by their ``lane``, in the same cycle. Rows to be transposed come in tiles of
+    D; a tile's first beat leaves two cycles after its last one has come, and a row behind a tile
+    waits until that has left. Of ``ROTATE`` come the beats of a row and the first of them again:
+    each leaves when the one behind it has come, and has the last ``lane`` words of that.
+    Throughput: a beat a cycle, but for the beats of a tile and one cycle before the first tile of a
+    run, and one before each row of ``ROTATE``.
 
     Members
     -------
@@ -50,13 +52,29 @@ class Mover(wiring.Component):
         amount = Mux(tiled, tiles.i_turn, tag.lane)
         turned = rotate(m, row.words.as_value(), amount, "turned")
         columns = rotate(m, tiles.o.payload.as_value(), tiles.o_turn, "column")
+        m.d.comb += tiles.i.payload.as_value().eq(turned)
+        absorbs: Value = Const(0)
+        if self._config.fold > 1:
+            absorbs, turned = self._rotate(m, turned)
         m.d.comb += [
             tiles.i.valid.eq(self.i.valid & tiled),
-            tiles.i.payload.as_value().eq(turned),
-            self.o.valid.eq(tiles.o.valid | (self.i.valid & ~tiled & tiles.empty)),
+            self.o.valid.eq(tiles.o.valid | (self.i.valid & ~tiled & ~absorbs & tiles.empty)),
             self.o.payload.words.as_value().eq(Mux(tiles.o.valid, columns, turned)),
             self.o.payload.bad.eq(tag.bad & ~tiles.o.valid),
             tiles.o.ready.eq(self.o.ready),
-            self.i.ready.eq(Mux(tiled, tiles.i.ready, self.o.ready & tiles.empty)),
+            self.i.ready.eq(Mux(tiled, tiles.i.ready, (absorbs | self.o.ready) & tiles.empty)),
         ]
         return m
+
+    def _rotate(self, m: Module, turned: Value) -> tuple[Value, Value]:
+        """Return whether the beat only waits for the one behind it, and what leaves else."""
+        tag, before = self.i.payload.tag, Signal.like(turned, name="before", reset_less=True)
+        number = Signal(range(self._config.fold + 1))  # of the beat in its row
+        rotates = tag.move == MoveTarget.ROTATE
+        with m.If(self.i.valid & self.i.ready & rotates):
+            m.d.sync += [before.eq(turned),
+                         number.eq(Mux(number == self._config.fold, 0, number + 1))]
+        joined = Cat(Mux(rotates & (lane + tag.lane < self._config.lanes),
+                         before.word_select(lane, 32), turned.word_select(lane, 32))
+                     for lane in range(self._config.lanes))
+        return rotates & (number == 0), joined

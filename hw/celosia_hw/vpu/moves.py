@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Module, Mux, Value
 from amaranth.lib import data, enum
-from amaranth.utils import ceil_log2
+from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.fp.wire import wire
@@ -14,26 +14,27 @@ _WORD = 32
 
 class MoveTarget(enum.Enum, shape=2):
     """Where the rows of a walk go: turned to the lanes, through the transposer, or (a gather's or a
-    scatter's indexes) to the indexer.
+    scatter's indexes) to the indexer. ``ROTATE``: turned over the beats of a folded row.
     """
 
     TURN = 0
     TRANSPOSE = 1
     INDEX = 2
+    ROTATE = 3
 
 
 def tag_layout(config: TpuConfig) -> data.StructLayout:
-    """What goes along with a row that was read.
+    """What goes along with a beat that was read.
 
-    ``lane``: the lane that is broadcast, or how far the row is turned, which brings that lane to
-    the place of lane 0; 0 for rows that are used as they are. ``bad``: it stands for a row that was
-    to be gathered by an index out of range.
+    ``lane``: the word of it that is broadcast, or how far its words are turned, which brings that
+    one to the first place; 0 for rows that are used as they are. ``bad``: its row stands for one
+    that was to be gathered by an index out of range.
     """
-    return data.StructLayout({"move": MoveTarget, "bad": 1, "lane": ceil_log2(config.dim)})
+    return data.StructLayout({"move": MoveTarget, "bad": 1, "lane": exact_log2(config.lanes)})
 
 
 def rotate(m: Module, words: Value, amount: Value, name: str) -> Value:
-    """Turn a row: word j of the result is word (j + ``amount``) mod D of ``words``.
+    """Turn words: word j of the result is word j + ``amount`` of ``words``, around.
 
     A level of multiplexers for each bit of ``amount``.
     """
@@ -44,7 +45,7 @@ def rotate(m: Module, words: Value, amount: Value, name: str) -> Value:
 
 
 def pick(m: Module, words: Value, lane: Value, name: str) -> Value:
-    """Word ``lane`` of a row."""
+    """Word ``lane`` of ``words``."""
     for bit in reversed(range(len(lane))):
         half = _WORD << bit
         words = wire(m, Mux(lane[bit], words[half:], words[:half]), f"{name}_{bit}")

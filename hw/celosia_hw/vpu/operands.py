@@ -11,7 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.lane import LaneStep
 from celosia_hw.fp.wire import wire
 from celosia_hw.pipeline import Logic
-from celosia_hw.vpu.control import LaneSource
+from celosia_hw.vpu.control import LaneSource, beat_words
 
 __all__ = ["STAGES", "load"]
 
@@ -31,29 +31,31 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> dict[str, Sig
     q = wire(m, Mux(used(LaneSource.Q_LANE), lane.q_lane, lane.q), "word_q")
     operands = {}
     for name, hold, select, value in zip("abc", lane.hold, lane.select, lane.indexes, strict=True):
-        # A value comes with the instruction's first row.
-        waits, numbered = Signal(name=f"waits_{name}"), Signal(name=f"numbered_{name}")
-        is_value = (hold == LaneSource.SCALAR) | (hold == LaneSource.INDEX)
-        with m.If(valid | is_value):
-            m.d.sync += [waits.eq(is_value), numbered.eq(hold == LaneSource.INDEX)]
         # Lanes share all of their sums with their numbers but the lowest bits.
-        low = wire(m, value[:bits] + Mux(waits & numbered, lane.number[:bits], 0), f"{name}_low")
+        low = wire(m, value[:bits] + Mux(select == LaneSource.INDEX, lane.number[:bits], 0),
+                   f"{name}_low")
         takes = [wire(m, Cat((hold == source) | (valid & (select == source))
                              for source in sources).any(), f"{name}_from_{port}")
                  for port, sources in (("p", (LaneSource.P, LaneSource.P_LANE)),
                                        ("q", (LaneSource.Q, LaneSource.Q_LANE)))]
-        indexed = wire(m, valid & (waits | (select == LaneSource.INDEX)), f"{name}_from_index")
+        indexed = wire(m, valid & ((select == LaneSource.VALUE) | (select == LaneSource.INDEX)),
+                       f"{name}_from_index")
         words = [p, q, Cat(low[:bits], value[bits:]),
                  Cat(low[:bits], (value[bits:] + 1)[:32 - bits])]
         enables = [*takes, indexed & ~low[bits], indexed & low[bits]]
         if name == "a":  # never from Q
             del words[1], enables[1]
-        operand = Signal(32, name=f"operand_{name}", reset_less=True)
-        with m.If(Cat(*takes, indexed).any()):
-            m.d.sync += operand.eq(reduce(or_, (
+        takes = wire(m, Cat(*takes, indexed).any(), f"{name}_takes")
+        operands[name], *held = beat_words(config, f"operand_{name}")
+        if held:
+            words.append(held[0])
+            enables.append(~takes)
+        with m.If(takes | (valid if held else 0)):
+            m.d.sync += operands[name].eq(reduce(or_, (
                 Mux(wire(m, enable, f"{name}_takes_{k}"), word, 0)
                 for k, (word, enable) in enumerate(zip(words, enables, strict=True)))))
-        operands[name] = operand
+            m.d.sync += [word.eq(after) for word, after in
+                         zip(held, (*held[1:], operands[name]), strict=False)]
     return operands
 
 

@@ -18,8 +18,6 @@ class OperandRoute(wiring.Component):
     -------
     op : In(VectorOp), kinds : In(Src), three of them
         The operation; the kinds of operands a, b, c.
-    values : Out(LaneSource), three of them
-        What the lanes hold for an operand from the beginning: ``SCALAR`` or ``INDEX``.
     rows : Out(LaneSource), three of them
         Where an operand that is one of the first two single rows comes from.
     third : Out(LaneSource)
@@ -27,28 +25,30 @@ class OperandRoute(wiring.Component):
     row_p, row_q : Out(1)
         A single row comes from P; from Q, too.
     flows : Out(LaneSource), three of them
-        Where an operand that is a row for each row of the walk comes from.
+        Where an operand that is a row for each row of the walk comes from, or a value.
+    once : Out(3)
+        The operand is a value for the first row, which is then held.
     flow_p, flow_q : Out(1)
         Such a row comes from P; from Q, too.
     """
 
     op: Signal
     kinds: list[Signal]
-    values: list[Signal]
     rows: list[Signal]
     third: Signal
     row_p: Signal
     row_q: Signal
     flows: list[Signal]
+    once: Signal
     flow_p: Signal
     flow_q: Signal
 
     def __init__(self):
         sources = Out(LaneSource).array(3)
         super().__init__({
-            "op": In(VectorOp), "kinds": In(Src).array(3), "values": sources, "rows": sources,
+            "op": In(VectorOp), "kinds": In(Src).array(3), "rows": sources,
             "third": Out(LaneSource), "row_p": Out(1), "row_q": Out(1), "flows": sources,
-            "flow_p": Out(1), "flow_q": Out(1),
+            "once": Out(3), "flow_p": Out(1), "flow_q": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -66,12 +66,13 @@ class OperandRoute(wiring.Component):
             self.third.eq(Mux(three, Mux(is_lane(self.kinds[2]), LaneSource.P_LANE, LaneSource.P),
                               LaneSource.SELF)),
         ]
-        for kind, value, flow, port in zip(self.kinds, self.values, self.flows, flow_ports,
-                                           strict=True):
+        for kind, once, flow, port in zip(self.kinds, self.once, self.flows, flow_ports,
+                                          strict=True):
+            scalar, index = kind == Src.SCALAR, kind == Src.LANE_INDEX
             m.d.comb += [
-                value.eq(Mux(kind == Src.SCALAR, LaneSource.SCALAR,
-                             Mux(kind == Src.LANE_INDEX, LaneSource.INDEX, LaneSource.SELF))),
-                flow.eq(Mux(kind == Src.ROW_INDEX, LaneSource.INDEX, port)),
+                once.eq(scalar | index),
+                flow.eq(Mux(index, LaneSource.INDEX,
+                            Mux(scalar | (kind == Src.ROW_INDEX), LaneSource.VALUE, port))),
             ]
         return m
 

@@ -1,19 +1,24 @@
-"""The vector unit: rows of D lanes of 32 bits, a row a cycle."""
+"""The vector unit: rows of D lanes of 32 bits, a row a cycle or a part of one."""
 
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
-from amaranth.utils import ceil_log2
+from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.lane import lane_latency, tree_latency
+from celosia.arch.lane import in_flight, lane_latency
 from celosia.arch.registers import Activity
 from celosia_hw.commands import UnitSignature, vector_layout
 from celosia_hw.grid import Grid
-from celosia_hw.memory.ports import ReadPort, ReadPortSignature, WritePort, WritePortSignature
-from celosia_hw.memory.ports import row_bits as address_bits
+from celosia_hw.memory.ports import (
+    ReadPort,
+    ReadPortSignature,
+    WritePort,
+    WritePortSignature,
+    beat_bits,
+)
 from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from celosia_hw.stream import delayed, outstanding
@@ -39,9 +44,13 @@ class VectorUnit(wiring.Component):
                     |  \-> indexer (-> P reader, -> issue)
                      \-> issue ----------------^ (control and target go along with the row)
 
+    A row goes through in ``config.fold`` beats of ``config.lanes`` words, in order; what is said of
+    rows here is for one beat, and of their beats where there are more.
+
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
     gap but a cycle for its single rows (two where there are three), ``tree_latency(config)`` cycles
-    from one that joins lanes to one that does not, and D + 1 where transposed rows begin. Reads run
+    from one that joins lanes to one that does not, and D + 1 where transposed rows begin. A folded
+    row that is rotated takes a cycle more. Reads run
     ahead of the lanes, into the next instruction too, so instructions that are in the unit together
     must not conflict; the scoreboard sees to it. Rows enter the lanes only while the writer has
     room for all that are in them: nothing in the lanes ever stops. The first row is written
@@ -72,22 +81,21 @@ class VectorUnit(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        bits = address_bits(config)
-        ub = ReadPortSignature(bits, config.ub_row_bits)
-        acc = ReadPortSignature(bits, config.acc_row_bits)
+        bits = beat_bits(config)
+        ub_bits, acc_bits = config.ub_row_bits // config.fold, config.acc_row_bits // config.fold
+        ub, acc = ReadPortSignature(bits, ub_bits), ReadPortSignature(bits, acc_bits)
         super().__init__({
             "port": In(UnitSignature(vector_layout(config))),
             "ub_p": Out(ub), "ub_q": Out(ub), "acc_p": Out(acc), "acc_q": Out(acc),
-            "ub_write": Out(WritePortSignature(bits, config.ub_row_bits)),
-            "acc_write": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "ub_write": Out(WritePortSignature(bits, ub_bits)),
+            "acc_write": Out(WritePortSignature(bits, acc_bits)),
         })
 
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         port: Any = self.port
         latency = lane_latency(config)
-        # The latency, a cycle to queue and one to credit; more are for refused writes.
-        depth = 1 << ceil_log2(latency + tree_latency(config) + 2)
+        depth = in_flight(config)
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
         m.submodules.indexer = indexer = Indexer(config)
@@ -137,7 +145,7 @@ class VectorUnit(wiring.Component):
                           enables=[control.valid for control in controls])
 
         m.submodules.lanes = lanes = Grid(
-            lambda: Lane(config), module="vpu_lane", cols=config.dim,
+            lambda: Lane(config), module="vpu_lane", cols=config.lanes,
             shared=("active", "p_lane", "q_lane", "indexes", "hold", "select",
                     "control"), active="active")
         ports = lanes.members
@@ -147,7 +155,9 @@ class VectorUnit(wiring.Component):
             ports["q"].eq(q.o.payload.words.as_value()),
             ports["p_lane"].eq(mover.o.payload.words[0]),  # the row is turned to it
             ports["q_lane"].eq(q_word),
-            ports["number"].eq(Cat(Const(lane, 8) for lane in range(config.dim))),
+            *(ports["number"].word_select(lane, 8).eq(
+                Cat(Const(lane, exact_log2(config.lanes)), issue.beat))
+              for lane in range(config.lanes)),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
                 ("indexes", issue.indexes), ("hold", issue.hold),
                 ("select", issue.select), ("control", controls[:-1]))

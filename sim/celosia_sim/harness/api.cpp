@@ -53,7 +53,8 @@ void celosia_write_memory(Chip* chip, uint64_t address, const uint8_t* from, uin
 uint64_t celosia_rows(Chip* chip, const char* memory, uint64_t* row_bytes) {
     uint64_t rows = 0;
     for (const Bank& bank : chip->banks())
-        if (!std::strcmp(bank.memory, memory)) rows += bank.depth, *row_bytes = bank.row_bytes;
+        if (!std::strcmp(bank.memory, memory) && bank.part == 0)
+            rows += bank.depth, *row_bytes = bank.row_bytes();
     return rows;
 }
 
@@ -63,9 +64,8 @@ void celosia_peek(Chip* chip, const char* memory, uint64_t row, uint64_t n, uint
         if (!std::strcmp(bank.memory, memory))
             for (uint64_t i = 0; i < n; i++)
                 if ((row + i) % CELOSIA_NUM_BANKS == static_cast<uint64_t>(bank.index))
-                    std::memcpy(into + i * bank.row_bytes,
-                                bank.rows + (row + i) / CELOSIA_NUM_BANKS * bank.stride,
-                                bank.row_bytes);
+                    std::memcpy(into + i * bank.row_bytes() + bank.part * bank.bytes,
+                                bank.at((row + i) / CELOSIA_NUM_BANKS), bank.bytes);
 }
 
 void celosia_poke(Chip* chip, const char* memory, uint64_t row, uint64_t n, const uint8_t* from) {
@@ -73,8 +73,8 @@ void celosia_poke(Chip* chip, const char* memory, uint64_t row, uint64_t n, cons
         if (!std::strcmp(bank.memory, memory))
             for (uint64_t i = 0; i < n; i++)
                 if ((row + i) % CELOSIA_NUM_BANKS == static_cast<uint64_t>(bank.index))
-                    std::memcpy(bank.rows + (row + i) / CELOSIA_NUM_BANKS * bank.stride,
-                                from + i * bank.row_bytes, bank.row_bytes);
+                    std::memcpy(bank.at((row + i) / CELOSIA_NUM_BANKS),
+                                from + i * bank.row_bytes() + bank.part * bank.bytes, bank.bytes);
 }
 
 int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t last) {

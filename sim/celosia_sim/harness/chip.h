@@ -27,7 +27,11 @@ struct Bank {
     const char* memory;
     int index;
     uint8_t* rows;
-    uint64_t depth, stride, row_bytes;  // stride: bytes between rows of the array in this process
+    uint64_t depth, stride, bytes;  // stride: bytes between rows of the array in this process
+    uint64_t part, parts;           // which part of a row the array has, of how many
+
+    uint64_t row_bytes() const { return bytes * parts; }
+    uint8_t* at(uint64_t row) const { return rows + row * stride; }
 };
 
 class Chip {

@@ -1,6 +1,7 @@
 """What a board is to the tools: its device, its clock, its memory; and what they are given."""
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 from celosia.arch.config import TpuConfig
@@ -89,6 +90,8 @@ class Board:
         The board's bitstream is built and nothing more is claimed of it.
     chips
         What can be built for it; the first one that a preset can be is, where none is asked for.
+    lanes
+        Lanes of the vector unit by preset, where they are fewer than the preset's.
     """
 
     name: str
@@ -109,6 +112,13 @@ class Board:
     series: str = ""
     build_only: bool = False
     chips: tuple[ChipKind, ...] = ("compact",)
+    lanes: Mapping[str, int] = field(default_factory=dict)
+
+    def folded(self, config: TpuConfig) -> TpuConfig:
+        """Return a chip with the lanes that it has on this board; one already folded as it is."""
+        if config.fold > 1 or config.name not in self.lanes:
+            return config
+        return replace(config, lanes=self.lanes[config.name])
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ class TpuConfig:
         Instructions that the scoreboard holds at once: a power of two, 2..32.
     ibuf
         Instructions that the instruction buffer holds: a power of two, 16..1024.
+    lanes
+        Lanes of the vector unit: ``dim``, or ``dim // 2`` or ``dim // 4``, through which a row
+        passes in 2 or 4 beats. Programs do not see it. 0: ``dim``.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class TpuConfig:
     bus_bytes: int
     window: int = 8
     ibuf: int = 64
+    lanes: int = 0
 
     def __post_init__(self) -> None:
         """Check every field against its range."""
@@ -81,6 +85,16 @@ class TpuConfig:
                  "a power of two from 2 to 32", self.window)
         _require(_is_power_of_two(self.ibuf) and 16 <= self.ibuf <= 1024, "ibuf",
                  "a power of two from 16 to 1024", self.ibuf)
+        if self.lanes == 0:
+            object.__setattr__(self, "lanes", self.dim)
+        widths = [self.dim // fold for fold in (1, 2, 4) if fold <= self.dim]
+        _require(isinstance(self.lanes, int) and self.lanes in widths, "lanes",
+                 f"one of {', '.join(map(str, widths))}", self.lanes)
+
+    @property
+    def fold(self) -> int:
+        """Beats in which a row passes the vector unit: 1, 2 or 4."""
+        return self.dim // self.lanes
 
     @property
     def lane_bits(self) -> int:
@@ -119,9 +133,10 @@ class TpuConfig:
 
     @property
     def fingerprint(self) -> int:
-        """32 bits that two chips share only if every field but the name is equal."""
+        """32 bits that two chips share only if all that programs can see of them is equal."""
         fields = dataclasses.asdict(self)
-        del fields["name"]
+        for name in ("name", "lanes"):
+            del fields[name]
         text = ";".join(f"{key}={value}" for key, value in sorted(fields.items()))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
 

@@ -1,10 +1,10 @@
-"""Stages of the vector unit: what a row goes through, a cycle each."""
+"""Stages of the vector unit: what a beat of a row goes through, a cycle each."""
 
 from enum import Enum
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["LaneStep", "lane_latency", "lane_stages", "tree_latency"]
+__all__ = ["LaneStep", "in_flight", "lane_latency", "lane_stages", "read_ahead", "tree_latency"]
 
 
 class LaneStep(Enum):
@@ -61,3 +61,22 @@ def lane_latency(config: TpuConfig) -> int:
 def tree_latency(config: TpuConfig) -> int:
     """Cycles from the lanes' result to what joins them: a level of joins each, one to broadcast."""
     return config.dim.bit_length()
+
+
+def in_flight(config: TpuConfig) -> int:
+    """Beats that may be between the lanes' entrance and the memories, a power of two.
+
+    The latencies, a cycle to queue and one to credit; more are for refused writes.
+    """
+    return 1 << (lane_latency(config) + tree_latency(config) + 1).bit_length()
+
+
+def read_ahead(fold: int) -> int:
+    """Beats that each of the two readers may be ahead of the lanes, of rows of ``fold`` beats.
+
+    At full speed three are under way: two cycles in the memory, one until the credit is back. The
+    beats of three rows above that let a reader run ahead of the other one, with which it shares
+    banks. Where it has run ahead by all, it rests for two beats: else it could keep meeting the
+    other in the same bank, and each time one of them would wait.
+    """
+    return 3 + 3 * fold

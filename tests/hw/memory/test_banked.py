@@ -81,6 +81,46 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
     assert refusals > 0 or (readers, writers) == (1, 1)
 
 
+@pytest.mark.parametrize("parts", [2, 4])
+def test_narrow_ports_have_a_part_of_a_row(parts):
+    """Against a plain array: two wide and two narrow ports each way, none of them in its way."""
+    rows, width = 16, 16
+    names = ["wide", "narrow", "slim"]
+    memory = BankedMemory(rows, 4, width, names, names, parts=parts, narrow=("narrow", "slim"))
+    rng, bits = random.Random(parts), width // parts
+    contents = [[0] * parts for _ in range(rows)]
+
+    async def main(ctx):
+        due = {}  # by cycle and port
+        for cycle in range(400):
+            reading, writes = [], []
+            for kind, ports in (("read", memory.read), ("write", memory.write)):
+                for index, port in enumerate(ports):
+                    row, part = rng.randrange(rows), rng.randrange(parts)
+                    ctx.set(port.valid, rng.random() < 0.6)
+                    ctx.set(port.addr, row * parts + part if index else row)
+                    places = [(row, part)] if index else [(row, k) for k in range(parts)]
+                    if kind == "write":
+                        value = rng.getrandbits(len(port.data))
+                        ctx.set(port.data, value)
+                        writes.append((port, places, value))
+                    else:
+                        reading.append((index, port, places))
+            for index, port, places in reading:
+                assert ctx.get(port.data) == due.pop((cycle, index), 0)
+                if ctx.get(port.valid) and ctx.get(port.ready):
+                    due[cycle + READ_LATENCY, index] = sum(
+                        contents[row][part] << bits * k for k, (row, part) in enumerate(places))
+            for port, places, value in writes:
+                if ctx.get(port.valid) and ctx.get(port.ready):
+                    for k, (row, part) in enumerate(places):
+                        contents[row][part] = value >> bits * k & (1 << bits) - 1
+            await ctx.tick()
+        assert any(map(any, contents))
+
+    simulate(memory, main)
+
+
 def test_ports_and_their_conflicts_have_names():
     memory = BankedMemory(8, 3, 4, ["first", "second"], ["only"])
 

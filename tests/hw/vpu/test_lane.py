@@ -1,31 +1,35 @@
 """Where a lane takes its operands from. (What it makes of them: tests/rtl/test_lanes.py.)"""
 
 import random
+from dataclasses import replace
 
+import pytest
 from amaranth.sim import Simulator
 
 from celosia.arch.lane import lane_latency
 from celosia.arch.vector import Dst, VectorOp
 from celosia_hw.vpu.control import LaneSource
 from celosia_hw.vpu.lane import Lane
-from hw.vpu_bench import INT8
+from hw.vpu_bench import INT8, WIDE_INT8
 
 CYCLES = 300
-NUMBER = 1
-VALUES = (LaneSource.SCALAR, LaneSource.INDEX)
+VALUES = (LaneSource.VALUE, LaneSource.INDEX)
 
 
-def test_every_source_of_every_operand():
+@pytest.mark.parametrize("config", [INT8, replace(WIDE_INT8, lanes=2), replace(WIDE_INT8, lanes=1)],
+                         ids=lambda config: f"{config.fold}-beats")
+def test_every_source_of_every_operand(config):
     rng = random.Random(0)
-    dut, latency = Lane(INT8), lane_latency(INT8)
+    dut, latency = Lane(config), lane_latency(config)
     history, results, expected = [], [], {}
 
     async def bench(ctx):
-        words = [0, 0, 0]
-        kinds = [LaneSource.SELF] * 3  # values that the next row brings
+        # The word of each operand that was taken for each beat, the oldest first.
+        kept = [[0] * config.fold for _ in range(3)]
         ctx.set(dut.active, 1)
-        ctx.set(dut.number, NUMBER)
         for cycle in range(CYCLES + latency):
+            number = rng.randrange(config.dim)
+            ctx.set(dut.number, number)
             ports = {name: rng.getrandbits(32) for name in ("p", "q", "p_lane", "q_lane")}
             for name, value in ports.items():
                 ctx.set(getattr(dut, name), value)
@@ -36,29 +40,20 @@ def test_every_source_of_every_operand():
             for k in range(3):
                 flows = [source for source in rows if k or source.name.startswith("P")]
                 index = rng.choice([0, rng.getrandbits(32), 0xFFFFFFFF])
-                hold = rng.choice([*VALUES, *[LaneSource.SELF] * 4] if valid else
-                                  [*VALUES, *flows, *[LaneSource.SELF] * 4])
-                select = rng.choice([LaneSource.SELF, LaneSource.INDEX, *flows])
-                if kinds[k] != LaneSource.SELF:
-                    select = LaneSource.SELF
-                    if not valid and hold in flows:
-                        hold = LaneSource.SELF
+                hold = LaneSource.SELF
+                if not valid:
+                    hold = rng.choice([*flows, *[LaneSource.SELF] * 4])
+                select = rng.choice([*[LaneSource.SELF] * 3, *VALUES, *flows])
                 for port, value in ((dut.indexes, index), (dut.hold, hold), (dut.select, select)):
                     ctx.set(port[k], value)
-                if valid:
-                    number = NUMBER if kinds[k] == LaneSource.INDEX else 0
-                    index = (index + number) % (1 << 32)
-                    source = LaneSource.INDEX if kinds[k] != LaneSource.SELF else select
-                    words[k] = {LaneSource.SELF: words[k], LaneSource.INDEX: index, **rows}[source]
-                elif hold in rows:
-                    words[k] = rows[hold]
-                if hold in VALUES:
-                    kinds[k] = hold
-                elif valid:
-                    kinds[k] = LaneSource.SELF
+                source = select if valid else hold
+                word = {LaneSource.SELF: kept[k][0], LaneSource.VALUE: index,
+                        LaneSource.INDEX: (index + number) % (1 << 32), **rows}[source]
+                if valid or source != LaneSource.SELF:
+                    kept[k] = [*kept[k][1:], word]
             # In most rows only one operand shows.
             op = rng.choice([VectorOp.MOV, VectorOp.XOR, VectorOp.SELECT])
-            a, b, c = words
+            a, b, c = (words[-1] for words in kept)
             if valid:
                 expected[cycle] = {VectorOp.MOV: a, VectorOp.XOR: a ^ b,
                                    VectorOp.SELECT: b if a else c}[op]

@@ -13,7 +13,7 @@ from celosia_hw.vpu.tree import LaneTree
 from hw.vpu_bench import BOTH, CORNERS, INT8
 
 
-@pytest.mark.parametrize("config", [replace(BOTH, dim=8), replace(INT8, dim=16)],
+@pytest.mark.parametrize("config", [replace(BOTH, dim=8, lanes=0), replace(INT8, dim=16, lanes=0)],
                          ids=lambda c: f"{c.name}-{c.dim}")
 def test_rows_of_words_with_gaps(config):
     tree, rng = LaneTree(config), random.Random(1)

@@ -27,6 +27,10 @@ GOOD = {"name": "tiny", "dim": 4, "int8": True, "bf16": False, "ub_rows": 64, "a
     ({"bus_bytes": 256}, "bus_bytes must be a power of two from 4 to 128, not 256"),
     ({"window": 64}, "window must be a power of two from 2 to 32, not 64"),
     ({"ibuf": 8}, "ibuf must be a power of two from 16 to 1024, not 8"),
+    ({"lanes": 3}, "lanes must be one of 4, 2, 1, not 3"),
+    ({"lanes": 8}, "lanes must be one of 4, 2, 1, not 8"),
+    ({"lanes": 2.0}, "lanes must be one of 4, 2, 1, not 2.0"),
+    ({"dim": 2, "lanes": 4}, "lanes must be one of 2, 1, not 4"),
 ])
 def test_errors(change, message):
     with pytest.raises(ValueError, match=f"^TpuConfig.{re.escape(message)}$"):
@@ -43,11 +47,18 @@ def test_sizes():
     assert preset("v2").formats == ("bf16",)
 
 
-def test_fingerprint_tells_every_field_but_the_name():
+def test_a_row_passes_the_lanes_in_beats():
+    assert TpuConfig(**GOOD) == TpuConfig(**GOOD, lanes=4)
+    assert [TpuConfig(**GOOD, lanes=lanes).fold for lanes in (0, 4, 2, 1)] == [1, 1, 2, 4]
+    assert all(config.fold == 1 for config in PRESETS.values())
+
+
+def test_fingerprint_tells_what_programs_see():
     base = TpuConfig(**GOOD)
     assert dataclasses.replace(base, name="other").fingerprint == base.fingerprint
-    changes = [{"dim": 2}, {"bf16": True}, {"ub_rows": 128}, {"acc_rows": 32}, {"bus_bytes": 8},
-               {"window": 4}, {"ibuf": 32}]
+    assert dataclasses.replace(base, lanes=1).fingerprint == base.fingerprint
+    changes = [{"dim": 2, "lanes": 0}, {"bf16": True}, {"ub_rows": 128}, {"acc_rows": 32},
+               {"bus_bytes": 8}, {"window": 4}, {"ibuf": 32}]
     prints = {dataclasses.replace(base, **change).fingerprint for change in changes}
     assert len(prints | {base.fingerprint}) == len(changes) + 1
 

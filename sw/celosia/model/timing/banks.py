@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from celosia.arch.config import BANKS
+from celosia.arch.lane import read_ahead
 from celosia.arch.streams import Stream
 
 __all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
@@ -12,16 +13,16 @@ __all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repe
 #: On-chip rows of a transfer: groups of an external row, strides mod BANKS, cycles of a row.
 Walk = tuple[int, int, int, int]
 
-#: Of the two readers of the vector unit (hw/celosia_hw/memory/reader.py): rows between a grant and
-#: its use, and rows that a reader may be ahead.
-_LATENCY, _DEPTH = 2, 6
+#: Of the two readers of the vector unit (hw/celosia_hw/memory/reader.py): cycles between a grant
+#: and its use.
+_LATENCY = 2
 #: Rows that are played; a longer walk goes on as it was.
 _PLAYED = 256
 #: Cycles from one addition to an accumulator row to the next one to the same row.
 _REPEAT = 4
 
 
-def lost_by_pair(p: Stream, q: Stream) -> tuple[int, int]:
+def lost_by_pair(p: Stream, q: Stream, fold: int = 1) -> tuple[int, int]:
     """Cycles that two streams of one memory lose to each other, read in step by the vector unit.
 
     Of two rows in one bank the first stream gets its own; the second one waits. Where both step to
@@ -32,6 +33,8 @@ def lost_by_pair(p: Stream, q: Stream) -> tuple[int, int]:
     ----------
     p, q
         Streams of the same shape.
+    fold
+        Beats of a row, each of which is a read of its own.
 
     Returns
     -------
@@ -39,12 +42,12 @@ def lost_by_pair(p: Stream, q: Stream) -> tuple[int, int]:
         Cycles that the first rows come later, and cycles that all rows take longer.
     """
     if p.length == 1:
-        return int((p.base - q.base) % BANKS == 0), 0
+        return fold * ((p.base - q.base) % BANKS == 0), 0
     strides = p.strides, q.strides
     if all(_linear(stream) for stream in (p, q)):
-        return int((p.base - q.base) % BANKS == 0), 0
+        return fold * ((p.base - q.base) % BANKS == 0), 0
     return _played(p.counts, *((tuple(s % BANKS for s in stride)) for stride in strides),
-                   (q.base - p.base) % BANKS)
+                   (q.base - p.base) % BANKS, fold)
 
 
 def _linear(stream: Stream) -> bool:
@@ -87,7 +90,7 @@ def walked(chip: Stream, cycles: int) -> Walk:
 
 
 @lru_cache(maxsize=1 << 12)
-def lost_beside(walk: Walk, step: int) -> float:
+def lost_beside(walk: Walk, step: int, fold: int = 1) -> float:
     """Cycles that a transfer loses in a cycle beside another stream, which has the first right.
 
     Parameters
@@ -95,7 +98,9 @@ def lost_beside(walk: Walk, step: int) -> float:
     walk
         The transfer, by :func:`walked`.
     step
-        Rows from one row of the other stream, a row a cycle, to the next.
+        Rows from one row of the other stream to the next.
+    fold
+        Cycles of each of its rows.
     """
     groups, inner, outer, cycles = walk
     other = due = written = lost = 0
@@ -107,17 +112,21 @@ def lost_beside(walk: Walk, step: int) -> float:
             else:
                 written += 1
                 due = cycle + cycles
-        other += step
+        if cycle % fold == fold - 1:
+            other += step
     return lost / _PLAYED
 
 
 @lru_cache(maxsize=1 << 12)
 def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
-            apart: int) -> tuple[int, int]:
+            apart: int, fold: int) -> tuple[int, int]:
     """Play the two readers, cycle by cycle."""
+    depth = read_ahead(fold)
     rows = counts[0] * counts[1] * counts[2]
     played = min(rows, _PLAYED)
-    banks = _banks(counts, p, 0, played), _banks(counts, q, apart, played)
+    banks = [[bank for bank in _banks(counts, strides, base, played) for _ in range(fold)]
+             for strides, base in ((p, 0), (q, apart))]
+    rows, played = rows * fold, played * fold
     asked, came = [0, 0], ([0] * played, [0] * played)
     resting = [False, False]
     cycle = used = 0
@@ -125,7 +134,7 @@ def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
         taken = -1
         for i in (0, 1):
             at = asked[i]
-            credits = _DEPTH - (at - used)
+            credits = depth - (at - used)
             now_resting = resting[i]
             resting[i] = credits == 0 or (credits == 1 and now_resting)
             if at < played and credits > now_resting and banks[i][at] != taken:

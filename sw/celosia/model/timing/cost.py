@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
-from celosia.arch.lane import lane_latency, tree_latency
+from celosia.arch.lane import in_flight, lane_latency, tree_latency
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
@@ -22,6 +22,7 @@ __all__ = ["HANDOVER", "LOAD", "Cost", "Timing", "cost"]
 #: and drain.
 LOAD, _STORE, _MATMUL, _VECTOR = 14, 16, 6, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
+_CREDIT = 1  # from a beat's result until its place is free
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 #: From the end of a command until one of another unit may start that waited for it.
@@ -130,17 +131,25 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
             streams.append((SRC_MEM[source.kind], source.stream))
         elif source.kind in ROW_SRCS:
             rows += 1
-    occupied = command.length + (rows > 0) + (rows > 2)
-    latency = occupied + lane_latency(config) + _VECTOR + _FLOATING * config.bf16
+    fold = config.fold
+    occupied = command.length * fold + ((rows > 0) + (rows > 2)) * fold
+    if command.op == VectorOp.ROTATE and fold > 1:
+        occupied += command.length  # the first beat of each row once more
+    through = lane_latency(config) + _VECTOR + _FLOATING * config.bf16
     if command.reduce >= Reduce.LANES:
-        latency += tree_latency(config)
+        behind = tree_latency(config) + fold - 1
+        # A beat's place is free again when the last one of its row has been through the tree.
+        occupied += max(lane_latency(config) + behind + _CREDIT - in_flight(config), 0) * (
+            command.length * fold // in_flight(config))
+        through += behind
+    latency = occupied + through
     if command.op in INDEXED_OPS:
         occupied += 1
         latency += _GATHER if command.op == VectorOp.GATHER else _SCATTER
     elif len(streams) == 2 and streams[0][0] == streams[1][0]:
-        once, lost = lost_by_pair(streams[0][1], streams[1][1])
+        once, lost = lost_by_pair(streams[0][1], streams[1][1], fold)
         occupied += lost
         latency += lost + once
     check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
-    fill = config.dim + 1 if command.op == VectorOp.TRANSPOSE else 0
+    fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
     return Cost(check, occupied, latency, fill=fill)

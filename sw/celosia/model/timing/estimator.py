@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
+from celosia.arch.lane import tree_latency
 from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
 from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
@@ -101,8 +102,9 @@ class Estimator:
         self._checked = 0
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        #: Streams of the array and the vector unit: port, first and last cycle, rows of a step.
-        self._swept: deque[tuple[int, int, int, int]] = deque(maxlen=2 * config.window)
+        #: Streams of the array and the vector unit: port, first and last cycle, and rows and cycles
+        #: from one row to the next.
+        self._swept: deque[tuple[int, int, int, tuple[int, int]]] = deque(maxlen=2 * config.window)
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
         self._moved: deque[tuple[int, _Entry, int, Walk]] = deque(maxlen=config.window)
         self._fetch = Fetch(config, timing.read_latency, length)
@@ -185,7 +187,8 @@ class Estimator:
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
         self._free[unit] = start + occupied
         self._done[unit] = entry.end
-        self.busy[unit] += occupied if isinstance(command, Dma) else command.length
+        self.busy[unit] += (occupied if isinstance(command, Dma) else
+                            command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
         self._window = window
         self._meet(command, entry, occupied)
@@ -213,31 +216,33 @@ class Estimator:
             port, walk = _port(command.mem, not store), walked(chip, each)
             self._moved.append((port, entry, occupied, walk))
             lost = 0.0
-            for which, first, last, step in self._swept:
+            for which, first, last, pace in self._swept:
                 if which == port and first < end and begin < last:
-                    lost += (min(end, last) - max(begin, first)) * lost_beside(walk, step)
+                    lost += (min(end, last) - max(begin, first)) * lost_beside(walk, *pace)
             if lost >= 1:
                 self._delay(entry.unit, begin, int(lost))
             return
         read = end - entry.latency
         if isinstance(command, Matmul):
-            swept = [(_port(Mem.ACC, True), begin, end, _step(command.acc)),
-                     (_port(Mem.UB, False), read, read + occupied, _step(command.acts))]
+            swept = [(_port(Mem.ACC, True), begin, end, (_step(command.acc), 1)),
+                     (_port(Mem.UB, False), read, read + occupied, (_step(command.acts), 1))]
         else:
+            fold = self._config.fold
             swept = [(_port(SRC_MEM[source.kind], False), read, read + occupied,
-                      _step(source.stream))
+                      (_step(source.stream), fold))
                      for source in command.sources
                      if source.kind in STREAM_SRCS and source.stream is not None]
             if command.dst.length == command.length:
-                swept.append((_port(DST_MEM[command.kind], True), begin, end, _step(command.dst)))
+                swept.append((_port(DST_MEM[command.kind], True), begin, end,
+                              (_step(command.dst), fold)))
         self._swept.extend(swept)
         for port, other, cycles, walk in self._moved:
             if other.end <= read:
                 continue
             start, lost = other.end - cycles, 0.0
-            for which, first, last, step in swept:
+            for which, first, last, pace in swept:
                 if which == port and first < other.end and start < last:
-                    lost += (min(other.end, last) - max(start, first)) * lost_beside(walk, step)
+                    lost += (min(other.end, last) - max(start, first)) * lost_beside(walk, *pace)
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
@@ -257,7 +262,8 @@ class Estimator:
             if fill and start == free and before.op == command.op:
                 fill = 0
             if before.reduce >= Reduce.LANES and command.reduce < Reduce.LANES:
-                start = max(start, free + self._config.dim.bit_length())  # results stay in order
+                start = max(start, free + tree_latency(self._config) + self._config.fold - 1)
+                # Results stay in order.
         return start, fill
 
     def _behind(self, command: Matmul, start: int, lead: int) -> int:

@@ -29,7 +29,8 @@ from celosia.model import Machine
 from celosia.model.fast.steps import Steps
 from celosia.model.machine import Run
 
-CHIP = dataclasses.replace(PRESETS["core"], dim=4, ub_rows=256, acc_rows=128)
+CHIP = dataclasses.replace(PRESETS["core"], dim=4, lanes=0, ub_rows=256,
+                           acc_rows=128)
 ODD = np.array([0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x7F7FFFFF,
                 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0x1F800000], np.uint32)
 OPS = [op for op in VectorOp if op not in INDEXED_OPS]
