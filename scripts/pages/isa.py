@@ -9,6 +9,7 @@ from pathlib import Path
 
 from celosia.arch import faults, isa, registers
 from celosia.arch.isa import Instruction, Operand, OperandType
+from celosia.arch.legality import RULES
 from celosia.arch.vector import (
     FLOAT_OPS,
     FLOAT_POSTS,
@@ -210,14 +211,9 @@ def _vector() -> Iterator[str]:
     yield from _table(("post", "number", "needs bf16", "t ="), (
         (f"`{post.name.lower()}`", post.value, "yes" if post in FLOAT_POSTS else "", text)
         for post, text in POSTS.items()))
-    yield ("`gather` and `scatter` take no second stage that uses `param`, `requant` takes none "
-           "at all. `div` goes with operations of one or two operands that move nothing: it is "
-           "what takes c. The a of `transpose`, `rotate`, `gather` and `scatter` is a stream of "
-           "whole rows, the b of `rotate` a `scalar`, that of `gather` and `scatter` of kind "
-           "`acc`. The table of a `gather` (a) and of a `scatter` (the destination) has the "
-           "stride register x0, and a `scatter` reduces nothing. An index that is not below "
-           "`param` is found while the instruction runs: the row that `gather` takes is zeros, "
-           "`scatter` leaves it out, all else is done, and the chip stops with `INDEX_RANGE`.")
+    yield ("An index of `gather` or `scatter` that is not below `param` is found while the "
+           "instruction runs: the row that `gather` takes is zeros, `scatter` leaves it out, all "
+           "else is done, and the chip stops with `INDEX_RANGE`.")
     yield ""
     yield from _table(("reduce", "number", "result"), (
         (f"`{reduce.name.lower()}`", reduce.value, text) for reduce, text in REDUCES.items()))
@@ -243,9 +239,37 @@ def _dma() -> Iterator[str]:
     yield ""
     yield from _table(("fmt", "number", "bytes", "in the unified buffer", "in the accumulators"), (
         (f"`{fmt.name.lower()}`", fmt.value, *texts) for fmt, texts in DMA.items()))
-    yield ("`i8` needs a chip with int8, `bf16` one with bf16, and so does `w32` in the unified "
-           "buffer.")
+
+
+def _values(insn: Instruction, name: str, values: frozenset[int]) -> str:
+    """Return values of a field in words: those, or those that are not meant if they are fewer."""
+    enum = next((field.enum for field in insn.fields if field.name == name), None)
+    if enum is None:
+        return ", ".join(map(str, sorted(values)))
+    others = frozenset(enum) - values
+    if not others:
+        return "any"
+    if len(others) >= len(values):
+        return ", ".join(f"`{enum(value).name.lower()}`" for value in sorted(values))
+    return "all but " + ", ".join(f"`{enum(value).name.lower()}`" for value in sorted(others))
+
+
+def _legality() -> Iterator[str]:
+    yield "## What is legal"
     yield ""
+    yield ("Each field has one of its values, what an instruction does not use is zero, and a "
+           "register is one of those that there are. Beside that these rules hold; what breaks "
+           "one is an `ILLEGAL_FIELD`. The 0 of an operand must be an immediate. The first of two "
+           "rules that an instruction breaks is the one that the golden model names.")
+    yield ""
+    for opcode, found in RULES.items():
+        insn = isa.BY_OPCODE[opcode]
+        yield f"**{insn.mnemonic}**"
+        yield ""
+        yield from _table(("field or operand", "must be", "where", "on chips without"), (
+            (f"`{rule.field}`", _values(insn, rule.field, rule.values),
+             "; ".join(f"`{name}`: {_values(insn, name, values)}"
+                       for name, values in rule.when.items()), rule.lacks) for rule in found))
 
 
 def _faults() -> Iterator[str]:
@@ -281,8 +305,8 @@ def _registers() -> Iterator[str]:
 
 def isa_page() -> str:
     """Return docs/isa.md."""
-    parts = (_encoding(), _state(), _assembly(), _cards(), _vector(), _dma(), _faults(),
-             _registers())
+    parts = (_encoding(), _state(), _assembly(), _cards(), _vector(), _dma(),
+             _legality(), _faults(), _registers())
     lines = [_INTRO]
     for part in parts:
         lines += part

@@ -309,8 +309,8 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
          Operand("wrows", OperandType.VALUE, "stored weight rows, 1..D", default=None)),
         faults=("ILLEGAL_FIELD", "ILLEGAL_COUNT", "ACC_RANGE", "UB_RANGE"),
         cycles="max(rows, D) in a run of matmuls; D more to load the first tile, 2D + 4 to drain",
-        notes="Where wload is 0, w, xw, wrows and transpose must be 0, and an earlier matmul of "
-              "the same program must have loaded a tile (else ILLEGAL_FIELD)."),
+        notes="Where wload is 0, an earlier matmul of the same program must have loaded a tile "
+              "(else ILLEGAL_FIELD)."),
     Instruction(
         Opcode.VECTOR, Unit.VPU, "one operation on every lane of many rows",
         "for each row: t = op(a, b, c); t = post(t); reduce over rows or lanes; dst = convert(t)",
