@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from celosia.arch import isa
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia.arch.encoding import Imm, Insn, encode
 from celosia.arch.encoding import insn as make
 from celosia.arch.faults import Fault
@@ -24,6 +24,7 @@ from celosia.arch.vector import (
     LANE_BITS_LSB,
     LANE_ROW_SRCS,
     LANE_SRCS,
+    TABLE_LIMIT,
     Reduce,
     VectorOp,
 )
@@ -242,9 +243,7 @@ def _nest(rng: random.Random, code: bytearray) -> None:
 def _shrink(rng: random.Random, code: bytearray, index: int, stop: bool = True) -> None:
     """Give a gather or scatter a table of one row, and ``stop`` behind it."""
     place = memoryview(code)[32 * index:32 * index + 64]
-    param = next(i for i, operand in enumerate(isa.BY_OPCODE[Opcode.VECTOR].operands)
-                 if operand.name == "param")
-    _set(place, param, 1)
+    _set(place, isa.operand_index(Opcode.VECTOR, "param"), 1)
     if stop:
         place[32:] = encode(make(rng.choice(("fence", "halt"))))
 
@@ -253,7 +252,16 @@ def _set(code: memoryview, operand: int, word: int) -> None:
     """Make an operand the given immediate."""
     header = int.from_bytes(code[:8], "little") & ~(1 << isa.REGMASK_LSB + operand)
     code[:8] = header.to_bytes(8, "little")
-    code[8 + 4 * operand:12 + 4 * operand] = word.to_bytes(4, "little")
+    code[_place(operand)] = word.to_bytes(4, "little")
+
+
+def _word(code: memoryview, operand: int) -> int:
+    return int.from_bytes(code[_place(operand)], "little")
+
+
+def _place(operand: int) -> slice:
+    first = isa.HEADER_BITS // 8 + 4 * operand
+    return slice(first, first + 4)
 
 
 def _indexed(insn: Insn) -> bool:
@@ -303,21 +311,24 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim
         lane = rng.choice((dim, dim + 1, rng.randrange(256)))
         i = rng.choice(_lanes(insn))
         if description.opcode == Opcode.VECTOR:  # the row may stay what it was
-            word = int.from_bytes(code[8 + 4 * i:11 + 4 * i], "little") | lane << LANE_BITS_LSB
-            _set(code, i, word)
+            row = _word(code, i) & (1 << LANE_BITS_LSB) - 1
+            _set(code, i, row | lane << LANE_BITS_LSB)
         else:
-            _set(code, i, rng.choice((lane, lane << 24, 0xFFFFFFFF)))
+            _set(code, i, rng.choice((lane, lane << LANE_BITS_LSB, WORD_MASK)))
         return
     if wanted == Fault.ILLEGAL_COUNT and _bounded(insn) and rng.random() < 0.9:
         if _indexed(insn) and rng.random() < 0.75:
-            _set(code, 5, rng.choice((0, 0, 0x10000, 0xFFFFFFFF)))  # the rows of the table
+            rows = isa.operand_index(Opcode.VECTOR, "param")
+            _set(code, rows, rng.choice((0, 0, TABLE_LIMIT + 1, WORD_MASK)))
             return
         # A bit that must be zero in n0 of transpose; more than there may be of the others.
         part = rng.choice((-1, 1)) << rng.randrange(dim.bit_length() - 1)
-        _set(code, 4, rng.choice((1, 2)) * dim + part | 1 << 16)
+        _set(code, isa.operand_index(Opcode.VECTOR, "counts"),
+             rng.choice((1, 2)) * dim + part | 1 << COUNT_BITS)
         return
     if wanted == Fault.ILLEGAL_OPCODE:
-        header = header & ~63 | rng.randrange(64)
+        opcodes = 1 << isa.OPCODE_BITS
+        header = header & -opcodes | rng.randrange(opcodes)
     elif wanted == Fault.PC_RANGE and description.opcode == Opcode.HALT:
         header = Opcode.NOP
     elif wanted == Fault.ILLEGAL_FIELD:
@@ -331,23 +342,23 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim
         elif kind == 2:
             header |= 1 << rng.randrange(isa.REGMASK_LSB, isa.FIELDS_LSB)
         else:
-            code[8 + rng.randrange(24)] ^= 1 << rng.randrange(8)
+            first = isa.HEADER_BITS // 8
+            code[first + rng.randrange(isa.INSTRUCTION_BYTES - first)] ^= 1 << rng.randrange(8)
     elif wanted == Fault.OVERLAP:  # a source takes the place of the destination, or almost
         i = rng.randrange(1, 4)
         header = header & ~(1 << isa.REGMASK_LSB + i) | (header >> isa.REGMASK_LSB & 1) << (
             isa.REGMASK_LSB + i)
-        word = int.from_bytes(code[8:12], "little") + rng.choice((-1, 0, 0, 1))
-        code[8 + 4 * i:12 + 4 * i] = (word & WORD_MASK).to_bytes(4, "little")
+        _set(code, i, _word(code, 0) + rng.choice((-1, 0, 0, 1)) & WORD_MASK)
     else:
         i = rng.choice([i for i, operand in enumerate(description.operands)
                         if _hits(wanted, operand)])
-        word = int.from_bytes(code[8 + 4 * i:12 + 4 * i], "little")
+        word = _word(code, i)
         if wanted in (Fault.UB_RANGE, Fault.ACC_RANGE) and rng.random() < 0.4:
             if description.opcode == Opcode.STRIDE or description.operands[i].parts:
                 # Backwards, as an instruction may be thought to step.
                 word = (0x10000 - rng.choice((1, 2, dim))) << rng.choice((0, 16))
             else:  # the last rows of 32 bits: what is behind them begins again at row zero
-                word = 0xFFFFFFFF - rng.choice((0, 1, dim - 1, rng.randrange(64)))
+                word = WORD_MASK - rng.choice((0, 1, dim - 1, rng.randrange(64)))
             _set(code, i, word)
             return
         if wanted == Fault.WINDOW and rng.random() < 0.5:
@@ -359,7 +370,7 @@ def _mutate(rng: random.Random, wanted: Fault, insn: Insn, code: memoryview, dim
             word = rng.choice((0, 0x10000))
         else:
             word += rng.choice((1, 2, 64, 0x10000, 0x80000000, -1))
-        code[8 + 4 * i:12 + 4 * i] = (word & WORD_MASK).to_bytes(4, "little")
+        _set(code, i, word & WORD_MASK)
     code[:8] = header.to_bytes(8, "little")
 
 

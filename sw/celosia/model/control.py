@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from celosia.arch import isa
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
 from celosia.arch.words import WORD_MASK
@@ -124,7 +124,7 @@ class ScalarInterpreter:
         elif opcode == Opcode.JUMP:
             target = values[0]
         elif opcode == Opcode.STRIDE:
-            s0, s1, s2 = (value & 0xFFFF for value in values)
+            s0, s1, s2 = (value & COUNT_MAX for value in values)
             self.strides[decoded.fields["x"]] = (s0, s1, s2)
             clock.stride()
         elif opcode == Opcode.LOOP:
