@@ -12,7 +12,7 @@ from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.compiled.parts import Apart, Argument, WorkInfo
 from celosia.compiler.codegen.blocks import Item
-from celosia.compiler.codegen.build import build as generate
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.emit.emitter import Emitter
 from celosia.compiler.fusion import Halves, NotFused
 from celosia.compiler.groups import is_fused

@@ -10,7 +10,7 @@ from moving import FORMATS, Memory
 from celosia import driver
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.vector import NEUTRAL, Post, Reduce, ReduceOp, VectorOp
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.emit.instructions import JOINS
 from celosia.compiler.emit.map import emit_map
 from celosia.compiler.kernels.terms import Extent, Leaf, Term, extent_of, word
@@ -281,7 +281,7 @@ class Coding:
     def _built(self, emitted):
         """As `Memory.run`, but as code generation orders it."""
         memory, config = self.memory, self.config
-        code = build(config, [emitted])
+        code = generate(config, [emitted])
         data = memory.data + bytearray(memory.end + 64 - len(memory.data))
         words = np.frombuffer(bytes(data), np.int32)
         program = Program(config.fingerprint, tuple(code.insns), arena_bytes=len(data),

@@ -8,7 +8,7 @@ from celosia import driver
 from celosia.arch.config import TpuConfig, preset
 from celosia.arch.isa import DmaFormat
 from celosia.compiler.codegen.assemble import assemble
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.codegen.strides import StrideRegisters
 from celosia.compiler.lowered import Access, External, OnChip, Region, Tensor, storage
 from celosia.compiler.views import View
@@ -99,7 +99,7 @@ class Memory:
 
         They run in the order in which they were emitted, or as they are scheduled.
         """
-        code = build(self.config, [emitted]) if scheduled else assemble(flat(emitted))
+        code = generate(self.config, [emitted]) if scheduled else assemble(flat(emitted))
         size = self.end + 64
         data = self.data + bytearray(size - len(self.data))
         words = np.frombuffer(bytes(data), np.int32)

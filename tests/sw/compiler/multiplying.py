@@ -10,7 +10,7 @@ from celosia import driver
 from celosia.arch.isa import MatmulFormat, Mem
 from celosia.arch.vector import Post, VectorOp
 from celosia.compiler.codegen.assemble import assemble
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.emit.product import emit_product
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import Access, Cluster, Code, Convolution, Dot, OnChip, Write
@@ -170,7 +170,7 @@ class Multiplying:
         for tensor, values in {target: expected, **self.wanted}.items():
             bits = np.ascontiguousarray(values).tobytes()
             image[tensor.home.offset:tensor.home.offset + len(bits)] = bits
-        for ops in (assemble(flat(self.emitted)), build(self.config, [self.emitted])):
+        for ops in (assemble(flat(self.emitted)), generate(self.config, [self.emitted])):
             arena, self.cycles = self.run(ops)
             assert arena[:len(image)] == bytes(image)
         return self

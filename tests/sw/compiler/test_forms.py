@@ -13,7 +13,7 @@ from celosia.arch.config import preset
 from celosia.arch.registers import MOST_MEMORY
 from celosia.compiler.api import compile
 from celosia.compiler.build import emitted
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.fusion import fuse
 from celosia.compiler.groups import Roots
 from celosia.compiler.lowering import lower
@@ -57,7 +57,7 @@ def test_a_dense_layer_and_an_instruction_of_it():
     run, *_ = blocks.runs
     [op] = {each.command: each for each in blocks.written
             if getattr(each.command, "op", None) is term.op}.values()
-    assembled = build(CONFIG, [blocks])
+    assembled = generate(CONFIG, [blocks])
     compiled = compile(graph, CONFIG, cache=False)
     [step] = compiled.steps
     insn = next(each for each in step.program.insns if each.fields.get("op") == term.op)

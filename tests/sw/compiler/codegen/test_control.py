@@ -11,7 +11,7 @@ from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, Repeat
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.codegen.strides import StrideRegisters
 
@@ -107,7 +107,7 @@ class Maker:
 def test_random_control_does_what_it_comes_down_to(seed):
     maker = Maker(np.random.default_rng(seed))
     items, ops = maker.items(0, {})
-    assert run(build(CHIP, items), maker.setup)[0] == run(written_out(ops), maker.setup)[0]
+    assert run(generate(CHIP, items), maker.setup)[0] == run(written_out(ops), maker.setup)[0]
 
 
 @pytest.mark.parametrize("depth", [0, 1, LOOP_DEPTH])
@@ -128,7 +128,7 @@ def test_bases_that_count_on(depth, step):
     done = [op._replace(base=None, reach=None) for op in done]
     for _ in range(depth):
         items, done = [Repeat(items, count=2, source="outer")], done * 2
-    assert run(build(CHIP, items))[0] == run(written_out(done))[0]
+    assert run(generate(CHIP, items))[0] == run(written_out(done))[0]
 
 
 def test_counted_repetitions_nest_deeper_than_the_loop_stack():
@@ -136,7 +136,7 @@ def test_counted_repetitions_nest_deeper_than_the_loop_stack():
     items = [Emitted([add])]
     for _ in range(LOOP_DEPTH + 3):
         items = [Repeat(items, count=2, source="scan")]
-    assert run(build(CHIP, items))[0] == run(written_out([add] * 2 ** (LOOP_DEPTH + 3)))[0]
+    assert run(generate(CHIP, items))[0] == run(written_out([add] * 2 ** (LOOP_DEPTH + 3)))[0]
 
 
 def test_bases_that_live_at_once_are_as_many_as_registers():
@@ -145,17 +145,17 @@ def test_bases_that_live_at_once_are_as_many_as_registers():
     uses = [Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 0, 0, 1, 4, 16, base=base,
                                 reach=(0, 15))]) for base in bases]
     for fetch, use in zip(fetches, uses, strict=True):
-        assert build(CHIP, [fetch, use]).insns
-    assert build(CHIP, [item for pair in zip(fetches, uses, strict=True) for item in pair]).insns
+        assert generate(CHIP, [fetch, use]).insns
+    assert generate(CHIP, [item for pair in zip(fetches, uses, strict=True) for item in pair]).insns
     with pytest.raises(ValueError, match=r"^base b32 must have a scalar register, but all 32 hold "
                                          r"something else$"):
-        build(CHIP, fetches + uses)
+        generate(CHIP, fetches + uses)
 
 
 def test_a_base_in_a_loop_is_added_once():
     base = Base("start")
     work, _ = dynamic(np.random.default_rng(0), base, 0, 40)
-    program = build(CHIP, [ReadScalar(base, BASES), work])
+    program = generate(CHIP, [ReadScalar(base, BASES), work])
     names = [insn.instruction.mnemonic for insn in program.insns]
     loop = names.index("loop")
     assert "add" in names[:loop]

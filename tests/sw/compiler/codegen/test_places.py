@@ -9,7 +9,7 @@ from celosia.arch.vector import Dst, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.blocks import Emitted
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.codegen.places import Places
 from celosia.compiler.codegen.strides import StrideRegisters
 
@@ -63,8 +63,8 @@ def test_works_that_use_all_rows_stay():
 def test_works_in_rows_of_their_own_overlap():
     moved = [work(i) for i in range(8)]
     stay = [work(i, private=None) for i in range(8)]
-    assert external(build(CHIP, moved)) == external(build(CHIP, stay))
-    assert run(build(CHIP, moved))[1] < 0.6 * run(build(CHIP, stay))[1]
+    assert external(generate(CHIP, moved)) == external(generate(CHIP, stay))
+    assert run(generate(CHIP, moved))[1] < 0.6 * run(generate(CHIP, stay))[1]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -75,4 +75,4 @@ def test_random_works_do_the_same_elsewhere(seed):
     wanted = external(assemble(StrideRegisters().give(naive(works))))
     for one in works:
         one.private = (range(0, 400), range(0, 480))  # weights and constants stay
-    assert external(build(CHIP, works)) == wanted
+    assert external(generate(CHIP, works)) == wanted

@@ -19,7 +19,7 @@ from celosia.compiler.verify import enabled
 from celosia.compiler.verify.instructions import check_instructions
 from celosia.compiler.verify.nodes import check_nodes
 
-__all__ = ["build"]
+__all__ = ["generate"]
 
 #: Loops that are kept for the code inside a counted repetition.
 _INNER_LOOPS = 2
@@ -186,7 +186,7 @@ class _Builder:
             write.target(index)
 
 
-def build(config: TpuConfig, items: Sequence[Item]) -> Assembled:
+def generate(config: TpuConfig, items: Sequence[Item]) -> Assembled:
     """Return the program of items, `halt` at its end.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Programs that `build` makes do what their blocks do one after another."""
+"""Programs that `generate` makes do what their blocks do one after another."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen import pipeline as pipelining
 from celosia.compiler.codegen.assemble import assemble
 from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
-from celosia.compiler.codegen.build import build
+from celosia.compiler.codegen.generate import generate
 from celosia.compiler.codegen.nodes import Loop
 from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.strides import StrideRegisters
@@ -32,7 +32,7 @@ def test_random_blocks_do_the_same_as_one_after_another(seed):
     works = [(map_work if rng.random() < 0.5 else product_work)(rng, int(rng.integers(1, 24)))
              for _ in range(rng.integers(1, 4))]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -40,7 +40,7 @@ def test_loops_of_the_same_rows_elsewhere_in_memory(seed):
     """The order that is found for one is that of another, unless what they store is loaded."""
     works = [map_work(np.random.default_rng(seed), 20, first) for first in (0, 64, HALF - 512, 128)]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 @pytest.mark.parametrize("kind", [map_work, product_work])
@@ -48,7 +48,7 @@ def test_loops_of_the_same_rows_elsewhere_in_memory(seed):
 def test_loops_have_one_size(kind, seed):
     def size(count):
         work = kind(np.random.default_rng(seed), count)
-        return len(build(CHIP, [work]).insns)
+        return len(generate(CHIP, [work]).insns)
 
     assert size(26) == size(98)  # the same remainder for places of 1, 2 and 3
 
@@ -69,7 +69,7 @@ def chains(count, places):
 def test_blocks_run_side_by_side():
     """A step takes 16 cycles, but one that waits for another begins 40 after it."""
     works = [chains(32, 8)]
-    assert run(build(CHIP, works))[1] < 32 * 12 * 22
+    assert run(generate(CHIP, works))[1] < 32 * 12 * 22
     assert run(straight(works))[1] > 32 * 12 * 32
 
 
@@ -78,7 +78,7 @@ def test_stages_that_share_a_place_stay_in_order():
     works = [chains(32, 1)]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
     assert any(isinstance(node, Loop) for node in pipeline(CHIP, works))
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def test_short_runs_are_plain_code(monkeypatch):
@@ -91,7 +91,7 @@ def test_short_runs_are_plain_code(monkeypatch):
     assert not any(isinstance(node, Loop) for node in pipeline(CHIP, short))
     assert any(isinstance(node, Loop) for node in pipeline(CHIP, long))
     assert legal(CHIP, naive(short), unrolled(pipeline(CHIP, short)))
-    assert run(build(CHIP, short))[0] == run(straight(short))[0]
+    assert run(generate(CHIP, short))[0] == run(straight(short))[0]
 
 
 def test_stages_that_meet_in_a_late_turn_stay_in_order():
@@ -104,7 +104,7 @@ def test_stages_that_meet_in_a_late_turn_stay_in_order():
         for i in range(38)]
     works = [Emitted([], runs(blocks), [])]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def test_nested_blocks_become_nested_loops():
@@ -113,7 +113,7 @@ def test_nested_blocks_become_nested_loops():
             [nodes.load(Mem.ACC, DmaFormat.W32, j % 2 * 32, 16 * j + 512 * i, 8, 4, 16)],
             [nodes.store(Mem.ACC, DmaFormat.W32, j % 2 * 32, HALF + 32 * j + 1024 * i, 8, 4, 16)]])
             for i in range(outer) for j in range(40)]
-        return len(build(CHIP, [Emitted([], runs(blocks), [])]).insns)
+        return len(generate(CHIP, [Emitted([], runs(blocks), [])]).insns)
 
     assert size(8) == size(16)
 
@@ -127,7 +127,7 @@ def test_registers_run_short():
                                    16) for k in range(50)]])
 
     works = [Emitted([], runs([block(i) for i in range(12)]), [])]
-    code = build(CHIP, works)
+    code = generate(CHIP, works)
     assert len(code.insns) < 550
     assert run(code)[0] == run(straight(works))[0]
 
@@ -139,12 +139,12 @@ def test_steps_are_more_than_registers():
                       [nodes.store(Mem.ACC, DmaFormat.W32, 4, HALF + 16 * i, 30, 4, 16, 4)]])
 
     works = [Emitted([], runs([block(i) for i in range(12)]), [])]
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def test_strides_are_set_before_the_loop():
     work = product_work(np.random.default_rng(3), 30)
-    names = [insn.instruction.mnemonic for insn in build(CHIP, [work]).insns]
+    names = [insn.instruction.mnemonic for insn in generate(CHIP, [work]).insns]
     assert 1 <= names.count("stride") <= 2
     assert "stride" not in names[names.index("loop"):]
 
@@ -153,7 +153,7 @@ def test_more_strides_than_registers():
     ops = [nodes.vector(VectorOp.MOV, Dst.ACC, 128 + 8 * i, 4, ((Src.ACC, i),), n1=2,
                         xa=(i + 2, 5, 0), xdst=(1, 4, 0)) for i in range(12)]
     works = [Emitted([], runs([Block([ops])] * 5), [])]
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def test_a_tile_that_is_kept_is_not_parted_from_its_load():
@@ -165,7 +165,7 @@ def test_a_tile_that_is_kept_is_not_parted_from_its_load():
             [nodes.store(Mem.ACC, DmaFormat.W32, i % 2 * 16, HALF + 128 * i, 8, 4, 16)]])
 
     works = [Emitted([], runs([block(i) for i in range(20)]), [])]
-    assert run(build(CHIP, works))[0] == run(straight(works))[0]
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def test_a_run_of_blocks_is_what_its_steps_say():
@@ -178,7 +178,7 @@ def test_a_run_of_blocks_is_what_its_steps_say():
     def state(step):
         period = [block(0), block(1)]
         steps = [[[(0, 128)], [(step, 64)]]] * 2
-        return run(build(CHIP, [Emitted([], [BlockRun(period, steps, 21)])]))[0]
+        return run(generate(CHIP, [Emitted([], [BlockRun(period, steps, 21)])]))[0]
 
     wanted = [op for i in range(21) for op in block(i).operations]
     assert state(1) == run(assemble(StrideRegisters().give(wanted)))[0]
