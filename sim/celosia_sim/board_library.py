@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
 from celosia.storage import builds, compiler, run_tool
-from celosia_sim.boards.cells import cells_verilog, system_hz
+from celosia_sim.boards.cells import cells_verilog, sdram_phase, system_hz
 from celosia_sim.boards.sdram import (
     SDRAM_SOURCES,
     SdramPart,
@@ -45,7 +45,7 @@ _CAPACITY = 1 << 16
 PAD_DELAYS = (3_000, 6_500)
 
 _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
-    "new": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int64,
+    "new": (ctypes.c_void_p, (ctypes.c_void_p, *3 * (ctypes.c_double,), ctypes.c_int64,
                               ctypes.c_int64)),
     "free": (None, (ctypes.c_void_p,)),
     "noise": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double)),
@@ -77,6 +77,8 @@ class BuiltBoard:
         Of the host link.
     has_sdram
         Whether the top module has the pins of one.
+    sdram_phase
+        Where in a cycle its clock rises, likewise.
     lights
         Names of the lights.
     flash
@@ -88,23 +90,24 @@ class BuiltBoard:
     freq_hz: float
     baud: int
     has_sdram: bool
+    sdram_phase: float
     lights: tuple[str, ...]
     flash: bytes
 
 
-def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
+def _sources(board: Board, config: TpuConfig, freq_hz: int, chip: ChipKind | None,
              baud: int) -> tuple[str, bytes]:
     """Verilog of the top module in the form that simulates fast, kept like that of chips, and what
     is in the flash memory.
     """
-    key = builds.digest({"board": repr(board), "config": repr(config), "chip": chip, "baud": baud,
-                        **writer_identity()})
+    key = builds.digest({"board": repr(board), "config": repr(config), "freq_hz": freq_hz,
+                          "chip": chip, "baud": baud, **writer_identity()})
 
     def make(folder: Path) -> None:
         from celosia_hw.boards.sources import sources
         from celosia_sim.loops.vectorise import loops
 
-        made = sources(board, config, chip=chip, baud=baud, write_grid=loops)
+        made = sources(board, config, freq_hz, chip=chip, baud=baud, write_grid=loops)
         (folder / "top.v").write_text(made.verilog)
         (folder / "flash.bin").write_bytes(made.flash)
 
@@ -112,7 +115,7 @@ def _sources(board: Board, config: TpuConfig, chip: ChipKind | None,
     return (folder / "top.v").read_text(), (folder / "flash.bin").read_bytes()
 
 
-def build_board(board: Board, config: TpuConfig | None = None, *,
+def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int | None = None,
                 chip: ChipKind | None = None, baud: int | None = None,
                 announce: Callable[[str], None] | None = None) -> BuiltBoard:
     """Compile the top module of a board, or find it in the cache.
@@ -123,6 +126,8 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
         Of `celosia_hw.boards`.
     config
         The chip; that of the board if None.
+    freq_hz
+        The system clock; that of the board if None.
     chip
         As of `celosia_hw.boards.sources.sources`.
     baud
@@ -139,7 +144,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text, flash = _sources(board, config, chip, baud)
+    text, flash = _sources(board, config, freq_hz or board.freq_hz, chip, baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text
@@ -159,7 +164,8 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
         levels = " | ".join(f"(p.led_{name} ^ {int(bool(invert))}u) << {i}"
                             for i, (name, invert) in enumerate(lights))
         (work / "cpp" / "board_config.h").write_text(
-            f'#include "{_PREFIX}.h"\n#define BOARD_MODEL {_PREFIX}\n'
+            f'#include "{_PREFIX}.h"\n#include "{_PREFIX}___024root.h"\n'
+            f"#define BOARD_MODEL {_PREFIX}\n"
             f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
             f"#define BOARD_LIGHTS {levels or '0'}\n")
         flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
@@ -171,6 +177,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *,
 
     path = builds.entry("board", key, make) / "board.so"
     return BuiltBoard(path, config, system_hz(text, board.clock_hz), baud, has_sdram,
+                      sdram_phase(text) if has_sdram else 0.0,
                       tuple(name for name, _ in lights), flash)
 
 
@@ -201,7 +208,8 @@ class BoardLibrary:
         self._names = built.lights
         device = ctypes.byref(structure(part)) if built.has_sdram else None
         self._board: int | None = self._functions["new"](
-            device, 1e12 / built.freq_hz, built.freq_hz / built.baud * (1 + skew), *pad_delays)
+            device, 1e12 / built.freq_hz, built.sdram_phase,
+            built.freq_hz / built.baud * (1 + skew), *pad_delays)
         if built.flash:
             from celosia_hw.soc.compact.boot import FLASH_OFFSET
 

@@ -13,7 +13,7 @@ from celosia_hw.boards.pll import pll
 from celosia_hw.boards.tops import top_module
 from celosia_hw.soc.compact.boot import FLASH_OFFSET
 from celosia_hw.soc.compact.firmware import image, variant
-from celosia_hw.soc.sdram_pads import pad_cycles
+from celosia_hw.soc.sdram_pads import sdram_pads
 from celosia_hw.soc.sdram_timing import SdramTiming
 from celosia_hw.soc.system import SystemConfig
 from celosia_hw.verilog.chip import compact_verilog, system_verilog
@@ -96,9 +96,11 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     link = LinkConfig(actual, board.baud if baud is None else baud, board.memory_bytes)
     flash = b""
     sdram: dict[str, Any] = {}
+    phase = 0
     if board.memory == "sdram":
         timing = SdramTiming()
-        sdram = {"sdram": timing, "pad_cycles": pad_cycles(timing, actual)}
+        pads = sdram_pads(timing, actual)
+        sdram, phase = {"sdram": timing, "pad_cycles": pads.cycles}, pads.phase
     if chip == "compact":
         link = replace(link, buffer_bytes=_COMPACT_BUFFER)
         words = image(config, link)
@@ -109,7 +111,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     else:
         system = system_verilog(config, SystemConfig(link, memory=board.memory, **sdram),
                                 write_grid=write_grid)
-    verilog = "\n".join([system, top_module(board.family, board.series, setting, pins)])
+    verilog = "\n".join([system, top_module(board.family, board.series, setting, pins, phase)])
     return Sources(
         board, config, chip, verilog, constraints(board.family, pins),
         CONSTRAINTS_FILES[board.family], {"clk": board.clock_hz, "clk_sys": actual}, actual,

@@ -1,7 +1,10 @@
 """Verilog of the top modules: clock, reset and pads of each family around the system."""
 
+from collections.abc import Callable
+
 from celosia_hw.boards.platform_pins import PinGroup
 from celosia_hw.boards.pll import Pll
+from celosia_hw.soc.sdram_pads import PHASES
 from celosia_hw.soc.system import MODULE_NAME
 
 __all__ = ["top_module"]
@@ -11,9 +14,13 @@ def _mhz(hz: float) -> str:
     return f"{hz / 1e6:.6f}".rstrip("0").rstrip(".")
 
 
-def _ecp5_clock(pll: Pll) -> str:
-    # Both phases are 0; the lock is of the feedback, which is the output itself.
-    phase = pll.output - 1
+def _ecp5_clock(pll: Pll, phase: int) -> str:
+    # The lock is of the feedback, which is the first output itself, and that has phase 0. A phase
+    # is counted in cycles of the VCO, and in eighths of one.
+    begin = pll.output - 1
+    whole, eighths = divmod(phase * pll.output * 8 // PHASES, 8)
+    second = (f""", .CLKOS_ENABLE("ENABLED"), .CLKOS_DIV({pll.output}),
+  .CLKOS_CPHASE({begin + whole}), .CLKOS_FPHASE({eighths})""" if phase else "")
     return f"""\
 (* FREQUENCY_PIN_CLKI="{_mhz(pll.clock_hz)}", FREQUENCY_PIN_CLKOP="{_mhz(pll.freq_hz)}",
    ICP_CURRENT="12", LPF_RESISTOR="8", MFG_ENABLE_FILTEROPAMP="1", MFG_GMCREF_SEL="2" *)
@@ -22,11 +29,11 @@ EHXPLLL #(
   .DPHASE_SOURCE("DISABLED"), .OUTDIVIDER_MUXA("DIVA"), .OUTDIVIDER_MUXB("DIVB"),
   .OUTDIVIDER_MUXC("DIVC"), .OUTDIVIDER_MUXD("DIVD"), .CLKI_DIV({pll.input}),
   .CLKFB_DIV({pll.feedback}), .CLKOP_ENABLE("ENABLED"), .CLKOP_DIV({pll.output}),
-  .CLKOP_CPHASE({phase}), .CLKOP_FPHASE(0), .FEEDBK_PATH("CLKOP")
+  .CLKOP_CPHASE({begin}), .CLKOP_FPHASE(0), .FEEDBK_PATH("CLKOP"){second}
 ) pll (
   .RST(1'b0), .STDBY(1'b0), .CLKI(clk), .CLKOP(clk_sys), .CLKFB(clk_sys), .PHASESEL0(1'b0),
   .PHASESEL1(1'b0), .PHASEDIR(1'b1), .PHASESTEP(1'b1), .PHASELOADREG(1'b1), .PLLWAKESYNC(1'b0),
-  .ENCLKOP(1'b0), .LOCK(locked)
+  .ENCLKOP(1'b0), .LOCK(locked){", .CLKOS(clk_sdram), .ENCLKOS(1'b0)" if phase else ""}
 );
 """
 
@@ -99,11 +106,11 @@ def _flip_flop(kind: str, name: str, clear: str, d: str, q: str) -> str:
 
 
 def _ecp5_sdram(group: PinGroup) -> str:
-    """Pads of one group of an SDRAM's pins: flip-flops in the I/O cells, and the clock inverted."""
+    """Pads of one group of an SDRAM's pins: flip-flops in the I/O cells, and a clock."""
     name, width = group.port, len(group.names)
     if name == "sdram_clk":
-        return ("// Rises where the other pins are stable, in the middle of the cycle.\n"
-                "ODDRX1F sdram_clk_pad(.SCLK(clk_sys), .RST(1'b0), .D0(1'b0), .D1(1'b1), "
+        return ("// Rises where the other pins are stable, by the phase of the clock.\n"
+                "ODDRX1F sdram_clk_pad(.SCLK(clk_sdram), .RST(1'b0), .D0(1'b1), .D1(1'b0), "
                 ".Q(sdram_clk));\n")
     lines = []
     for bit in range(width):
@@ -135,14 +142,20 @@ def _range(width: int) -> str:
     return f"[{width - 1}:0] " if width > 1 else ""
 
 
-def top_module(family: str, device: str, pll: Pll, pins: tuple[PinGroup, ...]) -> str:
-    """Verilog of the module ``top``, whose ports are ``pins``."""
+def top_module(family: str, device: str, pll: Pll, pins: tuple[PinGroup, ...],
+               phase: int = 0) -> str:
+    """Verilog of the module ``top``, whose ports are ``pins``.
+
+    ``phase``: of the clock of an SDRAM, in parts of a cycle (`PHASES`); 0: there is none.
+    """
     directions = {"i": "input", "o": "output", "io": "inout"}
     ports = ",\n".join(f"  {directions[pin.direction]} wire {_range(len(pin.names))}{pin.port}"
                        for pin in pins)
-    clock = {"ecp5": _ecp5_clock, "ice40": _ice40_clock, "xilinx7": _xilinx7_clock}
-    text = [f"module top(\n{ports}\n);\nwire clk_sys, locked;\n",
-            _gowin_clock(pll, device) if family == "gowin" else clock[family](pll), _RESET,
+    clocks: dict[str, Callable[[], str]] = {
+        "ecp5": lambda: _ecp5_clock(pll, phase), "ice40": lambda: _ice40_clock(pll),
+        "gowin": lambda: _gowin_clock(pll, device), "xilinx7": lambda: _xilinx7_clock(pll)}
+    wires = "clk_sys, clk_sdram, locked" if phase else "clk_sys, locked"
+    text = [f"module top(\n{ports}\n);\nwire {wires};\n", clocks[family](), _RESET,
             "wire heartbeat, fault, busy;\n"]
     connections = ["clk", "rst", "rx", "tx", "heartbeat", "fault", "busy"]
     nets = {"clk": "clk_sys"}

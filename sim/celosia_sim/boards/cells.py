@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["FAMILIES", "cells_verilog", "system_hz"]
+__all__ = ["FAMILIES", "cells_verilog", "sdram_phase", "system_hz"]
 
 _FOLDER = Path(__file__).parent
 #: Families of FPGAs, each with a Verilog file of its cells.
@@ -45,6 +45,22 @@ def system_hz(top: str, oscillator_hz: int) -> float:
     ValueError
         If there is not one generator, or a parameter of it is missing.
     """
+    kind, parameter = _generator(top)
+    return _GENERATORS[kind](oscillator_hz, parameter)
+
+
+def sdram_phase(top: str) -> float:
+    """Return after which part of a cycle of the system the clock of an SDRAM rises, likewise."""
+    _, parameter = _generator(top)
+
+    def after(output: str) -> float:
+        return parameter(f"{output}_CPHASE") + parameter(f"{output}_FPHASE") / 8
+
+    return (after("CLKOS") - after("CLKOP")) / parameter("CLKOS_DIV") % 1
+
+
+def _generator(top: str) -> tuple[str, Callable[[str], int]]:
+    """Return the clock generator of a top module and what gives its parameters."""
     found = re.findall(rf"\b({'|'.join(_GENERATORS)})\s+#\((.*?)\)\s*\w+\s*\(", top, re.DOTALL)
     if len(found) != 1:
         raise ValueError(f"the top module must have one of {', '.join(_GENERATORS)}, not "
@@ -57,4 +73,4 @@ def system_hz(top: str, oscillator_hz: int) -> float:
             raise ValueError(f"{kind} must have a whole number as parameter {name}")
         return int(value[1])
 
-    return _GENERATORS[kind](oscillator_hz, parameter)
+    return kind, parameter

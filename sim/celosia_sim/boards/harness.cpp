@@ -21,11 +21,12 @@ public:
     std::unique_ptr<board::Sdram> sdram;  // none: a board without one
     uint64_t now = 0;
 
-    // `period`: of the system clock, in ps. `least`, `most`: from a clock edge in the FPGA to an
+    // `period`: of the system clock, in ps; `phase`: where in it the SDRAM's clock rises. `least`, `most`: from a clock edge in the FPGA to an
     // output, the SDRAM, an input and the register behind it, without the SDRAM's own times.
-    Board(const board::SdramPart* part, double period, double bit, int64_t least, int64_t most)
+    Board(const board::SdramPart* part, double period, double phase, double bit, int64_t least,
+          int64_t most)
         : line(bit), sdram(part ? new board::Sdram(*part) : nullptr), period_(period),
-          least_(least), most_(most), model_(new BOARD_MODEL(&context_, "board")) {
+          phase_(phase), least_(least), most_(most), model_(new BOARD_MODEL(&context_, "board")) {
         model_->clk = 0;
         model_->rx = 1;
         model_->eval();
@@ -34,7 +35,7 @@ public:
 
     void run(uint64_t cycles) {
         for (const uint64_t end = now + cycles; now < end; now++) cycle();
-        if (sdram) sdram->finish(time(2 * now));
+        if (sdram) sdram->finish(time(now));
     }
 
     uint32_t lights() {
@@ -43,38 +44,37 @@ public:
     }
 
 private:
-    double period_;
+    double period_, phase_;
     board::Time least_, most_;
     VerilatedContext context_;
     std::unique_ptr<BOARD_MODEL> model_;
 
-    // Of half cycle `half`; the clock rises in even ones.
-    board::Time time(uint64_t half) const {
-        return static_cast<board::Time>(half * period_ / 2 + 0.5);
+    board::Time time(double cycles) const {
+        return static_cast<board::Time>(cycles * period_ + 0.5);
     }
 
     void cycle() {
         model_->rx = line.cycle(now, model_->tx);
-        half(2 * now, 1);
-        half(2 * now + 1, 0);
+        edge(now, 1);
+#if BOARD_SDRAM
+        const bool late = phase_ >= 0.5;
+        sdram_edge(now + (late ? phase_ - 0.5 : phase_), !late);
+#endif
+        edge(now + 0.5, 0);
+#if BOARD_SDRAM
+        sdram_edge(now + (late ? phase_ : phase_ + 0.5), late);
+#endif
     }
 
-    void half(uint64_t number, int clk) {
+    // Of the system's clock, after so many cycles.
+    void edge(double when, int clk) {
 #if BOARD_SDRAM
-        const board::Time when = time(number);
-        read(when);
+        read(time(when));
+#endif
         model_->clk = clk;
         model_->eval();
-        const BOARD_MODEL& p = *model_;
-        board::SdramPins pins;
-        pins.clk = p.sdram_clk, pins.cke = p.sdram_cke, pins.cs_n = p.sdram_cs_n;
-        pins.ras_n = p.sdram_ras_n, pins.cas_n = p.sdram_cas_n, pins.we_n = p.sdram_we_n;
-        pins.ba = p.sdram_ba, pins.a = p.sdram_a, pins.dqm = p.sdram_dqm;
-        pins.dq = p.sdram_dq__out & p.sdram_dq__en, pins.drive = p.sdram_dq__en;
-        sdram->pins(when, pins);
-#else
-        model_->clk = clk;
-        model_->eval();
+#if BOARD_SDRAM
+        drive(time(when));
 #endif
 #if BOARD_FLASH
         model_->flash_miso = flash.pins(model_->flash_cs_n, model_->flash_clk, model_->flash_mosi);
@@ -82,6 +82,22 @@ private:
     }
 
 #if BOARD_SDRAM
+    void sdram_edge(double when, int clk) {
+        model_->rootp->top__DOT__pll__DOT__shifted = clk;
+        model_->eval();
+        drive(time(when));
+    }
+
+    void drive(board::Time when) {
+        const BOARD_MODEL& p = *model_;
+        board::SdramPins pins;
+        pins.clk = p.sdram_clk, pins.cke = p.sdram_cke, pins.cs_n = p.sdram_cs_n;
+        pins.ras_n = p.sdram_ras_n, pins.cas_n = p.sdram_cas_n, pins.we_n = p.sdram_we_n;
+        pins.ba = p.sdram_ba, pins.a = p.sdram_a, pins.dqm = p.sdram_dqm;
+        pins.dq = p.sdram_dq__out & p.sdram_dq__en, pins.drive = p.sdram_dq__en;
+        sdram->pins(when, pins);
+    }
+
     // What an input register sees: a word that is there as early and as late as it has to be.
     void read(board::Time when) {
         uint16_t driven = 0;
@@ -96,9 +112,9 @@ private:
 
 extern "C" {
 
-Board* board_new(const board::SdramPart* part, double period, double bit, int64_t least,
-                 int64_t most) {
-    return new Board(part, period, bit, least, most);
+Board* board_new(const board::SdramPart* part, double period, double phase, double bit,
+                 int64_t least, int64_t most) {
+    return new Board(part, period, phase, bit, least, most);
 }
 void board_free(Board* board) { delete board; }
 void board_noise(Board* board, uint64_t seed, double rate) { board->line.noise.set(seed, rate); }
