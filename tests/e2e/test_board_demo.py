@@ -101,6 +101,7 @@ def test_board_reads_digits_bit_for_bit(server, network):
                              baud=BAUD))
 
 
+@pytest.mark.slow
 def test_compact_board_reads_digits_bit_for_bit(server, network):
     """In the 16 KiB of the Tang Nano 9K, program and all."""
     check_digits(server, network("nano", 2), "tangnano9k", baud=SMALL_BAUD)
@@ -119,8 +120,9 @@ def test_board_reads_digits_at_its_own_baud(server, network, part):
 
 
 def test_unplugging_in_a_transfer_and_plugging_in_again(server):
-    build_board(BOARDS["tangnano9k"], baud=SMALL_BAUD)
-    arguments = ("--board", "tangnano9k", "--baud", str(SMALL_BAUD))
+    build_board(BOARDS["ulx3s"], preset("edge"), chip="pipelined", baud=BAUD)
+    arguments = ("--board", "ulx3s", "--preset", "edge", "--chip", "pipelined",
+                 "--baud", str(BAUD))
     board = server(*arguments)
     device = celosia.open("serial", port=board.port, timeout=PATIENCE, attempts=1)
     handle = device.put(np.arange(500, dtype=np.int32))

@@ -22,7 +22,8 @@ from celosia_sim.randprog import (
 PROGRAMS, FAULTS, INDEXES, CUTS = range(100), range(120), range(20), range(80)
 
 
-@pytest.fixture(scope="module", params=["pico", "nano", "edge", "core4"])
+@pytest.fixture(scope="module", params=[
+    "nano", "core4", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pico", "edge"))])
 def lockstep(request):
     config = preset(request.param)
     transport = CompactHost(config)

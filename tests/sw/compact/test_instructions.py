@@ -90,7 +90,10 @@ class Both:
         self.chip.poke("acc", 0, acc.view(np.uint8))
 
 
-@pytest.fixture(scope="module", params=["pico", "nano", "core4"])
+#: `core4` has all that the others have, and another firmware with bf16; theirs runs random programs
+#: in tests/sw/compact/test_execute.py.
+@pytest.fixture(scope="module", params=[
+    "core4", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pico", "nano"))])
 def both(request):
     both = Both(request.param)
     yield both

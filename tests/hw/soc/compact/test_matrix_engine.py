@@ -35,7 +35,8 @@ def sums(fmt, acts, tile, old):
     return numerics.f32_add(old, total)
 
 
-@pytest.mark.parametrize("name", ["pico", "nano", "edge", "core4"])
+@pytest.mark.parametrize("name", [
+    "nano", "core4", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pico", "edge"))])
 def test_rows_times_a_tile(name):
     config = preset(name)
     dim, lane_type = config.dim, np.uint16 if config.bf16 else np.uint8

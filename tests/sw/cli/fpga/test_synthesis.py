@@ -87,6 +87,7 @@ PARTS = {MatrixEngine: (680, 1_150, 16, 0),
          UnifiedBuffer: (20, 100, 0, 8 * PRESETS["nano"].ub_bytes)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_of_a_compact_chip(tmp_path, part):
     """What an ECP5 infers blocks for; the whole chip on one is in the slow tests."""
@@ -107,9 +108,8 @@ COMPACT = {("icebreaker", "nano"): (3_300, 1_800, 8), ("icebreaker", "pico"): (2
            ("tangprimer20k", "nano"): (3_200, 2_200, 8)}
 
 
-@pytest.mark.parametrize(("name", "chip"), [
-    key if key == ("icebreaker", "nano") else pytest.param(*key, marks=pytest.mark.slow)
-    for key in COMPACT])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "chip"), COMPACT)
 def test_area_of_a_compact_chip(tmp_path, name, chip):
     item = board(name)
     made = sources(item, PRESETS[chip])
