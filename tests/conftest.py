@@ -1,6 +1,7 @@
 """What all tests need."""
 
 import gc
+import os
 import signal
 import sys
 
@@ -8,6 +9,9 @@ import sys
 # starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+# What JAX computes on the CPU is run once, to be compared: most of its time was LLVM's.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # Next to nothing of what is imported and collected is garbage; to look through it again and again
 # took a third of the time.

