@@ -19,6 +19,18 @@ from celosia_hw.vpu.targets import target_layout
 __all__ = ["Issue"]
 
 
+def _issued_layout() -> data.StructLayout:
+    """What is kept of the instruction that is issued.
+
+    ``grouped``: a line of rows becomes one row. ``tree``, ``p``, ``q``: it uses the tree, and rows
+    of P and Q. ``once``: the operand is a value, comes with the first row and is held.
+    """
+    return data.StructLayout({
+        "op": VectorOp, "post": Post, "dst": Dst, "param": 32, "reduce": Reduce,
+        "reduce_op": ReduceOp, "scatter": 1, "grouped": 1, "tree": 1, "p": 1, "q": 1, "once": 3,
+    })
+
+
 class Issue(wiring.Component):
     """Holds an instruction while its rows go into the lanes, a beat a cycle.
 
@@ -91,13 +103,7 @@ class Issue(wiring.Component):
         m.d.comb += [
             route.op.eq(command.op), *(kind.eq(command[f"{name}_kind"])
                                        for kind, name in zip(route.kinds, "abc", strict=True))]
-        now = Signal(data.StructLayout({  # of this instruction
-            "op": VectorOp, "post": Post, "dst": Dst, "param": 32, "reduce": Reduce,
-            "reduce_op": ReduceOp,
-            "scatter": 1, "grouped": 1,  # a line of rows becomes one row
-            "tree": 1, "p": 1, "q": 1,  # uses the tree, and rows of P and Q
-            "once": 3,  # the operand is a value, comes with the first row and is held
-        }), reset_less=True)
+        now = Signal(_issued_layout(), reset_less=True)  # of this instruction
         hold = [Signal(LaneSource, name=f"hold_{name}") for name in "abc"]  # of this cycle's rows
         select = [Signal(LaneSource, name=f"select_{name}") for name in "abc"]
         first_q, third = Signal(), Signal(LaneSource)  # single rows that are still to come
