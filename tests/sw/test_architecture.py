@@ -25,6 +25,8 @@ FOR_USERS_OF = {"celosia.tensorflow": ("tensorflow", "keras")}
 LATE = {"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",),
         "celosia.cli.fpga.pyosys": ("pyosys",)}
 MOST_LINES = 500
+#: What people take away as one file may be longer.
+ONE_FILE = {"sw/celosia/driver/c/celosia.c"}
 
 
 def ours(target: str) -> bool:
@@ -242,7 +244,7 @@ def test_files_are_short(folder):
         if path.suffix in {".py", ".c", ".h", ".cpp", ".v", ".sv"} or (
                 folder == "scripts" and path.is_file() and not path.suffix):
             lines = len(path.read_text(encoding="utf-8").splitlines())
-            if lines > MOST_LINES:
+            if lines > MOST_LINES and str(path.relative_to(ROOT)) not in ONE_FILE:
                 long.append(f"{path.relative_to(ROOT)}: {lines} lines, {MOST_LINES} at most")
     assert not long, "\n".join(long)
 
