@@ -5,8 +5,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, insn
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.compiler.codegen import build as generate
-from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen import generate, nodes
 from celosia.compiler.codegen.assemble import Assembled
 from celosia.compiler.codegen.blocks import Emitted
 from celosia.compiler.errors import IllFormed
@@ -91,9 +90,9 @@ def test_every_instruction_has_a_source():
 
 def test_what_is_assembled_is_checked(monkeypatch):
     works = [Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 0, 0, 1, 4, 16)])]
-    generate.build(CHIP, works)
+    generate.generate(CHIP, works)
     monkeypatch.setattr(generate.Assembler, "nodes", lambda self, nodes: self.out.add(LOAD, "here"))
     with pytest.raises(IllFormed, match="its address must move with the arena"):
-        generate.build(CHIP, works)
+        generate.generate(CHIP, works)
     monkeypatch.setenv("CELOSIA_CHECK", "0")
-    generate.build(CHIP, works)
+    generate.generate(CHIP, works)

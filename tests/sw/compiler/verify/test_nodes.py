@@ -7,8 +7,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
-from celosia.compiler.codegen import build as generate
-from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen import generate, nodes
 from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.codegen.nodes import Base, Loop
 from celosia.compiler.codegen.roll import roll
@@ -144,9 +143,9 @@ def test_stride_registers():
 
 def test_what_the_pipeline_makes_is_checked(monkeypatch):
     works = [Emitted(runs=[BlockRun([Block([[A], [vector(8, 0)], [store(8)]])])])]
-    generate.build(CHIP, works)
+    generate.generate(CHIP, works)
     monkeypatch.setattr(generate, "pipeline", lambda config, works, depth: [A, store(8)])
     with pytest.raises(IllFormed, match="ACC row 8 must hold what vector of v makes, not nobody"):
-        generate.build(CHIP, works)
+        generate.generate(CHIP, works)
     monkeypatch.setenv("CELOSIA_CHECK", "0")
-    generate.build(CHIP, works)
+    generate.generate(CHIP, works)
