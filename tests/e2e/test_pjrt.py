@@ -76,9 +76,9 @@ def test_what_jax_does():
 def test_elements():
     run("""
         for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32",
-                     "float16", "bfloat16"):
+                     "float16", "bfloat16", "complex64"):
             x = jnp.arange(6).astype(name).reshape(2, 3)
-            y = jax.jit(lambda x: jnp.where(x > 1, x, x).T)(x)
+            y = jax.jit(lambda x: jnp.where(x.real > 1, x, x).T)(x)
             assert y.dtype.name == name
             np.testing.assert_array_equal(np.asarray(y), np.asarray(x).T)
         def error(x):
@@ -86,9 +86,9 @@ def test_elements():
                 jax.jit(lambda x: x + x)(x)
             except jax.errors.JaxRuntimeError as error:
                 return str(error)
-        types = "i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32"
-        found = error(np.ones(3, np.complex64))
-        assert f"element type must be one of {types}, not complex<f32>" in found, found
+        types = "i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32, complex<f32>"
+        found = error(np.ones(3, jnp.float8_e5m2))
+        assert f"element type must be one of {types}, not f8E5M2" in found, found
         jax.config.update("jax_enable_x64", True)
         found = error(np.ones(3))
         assert "elements must have at most 32 bits, not f64[3]" in found, found

@@ -34,12 +34,12 @@ def _scalar(value: Any, type: TensorType) -> NDArray[Any] | None:
     if isinstance(value, bool):
         good = type.dtype is DType.BOOL
     elif isinstance(value, int):
-        good = type.dtype.is_float
+        good = type.dtype.is_float or type.dtype.is_complex
         if type.dtype.is_integer:
             limits = np.iinfo(type.dtype.numpy)
             good = limits.min <= value <= limits.max
     else:
-        good = type.dtype.is_float
+        good = type.dtype.is_float or type.dtype.is_complex
     return np.array(value, type.dtype.numpy) if good else None
 
 
@@ -94,7 +94,9 @@ def encode(array: NDArray[Any], dtype: np.dtype, shape: tuple[int, ...]) -> NDAr
     dtype, shape
         Elements and shape of the buffer.
     """
-    if array.dtype == np.bool_:
+    if array.dtype == np.complex64:
+        array = np.ascontiguousarray(array).view(dtype)
+    elif array.dtype == np.bool_:
         array = np.negative(array.view(np.int8), dtype=dtype)
     elif array.dtype == np.uint32:
         array = array.view(np.int32)
@@ -106,7 +108,9 @@ def encode(array: NDArray[Any], dtype: np.dtype, shape: tuple[int, ...]) -> NDAr
 def decode(array: NDArray[Any], type: TensorType) -> NDArray[Any]:
     """Return what a buffer holds as the graph has it: the inverse of `encode`."""
     wanted = type.dtype.numpy
-    if wanted == np.bool_:
+    if wanted == np.complex64:
+        array = np.ascontiguousarray(array).view(wanted)
+    elif wanted == np.bool_:
         array = array != 0
     elif wanted == np.uint32:
         array = array.view(np.uint32)

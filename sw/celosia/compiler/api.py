@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
 from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError
+from celosia.compiler.passes.pairs import in_pairs
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import (
     GraphPart,
@@ -231,9 +233,14 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
                options: Mapping[str, object], places: Sequence[int | None] | None = None,
                begin: int = 0) -> ChipStep:
     from celosia.compiler.build import build
-    built = build(level, config, options, places=places, begin=begin)
+    built = build(in_pairs(level), config, options, places=places, begin=begin)
     lie = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
-    return ChipStep(tuple(takes), built.program, built.inputs, built.outputs, built.works, lie,
+    # The driver looks at pairs of f32 as complex numbers.
+    inputs, outputs = (
+        tuple(replace(each, type=value.type) if value.dtype.is_complex else each
+              for each, value in zip(arguments, values, strict=True))
+        for arguments, values in ((built.inputs, level.params), (built.outputs, level.outputs)))
+    return ChipStep(tuple(takes), built.program, inputs, outputs, built.works, lie,
                     built.proofs, built.apart)
 
 

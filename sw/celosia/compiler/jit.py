@@ -195,7 +195,7 @@ def _kind(leaf: Any) -> Any:
 def _array(leaf: Any, type: TensorType) -> NDArray[Any]:
     """Return an argument as the program takes it: 64 bits cut to 32, as JAX does."""
     wanted = type.dtype.numpy
-    if isinstance(leaf, (bool, int, float)):
+    if isinstance(leaf, (bool, int, float, complex)):
         return np.array(leaf, wanted)
     if isinstance(leaf, np.ndarray) and leaf.dtype == wanted:
         return leaf

@@ -66,8 +66,10 @@ def _convert(node: Node) -> str | None:
 
 
 def _bitcast(node: Node) -> str | None:
-    bits = {node.operands[0].dtype.bits, node.attrs["dtype"].bits}
-    return None if bits == {32} else "bitcast must be of 32 bits"
+    dtypes = {node.operands[0].dtype, node.attrs["dtype"]}
+    if dtypes == {DType.C64, DType.F32}:
+        return None
+    return None if {dtype.bits for dtype in dtypes} == {32} else "bitcast must be of 32 bits"
 
 
 def _reduce(node: Node) -> str | None:

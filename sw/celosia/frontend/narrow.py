@@ -125,7 +125,7 @@ class _Narrow:
                  or any(type.dtype is DType.U64 for type in node.types))
         if words:
             return [_of_words(node, operands)]
-        wide = any(type.dtype.is_wide for type in types)
+        wide = any(type.dtype.is_wide and not type.dtype.is_complex for type in types)
         regions = [self.graph(region) for region in node.regions]
         if not wide and operands == list(node.operands) and all(
                 new is old for new, old in zip(regions, node.regions, strict=True)):

@@ -17,8 +17,8 @@ __all__ = ["Array", "DType", "TensorType"]
 class DType(Enum):
     """Element types, named as in the text form.
 
-    The 64-bit ones exist for importers, which fold them away: no level of the grammar accepts
-    them in a graph.
+    Those of 64 bits exist for importers, which fold them away: no level of the grammar accepts
+    them in a graph, but for complex ones as what a program takes and gives.
     """
 
     BOOL = "bool"
@@ -34,6 +34,7 @@ class DType(Enum):
     I64 = "i64"
     U64 = "u64"
     F64 = "f64"
+    C64 = "c64"
 
     def __str__(self) -> str:
         return self.value
@@ -61,7 +62,7 @@ class DType(Enum):
     @property
     def is_integer(self) -> bool:
         """Whether this is an integer; bool is none."""
-        return not self.is_float and self is not DType.BOOL
+        return not self.is_float and self not in (DType.BOOL, DType.C64)
 
     @property
     def is_signed(self) -> bool:
@@ -71,7 +72,12 @@ class DType(Enum):
     @property
     def is_wide(self) -> bool:
         """Whether this is one of the types that importers fold away."""
-        return self in (DType.I64, DType.U64, DType.F64)
+        return self in (DType.I64, DType.U64, DType.F64, DType.C64)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether this is a pair of f32, the real part and the imaginary one."""
+        return self is DType.C64
 
     @classmethod
     def of(cls, dtype: DTypeLike) -> DType:
@@ -89,6 +95,7 @@ _NUMPY = {
     DType.U32: np.dtype(np.uint32), DType.F16: np.dtype(np.float16),
     DType.BF16: np.dtype(ml_dtypes.bfloat16), DType.F32: np.dtype(np.float32),
     DType.I64: np.dtype(np.int64), DType.U64: np.dtype(np.uint64), DType.F64: np.dtype(np.float64),
+    DType.C64: np.dtype(np.complex64),
 }
 _BY_NUMPY = {numpy: dtype for dtype, numpy in _NUMPY.items()}
 

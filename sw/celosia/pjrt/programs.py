@@ -135,11 +135,13 @@ class Programs:
 
 def _mlir_type(type: TensorType) -> str:
     extents = "".join(f"{extent}x" for extent in type.shape)
-    name = {"bool": "i1", "bf16": "bf16"}.get(type.dtype.value, type.dtype.value)
+    name = {"bool": "i1", "c64": "complex<f32>"}.get(type.dtype.value, type.dtype.value)
     return f"tensor<{extents}{name.replace('u', 'ui')}>"
 
 
 def _zero(type: TensorType) -> str:
     if type.dtype is DType.BOOL:
         return "false"
+    if type.dtype.is_complex:
+        return "(0.0,0.0)"
     return "0.0" if type.dtype.is_float else "0"

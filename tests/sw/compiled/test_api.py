@@ -79,10 +79,9 @@ def function(body: str, result: str, *types: str) -> str:
      "bad.mlir:1:24: parameter: elements must have at most 32 bits, not f64[4]"),
     (function("%r = stablehlo.negate %arg0 : tensor<4xi64>", "4xi64", "4xi64"),
      "bad.mlir:1:24: parameter: elements must have at most 32 bits, not i64[4]"),
-    (function("%r = stablehlo.negate %arg0 : tensor<4xcomplex<f32>>", "4xcomplex<f32>",
-              "4xcomplex<f32>"),
+    (function("%r = stablehlo.negate %arg0 : tensor<4xf8E5M2>", "4xf8E5M2", "4xf8E5M2"),
      ("bad.mlir:1:24: element type must be one of i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, "
-      "f32, not complex<f32>")),
+      "f32, complex<f32>, not f8E5M2")),
 ])
 def test_what_no_graph_can_express(copying, program, problem):
     with pytest.raises(FrontendError) as caught:

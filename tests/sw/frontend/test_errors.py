@@ -68,12 +68,13 @@ def function(body, params="", result="f32", type="f32"):
     return f"func.func @main({params}) -> tensor<{result}> {{\n{body}\n}}"
 
 
-ELEMENTS = "element type must be one of i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32"
+ELEMENTS = ("element type must be one of i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32, "
+            "complex<f32>")
 
 
 @pytest.mark.parametrize(("type", "message"), [
     ("2xf8E5M2", f"{ELEMENTS}, not f8E5M2"),
-    ("2xcomplex<f32>", f"{ELEMENTS}, not complex<f32>"),
+    ("2xcomplex<f64>", f"{ELEMENTS}, not complex<f64>"),
     ("2xi4", f"{ELEMENTS}, not i4"),
     ("?x2xf32", "shape must be known before the program runs, not tensor<?x2xf32>"),
     ("2xi64", "parameter: elements must have at most 32 bits, not i64[2]"),

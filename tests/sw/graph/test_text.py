@@ -108,7 +108,7 @@ WRONG = [
                            "equal, not 2 and 3")),
     ("f32[2,3] \"x\"", "f33[2,3] \"x\"", (
         "2:7: element type must be one of bool, i8, u8, i16, u16, i32, u32, f16, bf16, f32, i64, "
-        "u64, f64, not 'f33'")),
+        "u64, f64, c64, not 'f33'")),
     ("f32[2,3] \"x\"", "f32[2,-3] \"x\"", ("2:10: shape must be of non-negative integers, not "
                                           "(2, -3)")),
     ("i32[]{3}", "i32[]{3,4}", "14:30: elements must be 1 for i32[], not 2"),

@@ -31,8 +31,8 @@ _FREE = frozenset({"iota", "broadcast"})
 def fold(node: Node) -> tuple[Value, ...] | None:
     """Return the results of a node if they are constants."""
     b = Builder(node.source)
-    if node.op in _KEPT | COLLECTIVES or max(
-            type.size for type in node.types) > MOST_ELEMENTS:
+    if (node.op in _KEPT | COLLECTIVES or node.types[0].dtype.is_complex
+            or max(type.size for type in node.types) > MOST_ELEMENTS):
         return None
     if node.op == "constant":
         array = node.attrs["value"]

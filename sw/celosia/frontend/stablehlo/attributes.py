@@ -17,7 +17,7 @@ __all__ = ["array_of", "ints_of", "name_of", "tensor_type"]
 _ELEMENTS = {"i1": DType.BOOL, "i8": DType.I8, "ui8": DType.U8, "i16": DType.I16,
              "ui16": DType.U16, "i32": DType.I32, "ui32": DType.U32, "i64": DType.I64,
              "ui64": DType.U64, "f16": DType.F16, "bf16": DType.BF16, "f32": DType.F32,
-             "f64": DType.F64}
+             "f64": DType.F64, "complex<f32>": DType.C64}
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(.*)>$")
 
 
@@ -37,7 +37,8 @@ def tensor_type(type: Any) -> TensorType:
     if "?" in extents:
         raise Unsupported(f"shape must be known before the program runs, not {text}")
     if element not in _ELEMENTS:
-        known = ", ".join(name for name, dtype in _ELEMENTS.items() if not dtype.is_wide)
+        known = ", ".join(name for name, dtype in _ELEMENTS.items()
+                          if not dtype.is_wide or dtype.is_complex)
         raise Unsupported(f"element type must be one of {known}, not {element}")
     return TensorType(_ELEMENTS[element], tuple(map(int, extents)))
 

@@ -9,12 +9,15 @@ from celosia.frontend.stablehlo.frames import RegionFrame
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, Graph, Value
 
-__all__ = ["RETURNS", "callee_of"]
+__all__ = ["FLAT", "RETURNS", "callee_of"]
 
 #: Operations that end a block.
 RETURNS = ("func.return", "stablehlo.return", "sdy.return")
 #: Operations that stand for a function, and the attribute that names it.
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+#: Operations that pass values on, the parts of complex ones one by one.
+FLAT = frozenset({*_CALLEES, "stablehlo.optimization_barrier", "stablehlo.while",
+                  "stablehlo.case", "stablehlo.if"})
 
 
 def callee_of(op: Any) -> str | None:

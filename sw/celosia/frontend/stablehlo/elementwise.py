@@ -149,6 +149,12 @@ def _bitcast(here: Here) -> Value:
     return x if x.dtype is here.type.dtype else here.emit("bitcast", x, dtype=here.type.dtype)
 
 
+@translates("stablehlo.real", "stablehlo.imag")
+def _part(here: Here) -> Value:
+    [x] = here.operands  # no complex one: those are `celosia.frontend.stablehlo.complexes`'s
+    return x if here.op.name.endswith("real") else here.splat(0, x.type)
+
+
 @translates("stablehlo.reduce_precision")
 def _reduce_precision(here: Here) -> Value:
     [x] = here.operands

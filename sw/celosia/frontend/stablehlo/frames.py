@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from celosia.frontend.stablehlo.parts import ComplexValue, Imported
 from celosia.graph import Graph, Node, Source, Trait, Value, having, parameter
 from celosia.graph.constants import Constants
 
@@ -68,14 +69,15 @@ class ValueFrame:
         self.region, self.parent = region, parent
         self.source = parent.source if parent is not None else source
         # None stands for a value whose type has no counterpart.
-        self.values: dict[Any, Value | None] = {}
+        self.values: dict[Any, Imported | None] = {}
 
-    def find(self, value: Any) -> Value | None:
+    def find(self, value: Any) -> Imported | None:
         """Return what stands for a value of MLIR."""
         if value not in self.values:
             assert self.parent is not None, "value of no frame"
             found = self.parent.find(value)
             if found is not None and self.parent.region is not self.region:
-                found = self.region.capture(found)
+                found = (ComplexValue(*map(self.region.capture, (found.real, found.imag)))
+                         if isinstance(found, ComplexValue) else self.region.capture(found))
             self.values[value] = found
         return self.values[value]

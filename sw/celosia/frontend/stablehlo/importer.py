@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from celosia.frontend.errors import FrontendError, Unsupported
 from celosia.frontend.narrow import narrow
 from celosia.frontend.stablehlo import (
     collective,
+    complexes,
     contract,
     control,
     elementwise,
@@ -25,6 +27,7 @@ from celosia.frontend.stablehlo import (
 from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
+from celosia.frontend.stablehlo.parts import ComplexValue, Imported, flat, flat_types, grouped
 from celosia.frontend.stablehlo.reader import (
     aliases_of,
     legalise_chlo,
@@ -45,11 +48,13 @@ from celosia.graph import (
     check,
     parameter,
 )
+from celosia.graph import op as graph_op
 from celosia.graph.constants import Constants
 from celosia.graph.sharding import Sharding, UnevenSharding
 
 __all__ = ["Importer", "import_stablehlo"]
 
+_Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
 _PARTS = (collective, contract, control, elementwise, indexed, linalg, random, reduce, shape,
           shardings)
@@ -149,7 +154,7 @@ class Importer:
         for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
             source = source_of(argument.location, self.filename)
             type = self.type_of(argument.type, source)
-            if type is not None and type.dtype.is_wide and not self.narrows:
+            if type is not None and self._refuses(type):
                 self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
                 type = None
             frame.values[argument] = None
@@ -163,27 +168,14 @@ class Importer:
             value = parameter(type, source.name, donated=donated, sharding=sharding,
                               source=source)
             region.params.append(value)
-            frame.values[argument] = value
-        results = list(self._walk(block, frame))
-        for i, value in enumerate(results):
-            if value is None:
-                continue
-            try:
-                sharding = self._sharding(main, "res_attrs", i, value.type)
-            except (Unsupported, UnevenSharding) as error:
-                self.problem(value.node.source, f"result: {error}")
-                continue
-            if sharding is not None:
-                results[i] = Node("shard", (value,), {"sharding": sharding}, (),
-                                  value.node.source).result
-            if value.dtype.is_wide and not self.narrows:
-                self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
-                                                f"{value.type}")
+            frame.values[argument] = (complexes.parted(partial(graph_op, source=source), value)
+                                      if type.dtype.is_complex else value)
+        outputs = self._outputs(main, self._walk(block, frame))
         if self.problems:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 list(self.problems))
-        graph = Graph(region.name, region.params, [value for value in results if value],
-                      replicas=self.replicas, partitions=self.partitions)
+        graph = Graph(region.name, region.params, outputs, replicas=self.replicas,
+                      partitions=self.partitions)
         if self.narrows:
             graph = narrow(graph)
         try:
@@ -192,6 +184,32 @@ class Importer:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 error.problems) from None
         return graph
+
+    def _outputs(self, main: Any, results: Sequence[Imported | None]) -> list[Value]:
+        """Return what the program gives, cut as it must be; what has no counterpart is left out."""
+        outputs = []
+        for i, value in enumerate(results):
+            if isinstance(value, ComplexValue):
+                value = complexes.joined(partial(graph_op, source=value.real.node.source), value)
+            if value is None:
+                continue
+            outputs.append(value)
+            try:
+                sharding = self._sharding(main, "res_attrs", i, value.type)
+            except (Unsupported, UnevenSharding) as error:
+                self.problem(value.node.source, f"result: {error}")
+                continue
+            if sharding is not None:
+                outputs[-1] = Node("shard", (value,), {"sharding": sharding}, (),
+                                   value.node.source).result
+            if self._refuses(value.type):
+                self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
+                                                f"{value.type}")
+        return outputs
+
+    def _refuses(self, type: TensorType) -> bool:
+        """Whether elements have more bits than may be where they are not constant."""
+        return type.dtype.is_wide and not type.dtype.is_complex and not self.narrows
 
     def _sharding(self, main: Any, name: str, i: int, type: TensorType) -> Sharding | None:
         """Return how an argument or result of a type must be cut; None if that is not said."""
@@ -229,7 +247,7 @@ class Importer:
         try:
             frame = ValueFrame(here.frame.region, source=here.source)
             block = self.functions[name].regions[0].blocks[0]
-            frame.values.update(zip(block.arguments, here.operands, strict=True))
+            self._bind(frame, block, here.operands)
             return self._results(self._walk(block, frame))
         finally:
             self._stack.pop()
@@ -237,8 +255,13 @@ class Importer:
     def block(self, block: Any, here: Here) -> Sequence[Value]:
         """Return the results of a block that runs once, in place."""
         frame = ValueFrame(here.frame.region, here.frame)
-        frame.values.update(zip(block.arguments, here.operands, strict=True))
+        self._bind(frame, block, here.operands)
         return self._results(self._walk(block, frame))
+
+    @staticmethod
+    def _bind(frame: ValueFrame, block: Any, values: Sequence[Value]) -> None:
+        types = [tensor_type(argument.type) for argument in block.arguments]
+        frame.values.update(zip(block.arguments, grouped(values, types), strict=True))
 
     def region(self, name: str, region: Any, here: Here, *, of_device: bool = False,
                known: Mapping[int, Value] = MappingProxyType({})) -> RegionFrame:
@@ -252,19 +275,20 @@ class Importer:
                 frame.values[argument] = made.capture(known[i])
                 continue
             type = tensor_type(argument.type)
-            if type.dtype.is_wide and not self.narrows:
+            if self._refuses(type):
                 raise Unsupported(f"elements must have at most 32 bits where they are not "
                                   f"constant, not {type}")
-            made.params.append(parameter(type, source=here.source))
-            frame.values[argument] = made.params[-1]
+            params = [parameter(part, source=here.source) for part in flat_types([type])]
+            made.params += params
+            [frame.values[argument]] = grouped(params, [type])
         made.outputs = self._results(self._walk(block, frame))
         return made
 
-    def _results(self, values: Sequence[Value | None]) -> Sequence[Value]:
+    def _results(self, values: Sequence[Imported | None]) -> Sequence[Value]:
         found = [value for value in values if value is not None]
         if len(found) != len(values):
             raise _Reported
-        return found
+        return flat(found)
 
     # Problems
 
@@ -290,7 +314,7 @@ class Importer:
 
     # The walk
 
-    def _walk(self, block: Any, frame: ValueFrame) -> Sequence[Value | None]:
+    def _walk(self, block: Any, frame: ValueFrame) -> Sequence[Imported | None]:
         for operation in block.operations:
             op = operation.operation
             if op.name in control.RETURNS:
@@ -299,7 +323,7 @@ class Importer:
             frame.values.update(zip(op.results, results, strict=True))
         return ()
 
-    def _translate(self, op: Any, frame: ValueFrame) -> Sequence[Value | None]:
+    def _translate(self, op: Any, frame: ValueFrame) -> Sequence[Imported | None]:
         source = source_of(op.location, self.filename)
         if not source.line and frame.source.line:
             source = replace(frame.source, name=source.name)
@@ -308,15 +332,20 @@ class Importer:
         # Where these are missing, what made them so is a problem already.
         known = [value for value in operands if value is not None]
         wanted = [type for type in types if type is not None]
-        if op.name not in TRANSLATORS:
+        of_parts = (any(isinstance(value, ComplexValue) for value in known)
+                    or any(type.dtype.is_complex for type in wanted))
+        if op.name not in TRANSLATORS and not (of_parts and op.name in complexes.COMPLEX):
             self.problem(source, f"{op.name}: operation has no counterpart")
             self._survey(op)
         elif len(known) < len(operands) or len(wanted) < len(types):
             self._survey(op)
         else:
             try:
-                here = Here(self, frame, op, known, wanted, source)
-                return self._results_of(here)
+                if of_parts and op.name not in control.FLAT:
+                    here = Here(self, frame, op, (), wanted, source)
+                    return self._fitting(complexes.translate(here, known), wanted)
+                here = Here(self, frame, op, flat(known), flat_types(wanted), source)
+                return grouped(self._results_of(here), wanted)
             except _Reported:
                 pass
             except Unsupported as error:
@@ -325,15 +354,18 @@ class Importer:
                 message = error.problems[0].removeprefix(f"{source}: ")
                 self.problem(source, f"{op.name}: {message}")
         # Stand-ins, so that what uses the results is looked at, too.
-        return [None if type is None or type.dtype.is_wide and not self.narrows
-                else parameter(type, source=source)
+        return [None if type is None or self._refuses(type) else
+                grouped([parameter(part, source=source) for part in flat_types([type])], [type])[0]
                 for type in types]
 
     def _results_of(self, here: Here) -> Sequence[Value]:
         """Return the results of an operation, which must have the types that it says."""
         found = TRANSLATORS[here.op.name](here)
-        results = (found,) if isinstance(found, Value) else tuple(found)
-        for value, type in zip(results, here.types, strict=True):
+        return self._fitting((found,) if isinstance(found, Value) else tuple(found), here.types)
+
+    @staticmethod
+    def _fitting(results: Sequence[_Any], types: Sequence[TensorType]) -> Sequence[_Any]:
+        for value, type in zip(results, types, strict=True):
             if value.type != type:
                 raise Unsupported(f"result must be {type}, not {value.type}")
         return results

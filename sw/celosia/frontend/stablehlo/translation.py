@@ -135,7 +135,8 @@ class Here:
         node = Node(name, operands, attrs, regions, self.source)
         self.importer.constants.note(node)
         types = [*node.types, *(value.type for value in operands)]
-        wide = next((type for type in types if type.dtype.is_wide), None)
+        wide = next((type for type in types if type.dtype.is_wide
+                     and not type.dtype.is_complex), None)
         if wide is None or name == "constant":
             return node.results
         if node not in self.importer.constants:
