@@ -56,8 +56,8 @@ def ecp5(**capacity: int) -> Board:
             "block_ram_bits": 18432, "source": "nowhere", **capacity}
     return Board("small", "A small board", family="ecp5", device="25k", package="CABGA256",
                  speed="6", preset="nano", clock_hz=25_000_000, freq_hz=50_000_000,
-                 baud=1_000_000, memory="on-chip", memory_bytes=4096, loader="small_board",
-                 capacity=Capacity(**have))
+                 baud=1_000_000, memory="on-chip", memory_bytes=4096, loader="-b small_board",
+                 platform="", capacity=Capacity(**have))
 
 
 def sources(board: Board | None = None, verilog: str = "module top; endmodule\n") -> Sources:

@@ -1,5 +1,6 @@
 """Where the pins of the boards are, from the board files of amaranth-boards."""
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,54 +37,36 @@ class PinGroup:
 
 def _platform(board: Board) -> Any:
     # Only building sources needs amaranth-boards.
+    module, name = board.platform.split(".")
     try:
-        from amaranth_boards import (  # pyright: ignore[reportMissingImports]
-            arty_a7,
-            icebreaker,
-            tang_nano_9k,
-            tang_primer_20k,
-            ulx3s,
-        )
+        return getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
     except ImportError as error:
         raise ImportError("the pins of boards come from amaranth-boards: "
                           "pip install 'celosia[fpga]'") from error
-    return {
-        "ulx3s": ulx3s.ULX3S_85F_Platform, "icebreaker": icebreaker.ICEBreakerPlatform,
-        "tangnano9k": tang_nano_9k.TangNano9kPlatform,
-        "tangprimer20k": tang_primer_20k.TangPrimer20kDockPlatform,
-        "arty_a7": arty_a7.ArtyA7_100Platform,
-    }[board.name]()
 
 
-#: Ports and their resources: port, resource, its number, its part.
-_COMMON = (("rx", "uart", 0, "rx"), ("tx", "uart", 0, "tx"))
-_LIGHTS = (("led_heartbeat", "led", 0, ""), ("led_fault", "led", 1, ""),
-           ("led_busy", "led", 2, ""))
-_SDRAM = tuple((f"sdram_{port}", "sdram", 0, part) for port, part in (
+#: Ports of the top module and what they are on a platform: resource, number, part.
+_UART = (("rx", "uart 0 rx"), ("tx", "uart 0 tx"))
+_LIGHTS = ("led_heartbeat", "led_fault", "led_busy")
+_SDRAM = tuple((f"sdram_{port}", f"sdram 0 {part}") for port, part in (
     ("clk", "clk"), ("cke", "clk_en"), ("cs_n", "cs"), ("ras_n", "ras"), ("cas_n", "cas"),
     ("we_n", "we"), ("ba", "ba"), ("a", "a"), ("dqm", "dqm"), ("dq", "dq")))
-_FLASH = tuple((f"flash_{port}", "spi_flash_1x", 0, part) for port, part in (
+_FLASH = tuple((f"flash_{port}", f"spi_flash_1x 0 {part}") for port, part in (
     ("cs_n", "cs"), ("clk", "clk"), ("mosi", "copi"), ("miso", "cipo")))
-_PORTS = {
-    # The ESP32 resets the board if its GPIO0 is not held high.
-    "ulx3s": (*_COMMON, *_LIGHTS, *_SDRAM, ("wifi_gpio0", "esp32", 0, "gpio0")),
-    "icebreaker": (*_COMMON, *_LIGHTS[:2], *_FLASH),
-    "tangnano9k": (*_COMMON, *_LIGHTS), "tangprimer20k": (*_COMMON, *_LIGHTS),
-    "arty_a7": (*_COMMON, *_LIGHTS),
-}
 
 
-def _group(platform: Any, port: str, resource: str, number: int, part: str) -> PinGroup:
+def _group(platform: Any, port: str, place: str) -> PinGroup:
     from amaranth.build import Attrs
 
-    found = platform.lookup(resource, number)
+    resource, number, part = (*place.split(), "")[:3]
+    found = platform.lookup(resource, int(number))
     attrs = {**found.attrs}
     hz = int(found.clock.frequency if found.clock is not None else 0) if not part else 0
     if part:
         found = next(item for item in found.ios if item.name == part)
         attrs |= found.attrs
     pins = next(item for item in found.ios if not isinstance(item, Attrs))
-    return PinGroup(port, "o" if port == "wifi_gpio0" else pins.dir,
+    return PinGroup(port, "o" if port.startswith("high_") else pins.dir,
                     tuple(pins.map_names(platform._conn_pins, found)),
                     # Here the port itself is low-active where its name says so.
                     pins.invert and not port.endswith("_n"),
@@ -99,5 +82,11 @@ def board_pins(board: Board) -> tuple[PinGroup, ...]:
         If amaranth-boards is not installed.
     """
     platform = _platform(board)
-    return (_group(platform, "clk", platform.default_clk, 0, ""),
-            *(_group(platform, *item) for item in _PORTS[board.name]))
+    ports = (
+        ("clk", f"{platform.default_clk} 0"), *_UART,
+        *zip(_LIGHTS, board.lights, strict=False),
+        *(_SDRAM if board.memory == "sdram" else ()),
+        # The firmware of its compact chip is there.
+        *(_FLASH if board.family == "ice40" else ()),
+        *((f"high_{index}", place) for index, place in enumerate(board.high)))
+    return tuple(_group(platform, port, place) for port, place in ports)

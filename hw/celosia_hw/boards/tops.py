@@ -169,7 +169,7 @@ def top_module(family: str, device: str, pll: Pll, pins: tuple[PinGroup, ...],
         if pin.port.startswith("led_"):
             light = pin.port.removeprefix("led_")
             text.append(f"assign {pin.port} = {'~' if pin.invert else ''}{light};\n")
-        elif pin.port == "wifi_gpio0":
+        elif pin.port.startswith("high_"):
             text.append(f"assign {pin.port} = 1'b1;\n")
     wires = ",\n".join(f"  .{name}({nets.get(name, name)})" for name in connections)
     return "".join([*text, f"{MODULE_NAME} system(\n{wires}\n);\nendmodule\n"])

@@ -81,7 +81,14 @@ class Board:
     memory, memory_bytes
         External memory of the chip: an SDRAM, or RAM of the FPGA.
     loader
-        Name of the board for ``openFPGALoader -b``.
+        What tells openFPGALoader the board, or the cable to it.
+    platform
+        Module and class of amaranth-boards that know where its pins are.
+    lights
+        Heartbeat, fault, busy, as far as there are lights: resource, number and part of the
+        platform, the last left out where it has none.
+    high
+        Likewise of pins that must be held high.
     capacity
         What the device has.
     series
@@ -108,7 +115,10 @@ class Board:
     memory: MemoryKind
     memory_bytes: int
     loader: str
+    platform: str
     capacity: Capacity
+    lights: tuple[str, ...] = ("led 0", "led 1", "led 2")
+    high: tuple[str, ...] = ()
     series: str = ""
     build_only: bool = False
     chips: tuple[ChipKind, ...] = ("compact",)

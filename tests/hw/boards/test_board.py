@@ -3,6 +3,7 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.link import LinkConfig
 from celosia_hw.boards import BOARDS, board
+from celosia_hw.boards.platform_pins import board_pins
 from celosia_hw.soc.sdram_timing import SdramTiming
 
 
@@ -20,7 +21,16 @@ def test_facts_fit_together(name):
     assert config.pes <= item.capacity.multipliers * (2 if item.family == "ice40" else 1)
 
 
+@pytest.mark.parametrize("name", list(BOARDS))
+def test_every_port_has_a_pin_of_its_own(name):
+    ports = board_pins(board(name))
+    assert ports[0].port == "clk"
+    assert ports[0].clock_hz == board(name).clock_hz
+    assert [port.port for port in ports[1:3]] == ["rx", "tx"]
+    pins = [pin for port in ports for pin in port.names]
+    assert len(pins) == len(set(pins))
+
+
 def test_there_is_no_such_board():
-    with pytest.raises(ValueError, match="^board must be one of ulx3s, icebreaker, tangnano9k, "
-                                         "tangprimer20k, arty_a7, not 'de10'$"):
+    with pytest.raises(ValueError, match=f"^board must be one of {', '.join(BOARDS)}, not 'de10'$"):
         board("de10")

@@ -16,6 +16,10 @@ from celosia_hw.soc.sdram_timing import SdramTiming
 
 PINS = {
     "ulx3s": 'LOCATE COMP "sdram_dq[15]" SITE "J17";',
+    "icesugarpro": 'LOCATE COMP "rx" SITE "A9";',
+    "icepizero": 'LOCATE COMP "tx" SITE "K15";',
+    "colorlight5a75b": 'LOCATE COMP "clk" SITE "P6";',
+    "ecp5evn": 'LOCATE COMP "led_fault" SITE "A12";',
     "icebreaker": "set_io -pullup yes rx 6",
     "tangnano9k": 'IO_LOC "tx" 17;',
     "tangprimer20k": 'IO_LOC "clk" H11;',
@@ -40,7 +44,9 @@ def test_every_port_of_the_top_has_its_pin(tops, name):
     found = sources(item, preset(item.preset))
     header = found.verilog[found.verilog.index("module top("):].split(");")[0]
     ports = re.findall(r"(?:input|output|inout) wire (?:\[(\d+):0\] )?(\w+)", header)
-    assert {name for _, name in ports} >= {"clk", "rx", "tx", "led_heartbeat", "led_fault"}
+    lights = [port for _, port in ports if port.startswith("led_")]
+    assert len(lights) == len(item.lights)
+    assert {port for _, port in ports} >= {"clk", "rx", "tx"}
     for top, port in ports:
         for bit in range(int(top or 0) + 1):
             pin = rf"{port}\[{bit}\]" if top else port

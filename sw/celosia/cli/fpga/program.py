@@ -30,5 +30,5 @@ def program(board: Board, bitstream: Path, *, flash: bool = False,
     """
     tool = find("openFPGALoader")
     say(f"{'programming':16} {tool} ...")
-    run(tool, ["-b", board.loader, *(["-f"] if flash else []), bitstream.name], bitstream.parent,
+    run(tool, [*board.loader.split(), *(["-f"] if flash else []), bitstream.name], bitstream.parent,
         "programming.log")
