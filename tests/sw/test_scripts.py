@@ -92,6 +92,23 @@ def test_every_extra_of_a_test_has_an_environment_and_the_other_way_round(script
     assert Path("tests/sw/cli/fpga/test_synthesis.py") not in test.files_of("fpga")
 
 
+@pytest.mark.parametrize(("tiers", "wanted"), [
+    ([], ["tests/test_tiny.py", *(f"tests/{name}" for name in ("e2e", "rtl", "hw", "sw"))]),
+    (["smoke"], ["tests/test_tiny.py"]), (["sw", "rtl"], ["tests/rtl", "tests/sw"]),
+])
+def test_every_test_is_in_a_place_of_its_tiers(script, tiers, wanted):
+    command = script("test").pytest_command(sys.executable, tiers, [], "report.xml")
+    assert [word for word in command if str(word).startswith("tests/")] == wanted
+    if not tiers:
+        homes = [ROOT / name for name in wanted]
+        assert all(any(path.is_relative_to(home) for home in homes)
+                   for path in (ROOT / "tests").rglob("test_*.py"))
+    if tiers == ["smoke"]:
+        marked = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")
+                  if "mark.smoke" in path.read_text() and path.name != "test_scripts.py"}
+        assert marked == {Path(name) for name in wanted}
+
+
 def test_what_is_skipped_in_an_extra_has_failed(script, monkeypatch, capsys):
     test = script("test")
     report = ('<testsuites><testsuite tests="5" failures="0" errors="0" skipped="2"/>'
