@@ -8,7 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Queue", "SkidBuffer", "delayed", "outstanding"]
+__all__ = ["HalfBuffer", "Queue", "SkidBuffer", "delayed", "outstanding"]
 
 
 class Queue(wiring.Component):
@@ -63,6 +63,42 @@ class Queue(wiring.Component):
             m.d.sync += [some.eq(1), full.eq((put + 1)[:len(put)] == get)]
         with m.Elif(fewer & ~more):
             m.d.sync += [full.eq(0), some.eq((get + 1)[:len(get)] != put)]
+        return m
+
+
+class HalfBuffer(wiring.Component):
+    """Holds one element, in flip-flops: cuts every path between its sides.
+
+    An element accepted in one cycle is offered from the next one on, and the next one is accepted
+    in the cycle after that in which it was taken: an element every other cycle.
+
+    Parameters
+    ----------
+    shape
+        Shape of an element.
+
+    Members
+    -------
+    i : In(stream)
+    o : Out(stream)
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, shape):
+        self._shape = shape
+        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        full = Signal()
+        held = Signal(self._shape, reset_less=True)
+        m.d.comb += [self.i.ready.eq(~full), self.o.valid.eq(full), self.o.payload.eq(held)]
+        with m.If(~full):
+            m.d.sync += [full.eq(self.i.valid), held.eq(self.i.payload)]
+        with m.Elif(self.o.ready):
+            m.d.sync += full.eq(0)
         return m
 
 

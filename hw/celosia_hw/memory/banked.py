@@ -57,7 +57,7 @@ class BankedMemory(wiring.Component):
     write_NAME : In(WritePortSignature(row_bits, width))
         Those of narrow ports are of addresses so much longer, and of words so much shorter.
     conflicts : Out(StructLayout)
-        A bit for each port, of its name: it asked in this cycle and was refused.
+        A bit for each port, of its name: it asked in the cycle before and was refused.
     """
 
     conflicts: data.View
@@ -92,7 +92,7 @@ class BankedMemory(wiring.Component):
                 taken = [above.valid & (self._bank(above) == self._bank(port))
                          for above in group[:index]]
                 m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
-        m.d.comb += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
+        m.d.sync += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
 
         banks = [self._make_bank(m, bank) for bank in range(BANKS)]
         # Two banks and their selects fill a 4-input table in front of a register; a third table

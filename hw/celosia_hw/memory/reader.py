@@ -68,7 +68,8 @@ class RowReader(wiring.Component):
     Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
     have room). Latency: the first one is asked for in the cycle after the command was taken; one
-    granted in cycle t is offered from t + READ_LATENCY on.
+    granted in cycle t is offered from t + READ_LATENCY on, a cycle later where rows are folded:
+    then each goes through the queue.
 
     Parameters
     ----------
@@ -181,13 +182,17 @@ class RowReader(wiring.Component):
             m.d.comb += arrived.words[i].eq(acc[i] | word)
 
         waiting = Signal()
-        m.d.comb += [
-            waiting.eq(write.addr != read.addr),
-            write.en.eq(arriving & (waiting | ~self.o.ready)),
-            self.o.valid.eq(waiting | arriving),
-            self.o.payload.as_value().eq(
-                Mux(waiting, read.data.as_value(), arrived.as_value())),
-        ]
+        m.d.comb += waiting.eq(write.addr != read.addr)
+        if config.fold > 1:
+            m.d.comb += [write.en.eq(arriving), self.o.valid.eq(waiting),
+                         self.o.payload.eq(read.data)]
+        else:
+            m.d.comb += [
+                write.en.eq(arriving & (waiting | ~self.o.ready)),
+                self.o.valid.eq(waiting | arriving),
+                self.o.payload.as_value().eq(
+                    Mux(waiting, read.data.as_value(), arrived.as_value())),
+            ]
         with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(waiting & self.o.ready):

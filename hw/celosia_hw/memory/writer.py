@@ -30,7 +30,8 @@ def result_layout(config: TpuConfig) -> data.StructLayout:
 class RowWriter(wiring.Component):
     """Writes rows, in order, a beat a cycle as long as the memory grants.
 
-    A beat is offered to the memory in the cycle in which it is taken where no other waits.
+    A beat is offered to the memory in the cycle in which it is taken where no other waits. Where
+    rows are folded, two cycles later, out of flip-flops.
 
     Parameters
     ----------
@@ -44,8 +45,9 @@ class RowWriter(wiring.Component):
         Beats; not ready where ``depth`` of them wait.
     ub, acc : Out(WritePortSignature)
         One of them asks at a time.
-    written : Out(1)
-        A beat was granted or skipped in this cycle.
+    freed : Out(1)
+        There is place for one more: a beat was granted or skipped in this cycle or, where rows are
+        folded, is about to be offered.
     done : Out(1)
         A beat with ``last`` was granted or skipped in the cycle before this one.
     error : Out(1)
@@ -57,7 +59,7 @@ class RowWriter(wiring.Component):
     i: stream.Interface
     ub: WritePort
     acc: WritePort
-    written: Signal
+    freed: Signal
     done: Signal
     error: Signal
     refused: Signal
@@ -69,32 +71,44 @@ class RowWriter(wiring.Component):
             "i": In(stream.Signature(result_layout(config))),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits // config.fold)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits // config.fold)),
-            "written": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
+            "freed": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
         config = self._config
         m = Module()
         m.submodules.queue = queue = Queue(result_layout(config), self._depth)
-        head = Signal(result_layout(config))
-        waiting = Signal()  # the head has not been queued, or waits there
+        written = Signal()  # the head was granted or skipped in this cycle
+        if config.fold > 1:
+            head = Signal(result_layout(config), name="head", reset_less=True)
+            waiting = Signal()  # the head is offered
+            m.d.comb += [queue.i.valid.eq(self.i.valid), queue.o.ready.eq(~waiting | written),
+                         self.freed.eq(queue.o.valid & queue.o.ready)]
+            with m.If(queue.o.ready):
+                m.d.sync += [head.eq(queue.o.payload), waiting.eq(queue.o.valid)]
+        else:
+            head = Signal(result_layout(config))
+            waiting = Signal()  # the head has not been queued, or waits there
+            m.d.comb += [
+                queue.i.valid.eq(self.i.valid & (queue.o.valid | ~written)),
+                head.eq(Mux(queue.o.valid, queue.o.payload.as_value(),
+                            self.i.payload.as_value())),
+                waiting.eq(queue.o.valid | self.i.valid), queue.o.ready.eq(written),
+                self.freed.eq(written),
+            ]
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         m.d.comb += [
             queue.i.payload.eq(self.i.payload),
-            queue.i.valid.eq(self.i.valid & (queue.o.valid | ~self.written)),
             self.i.ready.eq(queue.i.ready),
-            head.eq(Mux(queue.o.valid, queue.o.payload.as_value(), self.i.payload.as_value())),
-            waiting.eq(queue.o.valid | self.i.valid),
             self.acc.valid.eq(waiting & head.acc & ~head.skip),
             self.acc.addr.eq(head.row),
             self.acc.data.eq(head.words.as_value()),
             self.ub.valid.eq(waiting & ~head.acc & ~head.skip),
             self.ub.addr.eq(head.row),
             *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.lanes)),
-            self.written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
-                            | (waiting & head.skip)),
-            queue.o.ready.eq(self.written),
-            self.refused.eq(waiting & ~self.written),
+            written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
+                       | (waiting & head.skip)),
+            self.refused.eq(waiting & ~written),
         ]
-        m.d.sync += [self.done.eq(self.written & head.last), self.error.eq(head.error)]
+        m.d.sync += [self.done.eq(written & head.last), self.error.eq(head.error)]
         return m

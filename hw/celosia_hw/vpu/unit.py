@@ -19,9 +19,9 @@ from celosia_hw.memory.ports import (
     WritePortSignature,
     beat_bits,
 )
-from celosia_hw.memory.reader import RowReader
+from celosia_hw.memory.reader import RowReader, read_layout
 from celosia_hw.memory.writer import RowWriter
-from celosia_hw.stream import delayed, outstanding
+from celosia_hw.stream import HalfBuffer, delayed, outstanding
 from celosia_hw.vpu.fetch import OperandFetch
 from celosia_hw.vpu.indexer import Indexer
 from celosia_hw.vpu.issue import Issue
@@ -45,7 +45,9 @@ class VectorUnit(wiring.Component):
                      \-> issue ----------------^ (control and target go along with the row)
 
     A row goes through in ``config.fold`` beats of ``config.lanes`` words, in order; what is said of
-    rows here is for one beat, and of their beats where there are more.
+    rows here is for one beat, and of their beats where there are more. Then the command, the rows
+    read and those written are registered on their way, which takes ``boundary_latency(config)``
+    cycles more, and ``activity`` is that of the cycle before.
 
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
     gap but a cycle for its single rows (two where there are three), ``tree_latency(config)`` cycles
@@ -96,6 +98,8 @@ class VectorUnit(wiring.Component):
         port: Any = self.port
         latency = lane_latency(config)
         depth = in_flight(config)
+        # Of a folded chip, one for a board, what comes in and goes out does so at flip-flops.
+        boundary = "sync" if config.fold > 1 else "comb"
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
         m.submodules.indexer = indexer = Indexer(config)
@@ -106,9 +110,21 @@ class VectorUnit(wiring.Component):
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        connect(m, flipped(self.port).command, fetch.i)
+        walks = [p.i, q.i]
+        if config.fold > 1:
+            m.submodules.command = entrance = HalfBuffer(vector_layout(config))
+            connect(m, flipped(self.port).command, entrance.i)
+            connect(m, entrance.o, fetch.i)
+            for k, reader in enumerate((p, q)):
+                m.submodules[f"walk_{'pq'[k]}"] = walk = HalfBuffer(read_layout(
+                    config, tag_layout(config)))
+                connect(m, walk.o, reader.i)
+                walks[k] = walk.i
+        else:
+            connect(m, flipped(self.port).command, fetch.i)
+        walk_p, walk_q = walks
         connect(m, fetch.o, issue.i)
-        connect(m, fetch.q, q.i)
+        connect(m, fetch.q, walk_q)
         connect(m, fetch.table, indexer.i)
         connect(m, indexer.place, issue.place)
         connect(m, p.o, mover.i)
@@ -120,15 +136,15 @@ class VectorUnit(wiring.Component):
         connect(m, writer.acc, flipped(self.acc_write))
 
         # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
-        m.d.comb += p.i.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
-                                       fetch.p.payload.as_value()))
+        m.d.comb += walk_p.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
+                                          fetch.p.payload.as_value()))
         indexes = q.o.payload.tag.move == MoveTarget.INDEX
         q_lane = Mux(indexes, indexer.lane, q.o.payload.tag.lane)
         q_word = pick(m, q.o.payload.words.as_value(), q_lane, "q_lane")
         m.d.comb += [
-            p.i.valid.eq(Mux(indexer.gathering, indexer.walk.valid, fetch.p.valid)),
-            indexer.walk.ready.eq(p.i.ready),
-            fetch.p.ready.eq(p.i.ready & ~indexer.gathering),
+            walk_p.valid.eq(Mux(indexer.gathering, indexer.walk.valid, fetch.p.valid)),
+            indexer.walk.ready.eq(walk_p.ready),
+            fetch.p.ready.eq(walk_p.ready & ~indexer.gathering),
             issue.p_valid.eq(mover.o.valid), issue.p_bad.eq(mover.o.payload.bad),
             mover.o.ready.eq(issue.p_ready),
             issue.q_valid.eq(q.o.valid & ~indexes), indexer.index.valid.eq(q.o.valid & indexes),
@@ -137,7 +153,7 @@ class VectorUnit(wiring.Component):
         ]
 
         issued = issue.control.valid
-        rows = outstanding(m, issued, writer.written + results.dropped, depth, name="rows")
+        rows = outstanding(m, issued, writer.freed + results.dropped, depth, name="rows")
         m.d.comb += issue.room.eq(rows != depth)
 
         controls = delayed(m, issue.control, latency, name="control")
@@ -179,10 +195,12 @@ class VectorUnit(wiring.Component):
                      port.detail.eq(Mux(writer.error, indexer.detail, 0))]
         stalled = Signal()  # the command has been offered for a cycle
         m.d.sync += stalled.eq(command.valid & ~command.ready)
+        activity = Signal(Activity)
         with m.If(issued):
-            m.d.comb += port.activity.eq(Activity.BUSY)
+            m.d.comb += activity.eq(Activity.BUSY)
         with m.Elif(p.refused | q.refused | writer.refused):
-            m.d.comb += port.activity.eq(Activity.WAIT_MEMORY)
+            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
         with m.Elif((command.valid & stalled) | (commands != 0)):
-            m.d.comb += port.activity.eq(Activity.WAIT_UNIT)
+            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        m.d[boundary] += port.activity.eq(activity)
         return m

@@ -4,7 +4,8 @@ from enum import Enum
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["LaneStep", "in_flight", "lane_latency", "lane_stages", "read_ahead", "tree_latency"]
+__all__ = ["LaneStep", "boundary_latency", "in_flight", "lane_latency", "lane_stages",
+           "read_ahead", "tree_latency"]
 
 
 class LaneStep(Enum):
@@ -61,6 +62,14 @@ def lane_latency(config: TpuConfig) -> int:
 def tree_latency(config: TpuConfig) -> int:
     """Cycles from the lanes' result to what joins them: a level of joins each, one to broadcast."""
     return config.dim.bit_length()
+
+
+def boundary_latency(config: TpuConfig) -> int:
+    """Cycles that registers at the vector unit's boundary take; folded chips, of boards, have them.
+
+    One each for the command, the walks of its rows and the rows read, two for those written.
+    """
+    return 5 if config.fold > 1 else 0
 
 
 def in_flight(config: TpuConfig) -> int:

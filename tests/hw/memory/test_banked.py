@@ -35,10 +35,10 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
                                          for count in (readers, writers)))
     rng = random.Random(f"{busy} {readers}")
     contents = [0] * rows
-    refusals = grants = collisions = 0
+    refusals = grants = collisions = refused = 0
 
     async def main(ctx):
-        nonlocal refusals, grants, collisions
+        nonlocal refusals, grants, collisions, refused
         wanted = [[] for _ in memory.read]  # (cycle, row) on their way
         for cycle in range(500):
             reads, writes = [], []
@@ -53,12 +53,13 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
                 ctx.set(port.data, value)
 
             wins = granted(reads) + granted(writes)
-            conflicts = ctx.get(memory.conflicts.as_value())
+            assert ctx.get(memory.conflicts.as_value()) == refused  # in the cycle before
+            refused = 0
             for index, (port, request) in enumerate(zip([*memory.read, *memory.write],
                                                         reads + writes, strict=True)):
                 assert (ctx.get(port.ready) and request[0]) == wins[index]
-                assert conflicts >> index & 1 == (request[0] and not wins[index])
-            refusals += conflicts.bit_count()
+                refused |= (request[0] and not wins[index]) << index
+            refusals += refused.bit_count()
             for port, expected in zip(memory.read, wanted, strict=True):
                 while expected and expected[0][0] <= cycle:
                     when, value = expected.pop(0)
@@ -127,6 +128,7 @@ def test_ports_and_their_conflicts_have_names():
     async def main(ctx):
         for port in (memory.read_first, memory.read_second, memory.write_only):
             ctx.set(port.valid, 1)
+        await ctx.tick()
         found = {name: ctx.get(memory.conflicts[name])
                  for name in memory.conflicts.shape().members}
         assert found == {"read_first": 0, "read_second": 1, "write_only": 0}

@@ -162,7 +162,7 @@ def test_writer_writes_in_order(config, grants, offers, depth):
             for port in ports:
                 ctx.set(port.ready, rng.random() < grants)
             _, _, done, error, written, refused, *fields = await ctx.tick().sample(
-                writer.done, writer.error, writer.written, writer.refused,
+                writer.done, writer.error, writer.freed, writer.refused,
                 *(field for port in ports
                   for field in (port.valid, port.ready, port.addr, port.data)))
             before = bool(cycles) and cycles[-1] == cycle - 1

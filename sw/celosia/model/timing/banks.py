@@ -14,7 +14,7 @@ __all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repe
 Walk = tuple[int, int, int, int]
 
 #: Of the two readers of the vector unit (hw/celosia_hw/memory/reader.py): cycles between a grant
-#: and its use.
+#: and its use; one more where rows are folded.
 _LATENCY = 2
 #: Rows that are played; a longer walk goes on as it was.
 _PLAYED = 256
@@ -121,7 +121,7 @@ def lost_beside(walk: Walk, step: int, fold: int = 1) -> float:
 def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
             apart: int, fold: int) -> tuple[int, int]:
     """Play the two readers, cycle by cycle."""
-    depth = read_ahead(fold)
+    depth, latency = read_ahead(fold), _LATENCY + (fold > 1)
     rows = counts[0] * counts[1] * counts[2]
     played = min(rows, _PLAYED)
     banks = [[bank for bank in _banks(counts, strides, base, played) for _ in range(fold)]
@@ -139,13 +139,13 @@ def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
             resting[i] = credits == 0 or (credits == 1 and now_resting)
             if at < played and credits > now_resting and banks[i][at] != taken:
                 taken = banks[i][at]
-                came[i][at] = cycle + _LATENCY
+                came[i][at] = cycle + latency
                 asked[i] += 1
         if (used < asked[0] and used < asked[1]
                 and came[0][used] <= cycle and came[1][used] <= cycle):
             used += 1
         cycle += 1
-    lost = cycle - _LATENCY - played
+    lost = cycle - latency - played
     return 0, lost * rows // played
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
-from celosia.arch.lane import in_flight, lane_latency, tree_latency
+from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_latency
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
@@ -135,11 +135,13 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
     occupied = command.length * fold + ((rows > 0) + (rows > 2)) * fold
     if command.op == VectorOp.ROTATE and fold > 1:
         occupied += command.length  # the first beat of each row once more
-    through = lane_latency(config) + _VECTOR + _FLOATING * config.bf16
+    through = lane_latency(config) + boundary_latency(config) + _VECTOR + _FLOATING * config.bf16
     if command.reduce >= Reduce.LANES:
         behind = tree_latency(config) + fold - 1
-        # A beat's place is free again when the last one of its row has been through the tree.
-        occupied += max(lane_latency(config) + behind + _CREDIT - in_flight(config), 0) * (
+        # A beat's place is free again when the last one of its row has been through the tree, and
+        # where it leaves the queue of the writer if that is registered.
+        credit = _CREDIT + (fold > 1)
+        occupied += max(lane_latency(config) + behind + credit - in_flight(config), 0) * (
             command.length * fold // in_flight(config))
         through += behind
     latency = occupied + through
