@@ -10,11 +10,11 @@ __all__ = ["BUDGETS"]
 #: By board and preset, then by unit (`celosia.cli.fpga.netlist.UNITS`): LUTs, flip-flops, levels.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
-        "mxu": Budget(3_360, 6_150, 12), "ub": Budget(1_360, 620, 12),
-        "acc": Budget(4_690, 2_170, 12), "vpu": Budget(10_090, 5_610, 13),
-        "scalar": Budget(5_060, 3_400, 13), "load": Budget(1_830, 910, 13),
-        "store": Budget(2_570, 1_370, 13), "host": Budget(1_800, 1_330, 12),
-        "bus": Budget(240, 280, 11), "chip": Budget(10, 0, 0), "link": Budget(740, 530, 11),
-        "memory": Budget(670, 640, 11), "board": Budget(70, 140, 5),
+        "mxu": Budget(3_360, 6_150, 11), "ub": Budget(1_200, 620, 11),
+        "acc": Budget(4_390, 2_170, 11), "vpu": Budget(9_850, 6_130, 12),
+        "scalar": Budget(5_060, 3_580, 12), "load": Budget(1_830, 1_180, 11),
+        "store": Budget(2_670, 1_410, 11), "host": Budget(1_800, 1_330, 11),
+        "bus": Budget(240, 290, 9), "chip": Budget(170, 10, 11), "link": Budget(740, 530, 11),
+        "memory": Budget(690, 720, 11), "board": Budget(70, 140, 5),
     },
 }
