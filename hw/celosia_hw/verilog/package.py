@@ -40,6 +40,7 @@ A {dim} x {dim} array, {formats}; fingerprint {fingerprint}. Written by
 | `{files}` | Verilog 2001, synthesisable; top module `{module}`{order} |
 | `{module}_instance.v` | an instance to copy |
 | `{module}.json` | ports, registers, memories, for programs |
+| `{module}_block.tcl` | makes a block for Vivado's IP integrator; no Vivado has run it yet |
 
 **Clock.** All of it runs on `clk`, rising edges. There is no other clock and no crossing.
 
@@ -61,6 +62,34 @@ exist; tie those of an interconnect to zero.
 
 **Block design.** Vivado's IP packager and module references find `s_axil` and `m_axi` by their
 names, and clock, reset polarity and interrupt by the X_INTERFACE attributes of the top module.
+`vivado -mode batch -source {module}_block.tcl` packs the chip as a block, in the folder `ip`.
+"""
+#: Lists files by {module}.f, so that it is the same for one file and for many.
+_BLOCK = """\
+# Packs the chip as a block of Vivado's IP integrator, in the folder ip beside this file:
+#   vivado -mode batch -source {module}_block.tcl
+# A project finds it there by its setting ip_repo_paths.
+set here [file dirname [file normalize [info script]]]
+create_project -in_memory -part xc7a100tcsg324-1
+set list [open [file join $here {module}.f]]
+foreach name [split [string trim [read $list]] "\\n"] {{
+  add_files -norecurse [file join $here $name]
+}}
+close $list
+set_property top {module} [current_fileset]
+update_compile_order -fileset [current_fileset]
+ipx::package_project -root_dir [file join $here ip] -vendor celosia -library chips \\
+  -taxonomy /UserIP -import_files -force
+set block [ipx::current_core]
+set_property name {module}_{preset} $block
+set_property display_name {{Celosia {preset}}} $block
+set_property version 1.0 $block
+set_property supported_families {{artix7 Beta kintex7 Beta virtex7 Beta zynq Beta \\
+  artixuplus Beta kintexuplus Beta virtexuplus Beta zynquplus Beta}} $block
+ipx::create_xgui_files $block
+ipx::update_checksums $block
+ipx::check_integrity $block
+ipx::save_core $block
 """
 
 
@@ -195,6 +224,7 @@ def write_folder(config: TpuConfig, folder: Path, command: str, *,
     files[f"{MODULE_NAME}_instance.v"] = instance(config)
     files[f"{MODULE_NAME}.json"] = json.dumps(describe(config), indent=1) + "\n"
     files[f"{MODULE_NAME}.f"] = "".join(f"rtl/{name}\n" for name in sources)
+    files[f"{MODULE_NAME}_block.tcl"] = _BLOCK.format(module=MODULE_NAME, preset=config.name)
     files["README.md"] = _README.format(
         version=metadata.version("celosia"), preset=config.name, dim=config.dim,
         formats=" and ".join(config.formats), fingerprint=f"{config.fingerprint:#010x}",

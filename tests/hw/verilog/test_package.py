@@ -47,6 +47,16 @@ def test_a_file_a_module_is_the_same_text_as_one_file(folder, tmp_path):
         assert len(re.findall(r"^module ", file.read_text(), re.M)) == 1
 
 
+def test_the_script_of_a_block_takes_the_listed_files(folder):
+    text = (folder / "celosia_block.tcl").read_text()
+    assert "[file join $here celosia.f]" in text
+    assert "set_property top celosia [current_fileset]" in text
+    assert "set_property name celosia_nano $block" in text
+    assert r'"\n"' in text
+    assert text.count("{") == text.count("}")
+    assert text.count("[") == text.count("]")
+
+
 def test_verilator_elaborates_the_folder(folder):
     tool = verilator()
     done = subprocess.run(
