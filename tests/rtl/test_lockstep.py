@@ -26,19 +26,20 @@ from celosia_sim.verilog import chip_verilog
 
 PROGRAMS, FAULTS, INDEXES, CUTS = range(120), range(65), range(30), range(90)
 BUS_ERRORS = range(40)
-#: Presets; one in the form of its Verilog that is for synthesis, others with fewer lanes. `edge`
+#: Presets, others with fewer lanes, some in the form of its Verilog that is for synthesis. `edge`
 #: and `core4` are `nano` and `core` in other sizes.
-CHIPS = ("nano", "core", "nano synthesis", "nano 1",
-         *(pytest.param(name, marks=pytest.mark.slow)
-           for name in ("edge", "core4", "nano 2", "edge 4", "edge 2", "core4 2", "core4 1")))
+CHIPS = ("nano", "core", "nano 1 synthesis",
+         *(pytest.param(name, marks=pytest.mark.slow) for name in (
+             "nano synthesis", "nano 1", "edge", "core4", "nano 2", "edge 4", "edge 2", "core4 2",
+             "core4 1")))
 
 
 @pytest.fixture(scope="module", params=CHIPS)
 def lockstep(request):
-    name, _, form = request.param.partition(" ")
-    config = replace(preset(name), lanes=int(form) if form.isdigit() else 0)
-    transport = RtlTransport(config,
-                             verilog=chip_verilog(config, simulation=form != "synthesis"))
+    name, *forms = request.param.split()
+    config = replace(preset(name), lanes=next((int(form) for form in forms if form.isdigit()), 0))
+    transport = RtlTransport(
+        config, verilog=chip_verilog(config, simulation="synthesis" not in forms))
     yield Lockstep(config, transport)
     transport.close()
 

@@ -16,7 +16,7 @@ from hw.vpu_vectors import LOW, NONE, Operand, Vector, memories
 ], ids=["0-banks-apart", "1-bank-apart", "2-banks-apart", "3-banks-apart", "two-memories",
         "one-stream", "no-stream"])
 def test_a_row_a_cycle(config, a, b, dst):
-    rows = 256 if config.bf16 else 1024
+    rows = 256
     vector = Vector(VectorOp.IADD, Operand(dst, 32, LOW), a, b, NONE, (16, rows // 16, 1))
     result = check(config, memories(config), [vector])
     busy = [i for i, what in enumerate(result.activities) if what == Activity.BUSY]
