@@ -90,7 +90,8 @@ class UnitSignature(wiring.Signature):
         With the first ``error`` since reset: its FAULT_ADDR, the first bad index of a vector
         instruction, else 0. Later ones may show the first one's.
     activity : In(Activity)
-        IDLE, BUSY, WAIT_MEMORY, WAIT_BUS or WAIT_UNIT.
+        IDLE, BUSY, WAIT_MEMORY, WAIT_BUS, WAIT_UNIT, or WAIT_DEPS where its rows are still to be
+        written; out of a register, of the cycle before.
     """
 
     def __init__(self, layout: data.StructLayout):

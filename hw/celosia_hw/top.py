@@ -136,12 +136,16 @@ class Celosia(wiring.Component):
         wiring.connect(m, arbiter.bus, guard.i_read)
         wiring.connect(m, store.axi, guard.i_write)
 
+        m.d.comb += [mxu.coming.eq(load.coming), store.written.eq(mxu.written),
+                     store.following.eq(scalar.following)]
+
         events = host.events
         conflicts = {f"{name}_{port}": memory.conflicts[port]
                      for name, memory in (("ub", ub), ("acc", acc))
                      for port in memory.conflicts.shape().members}
         m.d.comb += [
-            scalar.start.eq(host.start), scalar.program.eq(host.program),
+            *(getattr(scalar, name).eq(getattr(host, name))
+              for name in ("start", "prepare", "forget", "program")),
             scalar.length.eq(host.length), scalar.windows.eq(host.windows),
             host.halted.eq(scalar.halted), host.fault_valid.eq(scalar.fault_valid),
             host.fault.eq(scalar.fault), host.pc.eq(scalar.pc), guard.abort.eq(host.abort),

@@ -232,11 +232,12 @@ class Lockstep:
 
     def _start(self, program: RandomProgram, watchdog: int) -> None:
         windows = [*program.windows, *[(1, 0)] * (registers.NUM_WINDOWS - len(program.windows))]
+        self._write("PROGRAM", program.program_addr)
+        self._write("LENGTH", program.length)
         for i, (base, last) in enumerate(windows):
             self._write(f"WINDOW{i}_BASE", base)
             self._write(f"WINDOW{i}_LAST", last)
-        for name, value in (("PROGRAM", program.program_addr), ("LENGTH", program.length),
-                            ("WATCHDOG", watchdog), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1),
+        for name, value in (("WATCHDOG", watchdog), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1),
                             ("CONTROL", Control.START)):
             self._write(name, value)
 

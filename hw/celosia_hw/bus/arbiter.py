@@ -13,9 +13,9 @@ __all__ = ["ReadArbiter"]
 class ReadArbiter(wiring.Component):
     """Merges the reads of instruction fetch and load; fetch goes first.
 
-    Fetch asks seldom, so load does not starve. Addresses pass through a register, a burst a cycle;
-    an address that is offered stays. Beats are routed by their ID, without latency: each manager
-    must use its own ID for every burst.
+    Fetch asks seldom, so load does not starve. A burst a cycle, without latency; an address that is
+    offered stays. Beats are routed by their ID, without latency: each manager must use its own ID
+    for every burst.
 
     Members
     -------
@@ -34,19 +34,15 @@ class ReadArbiter(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        free = Signal()
         ar, r = self.bus.ar, self.bus.r
+        waits, fetches = Signal(), Signal()  # an address of load waits to be taken
         m.d.comb += [
-            free.eq(~ar.valid | ar.ready),
-            self.fetch.ar.ready.eq(free),
-            self.load.ar.ready.eq(free & ~self.fetch.ar.valid),
+            fetches.eq(self.fetch.ar.valid & ~waits),
+            ar.valid.eq(self.fetch.ar.valid | self.load.ar.valid),
+            ar.payload.eq(Mux(fetches, self.fetch.ar.payload, self.load.ar.payload)),
+            self.fetch.ar.ready.eq(ar.ready & fetches), self.load.ar.ready.eq(ar.ready & ~fetches),
         ]
-        with m.If(free):
-            m.d.sync += [
-                ar.valid.eq(self.fetch.ar.valid | self.load.ar.valid),
-                ar.payload.eq(
-                    Mux(self.fetch.ar.valid, self.fetch.ar.payload, self.load.ar.payload)),
-            ]
+        m.d.sync += waits.eq(self.load.ar.valid & ~fetches & ~ar.ready)
         to_fetch = r.payload.id == FETCH_ID
         m.d.comb += [
             self.fetch.r.payload.eq(r.payload), self.load.r.payload.eq(r.payload),

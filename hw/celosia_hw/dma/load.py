@@ -1,6 +1,6 @@
 """The load engine: external memory to on-chip memory."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,9 +9,11 @@ from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import LOAD_ID, OKAY, AxiRead, AxiReadSignature
 from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
 from celosia_hw.dma.align import LoadAligner, loaded_layout, unit_layout
+from celosia_hw.dma.progress import LoadProgress
 from celosia_hw.dma.split import BOUNDARY_BEATS, CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
+from celosia_hw.follow import coming_layout, rises
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
@@ -43,12 +45,15 @@ class LoadEngine(wiring.Component):
     port : In(UnitSignature)
     axi : Out(AxiReadSignature)
     ub, acc : Out(WritePortSignature)
+    coming : Out
+        As of :class:`~celosia_hw.dma.progress.LoadProgress`.
     """
 
     port: UnitPort
     axi: AxiRead
     ub: WritePort
     acc: WritePort
+    coming: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -58,6 +63,7 @@ class LoadEngine(wiring.Component):
             "axi": Out(AxiReadSignature(config.bus_bytes)),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "coming": Out(coming_layout(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -105,16 +111,26 @@ class LoadEngine(wiring.Component):
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]
 
-        commands = outstanding(m, self.port.command.valid & self.port.command.ready,
-                               self.port.done, _MOST_COMMANDS, name="commands")
+        taken, command = Signal(), self.port.command.payload
+        m.submodules.progress = progress = LoadProgress(config, config.window)
+        m.d.comb += [
+            taken.eq(self.port.command.valid & self.port.command.ready),
+            progress.taken.eq(taken), progress.follow.eq(rises(config, command)),
+            progress.row.eq(command.row), progress.rows.eq(command.rows),
+            progress.wrote.eq(unpacker.wrote), progress.done.eq(unpacker.done),
+            self.coming.eq(progress.coming),
+        ]
+        commands = outstanding(m, taken, self.port.done, _MOST_COMMANDS, name="commands")
+        activity = Signal(Activity)
+        m.d.sync += self.port.activity.eq(activity)
         with m.If(commands == 0):
-            m.d.comb += self.port.activity.eq(Activity.IDLE)
+            m.d.comb += activity.eq(Activity.IDLE)
         with m.Elif(unpacker.wrote | received):
-            m.d.comb += self.port.activity.eq(Activity.BUSY)
+            m.d.comb += activity.eq(Activity.BUSY)
         with m.Elif(unpacker.writing):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
         with m.Elif((ahead != 0) | ar.valid):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
+            m.d.comb += activity.eq(Activity.WAIT_BUS)
         with m.Else():
-            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+            m.d.comb += activity.eq(Activity.WAIT_UNIT)
         return m

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.split import rows_layout
+from celosia_hw.follow import written_layout
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import Queue, delayed, outstanding
@@ -96,6 +97,9 @@ class RowFetch(wiring.Component):
     ub, acc : Out
         Read ports.
     o : Out(stream of stored_layout)
+    following : In(1), written : In
+        The rows of the accumulators that come are being written; as of `MatrixUnit`. Then a row is
+        read every other cycle at most.
     reading : Out(1)
         A row is asked for.
     read : Out(1)
@@ -106,6 +110,8 @@ class RowFetch(wiring.Component):
     ub: ReadPort
     acc: ReadPort
     o: stream.Interface
+    following: Signal
+    written: data.View
     reading: Signal
     read: Signal
 
@@ -117,6 +123,7 @@ class RowFetch(wiring.Component):
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "o": Out(stream.Signature(stored_layout(config))),
+            "following": In(1), "written": In(written_layout(config)),
             "reading": Out(1), "read": Out(1),
         })
 
@@ -128,8 +135,12 @@ class RowFetch(wiring.Component):
         wiring.connect(m, queue.o, wiring.flipped(self.o))
         ahead = outstanding(m, self.read, queue.o.valid & queue.o.ready, _ROWS_AHEAD, name="ahead")
         in_acc = walk.command.mem == Mem.ACC
+        # Whether the row is there is known a cycle after it has become this one.
+        there = Signal(init=1)
+        m.d.sync += there.eq(~self.following | (walk.valid & ~walk.step & (
+            ~in_acc | (self.written.valid & (walk.row <= self.written.row)))))
         m.d.comb += [
-            self.reading.eq(walk.valid & (ahead != _ROWS_AHEAD)),
+            self.reading.eq(walk.valid & there & (ahead != _ROWS_AHEAD)),
             self.ub.valid.eq(self.reading & ~in_acc), self.acc.valid.eq(self.reading & in_acc),
             self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
             self.read.eq(self.reading & Mux(in_acc, self.acc.ready, self.ub.ready)),

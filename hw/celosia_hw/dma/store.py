@@ -1,7 +1,7 @@
 """The store engine: on-chip memory to external memory."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
@@ -13,6 +13,7 @@ from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
 from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.walker import BurstWalker
+from celosia_hw.follow import written_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
@@ -44,12 +45,16 @@ class StoreEngine(wiring.Component):
     port : In(UnitSignature)
     axi : Out(AxiWriteSignature)
     ub, acc : Out(ReadPortSignature)
+    following, written : In
+        As of :class:`~celosia_hw.dma.rows.RowFetch`.
     """
 
     port: UnitPort
     axi: AxiWrite
     ub: ReadPort
     acc: ReadPort
+    following: Signal
+    written: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -59,6 +64,7 @@ class StoreEngine(wiring.Component):
             "axi": Out(AxiWriteSignature(config.bus_bytes)),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
+            "following": In(1), "written": In(written_layout(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -78,6 +84,7 @@ class StoreEngine(wiring.Component):
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
         split.fork(m, (walker.i, split.walk), (rows_commands.i, split.rows),
                    (align_commands.i, split.align))
+        m.d.comb += [fetch.following.eq(self.following), fetch.written.eq(self.written)]
         wiring.connect(m, walker.o, wiring.flipped(self.axi.aw))
         wiring.connect(m, rows_commands.o, fetch.i)
         wiring.connect(m, align_commands.o, aligner.command)
@@ -122,14 +129,16 @@ class StoreEngine(wiring.Component):
         commands = outstanding(m, self.port.command.valid & self.port.command.ready,
                                self.port.done, 2 * _COMMANDS_AHEAD + unanswered,
                                name="commands")
+        activity = Signal(Activity)
+        m.d.sync += self.port.activity.eq(activity)
         with m.If(commands == 0):
-            m.d.comb += self.port.activity.eq(Activity.IDLE)
+            m.d.comb += activity.eq(Activity.IDLE)
         with m.Elif(fetch.read | beat):
-            m.d.comb += self.port.activity.eq(Activity.BUSY)
+            m.d.comb += activity.eq(Activity.BUSY)
         with m.Elif(fetch.reading):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
         with m.Elif(self.axi.aw.valid | beats.o.valid | (asked != answered)):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_BUS)
+            m.d.comb += activity.eq(Activity.WAIT_BUS)
         with m.Else():
-            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+            m.d.comb += activity.eq(Activity.WAIT_UNIT)
         return m

@@ -50,6 +50,9 @@ class HostInterface(wiring.Component):
     start : Out(1)
         High for one cycle when a run begins; ``program``, ``length`` and ``windows`` are stable
         from then to its end.
+    prepare, forget : Out(1)
+        LENGTH has been written, PROGRAM is aligned: the program may be fetched. PROGRAM has been
+        written: what was fetched is not of it.
     program : Out(32)
         Byte address of the first instruction.
     length : Out(32)
@@ -74,6 +77,8 @@ class HostInterface(wiring.Component):
     axil: AxiLite
     irq: Signal
     start: Signal
+    prepare: Signal
+    forget: Signal
     program: Signal
     length: Signal
     windows: data.View
@@ -91,7 +96,8 @@ class HostInterface(wiring.Component):
         self._counters = PerfCounters(config)
         super().__init__({
             "axil": In(AxiLiteSignature()), "irq": Out(1),
-            "start": Out(1), "program": Out(32), "length": Out(32),
+            "start": Out(1), "prepare": Out(1), "forget": Out(1),
+            "program": Out(32), "length": Out(32),
             "windows": Out(data.ArrayLayout(window_layout(), registers.NUM_WINDOWS)),
             "halted": In(1), "fault": In(fault_layout()),
             "fault_valid": In(1), "pc": In(32), "abort": Out(1), "drained": In(1),
@@ -118,6 +124,7 @@ class HostInterface(wiring.Component):
               for name in ("halted", "fault", "fault_valid", "pc", "drained")),
             self.start.eq(control.started), self.abort.eq(control.abort),
             self.unit_reset.eq(control.unit_reset),
+            self.prepare.eq(writes.prepare), self.forget.eq(writes.forget),
             self.program.eq(stored.PROGRAM), self.length.eq(stored.LENGTH),
             counters.run.eq(control.running), counters.clear.eq(control.started),
             counters.events.eq(self.events),

@@ -29,6 +29,8 @@ class RegisterWrites(wiring.Component):
         As of `RunControl`.
     start, reset : Out(1)
         Start a run; soft reset.
+    prepare, forget : Out(1)
+        In the cycle after a write to LENGTH, where PROGRAM is aligned; to PROGRAM.
     stored : Out
         The registers FIXED_IN_A_RUN.
     irq_enable, irq_status : Out(1)
@@ -44,6 +46,8 @@ class RegisterWrites(wiring.Component):
     ended: Signal
     start: Signal
     reset: Signal
+    prepare: Signal
+    forget: Signal
     stored: data.View
     irq_enable: Signal
     irq_status: Signal
@@ -52,7 +56,8 @@ class RegisterWrites(wiring.Component):
         super().__init__({
             "write": In(1), "word": In(ADDRESS_BITS - 2), "value": In(32), "error": Out(1),
             "running": In(1), "can_start": In(1), "ended": In(1), "start": Out(1),
-            "reset": Out(1), "irq_enable": Out(1), "irq_status": Out(1),
+            "reset": Out(1), "prepare": Out(1), "forget": Out(1),
+            "irq_enable": Out(1), "irq_status": Out(1),
             "stored": Out(data.StructLayout(dict.fromkeys(FIXED_IN_A_RUN, 32))),
         })
 
@@ -77,7 +82,11 @@ class RegisterWrites(wiring.Component):
         start, reset = (self.value[exact_log2(bit)] for bit in (Control.START, Control.RESET))
         aligned = self.stored.PROGRAM[:exact_log2(registers.PROGRAM_ALIGN)] == 0
         control = self.write & selected["CONTROL"]
-        m.d.sync += ready.eq(self.can_start & aligned)
+        m.d.sync += [
+            ready.eq(self.can_start & aligned),
+            self.prepare.eq(self.write & selected["LENGTH"] & ~self.running & aligned),
+            self.forget.eq(self.write & selected["PROGRAM"] & ~self.running),
+        ]
         m.d.comb += [
             self.start.eq(control & start & ready), self.reset.eq(control & reset),
             self.error.eq(

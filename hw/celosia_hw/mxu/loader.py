@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
+from celosia_hw.follow import coming_layout, is_coming
 from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import delayed
 
@@ -23,24 +24,28 @@ class WeightLoader(wiring.Component):
     """Sends D stored rows a tile, those beyond ``wrows`` as zeros that are not read.
 
     One row a cycle, tiles without a gap. The load of a tile starts when the tile before it is put
-    to use.
+    to use. A row is asked for out of a register, a cycle after its turn, and only when it is not
+    ``coming``.
 
     Members
     -------
     command : In(stream)
         Tiles, in order.
     swap : In(1)
-        The loaded tile is put to use, in this cycle; only where ``loaded``.
+        The loaded tile is put to use, in the next cycle; only where ``loaded``.
+    coming : In
+        Rows that are not there yet, as of `LoadProgress`.
     loaded : Out(1)
         A whole tile is on its way to the array: ``swap`` may come.
     port : Out(ReadPort)
         Of the unified buffer.
     o_row, o_valid, o_index, o_transpose : Out
-        A stored row for the array, READ_LATENCY cycles after its turn.
+        A stored row for the array, READ_LATENCY cycles after it was granted.
     """
 
     command: stream.Interface
     swap: Signal
+    coming: data.View
     loaded: Signal
     port: ReadPort
     o_row: Signal
@@ -53,6 +58,7 @@ class WeightLoader(wiring.Component):
         super().__init__({
             "command": In(stream.Signature(weights_layout(config))),
             "swap": In(1), "loaded": Out(1),
+            "coming": In(coming_layout(config)),
             "port": Out(ReadPortSignature(row_bits(config), config.ub_row_bits)),
             "o_row": Out(config.ub_row_bits), "o_valid": Out(1),
             "o_index": Out(ceil_log2(config.dim)), "o_transpose": Out(1),
@@ -66,15 +72,26 @@ class WeightLoader(wiring.Component):
         index = Signal(ceil_log2(dim))
         loaded = Signal()
         turn, zero, step, last = Signal(), Signal(), Signal(), Signal()
+        # The row that is asked for, or has its turn as zeros.
+        layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
+        asked, stage = Signal(), Signal(layout, reset_less=True)
+        asks, granted = Signal(), Signal()
+        row = Signal.like(self.port.addr, reset_less=True)
         m.d.comb += [
             turn.eq(active & (~loaded | self.swap)),
             zero.eq(index >= tile.wrows),
-            self.port.valid.eq(turn & ~zero), self.port.addr.eq(tile.w_base),
-            step.eq(turn & (zero | self.port.ready)),
+            self.port.valid.eq(asks), self.port.addr.eq(row),
+            granted.eq(asked & (~asks | self.port.ready)),
+            step.eq(turn & (zero | ~is_coming(self.coming, tile.w_base)) & (~asked | granted)),
             last.eq(index == dim - 1),
             self.command.ready.eq(~active | (step & last)),
-            self.loaded.eq(loaded),
+            self.loaded.eq(loaded & (~asked | granted)),
         ]
+        with m.If(step):
+            m.d.sync += [asked.eq(1), asks.eq(~zero), row.eq(tile.w_base), stage.index.eq(index),
+                         stage.transpose.eq(tile.transpose), stage.zero.eq(zero)]
+        with m.Elif(granted):
+            m.d.sync += [asked.eq(0), asks.eq(0)]
         with m.If(self.swap):
             m.d.sync += loaded.eq(0)
         with m.If(step):
@@ -84,10 +101,7 @@ class WeightLoader(wiring.Component):
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += [active.eq(1), tile.eq(self.command.payload)]
 
-        layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
-        stage = Signal(layout)
-        m.d.comb += [stage.index.eq(index), stage.transpose.eq(tile.transpose), stage.zero.eq(zero)]
-        valid = delayed(m, step, READ_LATENCY, name="valid")[-1]
+        valid = delayed(m, granted, READ_LATENCY, name="valid")[-1]
         stage = delayed(m, stage, READ_LATENCY, name="stage", reset_less=True)[-1]
         m.d.comb += [
             self.o_valid.eq(valid), self.o_index.eq(stage.index),

@@ -1,12 +1,13 @@
 """The matrix unit."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.commands import UnitPort, UnitSignature, matmul_layout
+from celosia_hw.follow import coming_layout, written_layout
 from celosia_hw.memory.ports import (
     READ_LATENCY,
     ReadPort,
@@ -30,7 +31,8 @@ class MatrixUnit(wiring.Component):
     The loader fetches the next tile while the streamer sends the rows of the present one; a run of
     commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The
     first row of a command with ``wload`` starts D cycles after its tile's first read at the
-    earliest; a row is written READ_LATENCY + 2D + 2 cycles after its read is granted.
+    earliest, and follows loads row by row; a row is written READ_LATENCY + 2D + 2 cycles after its
+    read is granted.
 
     Members
     -------
@@ -40,6 +42,10 @@ class MatrixUnit(wiring.Component):
         Of the unified buffer.
     acc_read, acc_write : Out
         Ports of the accumulators; must always be ready.
+    coming : In
+        Rows of the unified buffer that are not there yet, as of `LoadProgress`.
+    written : Out
+        The oldest command has written ``row``, if ``valid``; known in the cycle after.
     """
 
     port: UnitPort
@@ -47,6 +53,8 @@ class MatrixUnit(wiring.Component):
     weights: ReadPort
     acc_read: ReadPort
     acc_write: WritePort
+    coming: data.View
+    written: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -57,6 +65,8 @@ class MatrixUnit(wiring.Component):
             "weights": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc_read": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "acc_write": Out(WritePortSignature(bits, config.acc_row_bits)),
+            "coming": In(coming_layout(config)),
+            "written": Out(written_layout(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -86,9 +96,10 @@ class MatrixUnit(wiring.Component):
         wiring.connect(m, wiring.flipped(self.acc_write), retire.write)
 
         m.d.comb += [
+            loader.coming.eq(self.coming), streamer.coming.eq(self.coming),
             loader.swap.eq(streamer.swap), streamer.loaded.eq(loader.loaded),
             array.i_acts.eq(self.acts.data),
-            array.i_swap.eq(delayed(m, streamer.swap, READ_LATENCY, name="swap")[-1]),
+            array.i_swap.eq(delayed(m, streamer.swap, 1 + READ_LATENCY, name="swap")[-1]),
             array.i_weights.eq(loader.o_row), array.i_weights_valid.eq(loader.o_valid),
             array.i_weights_row.eq(loader.o_index), array.i_transpose.eq(loader.o_transpose),
             retire.i_valid.eq(streamer.o_valid), retire.i.eq(streamer.o),
@@ -99,13 +110,22 @@ class MatrixUnit(wiring.Component):
             m.d.comb += array.i_bf16.eq(
                 delayed(m, streamer.o.bf16, READ_LATENCY, name="bf16")[-1])
 
+        m.d.sync += self.written.valid.eq(
+            (self.written.valid | self.acc_write.valid) & ~retire.done)
+        with m.If(self.acc_write.valid):
+            m.d.sync += self.written.row.eq(self.acc_write.addr)
+
         refused = Signal()
         m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)
                                | (streamer.waiting & self.weights.valid & ~self.weights.ready))
+        activity = Signal(Activity)
+        m.d.sync += self.port.activity.eq(activity)
         with m.If(streamer.o_valid):
-            m.d.comb += self.port.activity.eq(Activity.BUSY)
+            m.d.comb += activity.eq(Activity.BUSY)
         with m.Elif(refused):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_MEMORY)
+            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
+        with m.Elif(streamer.following):
+            m.d.comb += activity.eq(Activity.WAIT_DEPS)
         with m.Elif(streamer.active | rows.o.valid | retire.busy):
-            m.d.comb += self.port.activity.eq(Activity.WAIT_UNIT)
+            m.d.comb += activity.eq(Activity.WAIT_UNIT)
         return m

@@ -38,7 +38,7 @@ class ProgramCounter(wiring.Component):
     look : Out(1), look_pc : Out(32)
         Look for an instruction.
     past_end : Out(1)
-        ``look_pc`` of the cycle before was behind the program's end.
+        What was looked for in the cycle before is behind the program's end.
     full : Out(1)
         No loop can be entered.
     keep_valid : Out(1), keep : Out(32)
@@ -91,7 +91,7 @@ class ProgramCounter(wiring.Component):
             self.look.eq(known | self.fetch),
             self.look_pc.eq(Mux(self.fetch, self.pc, following)),
         ]
-        m.d.sync += self.past_end.eq(self.look_pc >= self.length)
+        m.d.sync += self.past_end.eq(self.look & (self.look_pc >= self.length))
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)
         with m.Elif(known):

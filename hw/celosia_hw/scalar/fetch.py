@@ -29,7 +29,7 @@ class InstructionFetch(wiring.Component):
     Members
     -------
     start : In(1)
-        Begin a run: forget everything.
+        Begin with instruction 0, forget everything.
     run : In(1)
         Fetch at all.
     program, length : In(32)
@@ -157,7 +157,8 @@ class InstructionFetch(wiring.Component):
         with m.If(restart | self.start):
             target = Mux(self.start, 0, looked)
             m.d.sync += [
-                requested.eq(target), arrived.eq(target), held.eq(0), ahead.eq(0), error.eq(0),
-                lost.eq(0), stale.eq(stale - drop + (ahead - lost - take)),
+                looked.eq(target), requested.eq(target), arrived.eq(target), held.eq(0),
+                ahead.eq(0), error.eq(0), lost.eq(0),
+                stale.eq(stale - drop + (ahead - lost - take)),
             ]
         return m

@@ -15,8 +15,9 @@ class LoopStack(wiring.Component):
     """Up to LOOP_DEPTH nested loops of (start, end, iterations left).
 
     ``at_end`` tells whether ``pc``, the next instruction, was the end of the innermost loop in the
-    cycle before; then ``step`` either repeats (``again``: the next instruction is ``start``) or
-    pops the loop, and the new innermost loop is to be looked at with the same ``pc``.
+    cycle before, ``again`` and ``start`` what this loop was then; ``step`` either repeats
+    (``again``: the next instruction is ``start``) or pops the loop, and the new innermost loop is
+    to be looked at with the same ``pc``. All three come out of registers.
 
     Members
     -------
@@ -67,7 +68,6 @@ class LoopStack(wiring.Component):
         inner = (depth - 1)[:len(top.addr)]
         m.d.comb += [
             self.full.eq(depth == isa.LOOP_DEPTH),
-            self.start.eq(top.data.start), self.again.eq(left.data != 1),
             top.addr.eq(inner), left.addr.eq(inner),
             put.addr.eq(depth), put.en.eq(self.push),
             put.data.start.eq(self.pc), put.data.end.eq(self.new_end),
@@ -75,7 +75,8 @@ class LoopStack(wiring.Component):
             count.data.eq(Mux(self.push, self.new_count, left.data - 1)),
             count.en.eq(self.push | (self.step & self.again)),
         ]
-        m.d.sync += self.at_end.eq((depth != 0) & (self.pc == top.data.end))
+        m.d.sync += [self.at_end.eq((depth != 0) & (self.pc == top.data.end)),
+                     self.start.eq(top.data.start), self.again.eq(left.data != 1)]
         with m.If(self.clear):
             m.d.sync += depth.eq(0)
         with m.Elif(self.push):

@@ -24,7 +24,7 @@ class OperandRead(wiring.Component):
     Members
     -------
     start : In(1)
-        Begin a run; the held instruction becomes 0.
+        Of a run that is to come; the held instruction becomes 0.
     take : In(1), word : In(word_layout())
         Hold the next instruction; only when ``cleared``.
     read : In(1)

@@ -1,6 +1,6 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -9,6 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.arch.registers import Activity
 from celosia_hw.commands import LAYOUTS, UnitPort, UnitSignature
+from celosia_hw.follow import FOLLOWED, rises
 from celosia_hw.scalar.conflicts import ConflictCheck, entry_layout
 from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import word_layout
@@ -16,6 +17,13 @@ from celosia_hw.scalar.errors import ErrorLookup, error_layout
 from celosia_hw.scalar.streams import STREAMS
 
 __all__ = ["Scoreboard"]
+
+#: Units that others follow: how many of their oldest instructions, and whether one writes its rows
+#: in order.
+_LEADERS = {Unit.LOAD: (FOLLOWED, rises),
+            Unit.MXU: (1, lambda config, command: command.acc.linear)}
+#: Units that follow, and whom.
+_FOLLOWERS = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
 
 
 class Scoreboard(wiring.Component):
@@ -28,6 +36,11 @@ class Scoreboard(wiring.Component):
     there is no conflict; the others, as they finish. Each unit is offered its instructions in
     program order.
 
+    Two units follow others row by row and are offered an instruction earlier: the matrix unit one
+    that waits for the oldest loads alone, where these write rows of the unified buffer in order
+    (``rises``); the store engine one that waits for the oldest matmul alone, where that writes
+    consecutive rows of the accumulators. They keep behind: see ``following`` and `LoadProgress`.
+
     Latency: an instruction is offered to its unit 4 cycles after it entered, or 3 after its last
     comparison. The next may enter once its last comparison has started.
 
@@ -38,12 +51,14 @@ class Scoreboard(wiring.Component):
     word, word_valid, part, part_index, part_valid : In
         Its command, see ``Dispatcher``: written before it enters.
     port_load, port_store, port_mxu, port_vpu : Out(UnitSignature)
+    following : Out(1)
+        A store that the engine has taken waits for the oldest matmul.
     empty : Out(1)
         No instruction is in the window, no error on its way.
     error : Out(error_layout())
         Two cycles ago an instruction finished with an error.
     activities : Out
-        Activity of each unit, WAIT_DEPS included.
+        Activity of each unit in the cycle before, WAIT_DEPS included.
     """
 
     entry: stream.Interface
@@ -52,7 +67,11 @@ class Scoreboard(wiring.Component):
     part: data.View
     part_index: Signal
     part_valid: Signal
+    port_load: UnitPort
+    port_mxu: UnitPort
+    port_store: UnitPort
     port_vpu: UnitPort
+    following: Signal
     empty: Signal
     error: data.View
     activities: list[Signal]
@@ -63,7 +82,7 @@ class Scoreboard(wiring.Component):
             "entry": In(stream.Signature(entry_layout(config))),
             "word": In(word_layout()), "word_valid": In(1), "part": In(part_layout(config)),
             "part_index": In(range(STREAMS)), "part_valid": In(1),
-            "empty": Out(1), "error": Out(error_layout()),
+            "following": Out(1), "empty": Out(1), "error": Out(error_layout()),
             "activities": Out(Activity).array(len(TENSOR_UNITS)),
         }
         for unit in TENSOR_UNITS:
@@ -104,15 +123,27 @@ class Scoreboard(wiring.Component):
             errors.pc.eq(entry.pc), errors.detail.eq(self.port_vpu.detail),
             self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
         ]
+        # Slots of taken instructions that write row after row; those whose rows others may follow
+        # now; slots of which an instruction waits for none, or for none that its unit follows.
+        rising, followed = ({unit: Signal(window, name=f"{word}_{unit.name.lower()}")
+                             for unit in _LEADERS} for word in ("rising", "followed"))
+        ready, may_follow = Signal(window), {
+            unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
         for i in slots:
             independent = conflicts.independent & (conflicts.of == i).replicate(window)
-            m.d.sync += waits[i].eq(waits[i] & ~finished & ~independent)
+            left = Signal(window, name=f"left{i}")
+            m.d.comb += left.eq(waits[i] & ~finished & ~independent)
+            with m.If(enter & (free == i)):
+                m.d.comb += left.eq(others)
+            m.d.sync += [waits[i].eq(left), ready[i].eq(~left.any()),
+                         *(may_follow[unit][i].eq(~(left & ~followed[leader]).any())
+                           for unit, leader in _FOLLOWERS.items())]
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
             with m.If(enter & (free == i)):
-                m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit), waits[i].eq(others)]
+                m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit),
+                             *(each[i].eq(0) for each in rising.values())]
 
-        ready = Array(~waits[i].any() for i in slots)
         for unit in TENSOR_UNITS:
             name = unit.name.lower()
             port = getattr(self, f"port_{name}")
@@ -122,17 +153,32 @@ class Scoreboard(wiring.Component):
             put, get = ring.write_port(), ring.read_port(domain="comb")
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
-            startable = ready[dispatcher.slots[unit]]
+            slot = dispatcher.slots[unit]
+            startable = may_follow.get(unit, ready).bit_select(slot, 1)
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
                 put.en.eq(enter & (entry.unit == unit)),
                 port.command.valid.eq(dispatcher.valid[unit] & startable),
                 port.command.payload.eq(getattr(dispatcher, f"command_{name}")),
                 dispatcher.take[unit].eq(port.command.valid & port.command.ready),
-                self.activities[unit].eq(Mux(
-                    (port.activity == Activity.IDLE) & dispatcher.waiting[unit],
-                    Activity.WAIT_DEPS, port.activity)),
             ]
+            m.d.sync += self.activities[unit].eq(Mux(
+                (port.activity == Activity.IDLE) & dispatcher.waiting[unit],
+                Activity.WAIT_DEPS, port.activity))
+            if unit in _LEADERS:
+                # The oldest ones. A place that no instruction of the unit is in holds an old slot,
+                # which is not among ``rising``, or is another one of the oldest.
+                most, in_order = _LEADERS[unit]
+                oldest = [get.data]
+                for k in range(1, most):
+                    other = ring.read_port(domain="comb")
+                    m.d.comb += other.addr.eq(done + k)
+                    oldest.append(other.data)
+                for each in oldest:
+                    with m.If(rising[unit].bit_select(each, 1)):
+                        m.d.comb += followed[unit].bit_select(each, 1).eq(1)
+                with m.If(dispatcher.take[unit] & in_order(config, port.command.payload)):
+                    m.d.sync += rising[unit].bit_select(slot, 1).eq(1)
             with m.If(put.en):
                 m.d.sync += entered.eq(entered + 1)
             with m.If(port.done):
@@ -140,4 +186,13 @@ class Scoreboard(wiring.Component):
                 m.d.sync += done.eq(done + 1)
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
                          errors.slots[unit].eq(get.data)]
+        waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
+        self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
+
+    def _follow(self, m: Module, follows: Value) -> None:
+        """Note that a store is taken that ``follows`` the oldest matmul, until that is done."""
+        with m.If(self.port_mxu.done):
+            m.d.sync += self.following.eq(0)
+        with m.Elif(follows):
+            m.d.sync += self.following.eq(1)

@@ -26,6 +26,7 @@ class TensorIssue(wiring.Component):
     checked : Out(1)
         Nothing is being checked.
     port_load, port_store, port_mxu, port_vpu, error, activities : as of `Scoreboard`
+    following : as of `Scoreboard`
     finished : Out(1)
         No instruction is in the scoreboard.
     """
@@ -39,6 +40,7 @@ class TensorIssue(wiring.Component):
     checked: Signal
     error: data.View
     activities: list[Signal]
+    following: Signal
     finished: Signal
 
     def __init__(self, config: TpuConfig):
@@ -51,6 +53,7 @@ class TensorIssue(wiring.Component):
             **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
                for unit in TENSOR_UNITS},
             "error": Out(error_layout()), "finished": Out(1),
+            "following": Out(1),
             "activities": Out(Activity).array(len(TENSOR_UNITS)),
         })
 
@@ -70,6 +73,7 @@ class TensorIssue(wiring.Component):
             *(getattr(scoreboard, name).eq(getattr(checker, name))
               for name in ("word", "word_valid", "part", "part_index", "part_valid")),
             self.checked.eq(checker.idle), self.fault.eq(checker.fault),
-            self.finished.eq(scoreboard.empty), self.error.eq(scoreboard.error),
+            self.finished.eq(scoreboard.empty),
+            self.following.eq(scoreboard.following), self.error.eq(scoreboard.error),
         ]
         return m

@@ -1,6 +1,6 @@
 """The scalar unit: fetches, executes scalar instructions, hands tensor instructions out."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -38,6 +38,9 @@ class ScalarUnit(wiring.Component):
     -------
     start : In(1)
         Begin a run at instruction 0. Only when no run is under way.
+    prepare, forget : In(1)
+        Fetch the program already, as far as it has room, and clear registers; no longer, for it is
+        another one. Only when no run is under way.
     program, length : In(32)
     windows : In
         DMA windows.
@@ -46,6 +49,8 @@ class ScalarUnit(wiring.Component):
     acc_read : Out(ReadPortSignature)
         Accumulator rows for ``read``, while no unit works.
     port_load, port_store, port_mxu, port_vpu : Out(UnitSignature)
+    following : Out(1)
+        As of `Scoreboard`.
     halted : Out(1)
         High for one cycle: the program has ended and everything has finished.
     fault_valid : Out(1), fault : Out(fault_layout())
@@ -58,11 +63,14 @@ class ScalarUnit(wiring.Component):
     """
 
     start: Signal
+    prepare: Signal
+    forget: Signal
     program: Signal
     length: Signal
     windows: data.View
     axi: AxiRead
     acc_read: ReadPort
+    following: Signal
     halted: Signal
     fault_valid: Signal
     fault: data.View
@@ -73,14 +81,15 @@ class ScalarUnit(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "start": In(1), "program": In(32), "length": In(32),
+            "start": In(1), "prepare": In(1), "forget": In(1), "program": In(32),
+            "length": In(32),
             "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
             "acc_read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
             **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
                for unit in TENSOR_UNITS},
-            "halted": Out(1), "fault_valid": Out(1), "fault": Out(fault_layout()),
-            "pc": Out(PC_BITS), "retired": Out(1),
+            "following": Out(1), "halted": Out(1), "fault_valid": Out(1),
+            "fault": Out(fault_layout()), "pc": Out(PC_BITS), "retired": Out(1),
             "activities": Out(Activity).array(len(Unit)),
         })
 
@@ -96,13 +105,7 @@ class ScalarUnit(wiring.Component):
         m.submodules.accumulators = accumulators = AccumulatorRead(config)
         m.submodules.faults = faults = FaultReport()
         m.submodules.tensor = tensor = TensorIssue(config)
-        wiring.connect(m, wiring.flipped(self.axi), fetch.axi)
-        wiring.connect(m, accumulators.port, wiring.flipped(self.acc_read))
-        for unit in TENSOR_UNITS:
-            name = f"port_{unit.name.lower()}"
-            wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(tensor, name))
-            m.d.comb += self.activities[unit].eq(tensor.activities[unit])
-
+        self._connect(m, fetch, accumulators, tensor)
         held, state = operands.held, control.state
         opcode = held.opcode
         stride, matmul, loop, read, alu_insn, branch, jump = (
@@ -111,11 +114,14 @@ class ScalarUnit(wiring.Component):
                 Opcode.JUMP))
         in_fetch, running = state == ScalarState.FETCH, state != ScalarState.IDLE
         active = running & (state != ScalarState.FAULT)
+        begin, prepared = self._begin(m)
 
         # Fetch: the word of the instruction at ``pc``, or of the next one as this one leaves.
         m.d.comb += [
-            *(part.start.eq(self.start) for part in (fetch, counter, operands, control)),
-            fetch.program.eq(self.program), fetch.length.eq(self.length), fetch.run.eq(active),
+            *(part.start.eq(self.start) for part in (counter, control)),
+            *(part.start.eq(begin) for part in (fetch, operands)),
+            fetch.program.eq(self.program), fetch.length.eq(self.length),
+            fetch.run.eq(active | prepared),
             fetch.look.eq(counter.look), fetch.pc.eq(counter.look_pc),
             fetch.keep.eq(counter.keep), fetch.keep_valid.eq(counter.keep_valid),
             counter.length.eq(self.length), counter.fetch.eq(in_fetch),
@@ -155,7 +161,8 @@ class ScalarUnit(wiring.Component):
 
         # Check and issue. Strides are cleared with the registers.
         m.d.comb += [
-            tensor.windows.eq(self.windows), tensor.i.valid.eq(execute.issue),
+            self.following.eq(tensor.following), tensor.windows.eq(self.windows),
+            tensor.i.valid.eq(execute.issue),
             tensor.i.payload.word.eq(held), tensor.i.payload.pc.eq(self.pc),
             tensor.stride_index.eq(Mux(operands.cleared, stride.x, operands.clearing)),
             tensor.stride_write.eq(execute.write_stride | (
@@ -184,3 +191,22 @@ class ScalarUnit(wiring.Component):
             self.fault_valid.eq(faults.valid), self.fault.eq(faults.fault),
         ]
         return m
+
+    def _connect(self, m: Module, fetch: InstructionFetch, accumulators: AccumulatorRead,
+                 tensor: TensorIssue) -> None:
+        """Connect what stands behind the ports of the unit."""
+        wiring.connect(m, wiring.flipped(self.axi), fetch.axi)
+        wiring.connect(m, accumulators.port, wiring.flipped(self.acc_read))
+        for unit in TENSOR_UNITS:
+            name = f"port_{unit.name.lower()}"
+            wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(tensor, name))
+            m.d.comb += self.activities[unit].eq(tensor.activities[unit])
+
+    def _begin(self, m: Module) -> tuple[Value, Value]:
+        """Return whether fetch and clearing begin, and whether they have before the run."""
+        prepared = Signal()
+        with m.If(self.prepare):
+            m.d.sync += prepared.eq(1)
+        with m.Elif(self.start | self.forget):
+            m.d.sync += prepared.eq(0)
+        return self.prepare | (self.start & ~prepared), prepared

@@ -121,7 +121,9 @@ def _registers() -> tuple[Register, ...]:
     add("IRQ_ENABLE", 0x048, rw, "bit 0: raise the interrupt when a run ends")
     add("IRQ_STATUS", 0x04C, AccessMode.W1C, "bit 0: a run has ended")
     add("PROGRAM", 0x050, rw, "byte address of the first instruction, a multiple of 128")
-    add("LENGTH", 0x054, rw, "instructions of the program")
+    add("LENGTH", 0x054, rw,
+        "instructions of the program; a write makes the chip fetch the first ones: PROGRAM comes "
+        "before it, and the program is in memory")
     add("WATCHDOG", 0x058, rw, "cycles that a run may take; 0: no limit")
     add("FAULT_CAUSE", 0x060, ro, "why the last run stopped; 0: it did not fault")
     add("FAULT_PC", 0x064, ro, "index of the instruction at fault")

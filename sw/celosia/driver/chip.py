@@ -48,12 +48,13 @@ class Chip:
         watchdog
             Cycles that the run may take; 0: no limit.
         """
+        # LENGTH makes the chip fetch the program, which it does while the rest is written.
+        self.write("PROGRAM", program)
+        self.write("LENGTH", length)
         closed = [(1, 0)] * (registers.NUM_WINDOWS - len(windows))
         for i, (base, last) in enumerate([*windows, *closed]):
             self.write(f"WINDOW{i}_BASE", base)
             self.write(f"WINDOW{i}_LAST", last)
-        self.write("PROGRAM", program)
-        self.write("LENGTH", length)
         self.write("WATCHDOG", watchdog)
         self.write("IRQ_STATUS", 1)
         self.write("IRQ_ENABLE", 1)

@@ -61,14 +61,36 @@ def test_fetch_goes_first():
             ctx.set(port.ar.valid, 1)
         for cycle in range(6):
             ctx.set(arbiter.bus.ar.ready, cycle > 1)
-            _, _, valid, ident = await ctx.tick().sample(
-                arbiter.bus.ar.valid, arbiter.bus.ar.payload.id)
+            _, _, valid, ident, taken = await ctx.tick().sample(
+                arbiter.bus.ar.valid, arbiter.bus.ar.payload.id, arbiter.fetch.ar.ready)
             if valid:
                 order.append(ident)
-            ctx.set(arbiter.fetch.ar.valid, 0)
+            if taken:
+                ctx.set(arbiter.fetch.ar.valid, 0)
 
     simulator = Simulator(arbiter)
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()
-    assert order == [FETCH_ID, FETCH_ID, LOAD_ID, LOAD_ID, LOAD_ID]
+    assert order == [FETCH_ID, FETCH_ID, FETCH_ID, LOAD_ID, LOAD_ID, LOAD_ID]
+
+
+def test_a_load_that_is_offered_stays():
+    arbiter = ReadArbiter(CONFIG)
+    order = []
+
+    async def bench(ctx):
+        for port, ident in ((arbiter.load, LOAD_ID), (arbiter.fetch, FETCH_ID)):
+            ctx.set(port.ar.payload, {"addr": 64, "len": 0, "id": ident})
+        ctx.set(arbiter.load.ar.valid, 1)
+        for cycle in range(5):
+            ctx.set(arbiter.bus.ar.ready, cycle > 1)
+            ctx.set(arbiter.fetch.ar.valid, cycle > 0)
+            _, _, ident = await ctx.tick().sample(arbiter.bus.ar.payload.id)
+            order.append(ident)
+
+    simulator = Simulator(arbiter)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert order == [LOAD_ID, LOAD_ID, LOAD_ID, FETCH_ID, FETCH_ID]

@@ -119,10 +119,12 @@ def world(cfg: TpuConfig) -> World:
 
 
 def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None, seed=0,
-             limit=20_000):
+             limit=20_000, written=(range(0), range(0))):
     """Run ``commands``; ``refuse``: chance that a port of the unified buffer is not ready;
     ``hold_back``: chance that the next command is not offered yet; ``reset_at``: cycle of a reset,
-    after which everything starts again, with ``acc`` as it was given.
+    after which everything starts again, with ``acc`` as it was given; ``written``: ranges of rows
+    of ``ub`` that hold something else until a load writes them, a row after the other at random,
+    those of the first one before those of the second.
     """
     dut, reset = world(cfg).component.unit, world(cfg).component.reset
     rng = random.Random(seed)
@@ -135,7 +137,9 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
     async def bench(ctx):
         pending = list(commands)
         offered = False
-        pipes = {port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
+        left = [*written]
+        pipes: dict[str, list[int | None]] = {
+            port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
         for cycle in range(limit):
             ctx.set(reset, cycle == reset_at)
             if reset_at is not None and cycle == reset_at + 1:
@@ -149,6 +153,10 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 ctx.set(port.data, rng.getrandbits(bits) if data is None else data)
                 ctx.set(port.ready, 1 if name == "acc_read" else rng.random() >= refuse)
             ctx.set(dut.acc_write.ready, 1)
+            for i, rows in enumerate(left):
+                ctx.set(dut.coming[i], {"valid": bool(rows), "low": rows.start,
+                                        "high": max(rows.stop - 1, 0)})
+            missing = {row for rows in left for row in rows}
             offered = bool(pending) and (offered or rng.random() >= hold_back)
             ctx.set(dut.port.command.valid, offered)
             if offered:
@@ -163,13 +171,16 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 if name == "acc_read":
                     pipe.append(pack(acc[row], 32) if granted else None)
                 else:
-                    pipe.append(pack(ub[row], lane) if granted else None)
+                    pipe.append(pack(ub[row], lane) if granted and row not in missing else None)
                 if name == "acts" and granted:
                     trace.started.append(cycle)
             if ctx.get(dut.acc_write.valid):
                 acc[ctx.get(dut.acc_write.addr)] = unpack(
                     ctx.get(dut.acc_write.data), 32, dim, np.uint32)
                 trace.written.append(cycle)
+            loading = next((i for i, rows in enumerate(left) if rows), 0)
+            if rng.random() < 0.3:
+                left[loading] = left[loading][1:]
             trace.activity.append(Activity(ctx.get(dut.port.activity)))
             if ctx.get(dut.port.done):
                 trace.done.append(cycle)

@@ -73,6 +73,20 @@ def test_random_commands(dim, int8, bf16, refuse, hold_back):
     check(cfg, commands, ub, acc, refuse=refuse, hold_back=hold_back, seed=1)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("dim", "bf16"), [(2, False), (4, True)])
+def test_rows_of_loads_under_way_are_followed(dim, bf16, seed):
+    """No row of activations or weights is read before it is written, and no other one waits."""
+    cfg = config(dim, bf16=bf16)
+    ub, acc = memories(cfg, seed=seed)
+    commands = random_commands(cfg, 8, seed=10 + seed)
+    middle = random.Random(seed).randrange(20, 60)
+    check(cfg, commands, ub, acc, refuse=0.2, hold_back=0.2, seed=seed,
+          written=(range(middle, 100), range(5, middle)))
+    trace = check(cfg, commands, ub, acc, seed=seed, written=(range(3), range(200, 256)))
+    assert trace.started[0] < 60
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_corner_values(seed):
     cfg = config(2, int8=False, bf16=True)
@@ -93,7 +107,7 @@ def test_tiles_of_one_side_follow_without_a_gap():
     latency = READ_LATENCY + 2 * cfg.dim + 2
     assert trace.written == [cycle + latency for cycle in trace.started]
     assert trace.done == [first + 4 * i + 3 + latency for i in range(8)]
-    assert trace.activity[first:first + 32] == [Activity.BUSY] * 32
+    assert trace.activity[first + 1:first + 33] == [Activity.BUSY] * 32
 
 
 def test_long_tiles_hide_the_load_and_short_ones_wait_for_it():
@@ -110,10 +124,10 @@ def test_first_row_starts_a_tile_after_the_first_weight():
     cfg = config(4)
     ub, acc = memories(cfg, 4)
     trace = check(cfg, [matmul(0, 0, 16, rows=1, wrows=1)], ub, acc)
-    # Taken in cycle 0, in the queue in 1, loaded in 2 .. 5.
-    assert trace.started == [6]
-    assert trace.activity[:2] == [Activity.IDLE, Activity.WAIT_UNIT]
-    assert trace.activity[7:] == [Activity.WAIT_UNIT] * (len(trace.activity) - 7)
+    # Taken in cycle 0, in the queue in 1, weights found in 2 .. 5 and asked for in 3 .. 6.
+    assert trace.started == [7]
+    assert trace.activity[1:3] == [Activity.IDLE, Activity.WAIT_UNIT]
+    assert trace.activity[9:] == [Activity.WAIT_UNIT] * (len(trace.activity) - 9)
 
 
 def test_accumulation_onto_one_row_waits_for_each_write():

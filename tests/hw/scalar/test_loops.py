@@ -112,10 +112,11 @@ def test_the_outermost_loop_that_fits_is_kept(length, kept):
         await ctx.tick().repeat(2)
 
     async def pop(ctx):
-        ctx.set(stack.step, 1)
-        await ctx.tick().repeat(2)  # the second turn ends, then there is one loop less
-        ctx.set(stack.step, 0)
-        await ctx.tick().repeat(2)
+        for _ in range(2):  # the second turn ends, then there is one loop less
+            ctx.set(stack.step, 1)
+            await ctx.tick()
+            ctx.set(stack.step, 0)
+            await ctx.tick().repeat(2)
 
     async def bench(ctx):
         await push(ctx, 10, 10 + length)

@@ -39,14 +39,18 @@ class Run:
 
 
 def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=None,
-        length=None, detail=0, slow_unit=None) -> Run:
+        length=None, detail=0, slow_unit=None, prepare=0, forget=False,
+        before=()) -> Run:
     """Run ``program``; every tensor command takes ``work`` cycles, of ``slow_unit`` 20 times that.
+
+    ``prepare``: so many cycles before the start the program may be fetched; ``forget``: not any
+    more. ``before``: a program that runs first.
 
     Lane n of accumulator row r holds 0x4000 + 16 * r + n.
     """
     dut = world().component
-    image = b"".join(map(encode, program))
     result = Run()
+    image = b""
 
     async def memory(ctx):
         queue = []
@@ -108,11 +112,24 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
     async def bench(ctx):
         for i, (base, last) in enumerate([(0x4000, 0x4FFF), (1, 0), (1, 0), (1, 0)]):
             ctx.set(dut.windows[i], {"base": base, "last": last})
+        nonlocal image
         ctx.set(dut.program, PROGRAM)
+        if before:
+            image = b"".join(map(encode, before))
+            ctx.set(dut.length, len(before))
+            ctx.set(dut.start, 1)
+            await ctx.tick()
+            ctx.set(dut.start, 0)
+            await ctx.tick().until(dut.halted)
+        image = b"".join(map(encode, program))
         ctx.set(dut.length, len(program) if length is None else length)
-        ctx.set(dut.start, 1)
-        await ctx.tick()
-        ctx.set(dut.start, 0)
+        for signal, cycles in ((dut.prepare, prepare), (dut.forget, forget), (dut.start, 1)):
+            if cycles:
+                ctx.set(signal, 1)
+                await ctx.tick()
+                ctx.set(signal, 0)
+                if cycles > 1:
+                    await ctx.tick().repeat(cycles - 1)
         while result.cycles < limit:
             _, _, halted, valid, fault = await ctx.tick().sample(
                 dut.halted, dut.fault_valid, dut.fault)
@@ -281,7 +298,7 @@ def test_read_takes_four_cycles_more_than_fence():
 
 
 def test_conflicts_order_units():
-    load = insn("load", row=0, addr=0x4000, rows=8, cols=4, pitch=4)
+    load = insn("load", row=0, addr=0x4000, rows=4, cols=8, pitch=8, group_step=4)
     reads = insn("matmul", acc=0, acts=0, w=16, n0=8, wrows=4)
     free = insn("matmul", acc=8, acts=32, w=16, n0=8, wrows=4)
     other = insn("vector", dst=40, dst_kind="ub_i8", a=16, a_kind="acc", n0=4)
@@ -291,6 +308,51 @@ def test_conflicts_order_units():
     first = min(cycle for name, cycle in result.starts if name == "mxu")
     assert first > loaded
     assert start["vpu"] < loaded
+
+
+def test_the_array_follows_the_oldest_loads():
+    """Row by row where a load writes consecutive rows; so does the store engine the array."""
+    loads = [insn("load", row=8 * i, addr=0x4000, rows=8, cols=4, pitch=4) for i in range(3)]
+    product = insn("matmul", acc=0, acts=0, w=16, n0=8, wrows=4)
+    stored = insn("store", mem="acc", fmt="w32", row=4, addr=0x4800, rows=8, cols=4, pitch=16)
+    result = run([*loads, product, stored, insn("halt")], work=100)
+    start, done = dict(result.starts), [cycle for name, cycle in result.dones if name == "load"]
+    assert done[1] < start["mxu"] < done[2]
+    assert start["mxu"] < start["store"] < dict(result.dones)["mxu"]
+
+
+@pytest.mark.parametrize("change", [
+    {"row_step": 2}, {"cols": 8, "group_step": 8}, {"mem": "acc", "fmt": "w32", "pitch": 16}])
+def test_the_array_waits_for_loads_that_write_other_rows(change):
+    load = insn("load", **{"row": 0, "addr": 0x4000, "rows": 8, "cols": 4, "pitch": 8} | change)
+    product = insn("matmul", acc=0, acts=0, w=16, n0=8, wrows=4)
+    result = run([load, product, insn("halt")], work=100)
+    assert dict(result.starts)["mxu"] > dict(result.dones)["load"]
+
+
+def test_the_store_engine_waits_for_products_that_write_other_rows():
+    product = insn("matmul", acc=0, xacc=1, acts=0, w=16, n0=8, wrows=4)
+    stored = insn("store", mem="acc", fmt="w32", row=4, addr=0x4800, rows=8, cols=4, pitch=16)
+    result = run([insn("stride", x=1, s0=2), product, stored, insn("halt")], work=100)
+    assert dict(result.starts)["store"] > dict(result.dones)["mxu"]
+
+
+@pytest.mark.parametrize("wait", [1, 8, 100])
+def test_a_program_is_fetched_before_it_starts(wait):
+    """And its registers are cleared; as long as it is the same one."""
+    program = [insn("add", rd=1, a=Reg(1), b=5), insn("load", row=Reg(1), addr=0x4000, rows=8,
+                                                      cols=4, pitch=4), insn("halt")]
+    late, early = run(program, latency=40), run(program, latency=40, prepare=wait)
+    assert early.commands == late.commands
+    assert early.bursts == late.bursts
+    saved = min(wait, 60)
+    assert late.cycles - saved - 5 <= early.cycles <= late.cycles - saved + 5
+    longer = run(program, latency=40, prepare=wait, before=[insn("nop")] * 40 + [insn("halt")])
+    assert longer.commands == late.commands
+    assert longer.cycles == early.cycles
+    forgotten = run(program, latency=40, prepare=wait, forget=True)
+    assert forgotten.commands == late.commands
+    assert forgotten.cycles >= late.cycles
 
 
 def rows(mnemonic, first, count=4):

@@ -251,7 +251,7 @@ class _Pipeline:
                 for turn in range(len(played)):
                     if turn * count + j not in waiting[turn * count + i]:
                         waiting[turn * count + i].append(turn * count + j)
-        play = Play(costs, waiting)
+        play = Play(self._config, ops, costs, waiting)
         begun = play.starts()
         middle = max(1, len(played) - 2) * count
         at = begun[middle:middle + count]

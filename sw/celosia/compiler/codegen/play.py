@@ -10,9 +10,12 @@ import heapq
 from collections.abc import Sequence
 from functools import cached_property
 
+from celosia.arch.commands import Stride
+from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
+from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.codegen.spans import CommandCost
-from celosia.model.timing import HANDOVER
+from celosia.model.timing import HANDOVER, LEADERS, follow
 
 __all__ = ["Play"]
 
@@ -54,11 +57,17 @@ class _Units:
         return start
 
 
-def _apart(cost: CommandCost, later: CommandCost) -> int:
+def _apart(config: TpuConfig, cost: CommandCost, op: CodeOp, later: CommandCost,
+           waits: CodeOp) -> int:
     """Cycles from the first row of an operation to that of one that waits for it.
 
     Instructions of one unit follow each other through it; only the vector unit waits.
     """
+    if cost.pace and later.unit in LEADERS and LEADERS[Unit(later.unit)][0] == cost.unit:
+        (rows,) = [(first, last) for _, first, last, written in cost.of(op) if written]
+        assert not isinstance(waits.command, Stride)  # they come after the order is known
+        return cost.latency + follow(waits.command.at(waits.varying), later.lead, rows, cost.pace,
+                                     config.dim)
     if later.unit != cost.unit:
         return cost.latency + HANDOVER + later.lead
     return cost.latency if cost.unit == _VPU else cost.occupied
@@ -69,17 +78,20 @@ class Play:
 
     Parameters
     ----------
-    costs
-        Of each operation.
+    config
+        Of the chip.
+    ops, costs
+        The operations, and what each costs.
     waiting
         For each operation those that must wait for it.
     """
 
-    def __init__(self, costs: Sequence[CommandCost], waiting: Sequence[Sequence[int]]):
+    def __init__(self, config: TpuConfig, ops: Sequence[CodeOp], costs: Sequence[CommandCost],
+                 waiting: Sequence[Sequence[int]]):
         self._costs = costs
         #: For each operation: those that wait for it, and how long after its start they may start.
-        self._after = [[(j, _apart(cost, costs[j])) for j in after]
-                       for cost, after in zip(costs, waiting, strict=True)]
+        self._after = [[(j, _apart(config, cost, op, costs[j], ops[j])) for j in after]
+                       for op, cost, after in zip(ops, costs, waiting, strict=True)]
 
     @cached_property
     def _behind(self) -> list[int]:

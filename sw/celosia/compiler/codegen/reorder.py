@@ -35,11 +35,13 @@ def reorder(config: TpuConfig, ops: list[CodeOp], costs: Costs | None = None, *,
     """
     costs = costs or Costs(config)
     each = [costs(op) for op in ops]
-    play = Play(each, followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)]))
+    waiting = followers(each, [cost.of(op) for cost, op in zip(each, ops, strict=True)])
+    play = Play(config, ops, each, waiting)
 
     def played(among: int) -> list[int]:
         begun = play.starts(among)
-        return sorted(range(len(ops)), key=lambda i: (begun[i], i))
+        # The array is told of a tile before the rows that it is for.
+        return sorted(range(len(ops)), key=lambda i: (begun[i] - each[i].lead, i))
 
     def cycles(order: list[int]) -> int:
         return max(play.ends(order, config.window), default=0)

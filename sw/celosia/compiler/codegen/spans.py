@@ -33,6 +33,8 @@ class CommandCost:
         Of the command, all of whose rows and addresses are 0.
     tile
         Whether a matmul uses the weight tile of the one before.
+    pace
+        Of `celosia.model.timing.Cost`.
     """
 
     unit: int
@@ -43,6 +45,7 @@ class CommandCost:
     fill: int
     touches: tuple[Touch, ...]
     tile: bool
+    pace: int
 
     def of(self, op: CodeOp) -> list[SpaceTouch]:
         """Return what an operation of this command touches."""
@@ -83,7 +86,7 @@ class Costs:
         return found[0]
 
     def _make(self, form: Command, command: Command) -> CommandCost:
-        check, occupied, latency, lead, fill, _ = cost(command, self._config, _TIMING)
+        check, occupied, latency, lead, fill, _, pace = cost(command, self._config, _TIMING)
         return CommandCost(int(command.unit), check, max(occupied, lead), latency, lead, fill,
                          form.touches(self._config),
-                         isinstance(form, Matmul) and form.weights is None)
+                         isinstance(form, Matmul) and form.weights is None, pace)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from celosia.arch.commands import Command, Stride
+from celosia.arch.commands import Command, Store, Stride
 from celosia.arch.config import TpuConfig
 from celosia.arch.streams import Stream
 from celosia.arch.words import ceil_div
+from celosia.compiler import cycles
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import CodeOp
@@ -23,6 +24,8 @@ __all__ = ["emit_product"]
 
 #: Rows of loads, at least, of a slice of depth of the first block.
 SLICE_ROWS = 64
+#: Blocks, at most, of a product whose last block stores panel after panel.
+FEW_BLOCKS = 16
 
 
 class _Part(NamedTuple):
@@ -43,6 +46,9 @@ class _Part(NamedTuple):
         Whether the rows of activations beyond the depth are not zero yet.
     slice
         Panels of depth that are loaded at once.
+    last
+        Whether results are stored panel after panel, the last rows of the last one by themselves:
+        nothing hides the stores of the last block but its own products.
     """
 
     box: int
@@ -60,6 +66,12 @@ class _Part(NamedTuple):
     new_weights: bool
     clears: bool
     slice: int
+    last: bool
+
+
+#: Of each image: the first row of its sums, and which tiles there are, with the rows in the first
+#: panel of depth of the block.
+_Streams = list[tuple[int, list[tuple[int, Stream]]]]
 
 
 class _Places:
@@ -92,6 +104,8 @@ class _Emitter:
         self.given, self.plan = choose(config, cluster, code, region, forms, self.body)
         plan, given = self.plan, self.given
         self.groups = cuts(given.weights.panels, plan.panels)
+        #: Whether matmuls of D rows take no less time than to issue them.
+        self.tiles_last = config.dim >= cycles.matmul(config).check
         self.chunks = cuts(given.acts.panels, plan.depth)
         depth = min(plan.depth, given.acts.panels)
         act_keys = len(plan.boxes) * len(self.chunks)
@@ -139,12 +153,16 @@ class _Emitter:
                 step = k1 - k0
                 if not out and len(given.taps) == 1 and not given.batched:
                     # Sums begin with the first slice of depth.
-                    step = min(step, max(1, SLICE_ROWS // max(acts.rows(patch), 1)))
+                    height = max(acts.rows(patch), 1)
+                    # A panel by itself can be followed row by row, if instructions come as fast.
+                    step = (1 if self.tiles_last and height >= self.config.dim
+                            else min(step, max(1, SLICE_ROWS // height)))
                 out.append(_Part(
                     box, group, chunk, rows, panels, (k0, k1), place, raw, weights,
                     self.sums + output % 2 * sums_rows, beside + output % 2 * extra,
                     new_acts and acts.resident is None,
-                    new_weights and given.weights.resident is None, clears, step))
+                    new_weights and given.weights.resident is None, clears, step,
+                    chunk == len(self.chunks) - 1 and output == len(pairs) - 1 < FEW_BLOCKS))
         return out
 
     def turn(self, part: _Part) -> Turn:
@@ -155,7 +173,7 @@ class _Emitter:
         shares = self._share(part) if self.turned is not None else (0, 0)
         form = (patch.images[1], patch.rows[1], patch.columns[1], k1 - k0, acts.columns(k0, k1),
                 k0 == 0, k1 == acts.panels, part.new_acts, part.new_weights, part.clears,
-                part.slice, shares[1] - shares[0], work.form)
+                part.slice, part.last, shares[1] - shares[0], work.form)
         return Turn(form, (patch.images[0], patch.rows[0], patch.columns[0], k0, part.acts,
                            part.raw, part.weights, part.sums, shares[0], shares[0] % 2, *work.at))
 
@@ -172,6 +190,8 @@ class _Emitter:
         patch = acts.patch(*part.rows)
         k0, k1 = part.depth
         slices = [(k, min(k + part.slice, k1)) for k in range(k0, k1, part.slice)]
+        if 1 < part.slice < k1 - k0:  # sums begin with one panel
+            slices[:1] = [(k0, k0 + 1), (k0 + 1, k0 + part.slice)]
         area, act_loads = self._acts(part, patch, slices, stages)
         batches = (patch.images[0], sum(patch.images)) if given.batched else (0, 1)
         block = WeightBlock(part.panels, part.depth, batches)
@@ -180,10 +200,12 @@ class _Emitter:
         turned = target[:]
         target.clear()
         for slice_acts, (a, b) in zip(act_loads, slices, strict=True):
-            target += slice_acts
-            if part.new_weights:
-                target += [op for ops in given.weights.loads(block, part.weights, a, b)
-                           for op in ops]
+            # A tile comes first: the array takes it in while it waits for activations. Those of
+            # several panels are waited for as a whole, and it follows the weights.
+            first, *rest = given.weights.loads(block, part.weights, a, b) if (
+                part.new_weights) else [[]]
+            target += [*first, *slice_acts] if b - a == 1 else [*slice_acts, *first]
+            target += [op for ops in rest for op in ops]
         target += turned
         self._compute(part, patch, area, block, slices, stages)
         if self.turned is not None:
@@ -216,7 +238,7 @@ class _Emitter:
 
         Returns
         -------
-        Area, list of list of Op
+        Area, list of list of CodeOp
             Where they lie, and the loads of each slice. Those of transposed ones are in the stages
             already, and the transpositions.
         """
@@ -236,39 +258,51 @@ class _Emitter:
     def _compute(self, part: _Part, patch: Patch, area: Area, block: WeightBlock,
                  slices: list[tuple[int, int]], stages: list[list[CodeOp]]) -> None:
         matmuls = stages[-2]
-        n0, n1 = part.panels
+        (n0, n1), k_end = part.panels, part.depth[1]
         # Rows of each image and tap in the first panel of depth; those of others lie evenly.
         given, first = self.given, part.depth[0] if self.given.acts.resident is not None else 0
         images = range(patch.images[1]) if given.batched else (None,)
-        streams = [(image or 0, [
+        height = part.rows[1] // patch.images[1]
+        streams = [((image or 0) * height, [
             (index if image is None else image, given.acts.stream(patch, area, first, tap, image))
             for index, tap in enumerate(given.taps)]) for image in images]
         for a, b in slices:
             for n in range(n0, n1):
-                self._panel(part, streams, part.rows[1] // patch.images[1], area.panel, block,
-                            n, (a, b), part.sums + (n - n0) * part.rows[1], matmuls)
+                ends = part.last and n == n1 - 1 and b == k_end
+                for some in self._ending(streams) if ends else [streams]:
+                    self._panel(part, some, area.panel, block, n, (a, b),
+                                part.sums + (n - n0) * part.rows[1], matmuls)
         if part.chunk < len(self.chunks) - 1:
             return
         reads, work = self.body.block(part.beside, part.rows, (n0, n1 - n0), part.sums,
                                       None if self.plan.shared_rows is None else self.shared)
         stages[-2] = reads + matmuls
-        stages[-1] += work
+        stages[-1] += panel_by_panel(self.config, work, self.tiles_last) if part.last else work
 
-    def _panel(self, part: _Part, streams: list[tuple[int, list[tuple[int, Stream]]]], height: int,
-               panel: int, block: WeightBlock, n: int, depth: tuple[int, int], sums: int,
-               out: list[CodeOp]) -> None:
+    def _ending(self, streams: _Streams) -> list[_Streams]:
+        """Return streams in parts, if they are of a matrix: the last D rows by themselves."""
+        (acc, taps), dim = streams[0], self.config.dim
+        index, rows = taps[0]
+        first = rows.counts[0] - dim
+        if not self.tiles_last or len(streams) > 1 or len(taps) > 1 or first < dim or (
+                rows.counts[1:] != (1, 1) or rows.strides[0] != 1):
+            return [streams]
+        return [[(acc + start, [
+            (index, Stream(rows.base + start, (count, 1, 1), rows.strides))])]
+            for start, count in ((0, first), (first, dim))]
+
+    def _panel(self, part: _Part, streams: _Streams, panel: int, block: WeightBlock, n: int,
+               depth: tuple[int, int], sums: int, out: list[CodeOp]) -> None:
         """Append the matmuls of one panel of columns over some panels of depth.
 
         Parameters
         ----------
-        streams
-            Of each image: which tiles, and the rows in the first panel of depth of the block.
-        height, panel
-            Rows of the sums of an image, and from one panel of activations to the next.
+        panel
+            Rows from one panel of activations to the next.
         """
         weights, source = self.given.weights, self.cluster.source
-        for image, taps in streams:
-            acc = sums + image * height
+        for first, taps in streams:
+            acc = sums + first
             for k in range(*depth):
                 more = (k - part.depth[0]) * panel
                 for index, (outer, rows) in enumerate(taps):
@@ -286,6 +320,31 @@ class _Emitter:
                                  n2=rows.counts[2], xacts=rows.triple).command
             self._matmuls[key] = found
         return found
+
+
+def panel_by_panel(config: TpuConfig, work: list[CodeOp], rows_too: bool) -> list[CodeOp]:
+    """Return operations with a store for each panel of what is stored, and with ``rows_too`` one
+    for the last D rows of the last panel.
+    """
+    out = []
+    for op in work:
+        store = op.command
+        if not isinstance(store, Store):
+            out.append(op)
+            continue
+        row, addr = op.varying
+        panels = cuts(store.cols, config.dim)
+        for panel, (first, end) in enumerate(panels):
+            height = store.rows - config.dim
+            apart = rows_too and panel == len(panels) - 1 and height >= config.dim
+            for start, count in ([(0, height), (height, config.dim)] if apart
+                                 else [(0, store.rows)]):
+                command = Store(store.mem, store.fmt, 0, 0, count, end - first, store.pitch,
+                                store.row_step)
+                out.append(op._replace(command=command, varying=(
+                    row + panel * store.group_step + start * store.row_step,
+                    addr + first * store.fmt.nbytes + start * store.pitch)))
+    return out
 
 
 def emit_product(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Emitted:

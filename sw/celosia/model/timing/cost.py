@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Mem, Unit
 from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_latency
+from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 
-__all__ = ["HANDOVER", "LOAD", "Cost", "Timing", "cost"]
+__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "Timing", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
@@ -27,7 +29,12 @@ _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 #: From the end of a command until one of another unit may start that waited for it.
 HANDOVER = 1
+#: From the end of a command until a matmul, or a store, that follows it may start that reads its
+#: last row first; cycles from row to row of a store that follows, at least.
+_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -1, -2, 2
 _BURST_BEATS = 256
+#: Units that follow others row by row, and behind how many of their oldest instructions.
+LEADERS = {Unit.MXU: (Unit.LOAD, 2), Unit.STORE: (Unit.MXU, 1)}
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class Cost(NamedTuple):
         transposer.
     burst
         Beats of a burst of a load.
+    pace
+        From a row that it writes to the next, where these are consecutive and units may follow it
+        row by row; else 0.
     """
 
     check: int
@@ -73,6 +83,7 @@ class Cost(NamedTuple):
     lead: int = 0
     fill: int = 0
     burst: float = 0.0
+    pace: int = 0
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
@@ -93,9 +104,49 @@ def _matmul(command: Matmul, config: TpuConfig) -> Cost:
     if command.accumulate:
         occupied += lost_by_repeats(command.acc)
     latency = occupied + 2 * config.dim + _MATMUL
+    pace = int(_consecutive(command.acc))
     if command.weights is None:
-        return Cost(_check(2), occupied, latency)
-    return Cost(_check(3), occupied, latency, config.dim)
+        return Cost(_check(2), occupied, latency, pace=pace)
+    return Cost(_check(3), occupied, latency, config.dim, pace=pace)
+
+
+def _consecutive(stream: Stream) -> bool:
+    return stream.strides[0] == 1 and stream.last - stream.base == stream.length - 1
+
+
+def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: int) -> int:
+    """Return when a command may start behind another one that it follows row by row.
+
+    Parameters
+    ----------
+    command, lead
+        A matmul behind a load, or a store behind a matmul; the lead of its cost.
+    rows, pace
+        First and last row that the other one writes, and the pace of its cost.
+    dim
+        Of the chip.
+
+    Returns
+    -------
+    int
+        Cycles from the end of the other one to the first row of this one, negative where that
+        comes before.
+    """
+    low, high = rows
+    if isinstance(command, Matmul):
+        each, streams = 1, [(command.acts, _FOLLOW)]
+        if command.weights is not None:
+            streams.append((command.weights, lead + _FOLLOW))
+    else:
+        assert isinstance(command, Dma), command
+        each, streams = _STORE_PACE, [(command.chip(dim), _STORE_FOLLOWS)]
+    found = []
+    for stream, later in streams:
+        first, last = max(low, stream.base), min(high, stream.last)
+        if first <= last:
+            index = min(last - stream.base, stream.length - 1)
+            found += [later - (high - first) * pace, later - (high - last) * pace - index * each]
+    return max(found, default=HANDOVER + lead)
 
 
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
@@ -106,7 +157,9 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
     occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
                    // timing.outstanding)
-    return Cost(_check(2), occupied, occupied + timing.read_latency + LOAD, burst=beats / bursts)
+    rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
+    return Cost(_check(2), occupied, occupied + timing.read_latency + LOAD, burst=beats / bursts,
+                pace=max(1, occupied // command.rows) if rises else 0)
 
 
 def _beats(command: Dma, bus: int) -> int:

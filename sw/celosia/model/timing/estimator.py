@@ -22,7 +22,7 @@ from celosia.arch.lane import tree_latency
 from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
 from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
-from celosia.model.timing.cost import HANDOVER, LOAD, Timing, cost
+from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, Timing, cost, follow
 from celosia.model.timing.fetch import BLOCK, Fetch
 
 __all__ = ["Estimator"]
@@ -34,12 +34,18 @@ _SPACE_BITS = 40
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
+#: Cycles before the doorbell in which the driver makes the chip fetch the program.
+_AHEAD = 47
 
 
 class _Entry:
-    """An instruction in the window: it has exactly one range that it writes."""
+    """An instruction in the window: it has exactly one range that it writes.
 
-    __slots__ = ("end", "latency", "reads", "unit", "wrote")
+    ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
+    order, and others may follow it; else 0.
+    """
+
+    __slots__ = ("end", "latency", "pace", "reads", "unit", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -50,7 +56,7 @@ class _Entry:
                 self.wrote: _Range = at + first, at + last
             else:
                 self.reads += (at + first, at + last),
-        self.end = self.latency = 0
+        self.end = self.latency = self.pace = 0
 
     def conflicts(self, other: _Entry) -> bool:
         """Whether one of the two writes what the other reads or writes."""
@@ -160,7 +166,8 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = _Entry(command, self._config)
-        check, occupied, latency, lead, fill, burst = cost(command, self._config, self._timing)
+        check, occupied, latency, lead, fill, burst, entry.pace = cost(
+            command, self._config, self._timing)
         unit = entry.unit
         if self._checked > self.now:
             self.now = self._checked
@@ -174,7 +181,10 @@ class Estimator:
         for other in window:
             end = other.end + lead
             if end >= start and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
-                start = end + HANDOVER * (other.unit != unit)
+                if other.pace and unit in LEADERS and other.unit == LEADERS[unit][0]:
+                    start = max(start, self._follow(command, lead, other, window))
+                else:
+                    start = end + HANDOVER * (other.unit != unit)
         if isinstance(command, Vector):
             start, fill = self._between(command, start, fill)
             occupied += fill
@@ -195,9 +205,20 @@ class Estimator:
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
+    def _follow(self, command: Command, lead: int, other: _Entry, window: list[_Entry]) -> int:
+        """Return when a command may start behind the rows of another one, which is under way."""
+        _, most = LEADERS[command.unit]
+        before = [each.end for each in window[:window.index(other)] if each.unit == other.unit]
+        start = before[-most] + lead + HANDOVER if len(before) >= most else 0
+        low, high = (row & ((1 << _SPACE_BITS) - 1) for row in other.wrote)
+        return max(start, other.end + follow(command, lead, (low, high), other.pace,
+                                             self._config.dim))
+
     def _ask(self, count: int) -> None:
         """Fetch blocks, between the bursts of the loads under way."""
         fetch, now, timing = self._fetch, self.now, self._timing
+        if not fetch.last:
+            now -= _AHEAD
         ends = [other.end - LOAD for other in self._window
                 if other.unit == Unit.LOAD and other.end - other.latency <= now]
         behind = max(ends, default=0)

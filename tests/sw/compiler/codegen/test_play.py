@@ -36,5 +36,5 @@ def test_ends_are_those_of_the_cycle_model(ops):
     clock = Estimator(CHIP, Timing())
     for op in ops:
         clock.tensor(op.command.at(op.varying))
-    ends = Play(costs, waiting).ends(range(len(ops)), CHIP.window)
+    ends = Play(CHIP, ops, costs, waiting).ends(range(len(ops)), CHIP.window)
     assert FIRST + max(ends) == clock.last

@@ -132,7 +132,8 @@ def test_an_order_ends_later_where_the_scoreboard_is_full():
     loads = [nodes.load(Mem.UB, DmaFormat.W32, 0, 1024, 8, 4, 16) for _ in range(6)]
     ops = [nodes.matmul(MatmulFormat.BF16, 0, 16, 32, 8, 4), *loads]
     costs = [*map(Costs(CHIP), ops)]
-    play = Play(costs, followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)]))
+    waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
+    play = Play(CHIP, ops, costs, waiting)
     first, last = [*range(7)], [*range(1, 7), 0]
     assert play.ends(last, 16)[0] < 100
     assert play.ends(last, 4)[0] > 100
