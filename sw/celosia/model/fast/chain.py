@@ -7,12 +7,13 @@ activations and of the tile have exponents that sum to -112 or more, for then ev
 every partial sum, is a multiple of 2**-126. Other operands take a path that flushes in each step.
 
 Where products are exact, it is the same whether a sum is rounded after a product or fused with it.
-So the host's GEMM gives the chain too, if it has one sum for each element and adds to it in order.
-Some do, some do not; it is tried, for each shape.
+So the host's GEMM gives the chain too, if it has one sum for each element and adds to it in order,
+and so do NumPy's own loops. Some do, some do not; it is tried, for each shape.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -77,16 +78,30 @@ def plain_sums(acts: F32, tiles: F32, finite: bool) -> F32:
     ``finite``: no product overflows either.
     """
     batch, rows, depth = acts.shape
-    columns = tiles.shape[2]
-    step = max(_ALONE // (depth * columns), 1)
-    cuts = [(row, min(row + step, rows)) for row in range(0, rows, step)]
     turned = tiles.strides[2] > tiles.strides[1]
-    if not finite or not all([_ascends(end - row, depth, columns, turned) for row, end in cuts]):
-        return _products(acts, tiles)
+    way = _way(batch, rows, depth, tiles.shape[2], turned) if finite else None
+    return _products(acts, tiles) if way is None else way(acts, tiles)
+
+
+def _step(depth: int, columns: int) -> int:
+    return max(_ALONE // (depth * columns), 1)
+
+
+def _gemm(acts: F32, tiles: F32) -> F32:
+    """Return them by the host's GEMM."""
+    batch, rows, depth = acts.shape
+    columns = tiles.shape[2]
+    step = _step(depth, columns)
     out = np.empty((batch, rows, columns), np.float32)
-    for row, end in cuts:
-        np.matmul(acts[:, row:end], tiles, out=out[:, row:end])
+    for row in range(0, rows, step):
+        np.matmul(acts[:, row:row + step], tiles, out=out[:, row:row + step])
     return out
+
+
+def _einsum(acts: F32, tiles: F32) -> F32:
+    """Return them by NumPy's loops, of which the innermost is over rows."""
+    turned = np.ascontiguousarray(acts.swapaxes(1, 2))
+    return np.einsum("bkm,bkn->bnm", turned, np.ascontiguousarray(tiles)).swapaxes(1, 2)
 
 
 def _products(acts: F32, tiles: F32) -> F32:
@@ -107,23 +122,34 @@ def _products(acts: F32, tiles: F32) -> F32:
     return out.swapaxes(1, 2)
 
 
-@lru_cache(maxsize=1024)
-def _ascends(rows: int, depth: int, columns: int, turned: bool) -> bool:
-    """Whether the host's GEMM adds products of this shape one after another, k ascending.
+def _way(batch: int, rows: int, depth: int, columns: int,
+         turned: bool) -> Callable[[F32, F32], F32] | None:
+    """Return what adds products of this shape one after another, k ascending; None: neither does.
 
     ``turned``: the tiles lie by columns.
     """
+    step = _step(depth, columns)
+    alike = rows if rows <= step else step + rows % step  # GEMM is given rows as many at a time
+    return _tried(min(batch, 2), alike, depth, columns, turned)
+
+
+@lru_cache(maxsize=1024)
+def _tried(batch: int, rows: int, depth: int, columns: int,
+           turned: bool) -> Callable[[F32, F32], F32] | None:
     rng = np.random.default_rng(0)
 
     def draw(*shape: int) -> F32:
-        # Rounding shows the order: terms are of several magnitudes.
+        # Rounding shows the order: terms are of several magnitudes. Zeros have both signs.
         numbers = rng.standard_normal(shape) * np.exp2(rng.integers(-6, 7, shape))
+        numbers *= rng.random(shape) > 0.1
         return _widen((numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16))
 
-    acts, tiles = draw(2, rows, depth), draw(2, depth, columns)
+    acts, tiles = draw(batch, rows, depth), draw(batch, depth, columns)
     if turned:
         tiles = np.ascontiguousarray(tiles.swapaxes(1, 2)).swapaxes(1, 2)
-    return np.array_equal(np.matmul(acts, tiles), _chain(acts, tiles, exact=False))
+    wanted = _chain(acts, tiles, exact=False).view(np.uint32)
+    return next((way for way in (_gemm, _einsum) if np.array_equal(
+        way(acts, tiles).view(np.uint32), wanted)), None)
 
 
 def _widen(bits: U16) -> F32:

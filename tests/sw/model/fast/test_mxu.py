@@ -5,6 +5,7 @@ import pytest
 
 from celosia.arch.streams import Stream
 from celosia.model import mxu
+from celosia.model.fast import chain
 from celosia.model.fast.chain import sums
 from celosia.model.fast.mxu import _rounds, repeats
 
@@ -32,10 +33,16 @@ def test_chain(shape, kind):
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("ways", ["all", "loops", "none"])
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("shape", [(2, 1, 16), (3, 7, 8), (2, 64, 16), (1, 300, 32), (1, 40, 128)])
-def test_chain_by_a_gemm(shape, turned):
-    """Where the host's GEMM adds as the array does, it is taken; the bits are the same."""
+def test_chain_by_a_gemm(monkeypatch, shape, turned, ways):
+    """Where the host's GEMM or NumPy's loops add as the array does, they are taken: equal bits."""
+    monkeypatch.setattr(chain, "_tried", chain._tried.__wrapped__)
+    if ways == "none":
+        monkeypatch.setattr(chain, "_tried", lambda *shape: None)
+    elif ways == "loops":
+        monkeypatch.setattr(chain, "_gemm", lambda acts, tiles: np.zeros(1, np.float32))
     batch, rows, dim = shape
     rng = np.random.default_rng(rows)
     acts, tiles = (
@@ -77,3 +84,11 @@ def test_rounds(counts, strides):
         assert sorted(np.concatenate(parts).tolist()) == list(range(len(rows)))
         for r, part in enumerate(parts):
             assert all(rows[:p].count(rows[p]) == r for p in part)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 16])
+def test_what_adds_in_the_order_of_the_array_keeps_the_sign_of_zero(depth):
+    found = chain._tried(2, 20, depth, 16, False)
+    acts, tiles = np.full((2, 20, depth), -0.0, np.float32), np.ones((2, depth, 16), np.float32)
+    if found is not None:
+        assert not np.signbit(found(acts, tiles)).any()
