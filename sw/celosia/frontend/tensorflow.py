@@ -27,6 +27,8 @@ _BODIES = {**dict.fromkeys(("While", "StatelessWhile"), ("body", "cond")),
            **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch"))}
 #: What the bridge says of an operation that it does not have.
 _UNKNOWN = re.compile(r"(\w+) \((No registered .*?)\)\{\{node ([^}]+)\}\}", re.DOTALL)
+#: What it says of a table that a function looks up, or another resource that is no variable.
+_NO_VARIABLE = "variable.var()"
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 _NAME = re.compile(r'loc\((?:fused\[)?"((?:[^"\\]|\\.)*)"(?!:)')
 
@@ -88,10 +90,10 @@ def _unlowered(said: str, places: _Places) -> list[str]:
         wanted = re.search(r"Requested Attributes: ([^)]*)", why)
         problems.append(f"{places.source(node)}: {kind} is no operation of XLA"
                         f"{f' with {wanted[1]}' if wanted else ''}")
-    if problems:
+    if problems or _NO_VARIABLE in said:
         problems += [f"{places.source(name)}: {kind} is no operation of XLA"
                      for name, kind in places.operations() if not _is_known(kind)]
-    else:
+    if not problems:
         text = said.partition("The op is created at")[0].removeprefix("Failed getting HLO text: '")
         node = _NODE.search(said)
         where = f"{places.source(node[1])}: " if node else ""

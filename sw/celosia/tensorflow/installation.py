@@ -13,6 +13,8 @@ from tensorflow.python.eager.context import LogicalDevice
 from celosia.tensorflow.contrib import put_contrib, refuse
 from celosia.tensorflow.cores import settings
 from celosia.tensorflow.datasets import take_local_mnist
+from celosia.tensorflow.images import put_projections
+from celosia.tensorflow.inputs import end_at_once
 from celosia.tensorflow.keras_models import know_replicas
 from celosia.tensorflow.precision import put_mixed_precision
 from celosia.tensorflow.resolver import (
@@ -21,7 +23,7 @@ from celosia.tensorflow.resolver import (
     initialize_tpu_system,
     no_operation,
 )
-from celosia.tensorflow.strategy import TPUStrategy
+from celosia.tensorflow.strategy import TPUStrategy, in_program
 from celosia.tensorflow.variables import watch
 
 __all__ = ["install"]
@@ -37,6 +39,8 @@ def install() -> None:
     config.CONVERSION_RULES = (config.DoNotConvert("celosia"), *config.CONVERSION_RULES)
     put_mixed_precision()
     know_replicas()
+    put_projections(in_program)
+    end_at_once()
     take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy
     tf.distribute.experimental.TPUStrategy = TPUStrategy

@@ -26,7 +26,7 @@ from celosia.tensorflow.programs import CallArguments, Replicated
 from celosia.tensorflow.shards import sum_of_replicas
 from celosia.tensorflow.variables import note_run, quietly, sync
 
-__all__ = ["TPUStrategy"]
+__all__ = ["TPUStrategy", "in_program"]
 
 _OURS = "_celosia_divides"
 #: Functions whose programs a strategy keeps.
@@ -95,7 +95,7 @@ def _divide_slices() -> None:
     @functools.wraps(divide)
     def divided(x1: Any, x2: Any) -> Any:
         if (isinstance(x1, tf.IndexedSlices) and tf.is_tensor(x2) and x2.shape.rank
-                and isinstance(distribute_lib.get_replica_context(), _Replica)):
+                and in_program()):
             return tf.IndexedSlices(x1.values / tf.gather(x2, x1.indices), x1.indices,
                                     x1.dense_shape)
         return divide(x1, x2)
@@ -132,6 +132,11 @@ class _Replica(distribute_lib.ReplicaContext):
         every = self.all_reduce(reduce_util.ReduceOp.SUM, tf.where(
             own, tf.cast(value, kind)[None], tf.zeros((), kind)))
         return tf.concat(tf.unstack(tf.cast(every, value.dtype)), axis)
+
+
+def in_program() -> bool:
+    """Return whether what replicas run is being traced."""
+    return isinstance(distribute_lib.get_replica_context(), _Replica)
 
 
 class _Extended(mirrored_strategy.MirroredExtended):
