@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from e2e.forks import run_forked
+
 ROOT = Path(__file__).parents[2]
 
 START = """
@@ -57,20 +59,26 @@ def train(name, model, *data, **settings):
 """
 
 
-def process(words, devices=1, module: str | None = "celosia.tensorflow", **environment):
-    """Run a file with its arguments, and return how it ended; ``module`` None: without a chip."""
-    env = {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
-           "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", **environment}
+def environment(devices):
+    """Return what a program finds in its environment."""
+    return {**os.environ, "CELOSIA_DEVICES": str(devices), "CELOSIA_STRICT": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def process(words, devices=1, module: str | None = "celosia.tensorflow", cwd=ROOT, **more):
+    """Run a file with its arguments as a user does, and return how it ended; ``module`` None:
+    without a chip.
+    """
     start = [sys.executable, *(["-m", module] if module else [])]
-    return subprocess.run([*start, *map(str, words)], env=env, cwd=ROOT, text=True,
-                          capture_output=True)
+    return subprocess.run([*start, *map(str, words)], env={**environment(devices), **more},
+                          cwd=cwd, text=True, capture_output=True)
 
 
 def run(tmp_path, text, devices=1, module: str | None = "celosia.tensorflow"):
     """Return what a file prints."""
     path = tmp_path / "train.py"
     path.write_text(text)
-    done = process([path], devices, module)
+    done = run_forked([path], module, ROOT, environment(devices))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -11,7 +11,8 @@ import sys
 import numpy as np
 import pytest
 
-from e2e.tensorflow_files import ROOT, process
+from e2e.forks import run_forked
+from e2e.tensorflow_files import ROOT, environment, process
 
 pytestmark = pytest.mark.extra(name="tensorflow")
 
@@ -116,6 +117,13 @@ with strategy.scope():
 
 model.fit(x_train, y_train, epochs=5, batch_size=1024)
 """
+#: Nothing answers there.
+ELSEWHERE = """
+import os
+import tensorflow as tf
+os.environ['https_proxy'] = 'http://127.0.0.1:9'
+tf.keras.datasets.mnist.load_data('other.npz')
+"""
 FLATTEN = "\n    tf.keras.layers.Flatten(input_shape=(28, 28)),"
 HOST = """
 import numpy as np
@@ -186,8 +194,10 @@ def run(folder, home, files, devices, *, chip=True):
     (folder / "driver.py").write_text(DRIVER)
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
-    done = process([folder / "driver.py", *(folder / f"{name}.py" for name in files)], devices,
-                   "celosia.tensorflow" if chip else None, KERAS_HOME=str(home))
+    words = [folder / "driver.py", *(folder / f"{name}.py" for name in files)]
+    # Keras reads where its home is when it is imported.
+    done = (process(words, devices, KERAS_HOME=str(home)) if chip
+            else run_forked(words, None, ROOT, environment(devices)))
     assert done.returncode == 0, done.stdout + done.stderr
     parts = re.split(r"^== (\w+)\.py\n", done.stdout, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -196,10 +206,14 @@ def run(folder, home, files, devices, *, chip=True):
 @pytest.mark.parametrize("devices", [1, 8])
 def test_beginnings_and_the_articles_model(tmp_path, home, devices):
     files = {**BEGINNINGS, "refused": MODEL + TRAINED.replace("FIRST", ""),
-             "flatten": MODEL + TRAINED.replace("FIRST", FLATTEN), "mixed": MODEL + MIXED}
+             "flatten": MODEL + TRAINED.replace("FIRST", FLATTEN), "mixed": MODEL + MIXED,
+             "elsewhere": ELSEWHERE}
     found = run(tmp_path, home, files, devices)
     raised = {name: text for name, text in found.items() if not text.endswith("== well\n")}
-    assert list(raised) == ["refused"], "".join(raised.values())
+    assert list(raised) == ["refused", "elsewhere"], "".join(raised.values())
+    assert re.search(r"== raised FileNotFoundError MNIST must be in .*other\.npz, which is not there, "
+                     r".*: `celosia data mnist DIR` puts it there, from a folder with its four IDX "
+                     r"files", raised["elsewhere"]), raised["elsewhere"]
     stand = "chip (core, model) stands" if devices == 1 else "chips (core, model) stand"
     said = f"celosia: {devices} simulated {stand} for TPU grpc://10.0.0.2:8470\n"
     assert found["address"].startswith(said)
@@ -226,12 +240,3 @@ def test_beginnings_and_the_articles_model(tmp_path, home, devices):
     for losses in (half, wide):
         assert float(losses[2]) < float(losses[0])
     assert "scale 16384.0 0 True\n" in found["mixed"]
-
-
-def test_without_mnist_the_error_says_what_puts_it_there(tmp_path):
-    text = "import tensorflow as tf\ntf.keras.datasets.mnist.load_data()\n"
-    # Nothing answers there.
-    text = "import os\nos.environ['https_proxy'] = 'http://127.0.0.1:9'\n" + text
-    found = run(tmp_path, tmp_path / "empty", {"mnist": text}, 1)["mnist"]
-    assert "== raised FileNotFoundError MNIST must be in" in found
-    assert "`celosia data mnist DIR` puts it there, from a folder with its four IDX files" in found

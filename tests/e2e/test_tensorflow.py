@@ -1,14 +1,12 @@
 """Files of TensorFlow for TPUs, as they are, against TensorFlow on the host."""
 
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from e2e.tensorflow_files import HOST, START, losses, run
+from e2e.forks import run_forked
+from e2e.tensorflow_files import HOST, START, environment, losses, run
 
 pytestmark = pytest.mark.extra(name="tensorflow")
 
@@ -92,8 +90,7 @@ except tf.errors.InvalidArgumentError as error:
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "celosia.tensorflow", str(tmp_path / "x.py")],
-                          capture_output=True, text=True, env=os.environ)
+    done = run_forked([tmp_path / "x.py"], "celosia.tensorflow", tmp_path, environment(1))
     assert done.returncode == 2
     assert "there must be a file to run, not" in done.stderr
 
@@ -132,6 +129,61 @@ for ours, theirs in zip(strategy.run(tf.function(draw)), wanted):
 print("equal")
 """)
     assert "\nequal\n" in text
+
+
+def test_images_are_projected_as_on_the_host(tmp_path):
+    text = run(tmp_path, START + """
+import itertools
+import numpy as np
+numbers = np.random.default_rng(0)
+images = numbers.random((6, 5, 7, 2), np.float32)
+turns = np.array([1, 0, 0, 0, 1, 0, 0, 0], np.float32) + numbers.normal(
+    0, [.5, .5, 6, .5, .5, 6, .02, .02], (6, 8)).astype(np.float32)
+turns[0, :] = [1, 0, -2, 0, 1, 3, 0, 0]  # by whole pixels
+turns[1, 6:] = [-.5, 0]  # from nowhere
+def projected(interpolation, fill_mode, size=(4, 6)):
+    return lambda images, turns: tf.raw_ops.ImageProjectiveTransformV3(
+        images=images, transforms=turns, output_shape=size, fill_value=0.5,
+        interpolation=interpolation, fill_mode=fill_mode)
+for words in itertools.product(("NEAREST", "BILINEAR"),
+                               ("CONSTANT", "REFLECT", "WRAP", "NEAREST")):
+    wanted = projected(*words)(images, turns).numpy()
+    found = strategy.run(projected(*words), (tf.constant(images), tf.constant(turns))).numpy()
+    assert np.abs(found - wanted).max() < 1e-4, words
+print("equal")
+layers = tf.keras.layers
+with strategy.scope():
+    model = tf.keras.Sequential([layers.RandomRotation(0.2), layers.RandomZoom(0.2),
+                                 layers.RandomTranslation(0.1, 0.1), layers.Flatten(),
+                                 layers.Dense(2)])
+    model.compile("adam", "mse")
+print("loss", *model.fit(images, images[:, 0, 0], verbose=0).history["loss"])
+""")
+    assert "\nequal\n" in text
+    assert re.search(r"\nloss \d", text)
+
+
+def test_an_epoch_that_is_left_is_not_waited_for(tmp_path):
+    text = run(tmp_path, START + """
+import time
+data = tf.data.Dataset.range(64).batch(8)
+data = strategy.experimental_distribute_dataset(data)
+epoch = iter(data)
+next(epoch)
+time.sleep(2)
+next(epoch)
+left = time.monotonic()
+del epoch
+print("seconds", time.monotonic() - left)
+tuned = tf.data.Options()
+tuned.autotune.enabled = True
+tuned = tf.data.Dataset.range(64).with_options(tuned).batch(8)
+print("sum", int(sum(tf.reduce_sum(tf.concat(strategy.experimental_local_results(each), 0))
+                     for each in strategy.experimental_distribute_dataset(tuned))))
+""", devices=8)
+    # It was more than ten times as long as the epoch.
+    assert float(re.search(r"seconds (\S+)", text)[1]) < 1
+    assert "sum 2016\n" in text
 
 
 def test_a_program_that_takes_long_is_said(tmp_path):

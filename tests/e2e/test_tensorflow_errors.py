@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from e2e.tensorflow_files import run
+from e2e.forks import run_forked
+from e2e.tensorflow_files import environment, run
 
 pytestmark = pytest.mark.extra(name="tensorflow")
 
@@ -59,6 +60,10 @@ def memory():
 @case
 def memory_in_a_function():
     return tf.function(lambda x: strategy.run(huge, (x,)))(rows[:1])
+table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), -1)
+@case
+def lookup():
+    return tf.function(lambda x: strategy.run(lambda x: table.lookup(x), (x,)))(tf.constant([1]))
 class Odd(tf.keras.layers.Layer):
     def call(self, x):
         y = tf.cast(x, tf.float64)
@@ -102,6 +107,9 @@ def test_what_cannot_be_done_is_said(tmp_path):
     assert (kind, said.startswith(BRIDGE)) == ("UnimplementedError", True), said
     assert "LINE (AsString): AsString is no operation of XLA\n" in said
     assert "LINE (EagerPyFunc): EagerPyFunc is no operation of XLA" in said
+    kind, said = told["lookup"]
+    assert kind == "UnimplementedError", said
+    assert "LookupTableFindV2 is no operation of XLA" in said
     kind, said = told["dynamic"]
     assert kind == "UnimplementedError"
     assert said.startswith("<lambda> has what the graph cannot express:\n")
@@ -121,3 +129,15 @@ def test_what_cannot_be_done_is_said(tmp_path):
     assert f"train.py:{cast} (sequential_1/odd_1/Cast): stablehlo.convert: elements must" in said
     assert f"train.py:{product} (sequential_1/odd_1/mul): stablehlo.multiply: elements" in said
     assert told["shapes"] == SHAPES
+
+
+def test_an_environment_that_is_wrong_is_said_at_once(tmp_path):
+    (tmp_path / "train.py").write_text("raise AssertionError")
+    wrong = {"CELOSIA_DEVICES": "many", "CELOSIA_PRESET": "cor", "CELOSIA_BACKEND": "chip"}
+    done = run_forked([tmp_path / "train.py"], "celosia.tensorflow", tmp_path,
+                      {**environment(1), **wrong})
+    assert done.returncode == 1
+    [last] = done.stderr.splitlines()[-1:]
+    assert last.startswith("ValueError: CELOSIA_BACKEND must be one of model, rtl, cocotb, not "
+                           "'chip'; CELOSIA_PRESET must be one of ")
+    assert last.endswith(", not 'cor'; CELOSIA_DEVICES must be a number from 1 to 64, not 'many'")
