@@ -110,30 +110,22 @@ class VectorUnit(wiring.Component):
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        walks = [p.i, q.i]
+        entrances = [fetch.i, p.i, q.i]
+        walk = read_layout(config, tag_layout(config))
         if config.fold > 1:
-            m.submodules.command = entrance = HalfBuffer(vector_layout(config))
-            connect(m, flipped(self.port).command, entrance.i)
-            connect(m, entrance.o, fetch.i)
-            for k, reader in enumerate((p, q)):
-                m.submodules[f"walk_{'pq'[k]}"] = walk = HalfBuffer(read_layout(
-                    config, tag_layout(config)))
-                connect(m, walk.o, reader.i)
-                walks[k] = walk.i
-        else:
-            connect(m, flipped(self.port).command, fetch.i)
-        walk_p, walk_q = walks
-        connect(m, fetch.o, issue.i)
-        connect(m, fetch.q, walk_q)
-        connect(m, fetch.table, indexer.i)
-        connect(m, indexer.place, issue.place)
-        connect(m, p.o, mover.i)
-        connect(m, p.ub, flipped(self.ub_p))
-        connect(m, p.acc, flipped(self.acc_p))
-        connect(m, q.ub, flipped(self.ub_q))
-        connect(m, q.acc, flipped(self.acc_q))
-        connect(m, writer.ub, flipped(self.ub_write))
-        connect(m, writer.acc, flipped(self.acc_write))
+            for k, (name, shape) in enumerate((("command", vector_layout(config)),
+                                               ("walk_p", walk), ("walk_q", walk))):
+                m.submodules[name] = half = HalfBuffer(shape)
+                connect(m, half.o, entrances[k])
+                entrances[k] = half.i
+        entrance, walk_p, walk_q = entrances
+        for source, to in (
+                (flipped(self.port).command, entrance), (fetch.o, issue.i), (fetch.q, walk_q),
+                (fetch.table, indexer.i), (indexer.place, issue.place), (p.o, mover.i),
+                (p.ub, flipped(self.ub_p)), (p.acc, flipped(self.acc_p)),
+                (q.ub, flipped(self.ub_q)), (q.acc, flipped(self.acc_q)),
+                (writer.ub, flipped(self.ub_write)), (writer.acc, flipped(self.acc_write))):
+            connect(m, source, to)
 
         # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
         m.d.comb += walk_p.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
@@ -154,16 +146,14 @@ class VectorUnit(wiring.Component):
 
         issued = issue.control.valid
         rows = outstanding(m, issued, writer.freed + results.dropped, depth, name="rows")
-        m.d.comb += issue.room.eq(rows != depth)
-
         controls = delayed(m, issue.control, latency, name="control")
         targets = delayed(m, issue.target, latency, name="target", reset_less=True,
                           enables=[control.valid for control in controls])
 
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.lanes,
-            shared=("active", "p_lane", "q_lane", "indexes", "hold", "select",
-                    "control"), active="active")
+            shared=("active", "p_lane", "q_lane", "indexes", "hold", "select", "control"),
+            active="active")
         ports = lanes.members
         m.d.comb += [
             ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
@@ -175,9 +165,8 @@ class VectorUnit(wiring.Component):
                 Cat(Const(lane, exact_log2(config.lanes)), issue.beat))
               for lane in range(config.lanes)),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
-                ("indexes", issue.indexes), ("hold", issue.hold),
-                ("select", issue.select), ("control", controls[:-1]))
-              for index, value in enumerate(values)),
+                ("indexes", issue.indexes), ("hold", issue.hold), ("select", issue.select),
+                ("control", controls[:-1])) for index, value in enumerate(values)),
             tree.i_valid.eq(controls[-1].valid & targets[-1].tree), tree.i_target.eq(targets[-1]),
             tree.i_words.as_value().eq(ports["result"]),
             results.lanes_coming.eq(controls[-2].valid & ~targets[-2].tree),
@@ -185,7 +174,7 @@ class VectorUnit(wiring.Component):
             results.tree_target.eq(tree.target), writer.i.valid.eq(results.valid),
             results.words.as_value().eq(
                 Mux(tree.o_valid, tree.o_words.as_value(), ports["result"])),
-            writer.i.payload.eq(results.o),
+            writer.i.payload.eq(results.o), issue.room.eq(rows != depth),
         ]
 
         command = port.command
