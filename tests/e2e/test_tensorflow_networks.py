@@ -122,7 +122,7 @@ def test_networks_train_as_on_the_host(tmp_path, name, devices):
     assert chip
     assert list(chip) == list(host)
     for key, value in chip.items():
-        rtol, atol = (0.02, 0.01) if key.startswith("random") else (0.001, 0.002)
+        rtol, atol = (0.02, 0.01) if key.startswith("random") else (0.005, 0.006)
         if key.startswith("same"):
             assert value == host[key], key
         elif key.endswith("accuracy"):
