@@ -12,9 +12,9 @@ BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
         "mxu": Budget(3_360, 6_150, 11), "ub": Budget(1_200, 620, 11),
         "acc": Budget(4_390, 2_170, 11), "vpu": Budget(9_850, 6_130, 12),
-        "scalar": Budget(5_060, 3_580, 12), "load": Budget(1_830, 1_180, 11),
-        "store": Budget(2_670, 1_410, 11), "host": Budget(1_800, 1_330, 11),
-        "bus": Budget(240, 290, 9), "chip": Budget(170, 10, 11), "link": Budget(740, 530, 11),
+        "scalar": Budget(5_200, 3_580, 12), "load": Budget(1_960, 1_380, 11),
+        "store": Budget(2_670, 1_480, 11), "host": Budget(1_800, 1_330, 11),
+        "bus": Budget(240, 290, 9), "chip": Budget(210, 10, 11), "link": Budget(740, 530, 11),
         "memory": Budget(690, 720, 11), "board": Budget(70, 140, 5),
     },
 }
