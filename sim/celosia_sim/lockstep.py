@@ -376,8 +376,8 @@ def cut_options(seed: int, *, compact: bool = False) -> tuple[int, bool]:
         For a :class:`~celosia_sim.compact.CompactHost`, whose cycles are of several rows.
     """
     rng = random.Random(f"cut/{seed}")
-    cycles = rng.randrange(rng.choice((1, 150, 150)), rng.choice((300, 600, 1200)))
-    return 1 + cycles // 8 if compact else cycles, rng.random() < 0.2
+    cycles = rng.randrange(rng.choice((1, 100, 100)), rng.choice((200, 400, 1200)))
+    return 1 + cycles // 8 if compact else cycles, rng.random() < 0.25
 
 
 def cover_chip(lockstep: Lockstep, seeds: range) -> None:

@@ -132,12 +132,21 @@ class TpuConfig:
         return tuple(name for name in ("int8", "bf16") if getattr(self, name))
 
     @property
+    def visible(self) -> dict[str, int]:
+        """Fields that programs can see, by name."""
+        return {name: value for name, value in dataclasses.asdict(self).items()
+                if name not in ("name", "lanes")}
+
+    def differences(self, here: "TpuConfig") -> str:
+        """Say what programs see of this chip that they see otherwise of another one."""
+        other = here.visible
+        return ", ".join(f"{name} {value} (here {other[name]})"
+                         for name, value in self.visible.items() if value != other[name])
+
+    @property
     def fingerprint(self) -> int:
         """32 bits that two chips share only if all that programs can see of them is equal."""
-        fields = dataclasses.asdict(self)
-        for name in ("name", "lanes"):
-            del fields[name]
-        text = ";".join(f"{key}={value}" for key, value in sorted(fields.items()))
+        text = ";".join(f"{key}={value}" for key, value in sorted(self.visible.items()))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -144,9 +143,6 @@ class Description:
         """Raise ValueError unless a chip is the one that the program is for."""
         if config.fingerprint == self.config.fingerprint:
             return
-        pairs = ((field.name, getattr(self.config, field.name), getattr(config, field.name))
-                 for field in dataclasses.fields(TpuConfig) if field.name != "name")
-        differ = ", ".join(f"{name} {wanted} (here {here})"
-                           for name, wanted, here in pairs if wanted != here)
         raise ValueError(f"{self.name} must run on the chip that it was compiled for, "
-                         f"{self.config.name}, not on {config.name}: {differ}")
+                         f"{self.config.name}, not on {config.name}: "
+                         f"{self.config.differences(config)}")

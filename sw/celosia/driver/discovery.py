@@ -1,6 +1,5 @@
 """What a chip says about itself."""
 
-import dataclasses
 
 from celosia.arch import registers
 from celosia.arch.config import PRESETS, TpuConfig
@@ -57,9 +56,5 @@ def differences(fingerprint: int, config: TpuConfig) -> str:
     """Say what tells the chip of a fingerprint from ``config``, as far as that is known."""
     for known in PRESETS.values():
         if known.fingerprint == fingerprint:
-            pairs = ((field.name, getattr(known, field.name), getattr(config, field.name))
-                     for field in dataclasses.fields(TpuConfig) if field.name != "name")
-            differ = ", ".join(f"{name} {wanted} (here {here})"
-                               for name, wanted, here in pairs if wanted != here)
-            return f"preset {known.name} with {differ}"
+            return f"preset {known.name} with {known.differences(config)}"
     return f"one with fingerprint {fingerprint:#010x} (here {config.fingerprint:#010x})"

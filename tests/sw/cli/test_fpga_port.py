@@ -14,7 +14,6 @@ from celosia.arch.link import IDENTITY, PROTOCOL_VERSION, LinkConfig
 from celosia.cli import port as module
 from celosia.cli.main import main
 from celosia.driver.model import ModelTransport
-from sw.driver.link import board as board_module
 from sw.driver.link.board import Board
 
 PRODUCT = "examples/product.s"
@@ -111,7 +110,7 @@ def test_board_with_another_chip_is_an_error(plug, capsys, command):
 
 
 def test_bitstream_of_another_version_is_an_error(plug, capsys, monkeypatch):
-    monkeypatch.setattr(board_module, "PROTOCOL_VERSION", PROTOCOL_VERSION + 1)
+    monkeypatch.setattr("celosia.arch.link.PROTOCOL_VERSION", PROTOCOL_VERSION + 1)
     port = plug()
     assert any(field.name == "version" for field in IDENTITY)
     assert error(capsys, "info", "--port", port) == (

@@ -29,7 +29,7 @@ from sw.compact.link_bench import FirmwareBoard
 from sw.driver.link.faulty import FaultyWire
 
 NANO = preset("nano")
-LINK = LinkConfig(24_000_000, memory_bytes=1 << 17)
+LINK = LinkConfig(24_000_000, memory_bytes=1 << 17, buffer_bytes=2048)
 MEMORY = LinkConfig(24_000_000, memory_bytes=1 << 20)
 SIZES = "a power of two from 4096 to 268435456"
 CONFIGS = [preset("pico"), NANO, preset("core4")]
