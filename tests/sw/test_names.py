@@ -70,6 +70,16 @@ def texts(path: Path) -> str:
     return "\n".join([*found, *re.findall(r"#:? (.*)", source)])
 
 
+LINK = re.compile(r"\]\(([^)#:\s]+\.\w+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_and_pages_that_a_page_links_to_are_there(page):
+    missing = [name for name in LINK.findall(page.read_text(encoding="utf-8"))
+               if not (page.parent / name).exists()]
+    assert missing == []
+
+
 @pytest.mark.parametrize("package", house.SOURCES)
 def test_what_a_docstring_names_is_there(package):
     wrong = [f"{module}: {name}" for module, path in house.modules().items()
