@@ -75,7 +75,7 @@ def test_numbers_are_those_of_the_tables():
     assert re.findall(r'"(\w+)"', faults.group(1)) == [fault.name for fault in Fault]
 
 
-@pytest.mark.parametrize("noise", ["0", "0.01"])
+@pytest.mark.parametrize("noise", ["0", "0.001"])
 def test_a_program_gives_what_the_model_gives(command, server, tmp_path, noise):
     rng = np.random.default_rng(3)
     a = rng.integers(-128, 128, (8, 4), dtype=np.int8)
@@ -94,7 +94,8 @@ def test_a_program_gives_what_the_model_gives(command, server, tmp_path, noise):
     with celosia.open("model", NANO.name) as device:
         cycles = device.run(program, {"a": a}).cycles
     assert f"\n{cycles} cycles\n" in said
-    assert ("\n0 requests sent again" in said) == (noise == "0")
+    # Noise may spare a few hundred bytes; of many it does not: see the next test.
+    assert noise != "0" or "\n0 requests sent again" in said
 
 
 def test_large_buffers(command, server, tmp_path):
@@ -102,9 +103,11 @@ def test_large_buffers(command, server, tmp_path):
     program.save(tmp_path / "copy")
     data = np.random.default_rng(4).integers(-128, 128, 40_000, dtype=np.int8)
     (tmp_path / "a").write_bytes(data.tobytes())
-    code, _, wrong = command(server("--noise", "0.0002").port, 1_000_000, tmp_path / "copy", 1000,
-                             f"a={tmp_path / 'a'}", f"a:{tmp_path / 'again'}")
+    code, said, wrong = command(server("--noise", "0.0002").port, 1_000_000, tmp_path / "copy",
+                                1000, f"a={tmp_path / 'a'}", f"a:{tmp_path / 'again'}")
     assert (code, wrong) == (0, "")
+    assert " requests sent again" in said
+    assert "\n0 requests sent again" not in said
     assert (tmp_path / "again").read_bytes() == data.tobytes()
 
 
