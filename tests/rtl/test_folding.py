@@ -54,6 +54,7 @@ def test_one_file_runs_on_every_folding(config, tmp_path):
         wanted = model.run(found, {names["input"]: x})
         result = chip.run(found, {names["input"]: x})
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
+    # Not yet the 1 % that is wanted: rows of vector unit and array wait for each other's banks.
     assert predict(found, config).cycles == pytest.approx(result.counters["cycles"], rel=0.02)
 
 
