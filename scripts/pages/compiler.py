@@ -144,8 +144,9 @@ Bias and relu are one instruction of the vector unit. {result} is the product's 
 
 The weights and the activations fit the unified buffer. Sums are made in blocks; a block has three
 stages: loads, products, and vector work with stores. The block sizes are those of the least
-estimated cycles (`emit/tiling.py`). Of blocks that repeat, only one period is made, and how far its
-rows and addresses move (`emit/fold.py`): a loop from here to the instructions.
+estimated cycles (`emit/tiling.py`). Emitters say how their loops nest. Of blocks that repeat, only
+one period is made, and how far its rows and addresses move (`emit/fold.py`): a loop from here to
+the instructions.
 
 ```
 {blocks}

@@ -12,8 +12,7 @@ from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.emit.copies import copy_of, need
-from celosia.compiler.emit.fold import fold
-from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
+from celosia.compiler.emit.pieces import Piece, even, fold_groups, offset
 from celosia.compiler.lowered import Fill, Region
 
 __all__ = ["emit_fill"]
@@ -60,12 +59,11 @@ def emit_fill(config: TpuConfig, fill: Fill, region: Region) -> Emitted:
     columns = even(last[0], min(_ELEMENTS, COUNT_MAX), config.dim)
     height = even(row[0], min(max(_ELEMENTS // columns, 1), COUNT_MAX))
     sizes, strides = zip(*outer, row, last, strict=True)
-    turns = in_groups(sizes, [*(1 for _ in outer), height, columns], _PIECES)
 
-    def block(number: int) -> Block:
+    def block(group: list[Piece], _: int) -> Block:
         return Block([[box.transfer(nodes.store, Mem.ACC, at, rows, cols, row[1], 0, 0, fill.source,
                                     at=offset(first, strides))
-                       for first, (*_, rows, cols) in turns[number]]])
+                       for first, (*_, rows, cols) in group]])
 
-    out.runs = fold([turn_of(group) for group in turns], block)
+    out.runs = fold_groups(sizes, [*(1 for _ in outer), height, columns], _PIECES, block, places=1)
     return out

@@ -1,15 +1,17 @@
-"""Loop folding: the turns of an emitter's loops as runs of blocks, of which one period is made.
+"""Loop folding: an emitter's nest of loops as runs of blocks, of which one period is made.
 
-An emitter walks a nest of loops in which places take turns, first turns load what later ones find,
-and edges are cut short. So it says of each turn what its block is like and where it is; turns that
-are alike, and as far apart from each other all along, are one run.
+An emitter says how its loops nest, and how many places on chip take turns: blocks repeat with one
+turn of a loop, or with as many as there are places. First turns load what later ones find, and
+edges are cut short, so it says of each block what it is like and where it is, too: periods that are
+alike, and as far apart from each other all along, are one run.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +21,12 @@ from celosia.compiler.verify import enabled, refuse
 
 __all__ = ["Turn", "fold"]
 
-#: Periods of blocks that are looked for.
-_PERIODS = range(1, 17)
+#: Blocks of a period at most: all of them are written out.
+_MOST = 16
 
 
 class Turn(NamedTuple):
-    """One turn of an emitter.
+    """One turn of the innermost loop of an emitter.
 
     Attributes
     ----------
@@ -38,10 +40,10 @@ class Turn(NamedTuple):
     at: tuple[int, ...]
 
 
-class _Finder:
-    """Finds turns that repeat."""
+class _Nest:
+    """The turns of a nest of loops, and the periods in which they may repeat."""
 
-    def __init__(self, turns: Sequence[Turn]):
+    def __init__(self, turns: Sequence[Turn], loops: Sequence[int], places: int):
         ids: dict[Hashable, int] = {}
         forms = np.array([ids.setdefault(turn.form, len(ids)) for turn in turns])
         at = np.array([*zip_longest(*(turn.at for turn in turns), fillvalue=0)], np.int64).T
@@ -50,8 +52,9 @@ class _Finder:
         #: not as far from that as it is from the one before it, either.
         self._other: dict[int, list[int]] = {}
         self._uneven: dict[int, list[int]] = {}
-        for period in _PERIODS:
-            if period * MIN_TURNS > self._count:
+        for period in sorted({blocks for inner in accumulate(loops, mul, initial=1)
+                              for blocks in (inner, inner * places)}):
+            if period > _MOST or period * MIN_TURNS > self._count:
                 break
             other = forms[period:] != forms[:-period]
             step = at[period:] - at[:-period]
@@ -64,7 +67,7 @@ class _Finder:
         end = _next(self._other[period], first + period, self._count)
         return min(end, _next(self._uneven[period], first + 2 * period, self._count))
 
-    def find(self, first: int) -> tuple[int, int]:
+    def run(self, first: int) -> tuple[int, int]:
         """Period and number of the turns from ``first`` on that repeat; (1, 1) where none do."""
         best = (1, 1)
         for period in self._other:
@@ -83,8 +86,9 @@ def _next(places: list[int], at: int, none: int) -> int:
     return places[i] if i < len(places) else none
 
 
-def fold(turns: Sequence[Turn], make: Callable[[int], Block]) -> list[BlockRun]:
-    """Return the blocks of turns, one after another.
+def fold(turns: Sequence[Turn], make: Callable[[int], Block], loops: Sequence[int] = (),
+         places: int = 1) -> list[BlockRun]:
+    """Return the blocks of a nest of loops, one after another.
 
     Parameters
     ----------
@@ -92,12 +96,17 @@ def fold(turns: Sequence[Turn], make: Callable[[int], Block]) -> list[BlockRun]:
         What is known of each turn.
     make
         Makes the block of a turn, whichever others are made.
+    loops
+        How many turns each loop of the nest has, innermost first. What the outermost one has does
+        not count.
+    places
+        How many places take turns, with the turns of any of the loops.
     """
     if not turns:
         return []
-    finder, out, first = _Finder(turns), [], 0
+    nest, out, first = _Nest(turns, loops, places), [], 0
     while first < len(turns):
-        period, count = finder.find(first)
+        period, count = nest.run(first)
         run = _run(first, period, count, make)
         if run.turns < MIN_TURNS:
             run = BlockRun(run.period[:1])

@@ -13,7 +13,7 @@ from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.fold import fold
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
-from celosia.compiler.emit.pieces import cut, most_rows
+from celosia.compiler.emit.pieces import cut, loops_of, most_rows
 from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Code, Read, Region, Write
@@ -128,7 +128,8 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
     turns = [(rows, (first, min(width, total - first))) for rows in ranges
              for first in range(0, total, width)]
     out.runs = fold([body.turn(start + i % places * area, *turn) for i, turn in enumerate(turns)],
-                    lambda i: Block([*body.block(start + i % places * area, *turns[i])]))
+                    lambda i: Block([*body.block(start + i % places * area, *turns[i])]),
+                    [ceil_div(total, width), *loops_of(cluster.space[:-1], len(ranges))], places)
     out.after = body.end()
     return out
 

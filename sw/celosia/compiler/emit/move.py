@@ -10,8 +10,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.cycles import transfer
 from celosia.compiler.emit.copies import Copy, Dim, copy_of, memory_of, need, room
-from celosia.compiler.emit.fold import fold
-from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
+from celosia.compiler.emit.pieces import Piece, even, fold_groups, offset
 from celosia.compiler.emit.transposed import repeat_lanes, spread, transpose
 from celosia.compiler.lowered import Move, Region
 
@@ -98,14 +97,12 @@ def _rows(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     kept = groups if repeated else groups * height
     pieces = max(1, min(_PIECES, most // kept, max(2, target // kept)))
     dims = [*outer, row, last]
-    sizes = [dim.size for dim in dims]
-    turns = in_groups(sizes, [*(1 for _ in outer), height, columns], pieces)
 
-    def block(number: int) -> Block:
+    def block(group: list[Piece], place: int) -> Block:
         loads, stores = [], []
-        for i, (first, (*_, count, cols)) in enumerate(turns[number]):
+        for i, (first, (*_, count, cols)) in enumerate(group):
             used = 1 if repeated else count
-            at_row = rows.start + number % 2 * most + i * kept
+            at_row = rows.start + place * most + i * kept
             at_src, at_dst = (offset(first, strides) for strides in zip(
                 *((dim.src, dim.dst) for dim in dims), strict=True))
             # Pitches cannot be negative: rows that lie backwards are loaded one by one.
@@ -116,4 +113,5 @@ def _rows(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
             stores.append(copy.store(mem, at_row, at_dst, count, cols, row.dst, not repeated, used))
         return Block([loads, stores])
 
-    return Emitted(runs=fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))
+    return Emitted(runs=fold_groups([dim.size for dim in dims],
+                                    [*(1 for _ in outer), height, columns], pieces, block))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from celosia.arch.words import ceil_div
-from celosia.compiler.emit.fold import Turn
+from celosia.compiler.codegen.blocks import Block, BlockRun
+from celosia.compiler.emit.fold import Turn, fold
 
-__all__ = ["Piece", "cut", "even", "grids", "grouped", "in_groups", "most_rows", "offset",
-           "turn_of"]
+__all__ = ["Piece", "cut", "even", "fold_groups", "grids", "grouped", "loops_of", "most_rows",
+           "offset"]
 
 #: First index and sizes.
 Piece = tuple[tuple[int, ...], tuple[int, ...]]
@@ -64,11 +65,27 @@ def most_rows(sizes: Sequence[int], limit: int) -> int:
     return inner * step
 
 
-def grids(sizes: Sequence[int], steps: Sequence[int]) -> Iterator[list[Piece]]:
+def loops_of(sizes: Sequence[int], blocks: int) -> list[int]:
+    """Return how many turns the loops have that walk a box in blocks, innermost first.
+
+    The outer dimensions are walked one by one, the others together in parts.
+    """
+    out: list[int] = []
+    for size in sizes:
+        if not blocks or blocks % size:
+            break
+        blocks //= size
+        out.append(size)
+    return [blocks, *reversed(out)]
+
+
+def grids(sizes: Sequence[int],
+          steps: Sequence[int]) -> Iterator[tuple[list[int], list[Piece]]]:
     """Cut a box into pieces of ``steps``, and what is left over at the edges.
 
-    Yields lists of (first index, sizes); in each list all have the same sizes. The innermost
-    dimension of a list is the one that has most often an even number of pieces.
+    Yields how many pieces there are along each dimension, outermost first, and lists of (first
+    index, sizes); in each list all have the same sizes. The innermost dimension of a list is the
+    one that has most often an even number of pieces.
     """
     cuts = []
     for size, step in zip(sizes, steps, strict=True):
@@ -83,8 +100,9 @@ def grids(sizes: Sequence[int], steps: Sequence[int]) -> Iterator[list[Piece]]:
         order = sorted(range(len(parts)), key=lambda dim: (lengths[dim] & -lengths[dim]
                                                            if lengths[dim] > 1 else 0))
         back = sorted(range(len(order)), key=lambda i: order[i])
-        yield [(tuple(first[i] for i in back), counts)
-               for first in product(*(parts[dim][0] for dim in order))]
+        yield [lengths[dim] for dim in order], [
+            (tuple(first[i] for i in back), counts)
+            for first in product(*(parts[dim][0] for dim in order))]
 
 
 def even(size: int, most: int, multiple: int = 1) -> int:
@@ -95,13 +113,33 @@ def even(size: int, most: int, multiple: int = 1) -> int:
     return ceil_div(ceil_div(size, ceil_div(size, most)), multiple) * multiple
 
 
-def in_groups(sizes: Sequence[int], steps: Sequence[int], most: int = 1) -> list[list[Piece]]:
-    """Cut a box into `grids`, and the pieces of each into groups of at most ``most``."""
-    return [group for grid in grids(sizes, steps) for group in grouped(grid, most)]
+def fold_groups(sizes: Sequence[int], steps: Sequence[int], most: int,
+                make: Callable[[list[Piece], int], Block], places: int = 2) -> list[BlockRun]:
+    """Cut a box into `grids`, their pieces into groups; return the blocks of these as runs.
+
+    Parameters
+    ----------
+    most
+        Pieces of a group at most.
+    make
+        Makes the block of a group, in one of the places.
+    places
+        How many places take turns.
+    """
+    runs: list[BlockRun] = []
+    number = 0
+    for lengths, pieces in grids(sizes, steps):
+        groups = [(group, place % places)
+                  for place, group in enumerate(grouped(pieces, most), number)]
+        runs += fold([_turn(*each) for each in groups],
+                     lambda i, groups=groups: make(*groups[i]), loops_of(lengths, len(groups)),
+                     places)
+        number += len(groups)
+    return runs
 
 
-def turn_of(group: list[Piece], place: int = 0) -> Turn:
-    """Return the turn that works on a group; ``place``: which of those that take turns."""
+def _turn(group: list[Piece], place: int) -> Turn:
+    """Return the turn that works on a group in a place."""
     return Turn(tuple([sizes for _, sizes in group]),
                 (place, *[i for first, _ in group for i in first]))
 

@@ -16,6 +16,7 @@ from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
 from celosia.compiler.emit.fold import Turn, fold
 from celosia.compiler.emit.operands import operands
+from celosia.compiler.emit.pieces import loops_of
 from celosia.compiler.emit.tiling import choose, cuts
 from celosia.compiler.emit.weights import WeightBlock
 from celosia.compiler.lowered import Access, Cluster, Code, Dot, Region
@@ -180,7 +181,10 @@ class _Emitter:
     def emitted(self) -> Emitted:
         """Return all operations."""
         before, parts = self.body.begin(self.once), self.parts()
-        runs = fold([self.turn(part) for part in parts], lambda i: self.block(parts[i]))
+        boxes = loops_of(self.cluster.space[:-1], len(self.plan.boxes))
+        loops = [len(self.groups), *boxes] if self.plan.rows_outer else [*boxes, len(self.groups)]
+        runs = fold([self.turn(part) for part in parts], lambda i: self.block(parts[i]),
+                    [len(self.chunks), *loops], 2)
         return Emitted(before, runs, self.body.end())
 
     def block(self, part: _Part) -> Block:

@@ -293,7 +293,8 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
                                      columns, first, new, part == parts[-1], part > 0))
     return Emitted(plan.before(), fold(
         [plan.turn_at(i, place) for i, place in enumerate(places)],
-        lambda i: _gathered(plan, i, places[i])))
+        lambda i: _gathered(plan, i, places[i]),
+        [len(parts) if plan.parted else len(turns), ceil_div(width, plan.wide * dim)], 2))
 
 
 def _gathered(plan: _Plan, number: int, place: _Place) -> Block:
@@ -348,7 +349,8 @@ def emit_scatter(config: TpuConfig, scatter: ScatterRows, region: Region) -> Emi
                                      first == 0, first + plan.turn >= count))
     return Emitted(plan.before(), fold(
         [plan.turn_at(i, place) for i, place in enumerate(places)],
-        lambda i: _scattered(plan, i, places[i])))
+        lambda i: _scattered(plan, i, places[i]),
+        [ceil_div(count, plan.turn), ceil_div(height, plan.part)], 2))
 
 
 def _scattered(plan: _Plan, number: int, place: _Place) -> Block:

@@ -17,8 +17,7 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.copies import Copy, Dim, need
-from celosia.compiler.emit.fold import fold
-from celosia.compiler.emit.pieces import even, in_groups, offset, turn_of
+from celosia.compiler.emit.pieces import Piece, even, fold_groups, grids, offset
 from celosia.compiler.lowered import Region
 
 __all__ = ["repeat_lanes", "spread", "transpose"]
@@ -138,12 +137,11 @@ def transpose(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     shifts = region.acc.stop - 2
     first_row = region.acc.start + 2 * loaded * (staging.mem == Mem.ACC)
     dims = [*outer, across, along]
-    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), rows, columns], pieces)
 
-    def block(number: int) -> Block:
+    def block(group: list[Piece], half: int) -> Block:
         made = Block([[] for _ in range(3 + paired)])
-        half, step = number % 2, staging.step
-        for i, (first, (*_, r, c)) in enumerate(turns[number]):
+        step = staging.step
+        for i, (first, (*_, r, c)) in enumerate(group):
             a = staging.rows.start + half * loaded + i * pair * area * step
             joined = first_row + half * place + i * area
             result = joined + 2 * place * paired
@@ -164,7 +162,8 @@ def transpose(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
         return made
 
     return Emitted(_shifts(shifts, copy.source) if paired else [],
-                   fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))
+                   fold_groups([d.size for d in dims], [*(1 for _ in outer), rows, columns],
+                               pieces, block))
 
 
 def _walked(dims: list[Dim], backwards: bool = False) -> Dim:
@@ -189,12 +188,11 @@ def repeat_lanes(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
     place = pieces * height
     shifts = region.acc.start + 4 * place
     dims = [*outer, row, last]
-    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), height, columns], pieces)
 
-    def block(number: int) -> Block:
-        a = region.acc.start + number % 2 * place
+    def block(group: list[Piece], half: int) -> Block:
+        a = region.acc.start + half * place
         b = a + 2 * place
-        loads, stores, group = [], [], turns[number]
+        loads, stores = [], []
         for i, (first, (*_, r, c)) in enumerate(group):
             loads.append(copy.load(Mem.ACC, a + i * height, offset(first, [d.src for d in dims]),
                                    r, 1, row.src))
@@ -209,7 +207,8 @@ def repeat_lanes(config: TpuConfig, copy: Copy, region: Region) -> Emitted:
         return Block([loads, [work], stores])
 
     return Emitted(_shifts(shifts, copy.source) if paired else [],
-                   fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block))
+                   fold_groups([d.size for d in dims], [*(1 for _ in outer), height, columns],
+                               pieces, block))
 
 
 class _Piece:
@@ -283,24 +282,23 @@ def spread(config: TpuConfig, copy: Copy, region: Region) -> Emitted | None:
     free = shifts + 2
     dims = [*outer, row, last]
     out = Emitted(_shifts(shifts, copy.source) if paired else [])
-    turns = in_groups([d.size for d in dims], [*(1 for _ in outer), rows, columns])
+    box, steps = [d.size for d in dims], [*(1 for _ in outer), rows, columns]
     counting: dict[int, int] = {}
-    for [(_, (*_, r, c))] in turns if back else ():
+    for _, [(_, (*_, r, c)), *_] in grids(box, steps) if back else ():
         if c not in counting:
             counting[c] = free
             piece = _Piece(dim, r, c, step, paired)
             out.before += _backwards(dim, free, piece, step, copy.source)
             free += piece.right * piece.pair
 
-    def block(number: int) -> Block:
-        [(first, (*_, r, c))] = turns[number]
-        half = number % 2
+    def block(group: list[Piece], half: int) -> Block:
+        [(first, (*_, r, c))] = group
         a = staging.rows.start + half * (place if own else staged)
         turned = region.acc.start + half * place + own * staged
         return _picked(copy, dims, first, _Piece(dim, r, c, step, paired), staging, (a, turned),
                        size, counting.get(c), shifts)
 
-    out.runs = fold([turn_of(group, i % 2) for i, group in enumerate(turns)], block)
+    out.runs = fold_groups(box, steps, 1, block)
     return out
 
 

@@ -40,7 +40,7 @@ def dynamic(rng, base, value, count):
                               ((Src.ACC, place), (Src.ACC, place)), xdst=(1, 0, 0)),
                  nodes.store(Mem.ACC, DmaFormat.W32, place + 8, target + extra, rows, 4, 16,
                              **where)]]))
-        return Emitted([], runs(blocks), [])
+        return Emitted([], runs(blocks, 2), [])
 
     return ops(0, base=base, reach=(0, 4 * WORDS - 1)), naive([ops(value)])
 

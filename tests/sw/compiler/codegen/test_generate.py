@@ -63,7 +63,7 @@ def chains(count, places):
         blocks.append(Block([
             [nodes.load(Mem.ACC, DmaFormat.W32, row, 256 * (i % 32), 16, 4, 16)], steps,
             [nodes.store(Mem.ACC, DmaFormat.W32, row, HALF + 256 * (i % 32), 16, 4, 16)]]))
-    return Emitted([], runs(blocks), [])
+    return Emitted([], runs(blocks, places), [])
 
 
 def test_blocks_run_side_by_side():
@@ -102,7 +102,7 @@ def test_stages_that_meet_in_a_late_turn_stay_in_order():
                       ((Src.ACC, i % 3 * 8), (Src.SCALAR, 0x3F800000)))],
         [nodes.store(Mem.ACC, DmaFormat.W32, i % 3 * 8 + 4, HALF + 320 - 16 * i, 1, 4, 16)]])
         for i in range(38)]
-    works = [Emitted([], runs(blocks), [])]
+    works = [Emitted([], runs(blocks, 3), [])]
     assert legal(CHIP, naive(works), unrolled(pipeline(CHIP, works)))
     assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
@@ -113,7 +113,7 @@ def test_nested_blocks_become_nested_loops():
             [nodes.load(Mem.ACC, DmaFormat.W32, j % 2 * 32, 16 * j + 512 * i, 8, 4, 16)],
             [nodes.store(Mem.ACC, DmaFormat.W32, j % 2 * 32, HALF + 32 * j + 1024 * i, 8, 4, 16)]])
             for i in range(outer) for j in range(40)]
-        return len(generate(CHIP, [Emitted([], runs(blocks), [])]).insns)
+        return len(generate(CHIP, [Emitted([], runs(blocks, 2), [])]).insns)
 
     assert size(8) == size(16)
 
@@ -164,7 +164,7 @@ def test_a_tile_that_is_kept_is_not_parted_from_its_load():
              nodes.matmul(MatmulFormat.BF16, i % 2 * 16 + 4, i % 2 * 16 + 4, 0, 4, 0, wload=False)],
             [nodes.store(Mem.ACC, DmaFormat.W32, i % 2 * 16, HALF + 128 * i, 8, 4, 16)]])
 
-    works = [Emitted([], runs([block(i) for i in range(20)]), [])]
+    works = [Emitted([], runs([block(i) for i in range(20)], 2), [])]
     assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 

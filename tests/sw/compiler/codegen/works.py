@@ -1,6 +1,7 @@
 """Random pieces of work, and what a program leaves behind on the golden model."""
 
 from collections.abc import Sequence
+from math import lcm
 
 import numpy as np
 
@@ -75,11 +76,11 @@ def run(code, setup=None):
         return state, result.cycles
 
 
-def runs(blocks):
-    """Blocks, written out, as runs of those that repeat."""
+def runs(blocks, places=1):
+    """Blocks of one loop, written out, as runs; so many places take turns."""
     return fold([Turn(tuple(tuple(op.shape for op in stage) for stage in block.stages),
                       tuple(value for op in block.operations for value in op.varying))
-                 for block in blocks], blocks.__getitem__)
+                 for block in blocks], blocks.__getitem__, places=places)
 
 
 def map_work(rng, count, first=0):
@@ -110,8 +111,8 @@ def map_work(rng, count, first=0):
                         2 if joined else rows, 4, 16, source="map")]
         blocks.append(Block([loads, work]))
     return Emitted([nodes.load(Mem.ACC, DmaFormat.W32, 500, 64, 1, 4, 16, source="map")],
-                   runs(blocks), [nodes.store(Mem.ACC, DmaFormat.W32, 500, HALF - 16, 1, 4, 16,
-                                              source="map")])
+                   runs(blocks, places), [nodes.store(
+                       Mem.ACC, DmaFormat.W32, 500, HALF - 16, 1, 4, 16, source="map")])
 
 
 def product_work(rng, count, first=0):
@@ -134,7 +135,7 @@ def product_work(rng, count, first=0):
                 nodes.store(Mem.ACC, DmaFormat.W32, acc, HALF + 128 * i, rows, 4, 16,
                             source="product")]
         blocks.append(Block([loads, products, work]))
-    return Emitted([], runs(blocks), [])
+    return Emitted([], runs(blocks, lcm(operands, sums)), [])
 
 
 def naive(items):

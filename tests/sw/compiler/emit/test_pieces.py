@@ -5,23 +5,26 @@ from math import prod
 import numpy as np
 import pytest
 
-from celosia.compiler.emit.pieces import cut, even, grids, grouped, in_groups, most_rows
+from celosia.compiler.emit.pieces import cut, even, grids, grouped, loops_of, most_rows
 
 
 @pytest.mark.parametrize(("sizes", "steps"), [((7, 9), (2, 3)), ((5,), (8,)), ((), ()),
                                               ((3, 4, 5), (1, 4, 2))])
 def test_pieces_cover_a_box_once(sizes, steps):
     seen = np.zeros(sizes, int)
-    for group in in_groups(sizes, steps, 3):
-        assert len(group) <= 3
-        for first, counts in group:
-            assert counts == group[0][1]
-            seen[tuple(slice(a, a + n) for a, n in zip(first, counts, strict=True))] += 1
+    for lengths, grid in grids(sizes, steps):
+        assert prod(lengths) == len(grid)
+        for group in grouped(grid, 3):
+            assert len(group) <= 3
+            for first, counts in group:
+                assert counts == group[0][1]
+                seen[tuple(slice(a, a + n) for a, n in zip(first, counts, strict=True))] += 1
     assert (seen == 1).all()
 
 
 def test_groups_repeat_from_run_to_run():
-    [grid] = grids((4, 5), (1, 1))
+    [(lengths, grid)] = grids((4, 5), (1, 1))
+    assert lengths == [5, 4]
     # The dimension of 4 goes innermost: two groups of two in each run.
     groups = [[first for first, _ in group] for group in grouped(grid, 3)]
     assert groups[:3] == [[(0, 0), (1, 0)], [(2, 0), (3, 0)], [(0, 1), (1, 1)]]
@@ -45,6 +48,13 @@ def test_even(size, most, multiple, step):
 ])
 def test_cut(sizes, limit, ranges):
     assert cut(sizes, limit) == ranges
+
+
+@pytest.mark.parametrize(("sizes", "limit", "loops"), [
+    ((), 4, [1]), ((10,), 4, [3]), ((3, 4), 4, [1, 3]), ((3, 4), 11, [2]), ((3, 4), 3, [2, 3]),
+    ((2, 3, 4), 3, [2, 3, 2]), ((0, 5), 7, [0])])
+def test_loops_of_ranges(sizes, limit, loops):
+    assert loops_of(sizes, len(cut(sizes, limit))) == loops
 
 
 @pytest.mark.parametrize("seed", range(40))
