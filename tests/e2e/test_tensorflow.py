@@ -117,15 +117,21 @@ def test_optimisers_take_the_slices_of_an_embedding_as_on_the_host(tmp_path, dev
     assert len(losses(text)) == 6
 
 
-def test_random_numbers_are_those_of_tensorflows_compiler(tmp_path):
+def test_random_numbers_are_those_of_the_host(tmp_path):
     text = run(tmp_path, START + """
 import numpy as np
 def draw():
     return (tf.random.stateless_uniform((5, 7), (3, 4)),
-            tf.random.stateless_uniform((9,), (1, 2), 0, 2**31 - 1, tf.int32))
-wanted = tf.function(draw, jit_compile=True)()
-for ours, theirs in zip(strategy.run(tf.function(draw)), wanted):
+            tf.random.stateless_uniform((9,), (1, 2), 0, 2**31 - 1, tf.int32),
+            tf.random.stateless_uniform((5, 7), (3, 4), dtype=tf.bfloat16),
+            tf.random.stateless_uniform((5, 7), (3, 4), dtype=tf.float16),
+            tf.nn.experimental.stateless_dropout(tf.ones((30, 7)), 0.3, (1, 2)))
+for ours, theirs in zip(strategy.run(tf.function(draw)), draw()):
     assert (ours.numpy() == theirs.numpy()).all(), (ours, theirs)
+def normal():
+    return tf.random.stateless_normal((9, 7), (3, 4)), tf.random.stateless_normal((), (5, 6))
+for ours, theirs in zip(strategy.run(tf.function(normal)), normal()):
+    np.testing.assert_allclose(ours, theirs, atol=5e-6)
 print("equal")
 """)
     assert "\nequal\n" in text

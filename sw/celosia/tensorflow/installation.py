@@ -17,6 +17,7 @@ from celosia.tensorflow.images import put_projections
 from celosia.tensorflow.inputs import end_at_once
 from celosia.tensorflow.keras_models import know_replicas
 from celosia.tensorflow.precision import put_mixed_precision
+from celosia.tensorflow.random_numbers import put_random_numbers
 from celosia.tensorflow.resolver import (
     TPUClusterResolver,
     connect_to_cluster,
@@ -40,6 +41,7 @@ def install() -> None:
     put_mixed_precision()
     know_replicas()
     put_projections(in_program)
+    put_random_numbers(in_program)
     end_at_once()
     take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy
