@@ -1,6 +1,7 @@
 """Stages of the vector unit: what a beat of a row goes through, a cycle each."""
 
 from enum import Enum
+from functools import lru_cache
 
 from celosia.arch.config import TpuConfig
 
@@ -40,6 +41,7 @@ _SPECIAL = (LaneStep.LOOK_UP, LaneStep.INNER, LaneStep.OUTER, LaneStep.SCALE,
             LaneStep.ROUND_SPECIAL)
 
 
+@lru_cache(maxsize=64)
 def lane_stages(config: TpuConfig) -> tuple[tuple[LaneStep, ...], ...]:
     """Stages of a lane, each of which ends in registers: what is done in it.
 

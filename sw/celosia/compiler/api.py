@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +27,7 @@ from celosia.compiler.split import (
 from celosia.compiler.spmd import partition
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, Node, Trait, Value, fingerprint, having
+from celosia.storage.uncollected import uncollected
 
 if TYPE_CHECKING:
     from celosia.compiler.lowered import Tensor
@@ -88,7 +87,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     options = {"fast": fast, **(options or {})}
 
     def make() -> Compiled:
-        with _without_collector():
+        with uncollected():
             level = _level(graph)
             check_formats(level, config, name)
             if strict:
@@ -99,22 +98,6 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     if strict and made.on_chip is None:
         check_places(_level(graph), name)
     return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Leave cycles of garbage alone.
-
-    Hundreds of thousands of objects are made that live to the end of the compilation; to look
-    through them again and again takes up to a fifth of its time, and finds hardly anything.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def chosen(config: str | TpuConfig) -> TpuConfig:

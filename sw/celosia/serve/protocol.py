@@ -5,10 +5,8 @@ Its pages: https://github.com/kserve/open-inference-protocol.
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.serve import tensors
 from celosia.serve.errors import Refusal
 from celosia.serve.model import Model, WireTensor
+from celosia.storage.uncollected import uncollected
 
 __all__ = ["BINARY_HEADER", "InferenceRequest", "answer", "kind_of", "message_of", "no_binary",
            "parse"]
@@ -61,21 +60,6 @@ def _constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON: write the string \"{text}\"")
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Make many objects that stay: the collector of cycles would look at all of them each time.
-
-    That is eight times the time for a body of many small arrays, in which no thread runs.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 def message_of(body: bytes | bytearray) -> dict[str, Any]:
     """Return the object that a body is.
 
@@ -86,7 +70,7 @@ def message_of(body: bytes | bytearray) -> dict[str, Any]:
     """
     try:
         text = body.decode("utf-8-sig")  # json would take bytes of UTF-16 and UTF-32 as well
-        with _uncollected():
+        with uncollected():
             message = json.loads(text, parse_constant=_constant)
     except (ValueError, RecursionError) as error:
         raise Refusal(400, f"the body must be JSON in UTF-8: {error}") from None

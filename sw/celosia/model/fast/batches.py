@@ -128,19 +128,19 @@ def _rows(streams: list[Stream]) -> NDArray[np.int64]:
 
 
 def _chains(commands: list[Matmul]) -> list[_Chains]:
-    open_: dict[Stream, tuple[bool, list[int]]] = {}
+    open_: dict[int, tuple[bool, list[int]]] = {}  # by the first row: all rows are alike
     for i, command in enumerate(commands):
-        if command.accumulate and command.acc in open_:
-            open_[command.acc][1].append(i)
+        base = command.acc.base
+        if command.accumulate and base in open_:
+            open_[base][1].append(i)
         else:  # what was there is lost
-            open_[command.acc] = command.accumulate, [i]
-    alike: dict[tuple[bool, int], list[Stream]] = {}
-    for stream, (accumulate, parts) in open_.items():
-        alike.setdefault((accumulate, len(parts)), []).append(stream)
-    return [_Chains(accumulate,
-                    [_selection([open_[stream][1][step] for stream in streams])
-                     for step in range(length)], _rows(streams))
-            for (accumulate, length), streams in alike.items()]
+            open_[base] = command.accumulate, [i]
+    alike: dict[tuple[bool, int], list[list[int]]] = {}
+    for accumulate, parts in open_.values():
+        alike.setdefault((accumulate, len(parts)), []).append(parts)
+    return [_Chains(accumulate, [_selection(list(step)) for step in zip(*chains, strict=True)],
+                    _rows([commands[parts[0]].acc for parts in chains]))
+            for (accumulate, _), chains in alike.items()]
 
 
 def _selection(numbers: list[int]) -> slice | NDArray[np.int64]:

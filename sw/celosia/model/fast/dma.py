@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.commands import Dma, Store
 from celosia.arch.isa import DmaFormat, Mem
+from celosia.arch.streams import Stream
 from celosia.model import dma
 from celosia.model.fast.numerics import f32_to_bf16
 from celosia.model.memory import Memory
@@ -42,13 +43,17 @@ def _rows(command: Dma, chip: NDArray) -> NDArray | None:
     """Return the rows of the chip, (rows, groups, D), or None where some repeat or are cut."""
     dim = chip.shape[1]
     stream = command.chip(dim)
-    offsets = stream.offsets()
-    if command.cols != stream.counts[0] * dim or len(np.unique(offsets)) != len(offsets):
+    if command.cols != stream.counts[0] * dim or not _distinct(stream.at(0)):
         return None
     row, lane = chip.strides
     inner, outer = stream.strides
     return np.ndarray((command.rows, stream.counts[0], dim), chip.dtype, chip, stream.base * row,
                       (outer * row, inner * row, lane))
+
+
+@lru_cache(maxsize=256)
+def _distinct(stream: Stream) -> bool:
+    return len(np.unique(stream.offsets())) == stream.length
 
 
 def _elements(command: Dma, memory: Memory, dim: int) -> NDArray | None:

@@ -24,6 +24,7 @@ from celosia.model.machine import PlainMachine, Run
 from celosia.model.memory import Memory
 from celosia.model.state import ModelResult
 from celosia.model.timing import Timing
+from celosia.storage.uncollected import uncollected
 
 __all__ = ["Machine"]
 
@@ -52,7 +53,8 @@ class Machine(PlainMachine):
             if known is not None:
                 return known.repeat(progress)
         run = _Run(self, program, length, windows, watchdog, code)
-        result = run.go(max_instructions, progress)
+        with uncollected():  # the steps stay
+            result = run.go(max_instructions, progress)
         if code and result.status == Status.DONE and run.repeatable:
             self._recordings.keep(key, Recording(code, run.steps, result))
         return result

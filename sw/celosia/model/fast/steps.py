@@ -58,11 +58,13 @@ class Steps:
         #: Rows of the unified buffer that are the tile, transposed or not; whether the unit has it.
         self._weights: tuple[Stream, bool] | None = None
         self._held = False
-        # Matmuls that wait, the rows that they read and write, and their targets.
+        # Matmuls that wait, and the rows that they read and write.
         self._jobs: list[Job] = []
         self._read: NDArray[np.bool_] = np.zeros(len(state.ub), np.bool_)
         self._written: NDArray[np.bool_] = np.zeros(len(state.acc), np.bool_)
-        self._targets: set[Stream] = set()
+        #: First rows of their targets, which are alike but for these; what all of them are like.
+        self._targets: set[int] = set()
+        self._shape: tuple = ()
 
     def add(self, command: Command, beyond: ModelResult | None = None) -> None:
         """Add a command; how the run ends at it if it is a gather or scatter with a bad index."""
@@ -107,14 +109,15 @@ class Steps:
         self.made.append(partial(self._mxu.execute, command, self._state.ub, self._state.acc))
 
     def _job(self, job: Job) -> None:
-        target = job.command.acc
+        target, shape = job.command.acc, job.shape
         full = len(self._jobs) * target.length * self._state.config.dim >= _BLOCK
-        clash = (target not in self._targets
-                 and self._written[target.base:target.last + 1].any())
-        if self._jobs and (full or clash or self._jobs[0].shape != job.shape):
+        if self._jobs and (full or shape != self._shape or (
+                target.base not in self._targets
+                and self._written[target.base:target.last + 1].any())):
             self.close()
         self._jobs.append(job)
-        self._targets.add(target)
+        self._shape = shape
+        self._targets.add(target.base)
         self._written[target.base:target.last + 1] = True
         for stream in (job.command.acts, job.weights):
             self._read[stream.base:stream.last + 1] = True
