@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from amaranth.sim import Simulator
+from hw.engine import Simulator
 
 __all__ = ["Testbench", "World"]
 

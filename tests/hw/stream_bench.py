@@ -1,7 +1,8 @@
 """Elements through a component with a stream in and a stream out."""
 
 import numpy as np
-from amaranth.sim import Simulator
+
+from hw.engine import Simulator
 
 
 def pass_through(component, offer: float, take: float) -> tuple[int, int]:

@@ -7,11 +7,11 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.sim import Simulator
 
 from celosia_hw.grid import Grid
 from celosia_hw.verilog.emit import instances, verilog
 from celosia_sim.loops.vectorise import loops
+from hw.engine import Simulator
 
 
 class Cell(wiring.Component):

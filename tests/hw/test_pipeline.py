@@ -3,9 +3,9 @@
 
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.sim import Simulator
 
 from celosia_hw.pipeline import Logic, Pipeline
+from hw.engine import Simulator
 
 CYCLES = 12
 

@@ -1,9 +1,9 @@
 # amaranth: UnusedElaboratable=no
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.sim import Simulator
 
 from celosia_hw.stream import Queue, SkidBuffer, delayed, outstanding
+from hw.engine import Simulator
 from hw.stream_bench import pass_through
 
 RATES = [(1, 1), (0.3, 1), (1, 0.3), (0.5, 0.5)]

@@ -1,10 +1,10 @@
 import numpy as np
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.bus.arbiter import ReadArbiter
 from celosia_hw.bus.axi import FETCH_ID, LOAD_ID
 from hw.axi_agent import AxiMemory
+from hw.engine import Simulator
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
 

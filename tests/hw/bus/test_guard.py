@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module, ResetInserter, Signal
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
@@ -14,6 +13,7 @@ from celosia_hw.bus.guard import AxiGuard
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from hw.axi_agent import AxiMemory
+from hw.engine import Simulator
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
 SIZE = 1 << 14

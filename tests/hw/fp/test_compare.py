@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from amaranth.hdl import Const, Module, Signal
-from amaranth.sim import Simulator
 
 from celosia_hw.fp.compare import compare
+from hw.engine import Simulator
 from hw.vpu_bench import CORNERS
 
 

@@ -1,10 +1,10 @@
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia_hw.bus.axi import OKAY, SLVERR
 from celosia_hw.host.axil import READ_CYCLES, AxiLiteResponder
+from hw.engine import Simulator
 
 
 def simulate(dut, *testbenches, background=()):

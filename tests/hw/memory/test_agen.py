@@ -2,11 +2,11 @@ import itertools
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.agen import AddressGenerator
 from celosia_hw.memory.ports import row_bits
+from hw.engine import Simulator
 
 CONFIG = TpuConfig("small", dim=2, int8=True, bf16=False, ub_rows=64, acc_rows=32, bus_bytes=4)
 MASK = (1 << row_bits(CONFIG)) - 1

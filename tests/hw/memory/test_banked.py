@@ -4,11 +4,11 @@ import random
 
 import pytest
 from amaranth.hdl import ResetInserter, Signal
-from amaranth.sim import Simulator
 
 from celosia.arch.config import BANKS
 from celosia_hw.memory.banked import BankedMemory
 from celosia_hw.memory.ports import READ_LATENCY
+from hw.engine import Simulator
 
 
 def simulate(memory, testbench):

@@ -4,12 +4,12 @@ import random
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.vector import Dst, Src
 from celosia_hw.memory.ports import READ_LATENCY
 from celosia_hw.memory.reader import RowKind, RowReader
 from celosia_hw.memory.writer import RowWriter
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH, INT8
 from hw.vpu_vectors import Operand, widen
 

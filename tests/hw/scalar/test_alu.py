@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.isa import Opcode
 from celosia_hw.scalar.alu import Alu
+from hw.engine import Simulator
 
 MASK = 0xFFFFFFFF
 EDGES = (0, 1, 2, 7, 8, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK - 1, MASK, 0x10000, 0xFFFF)

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
@@ -12,6 +11,7 @@ from celosia.arch.faults import Fault
 from celosia.model.decode import decode_checked
 from celosia_hw.scalar.decode import Decoder
 from celosia_sim.randprog import random_program
+from hw.engine import Simulator
 from hw.scalar.vectors import changed, random_vector
 
 SIZES = {"dim": 4, "ub_rows": 64, "acc_rows": 32, "bus_bytes": 8}

@@ -3,11 +3,11 @@
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import isa
 from celosia_hw.scalar.encoding import BLOCK
 from celosia_hw.scalar.loops import LoopStack
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH
 
 

@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia_hw.memory.ports import row_bits
 from celosia_hw.scalar.sums import StreamSum
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH
 
 MASK = (1 << 32) - 1

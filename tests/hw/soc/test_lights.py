@@ -1,8 +1,8 @@
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.sim import Simulator
 
 from celosia_hw.soc.lights import add_lights
+from hw.engine import Simulator
 
 
 @pytest.mark.parametrize(("clock_hz", "quarter"), [(4, 2), (8, 2), (20, 5), (23, 5)])

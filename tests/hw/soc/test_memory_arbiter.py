@@ -5,13 +5,13 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
-from amaranth.sim import Simulator
 
 from celosia.arch.config import TpuConfig, preset
 from celosia_hw.bus.axi import AxiReadSignature, AxiWriteSignature
 from celosia_hw.soc.memory_arbiter import MemoryArbiter
 from celosia_hw.soc.on_chip_memory import OnChipMemory
 from hw.axi_agent import AxiMemory
+from hw.engine import Simulator
 from hw.soc.axi_manager import AxiManager
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)

@@ -3,11 +3,11 @@ import re
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
 from celosia_hw.soc.sdram import SdramCommand, SdramController
 from celosia_hw.soc.sdram_timing import SdramTiming
+from hw.engine import Simulator
 from hw.soc.axi_manager import AxiManager
 from hw.soc.sdram_device import SdramDevice
 

@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia_hw.memory.reader import RowKind
 from celosia_hw.vpu.indexer import Indexer
+from hw.engine import Simulator
 from hw.vpu_bench import WIDE_INT8
 
 DIM = WIDE_INT8.dim

@@ -3,11 +3,11 @@ import random
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.sim import Simulator
 
 from celosia.arch.vector import FLOAT_REDUCES, ReduceOp
 from celosia.model.lanes import JOINS as MODEL
 from celosia_hw.vpu.joins import join
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH, CORNERS, INT8
 
 

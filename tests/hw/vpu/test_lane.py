@@ -4,12 +4,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.lane import lane_latency
 from celosia.arch.vector import Dst, VectorOp
 from celosia_hw.vpu.control import LaneSource
 from celosia_hw.vpu.lane import Lane
+from hw.engine import Simulator
 from hw.vpu_bench import INT8, WIDE_INT8
 
 CYCLES = 300

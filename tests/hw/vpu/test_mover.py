@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia_hw.vpu.mover import Mover
 from celosia_hw.vpu.moves import MoveTarget
+from hw.engine import Simulator
 from hw.vpu_bench import WIDE_INT8
 
 DIM = WIDE_INT8.dim

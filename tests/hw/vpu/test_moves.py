@@ -1,8 +1,8 @@
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.sim import Simulator
 
 from celosia_hw.vpu.moves import pick, rotate
+from hw.engine import Simulator
 
 
 @pytest.mark.parametrize("dim", [2, 8])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data
-from amaranth.sim import Simulator
 
 from celosia_hw.vpu import product
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH, INT8
 
 EDGES = (0, 1, 2, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFF0000, 0x00FFFFFF)

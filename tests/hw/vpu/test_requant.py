@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal, signed
-from amaranth.sim import Simulator
 
 from celosia.arch.numerics import requant
 from celosia_hw.vpu import product
 from celosia_hw.vpu.product import PRODUCT_BITS
 from celosia_hw.vpu.requant import coarse, edges, fine, finish
+from hw.engine import Simulator
 
 #: Zero point, bounds.
 PARAMS = ((0, -128, 127), (-128, -128, 127), (127, -128, 127), (5, -3, 9))

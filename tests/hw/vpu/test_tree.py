@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import numerics
 from celosia.arch.lane import tree_latency
 from celosia.arch.vector import Dst, ReduceOp
 from celosia.model.lanes import JOINS
 from celosia_hw.vpu.tree import LaneTree
+from hw.engine import Simulator
 from hw.vpu_bench import BOTH, CORNERS, INT8
 
 

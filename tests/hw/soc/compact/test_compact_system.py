@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
 from celosia.arch.isa import MatmulFormat
@@ -29,6 +28,7 @@ from celosia_hw.soc.compact.compact_system import CompactSystem
 from celosia_hw.soc.compact.firmware import INT8, image
 from celosia_hw.soc.compact.memory_map import EngineRegister
 from celosia_hw.soc.link.uart import UartReceiver, UartTransmitter
+from hw.engine import Simulator
 
 EBREAK = 0x0010_0073
 LINK = LinkConfig(4_000_000, 1_000_000, 1 << 15, 1024)

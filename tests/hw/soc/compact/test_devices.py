@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.link import LinkConfig
 from celosia_hw.soc.compact.devices import Devices
 from celosia_hw.soc.compact.memory_map import DeviceRegister
 from celosia_hw.soc.link.uart import UartTransmitter
+from hw.engine import Simulator
 
 LINK = LinkConfig(4_000_000, 1_000_000)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
 from celosia_hw.soc.compact.line_buffer import LINE_WORDS, LineBuffer
 from celosia_hw.soc.on_chip_memory import OnChipMemory
+from hw.engine import Simulator
 
 SIZE = 4096
 

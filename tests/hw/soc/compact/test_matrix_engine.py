@@ -5,13 +5,13 @@ import random
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch import numerics
 from celosia.arch.config import preset
 from celosia.arch.isa import MatmulFormat
 from celosia_hw.soc.compact.matrix_engine import MatrixEngine
 from celosia_hw.soc.compact.memory_map import EngineRegister
+from hw.engine import Simulator
 
 
 def bf16(numbers, shape):

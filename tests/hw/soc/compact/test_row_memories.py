@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from celosia.arch.config import preset
 from celosia_hw.soc.compact.row_memories import Accumulators, SharedMemory, UnifiedBuffer
+from hw.engine import Simulator
 
 CYCLES = 600
 

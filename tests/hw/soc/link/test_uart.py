@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.sim import Simulator
 
 from celosia.arch.link import LinkConfig
 from celosia_hw.soc.link.uart import UartReceiver, UartTransmitter
+from hw.engine import Simulator
 
 
 def link_of(clocks_per_bit: float) -> LinkConfig:

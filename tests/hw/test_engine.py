@@ -1,0 +1,110 @@
+"""The simulator of the tests against Amaranth's own, on one circuit and the same testbenches."""
+
+import random
+
+import amaranth.sim
+import pytest
+from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, Signal, signed
+from amaranth.lib import data
+from amaranth.lib.memory import Memory
+
+from celosia.arch.vector import VectorOp
+from hw.engine import Simulator
+
+
+class Circuit(Elaboratable):
+    """Signed and unsigned sums in two modules, parts of one signal from each, a memory, and a
+    clock that the circuit makes.
+    """
+
+    def __init__(self):
+        self.a, self.b = Signal(8), Signal(signed(8))
+        self.view = Signal(data.StructLayout({"op": VectorOp, "x": 5, "y": signed(3)}))
+        self.write, self.step = Signal(), Signal()
+        self.parts, self.sum = Signal(12), Signal(signed(10))
+        self.kept, self.read, self.steps = Signal(signed(9)), Signal(8), Signal(4)
+        self.pulses = Signal(8)
+        self.seen = [self.parts, self.sum, self.kept, self.read, self.steps, self.pulses]
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.inner = inner = Module()
+        m.submodules.memory = memory = Memory(shape=8, depth=16, init=range(16))
+        port, reader = memory.write_port(), memory.read_port()
+        m.d.comb += [port.addr.eq(self.a), port.data.eq(self.b), port.en.eq(self.write),
+                     reader.addr.eq(self.b), self.read.eq(reader.data),
+                     self.sum.eq(self.b + Mux(self.a[0], self.view.y, -self.kept)),
+                     self.parts[:5].eq(self.view.x ^ self.a)]
+        inner.d.comb += self.parts[5:].eq(Cat(self.a[3:], self.kept[:2]))
+        inner.d.sync += self.kept.eq(self.kept + self.sum)
+        with m.If(self.view.op == VectorOp.SELECT):
+            m.d.sync += self.pulses.eq(self.pulses + 1)
+        m.domains.made = made = ClockDomain(reset_less=True)
+        m.d.comb += ClockSignal("made").eq(self.step)
+        m.d.made += self.steps.eq(self.steps + self.a[0])
+        assert made.clk is not None
+        return m
+
+
+def run(kind, watched: bool) -> list:
+    """Return what the testbenches see: of the circuit after each of their sets, at each tick."""
+    dut, rng, seen = Circuit(), random.Random(7), []
+
+    async def main(ctx):
+        for cycle in range(60):
+            for signal, value in ((dut.a, rng.getrandbits(8)), (dut.b, rng.randrange(-128, 128)),
+                                  (dut.a, rng.getrandbits(8)), (dut.write, rng.random() < 0.5)):
+                ctx.set(signal, value)
+                if rng.random() < 0.3:
+                    seen.append([ctx.get(each) for each in dut.seen])
+            ctx.set(dut.view, {"op": rng.choice(list(VectorOp)), "x": rng.getrandbits(5)})
+            ctx.set(dut.view.y, rng.randrange(-4, 4))
+            for _ in range(rng.randrange(3)):
+                ctx.set(dut.step, 1)
+                ctx.set(dut.step, 0)
+            seen.append((await ctx.tick().sample(dut.sum, dut.view), cycle))
+        seen.append(await ctx.tick().sample(dut.kept).until(dut.pulses[0] | (dut.pulses > 3)))
+        seen.append(await ctx.tick().sample(dut.kept).repeat(3))
+
+    async def monitor(ctx):
+        async for values in ctx.tick().sample(*dut.seen):
+            seen.append(values)
+            if watched:
+                seen.append(await ctx.changed(dut.parts))
+
+    simulator = kind(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(monitor, background=True)
+    simulator.add_testbench(main)
+    simulator.run()
+    first = list(seen)
+    rng.seed(7)
+    seen.clear()
+    simulator.reset()
+    simulator.run()
+    assert seen == first
+    return seen
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_testbenches_see_what_they_see_in_amaranths_own(watched):
+    wanted = run(amaranth.sim.Simulator, watched)
+    assert len(wanted) > 150
+    assert run(Simulator, watched) == wanted
+
+
+def test_signals_set_one_after_another_make_each_step_of_a_clock():
+    m, clock, count = Module(), Signal(), Signal(8)
+    m.domains.made = made = ClockDomain(reset_less=True)
+    made.clk = clock
+    m.d.made += count.eq(count + 1)
+
+    async def testbench(ctx):
+        for _ in range(5):
+            ctx.set(clock, 1)
+            ctx.set(clock, 0)
+        assert ctx.get(count) == 5
+
+    simulator = Simulator(m)
+    simulator.add_testbench(testbench)
+    simulator.run()
