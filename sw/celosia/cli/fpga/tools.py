@@ -254,14 +254,16 @@ def run(tool: Tool, arguments: Sequence[str], folder: Path, log: str, *,
     (folder / log).unlink(missing_ok=True)
     try:
         with said.open("wb") as file:
-            process = subprocess.Popen([*tool.command, *arguments], cwd=folder,
-                                       stdin=subprocess.DEVNULL, stdout=file,
-                                       stderr=subprocess.STDOUT,
-                                       start_new_session=os.name != "nt")
+            # It has its name before it runs: an exception may come between any two steps.
+            process = subprocess.Popen.__new__(subprocess.Popen)
             try:
+                process.__init__([*tool.command, *arguments], cwd=folder,
+                                 stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+                                 start_new_session=os.name != "nt")
                 code = process.wait()
             except BaseException:
-                _stop(process)
+                if getattr(process, "pid", None) is not None and process.returncode is None:
+                    _stop(process)
                 raise
     except OSError as error:
         raise ToolFailed(f"{tool.name} must be a program that runs, but {error}") from error

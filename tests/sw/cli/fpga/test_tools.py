@@ -144,6 +144,20 @@ def test_program_that_does_not_run_is_an_error(tmp_path):
         run(Tool("it", str(path), ""), [], tmp_path, "it.log")
 
 
+def assert_ended(process):
+    """A process must end soon; nobody may be there to wait for an orphan: a zombie has, too."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            os.kill(process, 0)
+            if " Z " in Path(f"/proc/{process}/stat").read_text():
+                return
+        except (ProcessLookupError, FileNotFoundError):
+            return
+        time.sleep(0.01)
+    pytest.fail("it goes on")
+
+
 @pytest.fixture(params=["program", "packaged"])
 def sleeper(request, tmp_path):
     """A tool and arguments with which it starts a child that sleeps."""
@@ -178,18 +192,23 @@ def test_signal_ends_the_program_and_its_children(sleeper, tmp_path, number):
     finally:
         thread.join()
         signal.signal(number, before)
-    child = int((tmp_path / "child").read_text())
-    for _ in range(500):
-        try:
-            os.kill(child, 0)
-        except ProcessLookupError:
-            break
-        # Nobody may be there to wait for an orphan: a zombie has ended, too.
-        if " Z " in Path(f"/proc/{child}/stat").read_text():
-            break
-        time.sleep(0.01)
-    else:
-        pytest.fail("the child goes on")
+    assert_ended(int((tmp_path / "child").read_text()))
+
+
+def test_interrupt_while_the_program_starts(tools, tmp_path, monkeypatch):
+    start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+
+    def interrupted(self, *arguments):
+        start(self, *arguments)
+        while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+    tool = program(tools, f"sleep 600 & echo $! > {tmp_path}/child; wait")
+    with pytest.raises(KeyboardInterrupt):
+        run(tool, [], tmp_path, "it.log")
+    assert_ended(int((tmp_path / "child").read_text()))
 
 
 def test_interrupt_ends_packaged_yosys_in_the_middle_of_a_command(packaged, tmp_path):
