@@ -92,3 +92,15 @@ def test_what_adds_in_the_order_of_the_array_keeps_the_sign_of_zero(depth):
     acts, tiles = np.full((2, 20, depth), -0.0, np.float32), np.ones((2, depth, 16), np.float32)
     if found is not None:
         assert not np.signbit(found(acts, tiles)).any()
+
+
+@pytest.mark.parametrize("dim", [2, 4, 8, 16])
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_sums_of_few_rows_are_those_of_the_array(rows, dim):
+    """What the host's BLAS does with a row alone came out right now and then (core4, seed 1020)."""
+    rng = np.random.default_rng(dim)
+    for _ in range(100):
+        acts, tile = ((rng.standard_normal(shape).astype(np.float32).view(np.uint32) >> 16)
+                      .astype(np.uint16) for shape in ((rows, dim), (dim, dim)))
+        sums = chain.sums(acts[np.newaxis], tile[np.newaxis])[0]
+        np.testing.assert_array_equal(sums, mxu.chain(acts, tile))
