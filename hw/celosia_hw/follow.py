@@ -36,5 +36,5 @@ def rises(config: TpuConfig, command: data.View) -> Value:
 
 
 def written_layout(config: TpuConfig) -> data.StructLayout:
-    """``row`` is the last accumulator row that was written, if ``valid``."""
+    """``row`` is the last accumulator row that was written, or is in this cycle, if ``valid``."""
     return data.StructLayout({"valid": 1, "row": row_bits(config)})

@@ -10,11 +10,11 @@ __all__ = ["BUDGETS"]
 #: By board and preset, then by unit (`celosia.cli.fpga.netlist.UNITS`): LUTs, flip-flops, levels.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
-        "mxu": Budget(3_360, 6_150, 11), "ub": Budget(1_200, 620, 11),
-        "acc": Budget(4_390, 2_170, 11), "vpu": Budget(9_850, 6_130, 12),
-        "scalar": Budget(5_200, 3_580, 12), "load": Budget(1_960, 1_380, 11),
-        "store": Budget(2_670, 1_480, 11), "host": Budget(1_800, 1_330, 11),
-        "bus": Budget(240, 290, 9), "chip": Budget(210, 10, 11), "link": Budget(740, 530, 11),
-        "memory": Budget(690, 720, 11), "board": Budget(70, 140, 5),
+        "mxu": Budget(3_480, 6_000, 11), "ub": Budget(1_180, 580, 9),
+        "acc": Budget(4_390, 1_950, 8), "vpu": Budget(10_150, 6_130, 11),
+        "scalar": Budget(5_400, 3_750, 12), "load": Budget(2_260, 1_400, 11),
+        "store": Budget(2_600, 1_400, 11), "host": Budget(1_750, 1_250, 11),
+        "bus": Budget(240, 290, 9), "chip": Budget(240, 200, 8), "link": Budget(740, 530, 9),
+        "memory": Budget(710, 730, 11), "board": Budget(70, 140, 5),
     },
 }

@@ -36,7 +36,7 @@ class LoadEngine(wiring.Component):
     Bursts are asked for ahead of the data, across commands. Sustained throughput: one on-chip row
     or one beat a cycle, whichever binds; see :class:`~celosia_hw.dma.align.LoadAligner` for the
     cycles that unaligned rows lose. From command to AR: 4 cycles; from the last beat to ``done``:
-    4 cycles, or 5 where the last unit needs no beat of its own.
+    5 cycles, or 6 where the last unit needs no beat of its own.
 
     A beat with an error response is stored like any other; the command reports it with ``done``.
 

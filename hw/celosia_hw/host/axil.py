@@ -10,7 +10,7 @@ from celosia_hw.bus.axi import OKAY, SLVERR, AxiLite, AxiLiteSignature
 __all__ = ["READ_CYCLES", "AxiLiteResponder"]
 
 #: Cycles from ``read`` to the cycle in which ``read_data`` and ``read_error`` are taken.
-READ_CYCLES = 9
+READ_CYCLES = 10
 
 
 class AxiLiteResponder(wiring.Component):

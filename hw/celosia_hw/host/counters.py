@@ -11,13 +11,14 @@ from celosia.arch import registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.memory.ram import Ram
+from celosia_hw.stream import delayed
 
 __all__ = ["PAUSE", "READ_LATENCY", "PerfCounters", "events_layout"]
 
 #: Cycles for which a read keeps the sweep from going on.
-PAUSE = 5
+PAUSE = 6
 #: Cycles from ``read`` to the value.
-READ_LATENCY = 7
+READ_LATENCY = 8
 #: Bits of a narrow counter; it counts to 2**_BITS - 2.
 _BITS = 7
 #: Narrow counters that one step of the choice of one of them goes over.
@@ -167,32 +168,33 @@ class PerfCounters(wiring.Component):
                 place.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
                 *(group.eq(Array(narrow[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
                   for k, group in enumerate(groups))]
-        # Second: one of the groups. Third: its number, and the total from the RAM. Then their sum.
-        # A sample's tick is of a cycle that it does not hold.
+        # Second: one of the groups. Third: its number. Fourth: in bytes, and the total from the
+        # RAM. Then their sum. A sample's tick is of a cycle that it does not hold.
         shift = exact_log2(self._config.bus_bytes)
         beats = [self._names.index(name) for name in ("bytes_read", "bytes_written")]
         state = Signal(_BITS, reset_less=True)
-        one, in_bytes, forget = (Signal(name=name, reset_less=True)
-                                 for name in ("one", "in_bytes", "forget"))
+        one = Signal(reset_less=True)
+        in_bytes = Cat(place == i for i in beats).any()
         part = Signal(_BITS + 1 + shift, reset_less=True)
         old, total = Signal(bits, reset_less=True), Signal(bits, reset_less=True)
-        valid = Signal(4)  # a sum of the sweep is in this stage
+        valid = Signal(5)  # a sum of the sweep is in this stage
         places = [place, *(Signal.like(place, name=f"place{k}", reset_less=True)
-                           for k in range(3))]
+                           for k in range(4))]
+        in_bytes, forget = (delayed(m, value, 2, name=name, reset_less=True)[-1]
+                            for name, value in (("in_bytes", in_bytes), ("forget", stale)))
+        number = Signal(_BITS + 1, reset_less=True)
         m.d.sync += [
             valid.eq(Cat(sweep, valid)), *(b.eq(a) for a, b in pairwise(places)),
             Cat(state, one).eq(Array(groups)[place // _GROUP]),
-            in_bytes.eq(Cat(place == i for i in beats).any()), forget.eq(stale),
+            number.eq(_numbers(m, state) + (one & valid[1])),
+            part.eq(Mux(in_bytes, number << shift, number)),
             old.eq(totals.read_data), total.eq(old + part),
         ]
-        number = Signal(_BITS + 1)
         m.d.comb += [
-            totals.read_addr.eq(place), totals.read_en.eq(1),
-            number.eq(_numbers(m, state) + (one & valid[1])),
-            totals.write_addr.eq(places[3]), totals.write_data.eq(total),
-            totals.write_en.eq(valid[3]),
+            totals.read_addr.eq(places[1]), totals.read_en.eq(1),
+            totals.write_addr.eq(places[4]), totals.write_data.eq(total),
+            totals.write_en.eq(valid[4]),
         ]
-        m.d.sync += part.eq(Mux(in_bytes, number << shift, number))
         with m.If(forget):
             m.d.sync += old.eq(0)
         with m.If(steps[-1]):

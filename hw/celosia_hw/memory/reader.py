@@ -1,56 +1,23 @@
 """A stream of rows out of either on-chip memory."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import read_ahead
-from celosia.arch.vector import Dst
-from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
+from celosia_hw.memory.beats import BeatWalk, RowKind, read_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, beat_bits
 from celosia_hw.stream import delayed
 
-__all__ = ["RowKind", "RowReader", "beats_layout", "read_layout", "row_layout", "words_layout"]
+__all__ = ["RowReader", "row_layout", "words_layout"]
 
-
-class RowKind(enum.Enum, shape=2):
-    """A memory and the meaning of its rows; numbered as ``Dst``. Rows of ``ZERO`` are read from
-    none.
-    """
-
-    ACC = Dst.ACC
-    UB_I8 = Dst.UB_I8
-    UB_BF16 = Dst.UB_BF16
-    ZERO = 3
 
 
 def words_layout(config: TpuConfig) -> data.ArrayLayout:
     """A beat of a row as words of 32 bits, whatever memory it lives in; D of them if not folded."""
     return data.ArrayLayout(32, config.lanes)
-
-
-def beats_layout(config: TpuConfig) -> data.StructLayout:
-    """Which beats of a row are read: ``more`` beside one, from ``first`` on, around the row.
-
-    ``same``: all of them are the first. Empty where a row is one beat.
-    """
-    bits = exact_log2(config.fold)
-    more = bits_for(config.fold) if bits else 0
-    return data.StructLayout({"first": bits, "same": min(bits, 1), "more": more})
-
-
-def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """What to read: the kind of the rows, the walk over them, and a tag that their beats get.
-
-    ``ones``: dimensions that have one row, whatever ``counts`` says.
-    """
-    return data.StructLayout({
-        "kind": RowKind, "stream": stream_layout(config), "counts": counts_layout(), "ones": 3,
-        "beats": beats_layout(config), "tag": tag,
-    })
 
 
 def row_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
@@ -67,9 +34,8 @@ class RowReader(wiring.Component):
 
     Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
-    have room). Latency: the first one is asked for in the cycle after the command was taken; one
-    granted in cycle t is offered from t + READ_LATENCY on, a cycle later where rows are folded:
-    then each goes through the queue.
+    have room). Latency: that of the requests of `BeatWalk`; a beat granted in cycle t is offered
+    from t + READ_LATENCY on, a cycle later where rows are folded: then each goes through the queue.
 
     Parameters
     ----------
@@ -110,54 +76,31 @@ class RowReader(wiring.Component):
         config = self._config
         m = Module()
         depth = read_ahead(config.fold)
-        m.submodules.agen = agen = AddressGenerator(config)
+        m.submodules.walk = walk = BeatWalk(config, self._tag)
+        wiring.connect(m, wiring.flipped(self.i), walk.i)
         layout = row_layout(config, self._tag)
         # Places follow one another over a power of two, at least one of which is free: so the queue
         # is empty just where they meet, and it needs no level beside the credits.
         m.submodules.queue = queue = Memory(shape=layout, depth=1 << depth.bit_length(),
                                             init=[])
         write, read = queue.write_port(), queue.read_port(domain="comb")
-        active = Signal()
-        kind, tag = Signal(RowKind), Signal(self._tag, reset_less=True)
         credits = Signal(range(depth + 1), init=depth)
         resting = Signal()
         may = Signal(init=1)  # credits > resting
-        ask, granted, taken = Signal(), Signal(), Signal()
-        beats = Signal(beats_layout(config), name="beats", reset_less=True)
-        beat = Signal(len(beats.first), reset_less=True)
-        left = Signal(len(beats.more), reset_less=True)  # beats of this row behind this one
-        end = left == 0 if config.fold > 1 else Const(1)
-        last = agen.last & end
+        asked, ask, granted, taken = walk.o.payload, Signal(), Signal(), Signal()
 
         m.d.comb += [
-            self.i.ready.eq(~active | (granted & last)),
-            agen.start.eq(self.i.valid & self.i.ready),
-            agen.stream.eq(self.i.payload.stream),
-            agen.counts.eq(self.i.payload.counts),
-            agen.ones.eq(self.i.payload.ones),
-            agen.step.eq(granted & end),
-            ask.eq(active & may),
-            self.acc.addr.eq(Cat(beat, agen.row)),
-            self.acc.valid.eq(ask & (kind == RowKind.ACC)),
-            self.ub.addr.eq(Cat(beat, agen.row)),
-            self.ub.valid.eq(ask & ((kind == RowKind.UB_I8) | (kind == RowKind.UB_BF16))),
+            ask.eq(walk.o.valid & may), walk.o.ready.eq(granted),
+            self.acc.addr.eq(asked.addr),
+            self.acc.valid.eq(ask & (asked.kind == RowKind.ACC)),
+            self.ub.addr.eq(asked.addr),
+            self.ub.valid.eq(ask & ((asked.kind == RowKind.UB_I8)
+                                    | (asked.kind == RowKind.UB_BF16))),
             granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
-                       | (ask & (kind == RowKind.ZERO))),
+                       | (ask & (asked.kind == RowKind.ZERO))),
             self.refused.eq(ask & ~granted),
             taken.eq(self.o.valid & self.o.ready),
         ]
-        with m.If(agen.start):
-            m.d.sync += [active.eq(1), kind.eq(self.i.payload.kind), tag.eq(self.i.payload.tag)]
-        with m.Elif(granted & last):
-            m.d.sync += active.eq(0)
-        if config.fold > 1:
-            following = self.i.payload.beats
-            with m.If(agen.start):
-                m.d.sync += [beats.eq(following), beat.eq(following.first),
-                             left.eq(following.more)]
-            with m.Elif(granted):
-                m.d.sync += [beat.eq(Mux(end, beats.first, beat + ~beats.same)),
-                             left.eq(Mux(end, beats.more, left - 1))]
         rests = Signal()
         m.d.comb += rests.eq((credits == 0) | (resting & (credits == 1)))
         m.d.sync += [resting.eq(rests), may.eq(credits > rests)]
@@ -169,7 +112,8 @@ class RowReader(wiring.Component):
         arriving = delayed(m, granted, READ_LATENCY, name="arriving")[-1]
         halves, arrived_tag, arrived_last = (
             delayed(m, value, READ_LATENCY, name=name, reset_less=True)[-1] for name, value in (
-                ("bf16_", kind == RowKind.UB_BF16), ("tag", tag), ("last", last)))
+                ("bf16_", asked.kind == RowKind.UB_BF16), ("tag", asked.tag),
+                ("last", asked.last)))
         arrived = write.data
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)

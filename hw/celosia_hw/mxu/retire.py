@@ -80,8 +80,10 @@ class Retire(wiring.Component):
         Out of the array.
     read, write : Out
         Ports of the accumulators.
+    coming : Out(1), row : Out(row_bits)
+        A row is written in the next cycle: the port does not refuse it.
     done : Out(1)
-        The last row of a command is written in this cycle.
+        It is the last one of a command.
     busy : Out(1)
         Rows are in flight.
     """
@@ -91,6 +93,8 @@ class Retire(wiring.Component):
     i_sums: Signal
     read: ReadPort
     write: WritePort
+    coming: Signal
+    row: Signal
     done: Signal
     busy: Signal
 
@@ -101,7 +105,7 @@ class Retire(wiring.Component):
             "i_sums": In(config.dim * sum_bits(config)),
             "read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
             "write": Out(WritePortSignature(row_bits(config), config.acc_row_bits)),
-            "done": Out(1), "busy": Out(1),
+            "coming": Out(1), "row": Out(row_bits(config)), "done": Out(1), "busy": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -142,7 +146,8 @@ class Retire(wiring.Component):
             adder["bf16"].eq(result.bf16), adder["sum"].eq(self.i_sums),
             adder["acc"].eq(self.read.data),
             self.write.valid.eq(valid), self.write.addr.eq(entry.row),
-            self.write.data.eq(adder["o"]), self.done.eq(valid & entry.last),
+            self.write.data.eq(adder["o"]),
+            self.coming.eq(summed), self.row.eq(result.row), self.done.eq(summed & result.last),
         ]
 
         in_flight = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="in_flight")

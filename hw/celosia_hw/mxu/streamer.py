@@ -10,7 +10,7 @@ from celosia_hw.follow import coming_layout, is_coming
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.mxu.retire import RMW_CYCLES, retire_layout
-from celosia_hw.stream import delayed
+from celosia_hw.stream import Queue, delayed
 
 __all__ = ["RowStreamer", "rows_layout"]
 
@@ -28,7 +28,8 @@ class RowStreamer(wiring.Component):
 
     A row is asked for out of a register, a cycle after it was found free to start: its tile is
     loaded, it is not ``coming``, and where it accumulates an earlier row of the same address is
-    sure to be written before it is read.
+    sure to be written before it is read. Up to two rows wait to be found so, so that what holds a
+    row is not on the way to the rows and commands behind it.
 
     Members
     -------
@@ -75,20 +76,33 @@ class RowStreamer(wiring.Component):
         m = Module()
         m.submodules.acts = acts = AddressGenerator(self._config)
         m.submodules.acc = acc = AddressGenerator(self._config)
+        fate_layout = retire_layout(self._config)
+        m.submodules.rows = rows = Queue(data.StructLayout({
+            "acts": self.port.addr.shape(), "fate": fate_layout, "swap": 1}), 2)
+        # The walk, up to the queue.
         active, swap_due = Signal(), Signal()
         accumulate, bf16 = Signal(reset_less=True), Signal(reset_less=True)
-        start, step, free = Signal(), Signal(), Signal()
-        hazard = Signal()
+        start, step = Signal(), Signal()
+        # The row that is looked at: its tile is in use already, it may start.
+        head, swapped = rows.o.payload, Signal()
+        swaps, hazard, free = Signal(), Signal(), Signal()
         # The row that is asked for.
         asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
-        fate = Signal(retire_layout(self._config), reset_less=True)
-        command = self.command.payload
+        fate = Signal(fate_layout, reset_less=True)
+        command, walked = self.command.payload, rows.i.payload
         m.d.comb += [
-            self.active.eq(active), self.waiting.eq(active & swap_due & ~self.loaded),
+            rows.i.valid.eq(active), walked.acts.eq(acts.row), walked.swap.eq(swap_due),
+            walked.fate.row.eq(acc.row), walked.fate.accumulate.eq(accumulate),
+            walked.fate.bf16.eq(bf16), walked.fate.last.eq(acts.last),
+            step.eq(active & rows.i.ready),
+            self.active.eq(active | rows.o.valid),
+            swaps.eq(rows.o.valid & head.swap & ~swapped),
+            self.waiting.eq(swaps & ~self.loaded),
             free.eq(~asks | self.port.ready),
-            self.swap.eq(active & swap_due & self.loaded & free),
-            self.following.eq(active & is_coming(self.coming, acts.row)),
-            step.eq(active & (~swap_due | self.loaded) & ~hazard & ~self.following & free),
+            self.swap.eq(swaps & self.loaded & free),
+            self.following.eq(rows.o.valid & is_coming(self.coming, head.acts)),
+            rows.o.ready.eq((~head.swap | swapped | self.loaded) & ~hazard & ~self.following
+                            & free),
             self.port.valid.eq(asks), self.port.addr.eq(row),
             self.command.ready.eq(~active | (step & acts.last)),
             start.eq(self.command.valid & self.command.ready),
@@ -97,13 +111,16 @@ class RowStreamer(wiring.Component):
             acts.stream.eq(command.acts), acc.stream.eq(command.acc),
             acts.start.eq(start), acc.start.eq(start), acts.step.eq(step), acc.step.eq(step),
         ]
-        with m.If(step):
-            m.d.sync += [asks.eq(1), row.eq(acts.row), fate.row.eq(acc.row),
-                         fate.accumulate.eq(accumulate), fate.bf16.eq(bf16),
-                         fate.last.eq(acts.last)]
+        starts = rows.o.valid & rows.o.ready
+        with m.If(starts):
+            m.d.sync += [asks.eq(1), row.eq(head.acts), fate.eq(head.fate)]
         with m.Elif(self.port.ready):
             m.d.sync += asks.eq(0)
-        with m.If(self.swap):
+        with m.If(starts):
+            m.d.sync += swapped.eq(0)
+        with m.Elif(self.swap):
+            m.d.sync += swapped.eq(1)
+        with m.If(step):
             m.d.sync += swap_due.eq(0)
         with m.If(step & acts.last):
             m.d.sync += active.eq(0)
@@ -113,7 +130,8 @@ class RowStreamer(wiring.Component):
                          bf16.eq(command.fmt == isa.MatmulFormat.BF16)]
 
         started = [asks, *delayed(m, self.o_valid, RMW_CYCLES - 2, name="valid")[1:]]
-        rows = delayed(m, fate.row, RMW_CYCLES - 2, name="row", reset_less=True)
-        conflicts = [valid & (row == acc.row) for valid, row in zip(started, rows, strict=True)]
-        m.d.comb += hazard.eq(accumulate & Cat(*conflicts).any())
+        earlier = delayed(m, fate.row, RMW_CYCLES - 2, name="row", reset_less=True)
+        conflicts = [valid & (row == head.fate.row)
+                     for valid, row in zip(started, earlier, strict=True)]
+        m.d.comb += hazard.eq(head.fate.accumulate & Cat(*conflicts).any())
         return m

@@ -45,7 +45,7 @@ class MatrixUnit(wiring.Component):
     coming : In
         Rows of the unified buffer that are not there yet, as of `LoadProgress`.
     written : Out
-        The oldest command has written ``row``, if ``valid``; known in the cycle after.
+        The oldest command has written ``row``, or does in this cycle, if ``valid``.
     """
 
     port: UnitPort
@@ -110,10 +110,11 @@ class MatrixUnit(wiring.Component):
             m.d.comb += array.i_bf16.eq(
                 delayed(m, streamer.o.bf16, READ_LATENCY, name="bf16")[-1])
 
-        m.d.sync += self.written.valid.eq(
-            (self.written.valid | self.acc_write.valid) & ~retire.done)
-        with m.If(self.acc_write.valid):
-            m.d.sync += self.written.row.eq(self.acc_write.addr)
+        # Of a row that is written in this cycle: a read of it is granted in the next one at the
+        # earliest.
+        m.d.sync += self.written.valid.eq((self.written.valid | retire.coming) & ~retire.done)
+        with m.If(retire.coming):
+            m.d.sync += self.written.row.eq(retire.row)
 
         refused = Signal()
         m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)

@@ -1,8 +1,9 @@
 """A word of the accumulators, for ``read``."""
 
-from amaranth.hdl import Array, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
@@ -17,7 +18,7 @@ class AccumulatorRead(wiring.Component):
     Members
     -------
     request : In(1)
-        Ask for the row, until ``granted``.
+        Ask for the row, from the next cycle on, until ``granted``.
     row, lane : In(32)
         Kept the same until ``arrived``.
     granted : Out(1)
@@ -44,11 +45,12 @@ class AccumulatorRead(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        lanes = Array(self.port.data.word_select(i, 32) for i in range(self._config.dim))
-        arriving = delayed(m, self.request & self.granted, READ_LATENCY, name="arriving")[-1]
+        asks = Signal()
+        m.d.sync += asks.eq(self.request & ~self.granted)
+        arriving = delayed(m, self.granted, READ_LATENCY, name="arriving")[-1]
         m.d.comb += [
-            self.port.valid.eq(self.request), self.port.addr.eq(self.row),
-            self.granted.eq(self.port.ready),
-            self.arrived.eq(arriving), self.word.eq(lanes[self.lane]),
+            self.port.valid.eq(asks), self.port.addr.eq(self.row),
+            self.granted.eq(asks & self.port.ready), self.arrived.eq(arriving),
+            self.word.eq(self.port.data.word_select(self.lane[:exact_log2(self._config.dim)], 32)),
         ]
         return m

@@ -20,22 +20,20 @@ class Alu(wiring.Component):
     opcode : In
     a, b : In(32)
     result : Out(32)
-        Result of mov, add, sub, and, or, xor, slt, sltu. Combinational.
-    multiply : In(1)
-        ``pipelined`` is the product; else the shift.
+        Result of mov, add, sub, and, or, xor. Combinational.
     pipelined : Out(32)
-        a * b mod 2**32 or the shift (shl, shr, sar) of the cycle before.
+        a * b mod 2**32, the shift (shl, shr, sar) or the comparison (slt, sltu) of the cycle
+        before.
     pass_valid : In(1), passed : In(32)
         Shift ``passed`` by nothing, instead of a shift.
     taken : Out(1)
-        Condition of a branch; 1 for jump.
+        Condition of a branch in the cycle before.
     """
 
     opcode: Signal
     a: Signal
     b: Signal
     result: Signal
-    multiply: Signal
     pipelined: Signal
     pass_valid: Signal
     passed: Signal
@@ -44,8 +42,7 @@ class Alu(wiring.Component):
     def __init__(self):
         super().__init__({
             "opcode": In(OPCODE_BITS), "a": In(32), "b": In(32), "result": Out(32),
-            "multiply": In(1), "pipelined": Out(32), "pass_valid": In(1),
-            "passed": In(32), "taken": Out(1),
+            "pipelined": Out(32), "pass_valid": In(1), "passed": In(32), "taken": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -67,21 +64,19 @@ class Alu(wiring.Component):
                     m.d.comb += bits.eq(value)
             with m.Default():
                 m.d.comb += bits.eq(a)
-        results = {Opcode.ADD: total, Opcode.SUB: total, Opcode.SLT: less,
-                   Opcode.SLTU: less_unsigned}
         m.d.comb += self.result.eq(bits)
         with m.Switch(opcode):
-            for code, value in results.items():
-                with m.Case(int(code)):
-                    m.d.comb += self.result.eq(value)
-        taken = {
-            Opcode.JUMP: 1, Opcode.BEQ: equal, Opcode.BNE: ~equal, Opcode.BLT: less,
-            Opcode.BGE: ~less, Opcode.BLTU: less_unsigned, Opcode.BGEU: ~less_unsigned,
+            with m.Case(int(Opcode.ADD), int(Opcode.SUB)):
+                m.d.comb += self.result.eq(total)
+        holds = {
+            Opcode.SLT: less, Opcode.SLTU: less_unsigned, Opcode.BEQ: equal, Opcode.BNE: ~equal,
+            Opcode.BLT: less, Opcode.BGE: ~less, Opcode.BLTU: less_unsigned,
+            Opcode.BGEU: ~less_unsigned,
         }
         with m.Switch(opcode):
-            for code, value in taken.items():
+            for code, value in holds.items():
                 with m.Case(int(code)):
-                    m.d.comb += self.taken.eq(value)
+                    m.d.sync += self.taken.eq(value)
 
         # Partial products, from the registers of the multipliers.
         products = [Signal(32, name=f"product{i}", reset_less=True) for i in range(3)]
@@ -108,6 +103,11 @@ class Alu(wiring.Component):
         shifted = Signal(32)
         m.d.comb += [
             shifted.eq(Cat(coarse, sign.replicate(1 << FINE)).bit_select(fine, 32)),
-            self.pipelined.eq(Mux(self.multiply, product, Mux(back, shifted[::-1], shifted))),
+            self.pipelined.eq(Mux(back, shifted[::-1], shifted)),
         ]
+        with m.Switch(opcode):
+            with m.Case(int(Opcode.MUL)):
+                m.d.comb += self.pipelined.eq(product)
+            with m.Case(int(Opcode.SLT), int(Opcode.SLTU)):
+                m.d.comb += self.pipelined.eq(self.taken)
         return m

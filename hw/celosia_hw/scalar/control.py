@@ -17,7 +17,8 @@ class ScalarState(enum.Enum):
     """What the scalar unit does in a cycle.
 
     ``FETCH``: the instruction at the program counter is looked at. ``READ``: operands are read out
-    of registers. ``EXECUTE``. ``RESULT``: what takes a cycle longer is written back. ``TARGET``,
+    of registers. ``EXECUTE``. ``RESULT``: what takes a cycle longer is written back. ``BRANCH``:
+    it is known whether the program branches. ``TARGET``,
     ``LOOP_END``: whether a loop ends at a new target becomes known. ``DRAIN``: everything older
     finishes. ``ACC_REQUEST``, ``ACC_DATA``: ``read`` asks for a row, and waits for it. ``FAULT``:
     the run has stopped.
@@ -28,12 +29,13 @@ class ScalarState(enum.Enum):
     READ = 2
     EXECUTE = 3
     RESULT = 4
-    TARGET = 5
-    LOOP_END = 6
-    DRAIN = 7
-    ACC_REQUEST = 8
-    ACC_DATA = 9
-    FAULT = 10
+    BRANCH = 5
+    TARGET = 6
+    LOOP_END = 7
+    DRAIN = 8
+    ACC_REQUEST = 9
+    ACC_DATA = 10
+    FAULT = 11
 
 
 class ScalarControl(wiring.Component):
@@ -54,6 +56,8 @@ class ScalarControl(wiring.Component):
         The instruction, and what the decoder finds in it.
     following : In(Next), retired : In(1), fault : In
         Of `Execute`; ``retired`` as it is where ``state`` is EXECUTE.
+    taken : In(1)
+        As of `Alu`.
     popping : In(1)
         As of `ProgramCounter`.
     drained : In(1)
@@ -85,6 +89,7 @@ class ScalarControl(wiring.Component):
     following: Signal
     retired: Signal
     fault: Signal
+    taken: Signal
     popping: Signal
     drained: Signal
     acc_granted: Signal
@@ -103,8 +108,8 @@ class ScalarControl(wiring.Component):
             "state": Out(ScalarState), "opcode": In(OPCODE_BITS), "following": In(Next),
             **{name: In(CAUSE_BITS) for name in ("illegal", "fault", "cause")},
             **{name: In(1) for name in (
-                "start", "cleared", "hit", "past_end", "failed", "more", "retired", "popping",
-                "drained", "acc_granted", "acc_arrived", "drain", "stop")},
+                "start", "cleared", "hit", "past_end", "failed", "more", "retired", "taken",
+                "popping", "drained", "acc_granted", "acc_arrived", "drain", "stop")},
             "fail": Out(CAUSE_BITS), "leave": Out(1), "halted": Out(1), "finished": Out(1),
             "activity": Out(Activity),
         })
@@ -153,6 +158,8 @@ class ScalarControl(wiring.Component):
                             advance()
                         with m.Case(Next.RESULT):
                             go(ScalarState.RESULT)
+                        with m.Case(Next.BRANCH):
+                            go(ScalarState.BRANCH)
                         with m.Case(Next.TARGET):
                             go(ScalarState.TARGET)
                         with m.Case(Next.DRAIN):
@@ -164,6 +171,12 @@ class ScalarControl(wiring.Component):
             with m.Case(ScalarState.RESULT):
                 m.d.comb += self.finished.eq(1)
                 advance()
+            with m.Case(ScalarState.BRANCH):
+                m.d.comb += self.finished.eq(1)
+                with m.If(self.taken):
+                    go(ScalarState.TARGET)
+                with m.Else():
+                    advance()
             with m.Case(ScalarState.TARGET):
                 go(ScalarState.LOOP_END)
             with m.Case(ScalarState.LOOP_END):

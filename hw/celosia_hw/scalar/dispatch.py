@@ -53,9 +53,12 @@ class Dispatcher(wiring.Component):
     word_valid : In(1), word : In(word_layout())
         The instruction, its operands resolved.
     part_valid : In(1), part_index : In, part : In(part_layout())
-    push : In(1), slot : In
-        Enter what was written; ``slot`` is a number that goes with it. At most ``config.window``
-        commands may be waiting.
+    push : In(1)
+        Enter what was written. At most ``config.window`` commands may be waiting.
+    loaded : Out
+        How many commands of each unit have been in its register, modulo the window.
+    next_slots : In
+        The slot of each unit's next command after those.
     command_load, command_store, command_mxu, command_vpu : Out
         The command registers.
     valid, slots : Out
@@ -73,7 +76,8 @@ class Dispatcher(wiring.Component):
     part_index: Signal
     part: data.View
     push: Signal
-    slot: Signal
+    loaded: list[Signal]
+    next_slots: list[Signal]
     valid: Signal
     slots: list[Signal]
     waiting: Signal
@@ -85,7 +89,8 @@ class Dispatcher(wiring.Component):
         super().__init__({
             "unit": In(UNIT_BITS), "word_valid": In(1), "word": In(word_layout()),
             "part_valid": In(1), "part_index": In(range(STREAMS)), "part": In(part_layout(config)),
-            "push": In(1), "slot": In(slot_bits), "valid": Out(len(TENSOR_UNITS)),
+            "push": In(1), "loaded": Out(slot_bits).array(len(TENSOR_UNITS)),
+            "next_slots": In(slot_bits).array(len(TENSOR_UNITS)), "valid": Out(len(TENSOR_UNITS)),
             "slots": Out(slot_bits).array(len(TENSOR_UNITS)),
             "waiting": Out(len(TENSOR_UNITS)), "take": In(len(TENSOR_UNITS)),
             **{f"command_{unit.name.lower()}": Out(LAYOUTS[unit](config))
@@ -103,12 +108,8 @@ class Dispatcher(wiring.Component):
         m.submodules.commons = commons = memory.Memory(
             shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * depth),
             init=[])
-        m.submodules.numbers = numbers = memory.Memory(
-            shape=len(self.slot), depth=len(TENSOR_UNITS) * depth, init=[])
-        memories = (parts, commons, numbers)
-        put_part, put_common, put_number = (
-            parts.write_port(granularity=1), commons.write_port(), numbers.write_port())
-        get_part, get_common, get_number = (ram.read_port() for ram in memories)
+        put_part, put_common = parts.write_port(granularity=1), commons.write_port()
+        get_part, get_common = parts.read_port(), commons.read_port()
         entered, loaded = (
             [Signal(ceil_log2(depth), name=f"{word}_{unit.name.lower()}") for unit in TENSOR_UNITS]
             for word in ("entered", "loaded"))
@@ -123,8 +124,7 @@ class Dispatcher(wiring.Component):
             put_common.data.header.eq(Cat(self.word.as_value()[bit] for bit in KEPT)),
             *(put_common.data.values[i].eq(self.word.operands[operand])
               for i, operand in enumerate(OTHERS)),
-            put_number.addr.eq(address), put_number.data.eq(self.slot),
-            put_number.en.eq(self.push),
+            *(low.eq(count) for low, count in zip(self.loaded, loaded, strict=True)),
         ]
 
         # The first two parts are read in the cycle of ``begin``, the others in that of ``second``;
@@ -140,8 +140,8 @@ class Dispatcher(wiring.Component):
             begin.eq(~second & ~third & wanted.any()),
             current.eq(Mux(second, reader, choice)),
             get_common.addr.eq(Cat(Array(loaded)[current], current)),
-            get_number.addr.eq(get_common.addr), get_part.addr.eq(Cat(second, get_common.addr)),
-            *(port.en.eq(1) for port in (get_part, get_common, get_number)),
+            get_part.addr.eq(Cat(second, get_common.addr)),
+            *(port.en.eq(1) for port in (get_part, get_common)),
         ]
         m.d.sync += [second.eq(begin), third.eq(second)]
         with m.If(begin):
@@ -161,7 +161,7 @@ class Dispatcher(wiring.Component):
                 m.d.sync += [
                     kept[0].eq(get_part.data[0]), kept[1].eq(get_part.data[1]),
                     common.eq(get_common.data),
-                    self.slots[unit].eq(get_number.data),
+                    self.slots[unit].eq(self.next_slots[unit]),
                 ]
             with m.If(third & (reader == unit)):
                 m.d.sync += [

@@ -10,27 +10,28 @@ from celosia_hw.commands import CAUSE_BITS
 
 __all__ = ["Execute", "Next"]
 
-_ALU = (Opcode.MOV, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SLT,
-        Opcode.SLTU)
-_PIPELINED = (Opcode.MUL, Opcode.SHL, Opcode.SHR, Opcode.SAR)
-_BRANCHES = (Opcode.JUMP, Opcode.BEQ, Opcode.BNE, Opcode.BLT, Opcode.BGE, Opcode.BLTU, Opcode.BGEU)
+_ALU = (Opcode.MOV, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR)
+_PIPELINED = (Opcode.MUL, Opcode.SHL, Opcode.SHR, Opcode.SAR, Opcode.SLT, Opcode.SLTU)
+_BRANCHES = (Opcode.BEQ, Opcode.BNE, Opcode.BLT, Opcode.BGE, Opcode.BLTU, Opcode.BGEU)
 _TENSOR = (Opcode.LOAD, Opcode.STORE, Opcode.MATMUL, Opcode.VECTOR)
 
 
 class Next(enum.Enum):
     """What follows on the cycle in which an instruction executes.
 
-    ``ADVANCE``: the next instruction. ``RESULT``: its result comes a cycle later. ``TARGET``: the
+    ``ADVANCE``: the next instruction. ``RESULT``: its result comes a cycle later. ``BRANCH``:
+    whether it branches is known then. ``TARGET``: the
     target has changed, or a loop was entered. ``DRAIN``: it waits until everything older has
     finished. ``STALL``: it executes again, for the checker is busy. ``FAIL``: a fault.
     """
 
     ADVANCE = 0
     RESULT = 1
-    TARGET = 2
-    DRAIN = 3
-    STALL = 4
-    FAIL = 5
+    BRANCH = 2
+    TARGET = 3
+    DRAIN = 4
+    STALL = 5
+    FAIL = 6
 
 
 class Execute(wiring.Component):
@@ -40,8 +41,6 @@ class Execute(wiring.Component):
     -------
     valid : In(1), opcode : In
         A legal instruction whose operands are values.
-    taken : In(1)
-        The condition of a branch holds.
     full, skip, empty : In(1)
         Of a loop: the stack is full; it does not run at all; it has no body.
     row_fault, lane_fault : In(1)
@@ -53,12 +52,11 @@ class Execute(wiring.Component):
     retired : Out(1)
         The instruction was executed or handed to the checker.
     write_rd, write_stride, branch, push, issue : Out(1)
-        Write its register, its stride; branch; enter a loop; offer it to the checker.
+        Write its register, its stride; go to its target; enter a loop; offer it to the checker.
     """
 
     valid: Signal
     opcode: Signal
-    taken: Signal
     full: Signal
     skip: Signal
     empty: Signal
@@ -78,7 +76,7 @@ class Execute(wiring.Component):
     def __init__(self):
         super().__init__({
             "opcode": In(OPCODE_BITS), "fault": Out(CAUSE_BITS), "following": Out(Next),
-            **{name: In(1) for name in ("valid", "taken", "full", "skip", "empty", "row_fault",
+            **{name: In(1) for name in ("valid", "full", "skip", "empty", "row_fault",
                                         "lane_fault", "checker_idle", "checker_ready")},
             **{name: Out(1) for name in ("retired", "write_rd", "write_stride", "branch", "push",
                                          "issue")},
@@ -97,9 +95,10 @@ class Execute(wiring.Component):
                 with m.Case(*map(int, _PIPELINED)):
                     m.d.comb += self.following.eq(Next.RESULT)
                 with m.Case(*map(int, _BRANCHES)):
-                    m.d.comb += [self.retired.eq(1), self.branch.eq(self.taken)]
-                    with m.If(self.taken):
-                        m.d.comb += self.following.eq(Next.TARGET)
+                    m.d.comb += self.following.eq(Next.BRANCH)
+                with m.Case(Opcode.JUMP):
+                    m.d.comb += [self.retired.eq(1), self.branch.eq(1),
+                                 self.following.eq(Next.TARGET)]
                 with m.Case(Opcode.LOOP):
                     with m.If(self.full & ~self.skip & ~self.empty):
                         fail(Fault.LOOP_DEPTH)

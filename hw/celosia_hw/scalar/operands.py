@@ -1,6 +1,6 @@
 """The register file, and the instruction whose operands are read out of it."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -97,17 +97,21 @@ class OperandRead(wiring.Component):
         with m.Elif(~self.cleared):
             m.d.sync += cleared.eq(cleared + 1)
 
+        # Operands that are left; the first of them.
         pending, first = Signal(isa.NUM_OPERANDS), Signal(isa.NUM_OPERANDS)
-        m.d.comb += [first.eq(pending & (~pending + 1)), self.more.eq((pending & ~first).any())]
+        left = Mux(self.take, self.word.regmask, pending & ~first)
+        m.d.comb += self.more.eq((pending & ~first).any())
+        with m.If(self.take | self.read):
+            m.d.sync += [pending.eq(left), first.eq(Cat(
+                left[i] & ~left[:i].any() for i in range(isa.NUM_OPERANDS)))]
         for i in range(isa.NUM_OPERANDS):
             with m.If(first[i]):
                 m.d.comb += get.addr.eq(held.operands[i])
         with m.If(self.start):
             m.d.sync += held.as_value().eq(0)
         with m.Elif(self.take):
-            m.d.sync += [held.eq(self.word), pending.eq(self.word.regmask)]
+            m.d.sync += held.eq(self.word)
         with m.Elif(self.read):
-            m.d.sync += pending.eq(pending & ~first)
             for i in range(isa.NUM_OPERANDS):
                 with m.If(first[i]):
                     m.d.sync += held.operands[i].eq(get.data)

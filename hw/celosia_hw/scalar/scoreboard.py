@@ -92,8 +92,7 @@ class Scoreboard(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config, window = self._config, self._config.window
-        slots = range(window)
-        index_bits = ceil_log2(window)
+        slots, index_bits = range(window), ceil_log2(window)
         m.submodules.dispatcher = dispatcher = Dispatcher(config)
         for name in ("word", "word_valid", "part", "part_index", "part_valid"):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
@@ -105,19 +104,18 @@ class Scoreboard(wiring.Component):
         m.submodules.conflicts = conflicts = ConflictCheck(config)
         m.submodules.errors = errors = ErrorLookup(config)
         entry = self.entry.payload
-        enter, free = Signal(), Signal(index_bits)
+        enter, free, others = Signal(), Signal(index_bits), Signal(window)
         for i in reversed(slots):
             with m.If(~valid[i]):
                 m.d.comb += free.eq(i)
         m.d.comb += [
             self.entry.ready.eq(~valid.all() & ~conflicts.busy),
-            enter.eq(self.entry.valid & self.entry.ready),
-            dispatcher.unit.eq(entry.unit), dispatcher.push.eq(enter), dispatcher.slot.eq(free),
+            enter.eq(self.entry.valid & self.entry.ready), dispatcher.push.eq(enter),
+            dispatcher.unit.eq(entry.unit),
         ]
-        others = Signal(window)
-        m.d.comb += others.eq(valid & ~finished & Cat(
-            (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units))
         m.d.comb += [
+            others.eq(valid & ~finished & Cat(
+                (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units)),
             conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
             conflicts.others.eq(others), errors.enter.eq(enter), errors.slot.eq(free),
             errors.pc.eq(entry.pc), errors.detail.eq(self.port_vpu.detail),
@@ -150,13 +148,15 @@ class Scoreboard(wiring.Component):
             # Slots of this unit's instructions, in order.
             m.submodules[f"ring_{name}"] = ring = memory.Memory(
                 shape=index_bits, depth=window, init=[])
-            put, get = ring.write_port(), ring.read_port(domain="comb")
+            put, get, then = (
+                ring.write_port(), *(ring.read_port(domain="comb") for _ in range(2)))
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
             slot = dispatcher.slots[unit]
             startable = may_follow.get(unit, ready).bit_select(slot, 1)
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
+                then.addr.eq(dispatcher.loaded[unit]), dispatcher.next_slots[unit].eq(then.data),
                 put.en.eq(enter & (entry.unit == unit)),
                 port.command.valid.eq(dispatcher.valid[unit] & startable),
                 port.command.payload.eq(getattr(dispatcher, f"command_{name}")),

@@ -42,13 +42,14 @@ def shape_layout() -> data.StructLayout:
     """A stream: the operand that it begins, and how it walks.
 
     ``used`` where it is rows of a memory or ``external`` bytes. ``value`` is the operand,
-    ``masked`` where its upper bits are a lane. ``x`` is its stride register. A ``single`` stream is
-    one row; a ``table`` has as many rows as operand 5 says; ``groups`` has a row for each group of
-    n0. ``stream`` marks a source that is read row by row while the destination is written.
+    ``masked`` where its upper bits are a lane. ``x`` is its stride register, ``linear`` where that
+    is 0. A ``single`` stream is one row; a ``table`` has as many rows as operand 5 says; ``groups``
+    has a row for each group of n0. ``stream`` marks a source that is read row by row while the
+    destination is written.
     """
     return data.StructLayout({
         "used": 1, "external": 1, "mem": Mem, "value": 32, "masked": 1,
-        "x": range(isa.NUM_STRIDES), "single": 1,
+        "x": range(isa.NUM_STRIDES), "linear": 1, "single": 1,
         "table": 1, "groups": 1, "stream": 1,
     })
 
@@ -113,6 +114,7 @@ class StreamTable(wiring.Component):
             self.n1.eq(Mux(self.vector, vector.counts.n1,
                            Mux(self.matmul, matmul.counts.n1, dma.shape_.cols))),
             self.n2.eq(Mux(self.vector, vector.n2, matmul.n2)),
+            shape.linear.eq(shape.x == 0),
             shape.value.eq(Array(word.operands[i] for i in range(STREAMS))[self.index]),
         ]
         too_few = ~self.n0.any() | ~self.n1.any()

@@ -85,7 +85,7 @@ class TermSource(wiring.Component):
         term = Signal(2)
         with m.If(self.next):
             m.d.sync += term.eq(Mux(o.final, 0, term + 1))
-        linear = stream.x == 0
+        linear = stream.linear
         count, final = Signal(COUNT_BITS), Signal()
         table_rows = self.word.operands[_TABLE_ROWS]
         with m.Switch(term):

@@ -30,9 +30,10 @@ class ScalarUnit(wiring.Component):
     """Runs a program, an instruction at a time; tensor instructions go to the scoreboard.
 
     An instruction takes 3 cycles, 1 more for each operand in a register but the first, 1 more for
-    mul and shifts, 2 more for taken branches and entering or leaving a loop; repeating a loop's
+    mul, shifts, comparisons and branches but jump, 2 more for taken branches and entering or
+    leaving a loop; repeating a loop's
     body costs nothing. A tensor instruction waits in its last cycle until the checker is free.
-    ``read`` takes 4 cycles more than ``fence``.
+    ``read`` takes 5 cycles more than ``fence``.
 
     Members
     -------
@@ -113,6 +114,7 @@ class ScalarUnit(wiring.Component):
                 Opcode.STRIDE, Opcode.MATMUL, Opcode.LOOP, Opcode.READ, Opcode.ADD, Opcode.BEQ,
                 Opcode.JUMP))
         in_fetch, running = state == ScalarState.FETCH, state != ScalarState.IDLE
+        branching = state == ScalarState.BRANCH
         active = running & (state != ScalarState.FAULT)
         begin, prepared = self._begin(m)
 
@@ -125,7 +127,8 @@ class ScalarUnit(wiring.Component):
             fetch.look.eq(counter.look), fetch.pc.eq(counter.look_pc),
             fetch.keep.eq(counter.keep), fetch.keep_valid.eq(counter.keep_valid),
             counter.length.eq(self.length), counter.fetch.eq(in_fetch),
-            counter.leave.eq(control.leave), counter.branch.eq(execute.branch),
+            counter.leave.eq(control.leave),
+            counter.branch.eq(execute.branch | (branching & alu.taken)),
             counter.push.eq(execute.push), counter.count.eq(loop.count), counter.end.eq(loop.end),
             counter.destination.eq(Mux(opcode == Opcode.LOOP, loop.end, Mux(
                 opcode == Opcode.JUMP, jump.target, branch.target))),
@@ -143,13 +146,13 @@ class ScalarUnit(wiring.Component):
         # Execute. What is written while registers are cleared is what the ALU makes of zeros.
         m.d.comb += [
             execute.valid.eq((state == ScalarState.EXECUTE) & (operands.illegal == Fault.NONE)),
-            execute.opcode.eq(opcode), execute.taken.eq(alu.taken), execute.full.eq(counter.full),
+            execute.opcode.eq(opcode), execute.full.eq(counter.full),
             execute.skip.eq(~loop.count.any()), execute.empty.eq(loop.end == counter.target),
             execute.row_fault.eq(reaches(read.row, config.acc_rows)),
             execute.lane_fault.eq(reaches(read.lane, config.dim)),
             execute.checker_idle.eq(tensor.checked), execute.checker_ready.eq(tensor.i.ready),
             alu.opcode.eq(opcode), alu.a.eq(alu_insn.a), alu.b.eq(alu_insn.b),
-            alu.multiply.eq(opcode == Opcode.MUL), alu.passed.eq(accumulators.word),
+            alu.passed.eq(accumulators.word),
             alu.pass_valid.eq(state == ScalarState.ACC_DATA),
             operands.write.eq(execute.write_rd | (state == ScalarState.RESULT)),
             operands.rd.eq(alu_insn.rd),
@@ -173,7 +176,7 @@ class ScalarUnit(wiring.Component):
         m.d.comb += [
             control.opcode.eq(opcode),
             *(getattr(control, name).eq(getattr(source, name)) for source, names in (
-                (fetch, ("hit", "failed")), (counter, ("past_end", "popping")),
+                (fetch, ("hit", "failed")), (alu, ("taken",)), (counter, ("past_end", "popping")),
                 (operands, ("cleared", "more", "illegal")),
                 (execute, ("following", "retired", "fault")), (faults, ("cause", "drain")))
               for name in names),

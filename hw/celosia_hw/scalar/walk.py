@@ -135,7 +135,7 @@ class StreamWalk(wiring.Component):
             get.addr.eq(picked.x), put.addr.eq(self.stride_index), put.data.eq(self.stride),
             put.en.eq(self.stride_write),
             self.part_valid.eq(valid), self.part_index.eq(which),
-            self.part.value.eq(picked.value), self.part.linear.eq(picked.x == 0),
+            self.part.value.eq(picked.value), self.part.linear.eq(picked.linear),
             *(self.part[name].eq(get.data[name]) for name in ("s0", "s1", "s2")),
             terms.next.eq(total.valid), terms.word.eq(self.word), terms.dma.eq(self.dma),
             terms.stream.eq(picked), terms.strides.eq(get.data), terms.product.eq(total.product),

@@ -1,6 +1,7 @@
 """Which rows an instruction reads, in which order, through which port."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
@@ -19,11 +20,13 @@ from celosia.arch.vector import (
     VectorOp,
 )
 from celosia_hw.commands import vector_layout
-from celosia_hw.memory.reader import RowKind, read_layout
+from celosia_hw.memory.beats import RowKind, read_layout
+from celosia_hw.stream import HalfBuffer
 from celosia_hw.vpu.indexer import table_layout
 from celosia_hw.vpu.moves import MoveTarget, tag_layout
 
 __all__ = ["OperandFetch", "at_least_two", "is_indexed", "is_lane", "is_row", "is_stream"]
+
 
 def _one_of(value: Value, members: Iterable[int]) -> Value:
     return Cat(value == member for member in sorted(members)).any()
@@ -49,6 +52,11 @@ def is_indexed(op: Value) -> Value:
     return _one_of(op, INDEXED_OPS)
 
 
+def _fetched_layout(config: TpuConfig) -> data.StructLayout:
+    """An instruction, and which of a, b, c are rows and which are streams."""
+    return data.StructLayout({"command": vector_layout(config), "rows": 3, "flows": 3})
+
+
 class OperandFetch(wiring.Component):
     """Splits an instruction's reads over two readers, P and Q.
 
@@ -56,7 +64,7 @@ class OperandFetch(wiring.Component):
     streams: the first on P, the second on Q. Their consumers take them in that order. A
     command takes a cycle for its single rows, from that in which it comes on, and one for its
     streams or its third row, as soon as the readers are free; it is handed on in the cycle after,
-    and held by its producer until then.
+    and held by its producer until then. Where rows are folded it comes in by a buffer.
 
     A gather asks for its rows of indexes only, through Q, and leaves its table's rows to the
     indexer; a scatter asks for its data through P and for its rows of indexes through Q.
@@ -89,16 +97,29 @@ class OperandFetch(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        command = self.i.payload
+        entered = Signal(_fetched_layout(self._config))
+        kinds = [self.i.payload[f"{name}_kind"] for name in "abc"]
+        m.d.comb += [
+            entered.command.eq(self.i.payload), entered.rows.eq(Cat(map(is_row, kinds))),
+            entered.flows.eq(Cat(map(is_stream, kinds))),
+        ]
+        i: Any = stream.Signature(entered.shape()).create()
+        if self._config.fold > 1:
+            m.submodules.entrance = buffer = HalfBuffer(entered.shape())
+            m.d.comb += [buffer.i.valid.eq(self.i.valid), buffer.i.payload.eq(entered),
+                         self.i.ready.eq(buffer.i.ready)]
+            wiring.connect(m, buffer.o, wiring.flipped(i))
+        else:
+            m.d.comb += [i.valid.eq(self.i.valid), i.payload.eq(entered), self.i.ready.eq(i.ready)]
+        command = i.payload.command
         asked, over = Signal(), Signal()  # single rows have been asked for, and so has everything
-        rows = [is_row(command[f"{name}_kind"]) for name in "abc"]
-        flows = [is_stream(command[f"{name}_kind"]) for name in "abc"]
+        rows, flows = [*i.payload.rows], [*i.payload.flows]
         any_row, any_flow = rows[0] | rows[1] | rows[2], flows[0] | flows[1] | flows[2]
         all_rows = rows[0] & rows[1] & rows[2]
         streams = Signal()
         m.d.comb += [
             streams.eq(asked | ~any_row),
-            self.o.payload.eq(command), self.o.valid.eq(over), self.i.ready.eq(over & self.o.ready),
+            self.o.payload.eq(command), self.o.valid.eq(over), i.ready.eq(over & self.o.ready),
         ]
 
         gather = command.op == VectorOp.GATHER
@@ -109,14 +130,14 @@ class OperandFetch(wiring.Component):
         sent = [Signal(name=f"sent_{name}") for name in ("p", "q", "table")]
         clear = []
         for port, want, done in zip(ports, wants, sent, strict=True):
-            m.d.comb += port.valid.eq(self.i.valid & ~over & want & ~done)
+            m.d.comb += port.valid.eq(i.valid & ~over & want & ~done)
             with m.If(port.valid & port.ready):
                 m.d.sync += done.eq(1)
             clear.append(~port.valid | port.ready)
-        with m.If(self.i.valid & clear[0] & clear[1] & clear[2]):
+        with m.If(i.valid & clear[0] & clear[1] & clear[2]):
             # The readers' ready comes late in the cycle, so the command goes on in the next one.
             m.d.sync += [asked.eq(1), over.eq(streams), *(done.eq(0) for done in sent)]
-        with m.If(self.i.valid & self.i.ready):
+        with m.If(i.valid & i.ready):
             m.d.sync += [asked.eq(0), over.eq(0)]
 
         flags = [Mux(streams, flow, row) for flow, row in zip(flows, rows, strict=True)]

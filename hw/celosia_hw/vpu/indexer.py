@@ -7,8 +7,8 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.vector import TABLE_LIMIT
+from celosia_hw.memory.beats import RowKind, read_layout
 from celosia_hw.memory.ports import row_bits
-from celosia_hw.memory.reader import RowKind, read_layout
 from celosia_hw.vpu.moves import tag_layout
 
 __all__ = ["Indexer", "place_layout", "table_layout"]

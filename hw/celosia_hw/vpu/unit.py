@@ -19,14 +19,14 @@ from celosia_hw.memory.ports import (
     WritePortSignature,
     beat_bits,
 )
-from celosia_hw.memory.reader import RowReader, read_layout
+from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
-from celosia_hw.stream import HalfBuffer, delayed, outstanding
+from celosia_hw.stream import Queue, delayed, outstanding
 from celosia_hw.vpu.fetch import OperandFetch
 from celosia_hw.vpu.indexer import Indexer
 from celosia_hw.vpu.issue import Issue
 from celosia_hw.vpu.lane import Lane
-from celosia_hw.vpu.mover import Mover
+from celosia_hw.vpu.mover import Mover, moved_layout
 from celosia_hw.vpu.moves import MoveTarget, pick, tag_layout
 from celosia_hw.vpu.results import Results
 from celosia_hw.vpu.tree import LaneTree
@@ -110,17 +110,14 @@ class VectorUnit(wiring.Component):
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        entrances = [fetch.i, p.i, q.i]
-        walk = read_layout(config, tag_layout(config))
+        moved = mover.o
         if config.fold > 1:
-            for k, (name, shape) in enumerate((("command", vector_layout(config)),
-                                               ("walk_p", walk), ("walk_q", walk))):
-                m.submodules[name] = half = HalfBuffer(shape)
-                connect(m, half.o, entrances[k])
-                entrances[k] = half.i
-        entrance, walk_p, walk_q = entrances
+            # Nothing that stops the lanes reaches the readers in the same cycle.
+            m.submodules.moved = beats = Queue(moved_layout(config), 2)
+            connect(m, mover.o, beats.i)
+            moved = beats.o
         for source, to in (
-                (flipped(self.port).command, entrance), (fetch.o, issue.i), (fetch.q, walk_q),
+                (flipped(self.port).command, fetch.i), (fetch.o, issue.i), (fetch.q, q.i),
                 (fetch.table, indexer.i), (indexer.place, issue.place), (p.o, mover.i),
                 (p.ub, flipped(self.ub_p)), (p.acc, flipped(self.acc_p)),
                 (q.ub, flipped(self.ub_q)), (q.acc, flipped(self.acc_q)),
@@ -128,17 +125,17 @@ class VectorUnit(wiring.Component):
             connect(m, source, to)
 
         # Rows: a gather's table through P, rows of indexes to the indexer, all others to the lanes.
-        m.d.comb += walk_p.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
+        m.d.comb += p.i.payload.eq(Mux(indexer.gathering, indexer.walk.payload.as_value(),
                                           fetch.p.payload.as_value()))
         indexes = q.o.payload.tag.move == MoveTarget.INDEX
         q_lane = Mux(indexes, indexer.lane, q.o.payload.tag.lane)
         q_word = pick(m, q.o.payload.words.as_value(), q_lane, "q_lane")
         m.d.comb += [
-            walk_p.valid.eq(Mux(indexer.gathering, indexer.walk.valid, fetch.p.valid)),
-            indexer.walk.ready.eq(walk_p.ready),
-            fetch.p.ready.eq(walk_p.ready & ~indexer.gathering),
-            issue.p_valid.eq(mover.o.valid), issue.p_bad.eq(mover.o.payload.bad),
-            mover.o.ready.eq(issue.p_ready),
+            p.i.valid.eq(Mux(indexer.gathering, indexer.walk.valid, fetch.p.valid)),
+            indexer.walk.ready.eq(p.i.ready),
+            fetch.p.ready.eq(p.i.ready & ~indexer.gathering),
+            issue.p_valid.eq(moved.valid), issue.p_bad.eq(moved.payload.bad),
+            moved.ready.eq(issue.p_ready),
             issue.q_valid.eq(q.o.valid & ~indexes), indexer.index.valid.eq(q.o.valid & indexes),
             indexer.index.payload.word.eq(q_word), indexer.index.payload.last.eq(q.o.payload.last),
             q.o.ready.eq(Mux(indexes, indexer.index.ready & indexer.over, issue.q_ready)),
@@ -157,9 +154,9 @@ class VectorUnit(wiring.Component):
         ports = lanes.members
         m.d.comb += [
             ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
-            ports["p"].eq(mover.o.payload.words.as_value()),
+            ports["p"].eq(moved.payload.words.as_value()),
             ports["q"].eq(q.o.payload.words.as_value()),
-            ports["p_lane"].eq(mover.o.payload.words[0]),  # the row is turned to it
+            ports["p_lane"].eq(moved.payload.words[0]),  # the row is turned to it
             ports["q_lane"].eq(q_word),
             *(ports["number"].word_select(lane, 8).eq(
                 Cat(Const(lane, exact_log2(config.lanes)), issue.beat))

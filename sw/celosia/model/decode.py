@@ -27,8 +27,9 @@ _STRIDES = {opcode: [field.name for field in instruction.fields
                      if field.is_stride]
             for opcode, instruction in isa.BY_OPCODE.items()}
 #: Scalar instructions that take longer than others, by so many cycles.
-_SLOWER = {Opcode.MUL: 1, Opcode.SHL: 1, Opcode.SHR: 1, Opcode.SAR: 1, Opcode.JUMP: 2,
-           Opcode.LOOP: 2}
+_SLOWER = {**dict.fromkeys((
+    Opcode.MUL, Opcode.SHL, Opcode.SHR, Opcode.SAR, Opcode.SLT, Opcode.SLTU, Opcode.BEQ, Opcode.BNE,
+    Opcode.BLT, Opcode.BGE, Opcode.BLTU, Opcode.BGEU), 1), Opcode.JUMP: 2, Opcode.LOOP: 2}
 
 
 class Decoded:

@@ -75,7 +75,7 @@ def test_sustained_rate(kind, case):
     latency = 64
     world = World(CONFIGS["bus8"], kind, latency=latency)
     world.run([command])
-    extra = {"load": 8, "store": 12}[kind]  # first address to first beat, and last beat to done
+    extra = {"load": 9, "store": 12}[kind]  # first address to first beat, and last beat to done
     assert world.done[0][0] - world.taken[0] <= cycles + latency + extra
     assert len(world.moved) == command.rows * -(-command.cols // 4)
 

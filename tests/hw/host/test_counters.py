@@ -164,7 +164,7 @@ def test_carries_into_the_upper_word(monkeypatch):
     async def testbench(ctx, dut):
         reference = Reference(9)
         await run(ctx, dut, reference, 100)  # one sweep: totals are taken from the RAM
-        await ctx.tick().repeat(5)  # and the sweep is at rest
+        await ctx.tick().repeat(PAUSE)  # and the sweep is at rest
         totals = dut._totals.memory.data
         for i, name in enumerate(NAMES):
             before = ctx.get(totals[i])

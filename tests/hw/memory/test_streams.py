@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from celosia.arch.vector import Dst, Src
+from celosia_hw.memory.beats import RowKind
 from celosia_hw.memory.ports import READ_LATENCY
-from celosia_hw.memory.reader import RowKind, RowReader
+from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from hw.engine import Simulator
 from hw.vpu_bench import BOTH, INT8

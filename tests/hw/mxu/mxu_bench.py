@@ -182,10 +182,10 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
             if rng.random() < 0.3:
                 left[loading] = left[loading][1:]
             trace.activity.append(Activity(ctx.get(dut.port.activity)))
+            if len(trace.done) == len(commands):  # the last row is written a cycle later
+                break
             if ctx.get(dut.port.done):
                 trace.done.append(cycle)
-                if len(trace.done) == len(commands):
-                    break
             await ctx.tick()
         else:
             raise AssertionError(f"{len(trace.done)} of {len(commands)} commands in {limit} cycles")

@@ -106,7 +106,7 @@ def test_tiles_of_one_side_follow_without_a_gap():
     assert trace.started == list(range(first, first + 32))
     latency = READ_LATENCY + 2 * cfg.dim + 2
     assert trace.written == [cycle + latency for cycle in trace.started]
-    assert trace.done == [first + 4 * i + 3 + latency for i in range(8)]
+    assert trace.done == [first + 4 * i + 3 + latency - 1 for i in range(8)]
     assert trace.activity[first + 1:first + 33] == [Activity.BUSY] * 32
 
 

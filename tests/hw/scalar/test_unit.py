@@ -291,10 +291,10 @@ def test_read():
     assert result.reads[2] > dict(result.dones)["vpu"]
 
 
-def test_read_takes_four_cycles_more_than_fence():
+def test_read_takes_five_cycles_more_than_fence():
     cycles = [run([insn("loop", count=20, end=3), instruction, insn("nop"), insn("halt")]).cycles
               for instruction in (insn("read", rd=1, row=3), insn("fence"))]
-    assert cycles[0] - cycles[1] == 4 * 20
+    assert cycles[0] - cycles[1] == 5 * 20
 
 
 def test_conflicts_order_units():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celosia_hw.memory.reader import RowKind
+from celosia_hw.memory.beats import RowKind
 from celosia_hw.vpu.indexer import Indexer
 from hw.engine import Simulator
 from hw.vpu_bench import WIDE_INT8

@@ -22,7 +22,7 @@ __all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "Timing", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, _STORE, _MATMUL, _VECTOR = 14, 16, 6, 3
+LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 5, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _CREDIT = 1  # from a beat's result until its place is free
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
@@ -31,7 +31,7 @@ _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 HANDOVER = 1
 #: From the end of a command until a matmul, or a store, that follows it may start that reads its
 #: last row first; cycles from row to row of a store that follows, at least.
-_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -1, -2, 2
+_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -2, -2, 2
 _BURST_BEATS = 256
 #: Units that follow others row by row, and behind how many of their oldest instructions.
 LEADERS = {Unit.MXU: (Unit.LOAD, 2), Unit.STORE: (Unit.MXU, 1)}

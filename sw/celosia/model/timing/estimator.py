@@ -36,7 +36,7 @@ _SPACE_BITS = 40
 _Sweep = tuple[int, int, int, tuple[int, int]]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
-_START, _HALT, _FENCE, _READ = 3, 3, 1, 5  # doorbell to first fetch; behind all that is done
+_START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
 #: Cycles before the doorbell in which the driver makes the chip fetch the program.
 _AHEAD = 47
 
