@@ -135,7 +135,8 @@ def test_handlers_that_raise_at_any_time():
     ended = run(_ALARM + """
     import random
     rng = random.Random(1)
-    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 100_000, lambda i, x: x * 1.0001 + 0.5, x))
+    # 3 s: where a handler raises behind the dispatch, what comes next waits for all of it.
+    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000, lambda i, x: x * 1.0001 + 0.5, x))
     works = [
         (0.06, lambda: jax.jit(lambda x: jnp.tanh(x) * rng.random())(x)),
         (0.0005, lambda: [jax.device_put(np.ones((64, 64))) for _ in range(8)]),
