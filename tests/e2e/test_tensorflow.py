@@ -137,6 +137,42 @@ print("equal")
     assert "\nequal\n" in text
 
 
+def test_random_numbers_without_a_seed_of_their_own(tmp_path):
+    text = run(tmp_path, START + """
+import numpy as np
+tf.random.set_seed(5)
+def draw():
+    return (tf.random.normal((41, 25)), tf.random.uniform((41, 25), 2., 3.),
+            tf.random.truncated_normal((41, 25)), tf.random.uniform((41, 25), 0, 5, tf.int32),
+            tf.random.categorical(tf.math.log([[.2, .3, .5]]), 1025),
+            tf.nn.dropout(tf.ones((41, 25)), 0.25), tf.random.shuffle(tf.range(41)))
+def rows(step):
+    found = [strategy.experimental_local_results(each) for each in strategy.run(step)]
+    return [[each[i].numpy() for each in found] for i in range(2)]
+step = tf.function(draw)
+first, other = rows(step)
+again, _ = rows(step)
+strategy = tf.distribute.TPUStrategy(resolver)
+tf.random.set_seed(5)
+same, _ = rows(tf.function(draw))
+for a, b, c, d in zip(first, other, again, same):
+    assert (a != b).any() and (a != c).any() and (a == d).all(), (a, b, c, d)
+normal, uniform, short, whole, classes, kept, order = first
+for found, mean, deviation in ((normal, 0, 1), (uniform, 2.5, 12 ** -.5), (short, 0, 0.88),
+                               (whole, 2, 2 ** .5), (classes, 1.3, 0.61 ** .5),
+                               (kept, 1, 3 ** -.5)):
+    assert abs(found.mean() - mean) < 0.12 * deviation, (found, mean)
+    assert abs(found.std() / deviation - 1) < 0.1, (found, deviation)
+assert abs(short).max() < 2 and sorted(order) == list(range(41))
+@tf.function
+def loop():
+    return strategy.run(lambda: tf.scan(lambda _, i: tf.random.uniform(()), tf.range(3), 0.))
+assert len(set(strategy.experimental_local_results(loop())[0].numpy())) == 3
+print("drawn")
+""", devices=2)
+    assert "\ndrawn\n" in text
+
+
 def test_images_are_projected_as_on_the_host(tmp_path):
     text = run(tmp_path, START + """
 import itertools

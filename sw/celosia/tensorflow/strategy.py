@@ -44,6 +44,11 @@ class TPUStrategy(distribute_lib.Strategy):
     ----------
     tpu_cluster_resolver, experimental_device_assignment, experimental_spmd_xla_partitioning
         As of `tf.distribute.TPUStrategy`; the chips are those of the environment.
+
+    Attributes
+    ----------
+    random_count
+        A variable that counts what programs draw of random numbers without a seed.
     """
 
     _collective_key_base = 0  # MirroredExtended asks its strategy for it
@@ -55,6 +60,11 @@ class TPUStrategy(distribute_lib.Strategy):
             raise ValueError(f"tpu_cluster_resolver must be a TPUClusterResolver or None, not "
                              f"{tpu_cluster_resolver!r}")
         super().__init__(_Extended(self, tpu_cluster_resolver))
+        with self.scope():
+            # Not when it is first wanted: functions that are traced may not make variables twice.
+            self.random_count = tf.Variable(
+                0, trainable=False, name="random_count",
+                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
 
     def run(self, fn: Callable[..., Any], args: Sequence[Any] = (),
             kwargs: Mapping[str, Any] | None = None, options: Any = None) -> Any:

@@ -45,9 +45,9 @@ def _of_sign(here: Here) -> Value:
     return here.emit(here.op.name.removeprefix("stablehlo."), x)
 
 
-@translates(*CLIENT_FUNCTIONS)
+@translates(*CLIENT_FUNCTIONS, "mhlo.erf")
 def _client_function(here: Here) -> Value:
-    return here.emit(here.op.name.removeprefix("chlo."), *here.operands)
+    return here.emit(here.op.name.partition(".")[2], *here.operands)
 
 
 @translates("chlo.square")

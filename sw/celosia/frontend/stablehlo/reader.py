@@ -39,7 +39,8 @@ def _context() -> Any:
     context.load_all_available_dialects()
     for dialect in (stablehlo, chlo, sdy):
         dialect.register_dialect(context)
-    # What TensorFlow leaves of XLA's own dialect, `mhlo.copy`, has a translator all the same.
+    # What TensorFlow leaves of XLA's own dialect, `mhlo.copy` and `mhlo.erf`, has translators all
+    # the same.
     context.allow_unregistered_dialects = True
     return context
 
