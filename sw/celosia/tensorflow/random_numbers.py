@@ -1,7 +1,7 @@
 """Random numbers of programs.
 
-Those of a seed (``tf.random.stateless_uniform``, layers of Keras) are what TensorFlow draws on a CPU
-from it. Those of ``tf.random.uniform`` and the like follow from the seeds of TensorFlow and of the
+Those of a seed (``tf.random.stateless_uniform``, layers of Keras) are what TensorFlow draws from it
+on a CPU. Those of ``tf.random.uniform`` and the like follow from the seeds of TensorFlow and of the
 operation, the number of the replica, and a variable of the strategy that counts what was drawn.
 """
 

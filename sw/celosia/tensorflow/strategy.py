@@ -63,7 +63,7 @@ class TPUStrategy(distribute_lib.Strategy):
         with self.scope():
             # Not when it is first wanted: functions that are traced may not make variables twice.
             self.random_count = tf.Variable(
-                0, trainable=False, name="random_count",
+                tf.constant(0), trainable=False, name="random_count",
                 aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
 
     def run(self, fn: Callable[..., Any], args: Sequence[Any] = (),

@@ -17,7 +17,7 @@ chlo.square chlo.erfc chlo.erf_inv chlo.top_k func.call sdy.manual_computation
 sdy.sharding_constraint
 """.split()
 #: What other programs have, too.
-MORE = ["chlo.cosh", "stablehlo.cholesky", "stablehlo.triangular_solve"]
+MORE = ["chlo.cosh", "mhlo.copy", "mhlo.erf", "stablehlo.cholesky", "stablehlo.triangular_solve"]
 
 
 def test_operations_of_training_programs_have_translators():

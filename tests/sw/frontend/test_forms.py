@@ -101,6 +101,15 @@ def test_a_composite_named_after_an_error_function_is_that_function():
         assert "erfc" not in operations
 
 
+def test_operations_of_xlas_own_dialect_are_those_of_the_graph():
+    graph = import_stablehlo("""func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = "mhlo.copy"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      %1 = "mhlo.erf"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+      return %1 : tensor<2xf32>
+    }""")
+    assert [node.op for node in graph.nodes] == ["parameter", "erf"]
+
+
 @pytest.mark.parametrize("name", ["erf", "erfc", "erf_inv"])
 def test_error_functions_stay_beside_what_is_written_out(name):
     function = getattr(lax, name)
