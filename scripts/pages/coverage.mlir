@@ -298,6 +298,19 @@ func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   return %r : tensor<6x20xf32>
 }
 
+// mhlo.erf
+func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
+  %r = "mhlo.erf"(%x) : (tensor<6x20xf32>) -> tensor<6x20xf32>
+  return %r : tensor<6x20xf32>
+}
+
+// mhlo.copy
+func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
+  %0 = stablehlo.negate %x : tensor<6x20xf32>
+  %r = "mhlo.copy"(%0) : (tensor<6x20xf32>) -> tensor<6x20xf32>
+  return %r : tensor<6x20xf32>
+}
+
 // chlo.erfc
 func.func @main(%x: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   %r = "chlo.erfc"(%x) : (tensor<6x20xf32>) -> tensor<6x20xf32>

@@ -17,7 +17,7 @@ REFUSED = {f"{each.name} ({each.form})": each for each in snippets() if each.for
 NOT_EVALUATED = {"stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.partition_id",
                  "sdy.manual_computation", "sdy.sharding_constraint", "stablehlo.composite",
                  "stablehlo.rng_bit_generator", "stablehlo.cholesky",
-                 "stablehlo.triangular_solve"}
+                 "stablehlo.triangular_solve", "mhlo.copy", "mhlo.erf"}
 #: Positive arguments, so that a result is a number.
 POSITIVE = {"stablehlo.log", "stablehlo.log_plus_one", "stablehlo.sqrt", "stablehlo.rsqrt",
             "stablehlo.power"}
