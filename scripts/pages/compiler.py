@@ -17,7 +17,7 @@ from celosia.compiler.lowering.again import again
 from celosia.compiler.memory import plan_arena
 from celosia.compiler.pipeline import canonical, prepared
 from celosia.compiler.residency import plan_on_chip
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions, select_instructions
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat, to_text
 from celosia.model.timing.predict import predict
 from celosia.program.asm import disassemble
@@ -213,7 +213,7 @@ def page(current: str = "") -> str:
     placed = plan_on_chip(config, lowered.works, fixed)
     plan_arena(lowered.works, fixed, MOST_MEMORY)
     (cluster,) = (work for work in lowered.works if isinstance(work, Cluster))
-    code = select(config, cluster, SelectionOptions())
+    code = select_instructions(config, cluster, SelectionOptions())
     (blocks,) = emitted(config, lowered.works, placed)
     assert isinstance(blocks, Emitted)
     program = build(simple, config).program

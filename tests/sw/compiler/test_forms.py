@@ -21,7 +21,7 @@ from celosia.compiler.lowering.again import again
 from celosia.compiler.memory import plan_arena
 from celosia.compiler.pipeline import canonical, prepared
 from celosia.compiler.residency import plan_on_chip
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions, select_instructions
 from celosia.compiler.spmd import partition
 from celosia.frontend import import_stablehlo
 from celosia.model.decode import decode_checked
@@ -51,7 +51,7 @@ def test_a_dense_layer_and_an_instruction_of_it():
     placed = plan_on_chip(CONFIG, lowered.works, fixed)
     plan_arena(lowered.works, fixed, MOST_MEMORY)
     [work] = lowered.works
-    code = select(CONFIG, work, SelectionOptions())
+    code = select_instructions(CONFIG, work, SelectionOptions())
     [term] = code.steps  # bias and relu
     [blocks] = emitted(CONFIG, lowered.works, placed)
     run, *_ = blocks.runs

@@ -9,7 +9,7 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.fold import Turn
 from celosia.compiler.emit.frame import Frame, Setting
-from celosia.compiler.emit.instructions import compute, copy, in_place, lane_rows, put
+from celosia.compiler.emit.instructions import compute, copy_panels, in_place, lane_rows, put
 from celosia.compiler.emit.joins import Accumulator
 from celosia.compiler.emit.plan import Plan, plan
 from celosia.compiler.emit.script import script
@@ -204,8 +204,8 @@ class Body:
             parts = frame.homes(access, read.extent)
             rows, panels = frame.shape(read.extent)
             return [op for at, home in parts
-                    for op in copy(ref.at(at, 0), home, rows // len(parts), panels,
-                                   setting.cluster.source)]
+                    for op in copy_panels(ref.at(at, 0), home, rows // len(parts), panels,
+                                          setting.cluster.source)]
         return frame.transfers(nodes.load, access, read.extent, ref.row, 1, ref.strides[1])
 
     def block(self, at: int, rows: tuple[int, int], panels: tuple[int, int],

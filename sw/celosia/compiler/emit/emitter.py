@@ -36,7 +36,7 @@ from celosia.compiler.lowered import (
     While,
     Work,
 )
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions, select_instructions
 from celosia.compiler.selection.bounded import Bounded
 
 __all__ = ["Emitter"]
@@ -114,7 +114,7 @@ class Emitter:
         """Return the operations of work without control flow."""
         config = self.config
         if isinstance(work, Cluster):
-            code = select(config, work, self.selection, self.bounded)
+            code = select_instructions(config, work, self.selection, self.bounded)
             self.note(work, len(code.steps))
             emit = emit_map if work.product is None else emit_product
             return emit(config, work, code, region)

@@ -19,7 +19,7 @@ import numpy as np
 from celosia.compiler.codegen.blocks import MIN_TURNS, Block, BlockRun
 from celosia.compiler.verify import enabled, refuse
 
-__all__ = ["Turn", "fold"]
+__all__ = ["Turn", "fold_loops"]
 
 #: Blocks of a period at most: all of them are written out.
 _MOST = 16
@@ -86,8 +86,8 @@ def _next(places: list[int], at: int, none: int) -> int:
     return places[i] if i < len(places) else none
 
 
-def fold(turns: Sequence[Turn], make: Callable[[int], Block], loops: Sequence[int] = (),
-         places: int = 1) -> list[BlockRun]:
+def fold_loops(turns: Sequence[Turn], make: Callable[[int], Block], loops: Sequence[int] = (),
+               places: int = 1) -> list[BlockRun]:
     """Return the blocks of a nest of loops, one after another.
 
     Parameters

@@ -23,7 +23,7 @@ from celosia.compiler.layout import Layout, has_one_stride
 from celosia.compiler.lowered import Access, Cluster, External, OnChip, rows_of
 from celosia.compiler.views import merged
 
-__all__ = ["Frame", "Setting", "in_memory", "on_chip"]
+__all__ = ["Frame", "Setting", "in_memory", "rows_on_chip"]
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def in_memory(access: Access, extent: Extent, first: int, count: int, lane: int)
     return box.moved(lane) if lane and Extent.LANES in extent else box
 
 
-def on_chip(setting: Setting, access: Access, extent: Extent, first: int, count: int,
-            panel: int) -> list[tuple[int, Ref]]:
+def rows_on_chip(setting: Setting, access: Access, extent: Extent, first: int, count: int,
+                 panel: int) -> list[tuple[int, Ref]]:
     """Return where an access to a tensor on chip lies.
 
     Parameters
@@ -176,7 +176,7 @@ class Frame:
 
     def homes(self, access: Access, extent: Extent) -> list[tuple[int, Ref]]:
         """Return the rows of a tensor on chip: from which row of the block on they lie where."""
-        return on_chip(self.setting, access, extent, self.first, self.count, self.panel)
+        return rows_on_chip(self.setting, access, extent, self.first, self.count, self.panel)
 
     def transfers(self, make: Callable[..., CodeOp], access: Access, extent: Extent, row: int,
                   row_step: int, group_step: int) -> list[CodeOp]:

@@ -13,7 +13,7 @@ from celosia.compiler.emit.walks import Immediate, OperandSource, Ref, issue, st
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import External
 
-__all__ = ["JOINS", "compute", "copy", "in_place", "lane_rows", "put", "sliced"]
+__all__ = ["JOINS", "compute", "copy_panels", "in_place", "lane_rows", "put", "sliced"]
 
 #: Rows from which on it is worth to cut: the next instruction can begin while the other part runs.
 _PART = 64
@@ -175,7 +175,7 @@ def compute(frame: Frame, step: Term, temporaries: Sequence[int],
     return _each(frame, step, dst, *frame.shape(step.extent))
 
 
-def copy(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[CodeOp]:
+def copy_panels(dst: Ref, ref: Ref, rows: int, panels: int, source: str) -> list[CodeOp]:
     """Return moves of rows and panels, in parts that the next instruction need not wait for."""
     if panels < 1:
         return []
@@ -202,7 +202,7 @@ def put(frame: Frame, step: Term, mask: int | None) -> list[CodeOp]:
     clears = (setting.ragged and setting.lanes > 1 and parts[0][1].kind != Dst.ACC
               and Extent.LANES in extent and frame.panel + panels == setting.panels)
     for at, home in parts:
-        out += copy(home, ref.at(at, 0), rows // len(parts), panels - clears, source)
+        out += copy_panels(home, ref.at(at, 0), rows // len(parts), panels - clears, source)
         if clears:
             assert mask is not None
             out.append(issue(VectorOp.AND, home.at(0, panels - 1),

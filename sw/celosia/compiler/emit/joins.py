@@ -9,7 +9,7 @@ from celosia.arch.isa import Mem
 from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import CodeOp
-from celosia.compiler.emit.frame import Frame, Setting, in_memory, on_chip
+from celosia.compiler.emit.frame import Frame, Setting, in_memory, rows_on_chip
 from celosia.compiler.emit.instructions import JOINS, sliced
 from celosia.compiler.emit.walks import Immediate, Ref, issue
 from celosia.compiler.kernels.terms import Extent, Term
@@ -125,6 +125,6 @@ class Accumulator:
             return in_memory(access, write.extent, first, groups, lane).transfers(
                 nodes.store, Mem.ACC, made.row, made.strides[0], cols, made.strides[1], config.dim,
                 source)
-        parts = on_chip(setting, access, write.extent, first, groups, panel)
+        parts = rows_on_chip(setting, access, write.extent, first, groups, panel)
         return [issue(VectorOp.MOV, home, [made.at(at, 0)], (groups // len(parts), panels),
                       source=source) for at, home in parts]

@@ -11,7 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, BlockRun, Emitted
 from celosia.compiler.emit.body import Body
-from celosia.compiler.emit.fold import fold
+from celosia.compiler.emit.fold import fold_loops
 from celosia.compiler.emit.merge import flatten, merge_rows, some_lanes
 from celosia.compiler.emit.pieces import cut, loops_of, most_rows
 from celosia.compiler.errors import WorkTooLarge
@@ -127,9 +127,10 @@ def _emit(config: TpuConfig, cluster: Cluster, code: Code, region: Region) -> Em
     start += body.once_rows()
     turns = [(rows, (first, min(width, total - first))) for rows in ranges
              for first in range(0, total, width)]
-    out.runs = fold([body.turn(start + i % places * area, *turn) for i, turn in enumerate(turns)],
-                    lambda i: Block([*body.block(start + i % places * area, *turns[i])]),
-                    [ceil_div(total, width), *loops_of(cluster.space[:-1], len(ranges))], places)
+    out.runs = fold_loops(
+        [body.turn(start + i % places * area, *turn) for i, turn in enumerate(turns)],
+        lambda i: Block([*body.block(start + i % places * area, *turns[i])]),
+        [ceil_div(total, width), *loops_of(cluster.space[:-1], len(ranges))], places)
     out.after = body.end()
     return out
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, BlockRun
-from celosia.compiler.emit.fold import Turn, fold
+from celosia.compiler.emit.fold import Turn, fold_loops
 
 __all__ = ["Piece", "cut", "even", "fold_groups", "grids", "grouped", "loops_of", "most_rows",
            "offset"]
@@ -131,9 +131,9 @@ def fold_groups(sizes: Sequence[int], steps: Sequence[int], most: int,
     for lengths, pieces in grids(sizes, steps):
         groups = [(group, place % places)
                   for place, group in enumerate(grouped(pieces, most), number)]
-        runs += fold([_turn(*each) for each in groups],
-                     lambda i, groups=groups: make(*groups[i]), loops_of(lengths, len(groups)),
-                     places)
+        runs += fold_loops([_turn(*each) for each in groups],
+                           lambda i, groups=groups: make(*groups[i]),
+                           loops_of(lengths, len(groups)), places)
         number += len(groups)
     return runs
 

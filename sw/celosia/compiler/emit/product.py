@@ -14,10 +14,10 @@ from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.acts import Area, Patch
 from celosia.compiler.emit.body import Body
-from celosia.compiler.emit.fold import Turn, fold
+from celosia.compiler.emit.fold import Turn, fold_loops
 from celosia.compiler.emit.operands import operands
 from celosia.compiler.emit.pieces import loops_of
-from celosia.compiler.emit.tiling import choose, cuts
+from celosia.compiler.emit.tiling import choose_tiling, cuts
 from celosia.compiler.emit.weights import WeightBlock
 from celosia.compiler.lowered import Access, Cluster, Code, Dot, Region
 
@@ -102,7 +102,7 @@ class _Emitter:
         self.config, self.cluster = config, cluster
         self.body = Body(config, cluster, code)
         forms = operands(config, cluster)
-        self.given, self.plan = choose(config, cluster, code, region, forms, self.body)
+        self.given, self.plan = choose_tiling(config, cluster, code, region, forms, self.body)
         plan, given = self.plan, self.given
         self.groups = cuts(given.weights.panels, plan.panels)
         #: Whether matmuls of D rows take no less time than to issue them.
@@ -183,8 +183,8 @@ class _Emitter:
         before, parts = self.body.begin(self.once), self.parts()
         boxes = loops_of(self.cluster.space[:-1], len(self.plan.boxes))
         loops = [len(self.groups), *boxes] if self.plan.rows_outer else [*boxes, len(self.groups)]
-        runs = fold([self.turn(part) for part in parts], lambda i: self.block(parts[i]),
-                    [len(self.chunks), *loops], 2)
+        runs = fold_loops([self.turn(part) for part in parts], lambda i: self.block(parts[i]),
+                          [len(self.chunks), *loops], 2)
         return Emitted(before, runs, self.body.end())
 
     def block(self, part: _Part) -> Block:

@@ -20,7 +20,7 @@ from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.boxes import Box
-from celosia.compiler.emit.fold import Turn, fold
+from celosia.compiler.emit.fold import Turn, fold_loops
 from celosia.compiler.emit.pieces import even
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Access, GatherRows, Region, ScatterRows
@@ -291,7 +291,7 @@ def emit_gather(config: TpuConfig, gather: GatherRows, region: Region) -> Emitte
                 number += new
                 places.append(_Place(at, plan.others[len(places) // len(parts) % 2], part, column,
                                      columns, first, new, part == parts[-1], part > 0))
-    return Emitted(plan.before(), fold(
+    return Emitted(plan.before(), fold_loops(
         [plan.turn_at(i, place) for i, place in enumerate(places)],
         lambda i: _gathered(plan, i, places[i]),
         [len(parts) if plan.parted else len(turns), ceil_div(width, plan.wide * dim)], 2))
@@ -347,7 +347,7 @@ def emit_scatter(config: TpuConfig, scatter: ScatterRows, region: Region) -> Emi
             for first in range(0, count, plan.turn):
                 places.append(_Place(at, plan.others[len(places) % 2], part, column, columns, first,
                                      first == 0, first + plan.turn >= count))
-    return Emitted(plan.before(), fold(
+    return Emitted(plan.before(), fold_loops(
         [plan.turn_at(i, place) for i, place in enumerate(places)],
         lambda i: _scattered(plan, i, places[i]),
         [ceil_div(count, plan.turn), ceil_div(height, plan.part)], 2))

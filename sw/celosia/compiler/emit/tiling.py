@@ -18,7 +18,7 @@ from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Code, Dot, External, Region
 
-__all__ = ["Tiling", "choose", "cuts"]
+__all__ = ["Tiling", "choose_tiling", "cuts"]
 
 #: Cycles that a loop of short matmuls costs beside its work.
 LOOP = 20
@@ -343,8 +343,8 @@ class _Search:
             + TRAFFIC * (with_acts * act_load + with_weights * weight_load))
 
 
-def choose(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
-           given: Sequence[Operands], body: Body) -> tuple[Operands, Tiling]:
+def choose_tiling(config: TpuConfig, cluster: Cluster, code: Code, region: Region,
+                  given: Sequence[Operands], body: Body) -> tuple[Operands, Tiling]:
     """Return the tiling of least estimated cycles, and the form of the operands that it is for.
 
     Raises

@@ -19,7 +19,7 @@ from celosia.graph.interpreter.run import evaluate
 from celosia.graph.operations.collective import COLLECTIVES
 from celosia.graph.types import Array
 
-__all__ = ["MOST_ELEMENTS", "fold", "merge"]
+__all__ = ["MOST_ELEMENTS", "fold_constants", "merge"]
 
 #: A constant costs memory and a transfer, an iota or a broadcast nothing.
 MOST_ELEMENTS = 4096
@@ -28,7 +28,7 @@ _KEPT = having(Trait.CONTROL) | {"parameter", "barrier"}
 _FREE = frozenset({"iota", "broadcast"})
 
 
-def fold(node: Node) -> tuple[Value, ...] | None:
+def fold_constants(node: Node) -> tuple[Value, ...] | None:
     """Return the results of a node if they are constants."""
     b = Builder(node.source)
     if (node.op in _KEPT | COLLECTIVES or node.types[0].dtype.is_complex

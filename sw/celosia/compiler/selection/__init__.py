@@ -33,6 +33,6 @@ before anything else, so rows of softmax that are masked as a whole are uniform.
 x) is a maximum. Zeros may have the other sign.
 """
 
-from celosia.compiler.selection.select import SelectionOptions, select
+from celosia.compiler.selection.select import SelectionOptions, select_instructions
 
-__all__ = ["SelectionOptions", "select"]
+__all__ = ["SelectionOptions", "select_instructions"]

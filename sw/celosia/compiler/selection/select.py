@@ -21,7 +21,7 @@ from celosia.compiler.verify import enabled
 from celosia.compiler.verify.code import check_code
 from celosia.graph import Value
 
-__all__ = ["SelectionOptions", "select"]
+__all__ = ["SelectionOptions", "select_instructions"]
 
 #: Rules run over all terms again until nothing changes, or so often.
 _ROUNDS = 30
@@ -45,8 +45,9 @@ class SelectionOptions:
     merge: bool = True
 
 
-def select(config: TpuConfig, cluster: Cluster, options: SelectionOptions | None = None,
-           bounded: Bounded | None = None) -> Code:
+def select_instructions(config: TpuConfig, cluster: Cluster,
+                        options: SelectionOptions | None = None,
+                        bounded: Bounded | None = None) -> Code:
     """Return the vector instructions of a cluster.
 
     ``bounded`` knows the graph of the cluster; without it nothing is known of who uses a value.

@@ -14,7 +14,7 @@ from celosia.compiler.codegen.blocks import Block, Choose, Emitted, ReadScalar, 
 from celosia.compiler.codegen.nodes import CodeOp, Loop
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
-from celosia.compiler.emit.fold import Turn, fold
+from celosia.compiler.emit.fold import Turn, fold_loops
 from celosia.program import Buffer, Program
 
 CHIP = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=512, acc_rows=512, bus_bytes=16,
@@ -78,9 +78,9 @@ def run(code, setup=None):
 
 def runs(blocks, places=1):
     """Blocks of one loop, written out, as runs; so many places take turns."""
-    return fold([Turn(tuple(tuple(op.shape for op in stage) for stage in block.stages),
-                      tuple(value for op in block.operations for value in op.varying))
-                 for block in blocks], blocks.__getitem__, places=places)
+    return fold_loops([Turn(tuple(tuple(op.shape for op in stage) for stage in block.stages),
+                            tuple(value for op in block.operations for value in op.varying))
+                       for block in blocks], blocks.__getitem__, places=places)
 
 
 def map_work(rng, count, first=0):

@@ -6,7 +6,7 @@ import pytest
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.blocks import Block
-from celosia.compiler.emit.fold import Turn, fold
+from celosia.compiler.emit.fold import Turn, fold_loops
 from celosia.compiler.errors import IllFormed
 
 
@@ -22,8 +22,8 @@ def folded(turns, loops=(), places=1):
     """Runs of blocks that load to and store from (row, address, columns)."""
     blocks = [Block([[load(row, addr, cols)], [store(row, addr + 64)]])
               for row, addr, cols in turns]
-    runs = fold([Turn(cols, (row, addr)) for row, addr, cols in turns], blocks.__getitem__, loops,
-                places)
+    runs = fold_loops([Turn(cols, (row, addr)) for row, addr, cols in turns], blocks.__getitem__,
+                      loops, places)
     assert [run.block(i) for run in runs for i in range(run.count)] == blocks
     return [(len(run.period), run.count) for run in runs]
 
@@ -85,7 +85,7 @@ def test_one_period_is_made_and_one_more(monkeypatch):
         made.append(i)
         return Block([[load(i % 2, 64 * i)]])
 
-    [run] = fold([Turn((), (i % 2, i)) for i in range(1000)], make, places=2)
+    [run] = fold_loops([Turn((), (i % 2, i)) for i in range(1000)], make, places=2)
     assert made == [0, 1, 2, 3]
     assert run.count == 1000
     assert run.steps == [[[(0, 128)]], [[(0, 128)]]]
@@ -98,4 +98,4 @@ def test_a_turn_must_say_all_that_its_block_depends_on():
     with pytest.raises(IllFormed, match=r"^a run of blocks is not well formed:\n"
                                         r"  block 7 of 9 must have load of w at \(0, 449\), not "
                                         r"load at \(0, 448\)$"):
-        fold([Turn((), (i,)) for i in range(9)], make)
+        fold_loops([Turn((), (i,)) for i in range(9)], make)

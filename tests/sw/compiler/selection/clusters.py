@@ -7,7 +7,7 @@ from celosia.arch.config import preset
 from celosia.compiler import canonical
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Cluster, External, Read, Tensor, Write, storage
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions, select_instructions
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.uses import Uses
 from celosia.compiler.views import View
@@ -52,7 +52,8 @@ def full_steps(code):
 def run(graph, inputs, space, kept=None, options=None, dim=16, bounded=None):
     """Return (code, what it writes, what the graph means)."""
     graph = canonical(graph)
-    code = select(CORE, cluster_of(graph, space, kept), options, bounded or Bounded(Uses(graph)))
+    code = select_instructions(CORE, cluster_of(graph, space, kept), options,
+                               bounded or Bounded(Uses(graph)))
     found = evaluate(code, space, dict(zip(graph.params, inputs, strict=True)), dim, kept)
     got = [from_words(found[value], value.dtype).reshape(value.shape) for value in graph.outputs]
     with np.errstate(all="ignore"):

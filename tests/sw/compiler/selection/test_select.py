@@ -14,7 +14,7 @@ from celosia.compiler import canonical
 from celosia.compiler.errors import CompileError
 from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Cluster, Write
-from celosia.compiler.selection import SelectionOptions, select
+from celosia.compiler.selection import SelectionOptions, select_instructions
 from celosia.graph import DType, Graph, TensorType, op, parameter, splat
 
 SPACE = (6, 40)
@@ -27,13 +27,13 @@ def test_floats_need_a_chip_with_them():
     with pytest.raises(CompileError, match=re.escape(
             "unknown source: add must be of integers on edge, a chip without bf16; it takes "
             "fadd")):
-        select(preset("edge"), cluster_of(graph, SPACE))
+        select_instructions(preset("edge"), cluster_of(graph, SPACE))
 
 
 def test_integers_need_no_floats():
     x = parameter(TensorType(DType.I32, SPACE), "x")
     y = op("maximum", op("add", x, x), splat(0, x.type))
-    code = select(preset("edge"), cluster_of(canonical(Graph("g", [x], [y])), SPACE))
+    code = select_instructions(preset("edge"), cluster_of(canonical(Graph("g", [x], [y])), SPACE))
     assert len(code.steps) == 1
 
 
@@ -42,20 +42,20 @@ def test_what_is_joined_over_rows_cannot_be_used():
     total = op("reduce", x, splat(0.0, TensorType(DType.F32)), dims=[0], reducer="add")
     y = op("add", x, op("broadcast", total, shape=SPACE, dims=[1]))
     with pytest.raises(CompileError, match="must not use what its cluster joins over rows"):
-        select(CORE, cluster_of(Graph("g", [x], [y]), SPACE))
+        select_instructions(CORE, cluster_of(Graph("g", [x], [y]), SPACE))
 
 
 def test_the_result_of_a_product_is_written_from_where_it_is():
     x = parameter(FULL, "x")
     cluster = Cluster(SPACE, 1, None, x, (), (), (Write(x, Extent.FULL, access(x)),))
-    code = select(CORE, cluster)
+    code = select_instructions(CORE, cluster)
     assert not code.steps
     assert code.outputs[x] is code.inputs[x]
 
 
 def test_what_is_read_is_copied_where_it_is_written():
     x = parameter(FULL, "x")
-    code = select(CORE, cluster_of(Graph("g", [x], [x]), SPACE))
+    code = select_instructions(CORE, cluster_of(Graph("g", [x], [x]), SPACE))
     assert len(code.steps) == 1
 
 
@@ -72,7 +72,7 @@ def test_a_column_and_a_row_of_the_same_size_are_told_apart():
         replace(read, extent=extent) for read, extent in zip(cluster.reads, extents, strict=True)))
     rng = np.random.default_rng(0)
     arrays = {value: rng.normal(size=value.shape).astype(np.float32) for value in graph.params}
-    found = evaluate(select(CORE, cluster, EXACT), space, arrays)[y].view(np.float32)
+    found = evaluate(select_instructions(CORE, cluster, EXACT), space, arrays)[y].view(np.float32)
     np.testing.assert_array_equal(
         found, arrays[x] + arrays[column][:, np.newaxis] - arrays[row])
 
@@ -90,8 +90,8 @@ def test_every_bf16_operation_rounds():
     x, y = (parameter(TensorType(DType.BF16, SPACE), "x") for _ in range(2))
     graph = canonical(Graph("g", [x, y], [op("multiply", op("add", x, y), x)]))
     cluster = cluster_of(graph, SPACE)
-    assert len(select(CORE, cluster).steps) == 6
-    assert len(select(CORE, cluster, FAST).steps) == 5
+    assert len(select_instructions(CORE, cluster).steps) == 6
+    assert len(select_instructions(CORE, cluster, FAST).steps) == 5
 
 
 def test_steps_read_two_streams():
