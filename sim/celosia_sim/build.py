@@ -13,8 +13,9 @@ from pathlib import Path
 
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.storage import builds, compiler, run_tool
+from celosia.storage.compilers import cpu_identity
 from celosia_sim.loops.localise import localise
-from celosia_sim.toolchain import cpu_identity, verilator
+from celosia_sim.toolchain import verilator
 
 __all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build_library",
            "compile_all", "runtime_objects", "tool_identity", "verilate"]

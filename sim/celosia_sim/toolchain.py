@@ -1,21 +1,19 @@
-"""Verilator, which turns Verilog into C++, and the processor that this is compiled for.
+"""Verilator, which turns Verilog into C++.
 
 It comes from the Python package index, as `celosia.storage.compiler` does; no make, no perl and
 no system package is needed.
 """
 
 import functools
-import hashlib
 import importlib.metadata
 import os
-import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.storage import ToolchainError, package_folder
 
-__all__ = ["Verilator", "cpu_identity", "verilator"]
+__all__ = ["Verilator", "verilator"]
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,3 @@ def verilator() -> Verilator:
     match = re.search(r'VERILATOR_VERSION "([^"]+)"', header)
     version = importlib.metadata.version("verilator") + (f" ({match[1]})" if match else "")
     return Verilator(root, version)
-
-
-@functools.cache
-def cpu_identity() -> str:
-    """Text that is equal on two processors only if code tuned for one runs on the other."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return f"{platform.machine()} {platform.processor()}"
-    lines = [line for line in text.split("\n\n")[0].splitlines()
-             if line.startswith(("model name", "flags", "Features", "CPU part"))]
-    return platform.machine() + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

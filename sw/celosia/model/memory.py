@@ -119,6 +119,13 @@ class Memory:
             return None
         return np.ndarray((rows, length), np.uint8, page, offset, (pitch, 1))
 
+    def together(self, addr: int, rows: int, length: int, pitch: int) -> int:
+        """Return how many of the first pieces :meth:`view` gives at once."""
+        room = _PAGE - (addr & _PAGE - 1) - length
+        if room < 0:
+            return 0
+        return min(rows, room // pitch + 1) if pitch else rows
+
     def _piece(self, addr: int, length: int) -> tuple[ByteArray, int, int]:
         """Page and offset of ``addr``, and how many of ``length`` bytes the page holds."""
         number, offset = addr >> _PAGE_BITS, addr & _PAGE - 1

@@ -6,17 +6,15 @@ Why there is C at all, and why it is compiled by the one who uses it: docs/frame
 from __future__ import annotations
 
 import ctypes
-import os
-import platform
-import shutil
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from celosia.storage import builds, compiler, run_tool
+from celosia.storage import builds
 from celosia.storage.cachefolder import cache_folder
+from celosia.storage.libraries import compile_library, key
 
 __all__ = ["FLAGS", "SOURCE", "STAYS", "Native", "build", "keep", "load", "native"]
 
@@ -24,8 +22,6 @@ __all__ = ["FLAGS", "SOURCE", "STAYS", "Native", "build", "keep", "load", "nativ
 SOURCE = Path(__file__).with_suffix(".c")
 #: Of every compiler.
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden")
-#: What is not defined is in Python, which Linux takes for granted.
-_LINK = ("-shared", *(("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ()))
 _NAME = "native.so"
 #: In an object's cell: nothing destroys it.
 STAYS = (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1
@@ -115,14 +111,7 @@ class Native:
 
 def _compile(folder: Path) -> None:
     """Compile the library into a folder."""
-    chosen = compiler("C")
-    work = folder / "work"
-    work.mkdir()
-    # Not in the user's folder, which need not be there; nothing in it is of use again.
-    zig = {f"ZIG_{which}_CACHE_DIR": str(work) for which in ("GLOBAL", "LOCAL")}
-    run_tool("cc", [*chosen.command, *chosen.portable, *FLAGS, *_LINK, SOURCE, "-o",
-                    folder / _NAME], work / "cc.log", cwd=work, env={**os.environ, **zig})
-    shutil.rmtree(work)
+    compile_library(SOURCE, FLAGS, folder)
 
 
 def build() -> Path:
@@ -135,12 +124,7 @@ def build() -> Path:
     OSError
         If the folder cannot be used.
     """
-    chosen = compiler("C")
-    key = builds.digest({
-        "source": SOURCE.read_text(), "compiler": chosen.version, "command": chosen.command[1:],
-        "flags": (*chosen.portable, *FLAGS, *_LINK),
-        "machine": f"{sys.platform} {platform.machine()}"})
-    return builds.entry("pjrt", key, _compile) / _NAME
+    return builds.entry("pjrt", key(SOURCE, FLAGS), _compile) / _NAME
 
 
 def load() -> Native:

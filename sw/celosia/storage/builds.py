@@ -25,7 +25,7 @@ def _intact(folder: Path) -> bool:
         return False
 
 
-def entry(kind: str, key: str, make: Callable[[Path], None]) -> Path:
+def entry(kind: str, key: str, make: Callable[[Path], object]) -> Path:
     """Return the folder of an entry, making it where it is missing or damaged.
 
     It stays as long as this process does; see `celosia.storage.cachefolder`.
@@ -47,7 +47,7 @@ def entry(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _make(folder: Path, make: Callable[[Path], None]) -> int:
+def _make(folder: Path, make: Callable[[Path], object]) -> int:
     """Make an entry, unless another process has done it by now; return its bytes."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = folder.with_name(f"{folder.name}.tmp")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -17,7 +19,7 @@ from pathlib import Path
 
 from celosia.storage.cachefolder import cache_folder
 
-__all__ = ["Compiler", "ToolchainError", "compiler", "package_folder", "run_tool"]
+__all__ = ["Compiler", "ToolchainError", "compiler", "cpu_identity", "package_folder", "run_tool"]
 
 
 class ToolchainError(RuntimeError):
@@ -115,6 +117,18 @@ def _system(command: tuple[str, ...], language: str) -> Compiler:
     zig = "zig" in Path(command[0]).name
     return Compiler(command, " ".join(command) + " " + result.stdout.strip(),
                     _ZIG if zig else ("-march=native",), _ZIG_PORTABLE if zig else ())
+
+
+@functools.cache
+def cpu_identity() -> str:
+    """Text that is equal on two processors only if code tuned for one runs on the other."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    lines = [line for line in text.split("\n\n")[0].splitlines()
+             if line.startswith(("model name", "flags", "Features", "CPU part"))]
+    return platform.machine() + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def run_tool(name: str, command: Sequence[str | Path], log: Path, *,

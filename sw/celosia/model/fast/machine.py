@@ -19,7 +19,7 @@ from celosia.arch.vector import INDEXED_OPS
 from celosia.model.checks import Stop
 from celosia.model.decode import Decoded, decode_checked
 from celosia.model.fast.recordings import MOST_STEPS, Recording, Recordings
-from celosia.model.fast.steps import BadIndex, Steps
+from celosia.model.fast.steps import BadIndex, steps
 from celosia.model.machine import PlainMachine, Run
 from celosia.model.memory import Memory
 from celosia.model.state import ModelResult
@@ -29,7 +29,7 @@ from celosia.storage.uncollected import uncollected
 __all__ = ["Machine"]
 
 #: Steps that may wait to be done.
-_WAITING = 4096
+_WAITING = 512
 
 
 class Machine(PlainMachine):
@@ -67,7 +67,7 @@ class _Run(Run):
                  windows: Sequence[tuple[int, int]], watchdog: int, code: bytes):
         super().__init__(machine, program, length, windows, watchdog)
         self._code = code
-        self._steps = Steps(machine)
+        self._steps = steps(machine)
         self._done = 0  # steps
         self.repeatable = True
 
@@ -99,19 +99,19 @@ class _Run(Run):
         return super().read(row, lane)
 
     def execute(self, command: Command) -> int | None:
-        steps = self._steps
+        made = self._steps
         if isinstance(command, Vector) and command.op in INDEXED_OPS:
-            steps.add(command, super().result(Stop(Fault.INDEX_RANGE)))
+            made.add(command, super().result(Stop(Fault.INDEX_RANGE)))
             try:
                 self._catch_up()
             except BadIndex as bad:
                 return bad.result.addr
             return None
-        steps.add(command)
+        made.add(command)
         if isinstance(command, Store) and self._is_code(command):
             self._catch_up()
             self.repeatable, self._code = False, b""
-        elif self.machine.observer is not None or len(steps.made) - self._done >= _WAITING:
+        elif self.machine.observer is not None or len(made.made) - self._done >= _WAITING:
             self._catch_up()
         return None
 
@@ -122,12 +122,12 @@ class _Run(Run):
     def _catch_up(self) -> None:
         """Do what waits."""
         self._steps.close()
-        steps, done = self._steps.made, self._done
-        self._done = len(steps)
+        made, done = self._steps.made, self._done
+        self._done = len(made)
         with np.errstate(all="ignore"):
-            for step in steps[done:]:
+            for step in made[done:]:
                 step()
-        if not self.repeatable or len(steps) > MOST_STEPS:
+        if not self.repeatable or self._steps.size > MOST_STEPS:
             self.repeatable = False
-            steps.clear()
+            made.clear()
             self._done = 0

@@ -19,7 +19,7 @@ from celosia.model.state import ModelResult
 __all__ = ["MOST_STEPS", "Recording", "Recordings"]
 
 #: Steps of a run that are kept at most.
-MOST_STEPS = 200_000
+MOST_STEPS = 400_000
 _MOST_RUNS = 8
 #: Steps from one call of ``progress`` to the next.
 _PACE = 64

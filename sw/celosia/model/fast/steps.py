@@ -1,28 +1,31 @@
 """Commands made into functions that do what they do, prepared once and called again and again.
 
+By a library of C where there is one, else by NumPy; the bits are the same.
+
 What :class:`celosia.model.machine.Run` finds out for each command, its step has found out before:
 rows, operations, and which matmuls can be computed together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.arch.commands import Command, Dma, Matmul, Touch, Vector
+from celosia.arch.commands import Command, Dma, Load, Matmul, Store, Touch, Vector
 from celosia.arch.isa import Mem
 from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS
-from celosia.model.fast import dma, vpu
+from celosia.model.fast import dma, native, vpu
 from celosia.model.fast.batches import Batch, Job
 from celosia.model.fast.mxu import FastMxu, repeats
 from celosia.model.state import ModelResult, State
 
-__all__ = ["BadIndex", "Steps"]
+__all__ = ["BadIndex", "NativeSteps", "Steps", "steps"]
 
 #: Words of the sums of a batch: they and their products fit a second-level cache.
 _BLOCK = 1 << 16
@@ -66,22 +69,18 @@ class Steps:
         self._targets: set[int] = set()
         self._shape: tuple = ()
 
+    @property
+    def size(self) -> int:
+        """How much has been made."""
+        return len(self.made)
+
     def add(self, command: Command, beyond: ModelResult | None = None) -> None:
         """Add a command; how the run ends at it if it is a gather or scatter with a bad index."""
         if isinstance(command, Matmul):
             self._matmul(command)
             return
         self._settle(command)
-        state = self._state
-        if isinstance(command, Dma):
-            chip = state.ub if command.mem == Mem.UB else state.acc
-            step = dma.prepare(command, state.memory, chip)
-        elif command.op in INDEXED_OPS:
-            assert beyond is not None
-            step = partial(_indexed, vpu.prepare(command, state.ub, state.acc), beyond)
-        else:
-            step = vpu.prepare(command, state.ub, state.acc)
-        self.made.append(step)
+        self.made.append(_prepared(command, self._state, beyond))
 
     def close(self) -> None:
         """Make steps of all commands so far."""
@@ -143,6 +142,71 @@ class Steps:
         if space == Mem.ACC:
             return bool(self._written[first:last + 1].any())
         return space == Mem.UB and written and bool(self._read[first:last + 1].any())
+
+
+class NativeSteps:
+    """What `Steps` are, of runs of commands that a library does.
+
+    Parameters
+    ----------
+    state
+        The memories on which they work.
+    library
+        As of :func:`celosia.model.fast.native.load`.
+    """
+
+    def __init__(self, state: State, library: ctypes.CDLL):
+        self._state, self._records = state, native.Records(state, library)
+        self.made: list[Callable[[], object]] = []
+        self.size = 0
+
+    def add(self, command: Command, beyond: ModelResult | None = None) -> None:
+        """Add a command; see `Steps.add`."""
+        self.size += 1
+        if self._records.full:
+            self.close()
+        parts = self._parts(command) if isinstance(command, Load | Store) else (command,)
+        for part in parts:
+            if not self._records.add(part):
+                assert not isinstance(part, Matmul)
+                self.close()
+                self.made.append(_prepared(part, self._state, beyond))
+
+    def _parts(self, command: Load | Store) -> Iterator[Load | Store]:
+        """Cut a transfer into those that a view of external memory has, and rows that none has."""
+        memory, made, size = self._state.memory, type(command), command.row_bytes
+        row, addr, rows = command.row, command.addr, command.rows
+        while rows:
+            count = memory.together(addr, rows, size, command.pitch) or 1
+            yield command if count == command.rows else made(
+                command.mem, command.fmt, row, addr, count, command.cols, command.pitch,
+                command.row_step, command.group_step)
+            row, addr = row + count * command.row_step, addr + count * command.pitch
+            rows -= count
+
+    def close(self) -> None:
+        """Make steps of all commands so far."""
+        step = self._records.take()
+        if step is not None:
+            self.made.append(step)
+
+
+def steps(state: State) -> Steps | NativeSteps:
+    """Return steps by the library, where it is to be had, else by NumPy."""
+    library = native.load()
+    return Steps(state) if library is None else NativeSteps(state, library)
+
+
+def _prepared(command: Dma | Vector, state: State,
+              beyond: ModelResult | None) -> Callable[[], object]:
+    """Return what does a command."""
+    if isinstance(command, Dma):
+        return dma.prepare(command, state.memory, state.ub if command.mem == Mem.UB else state.acc)
+    step = vpu.prepare(command, state.ub, state.acc)
+    if command.op not in INDEXED_OPS:
+        return step
+    assert beyond is not None
+    return partial(_indexed, step, beyond)
 
 
 def _indexed(step: Callable[[], object], beyond: ModelResult) -> None:

@@ -1,7 +1,8 @@
-"""Prepared commands do to the memories what commands do one after another."""
+"""Prepared commands do to the memories what commands do one after another, by NumPy and by C."""
 
 import dataclasses
-from collections.abc import Sequence
+import platform
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -26,16 +27,30 @@ from celosia.arch.vector import (
     operand_names,
 )
 from celosia.model import Machine
-from celosia.model.fast.steps import Steps
+from celosia.model.fast import native
+from celosia.model.fast.steps import NativeSteps, Steps
 from celosia.model.machine import Run
+from celosia.model.state import State
 
 CHIP = dataclasses.replace(PRESETS["core"], dim=4, lanes=0, ub_rows=256,
                            acc_rows=128)
 ODD = np.array([0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x7F7FFFFF,
                 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0x1F800000], np.uint32)
+Made = Steps | NativeSteps
 OPS = [op for op in VectorOp if op not in INDEXED_OPS]
 SRCS = [src for src in Src if src != Src.NONE]
 _ADDR, _BYTES = 0x3FF000, 0x2000  # across a page of the memory
+
+
+def in_c(on: State) -> NativeSteps:
+    library = native.load()
+    assert library is not None
+    return NativeSteps(on, library)
+
+
+@pytest.fixture(params=[Steps, in_c] if platform.machine() == "x86_64" else [Steps])
+def kind(request) -> Callable[[State], Made]:
+    return request.param
 
 
 def floats(rng: np.random.Generator, rows: int, spread: int, odd: float) -> np.ndarray:
@@ -140,15 +155,16 @@ def plainly(on: Machine, commands: list[Command]) -> None:
         run.execute(command)
 
 
-def take(steps: Steps) -> None:
+def take(steps: Made) -> None:
     with np.errstate(all="ignore"):
         for step in steps.made:
             step()
 
 
-def prepared(on: Machine, commands: Sequence[Command], together: int = 1 << 30) -> Steps:
+def prepared(kind: Callable[[State], Made], on: Machine, commands: Sequence[Command],
+             together: int = 1 << 30) -> Made:
     """Prepare commands; what waits is closed behind every so many of them."""
-    steps = Steps(on)
+    steps = kind(on)
     for number, command in enumerate(commands, 1):
         steps.add(command)
         if number % together == 0:
@@ -157,9 +173,10 @@ def prepared(on: Machine, commands: Sequence[Command], together: int = 1 << 30) 
     return steps
 
 
-def compare(commands: list[Command], seed: int, spread: int, odd: float) -> None:
+def compare(kind: Callable[[State], Made], commands: list[Command], seed: int, spread: int,
+            odd: float) -> None:
     one, other = (machine(seed, spread, odd) for _ in range(2))
-    steps = prepared(other, commands, (1 << 30, 5)[seed % 2])
+    steps = prepared(kind, other, commands, (1 << 30, 5)[seed % 2])
     for _ in range(2):
         plainly(one, commands)
         take(steps)
@@ -175,26 +192,26 @@ OPERANDS = pytest.mark.parametrize(("spread", "odd"), [(3, 0.0), (60, 0.0), (126
 
 @OPERANDS
 @pytest.mark.parametrize("fmts", [[MatmulFormat.INT8], [MatmulFormat.BF16], list(MatmulFormat)])
-def test_commands_of_all_kinds(fmts, spread, odd):
+def test_commands_of_all_kinds(kind, fmts, spread, odd):
     for seed in range(4):
-        compare(Random(seed, fmts).commands(60), seed, spread, odd)
+        compare(kind, Random(seed, fmts).commands(60), seed, spread, odd)
 
 
 @OPERANDS
 @pytest.mark.parametrize("block", [1, 64, 1 << 16])
-def test_matmuls(monkeypatch, block, spread, odd):
+def test_matmuls(monkeypatch, kind, block, spread, odd):
     monkeypatch.setattr("celosia.model.fast.steps._BLOCK", block)
     for seed in range(4):
         made = Random(seed)
         commands: list[Command] = [made.matmul(load=True) for _ in range(30)]
         for at in made.rng.integers(30, size=3):
             commands.insert(int(at), made.dma())
-        compare(commands, seed, spread, odd)
+        compare(kind, commands, seed, spread, odd)
 
 
 @OPERANDS
 @pytest.mark.parametrize("op", OPS)
-def test_vectors(op, spread, odd):
+def test_vectors(kind, op, spread, odd):
     for seed in range(2):
         made = Random(seed)
         commands: list[Command] = [
@@ -203,16 +220,16 @@ def test_vectors(op, spread, odd):
                 counts=(4, 1, 1), dst=Stream.linear(16 * int(made.rng.integers(8)), (4, 1, 1)),
                 reduce=Reduce.NONE)
             for _ in range(12)]
-        compare(commands, seed, spread, odd)
+        compare(kind, commands, seed, spread, odd)
 
 
-def test_a_tile_that_is_kept_while_its_rows_change():
+def test_a_tile_that_is_kept_while_its_rows_change(kind):
     stream = Stream.linear
     first = Matmul(MatmulFormat.BF16, False, False, stream(0, (4, 1, 1)), stream(0, (4, 1, 1)),
                    stream(16, (4, 1, 1)))
     change = Load(Mem.UB, DmaFormat.W32, 16, _ADDR, 4, 4, 16)
     again = dataclasses.replace(first, acc=stream(8, (4, 1, 1)), weights=None)
-    compare([first, change, again], 1, 3, 0.0)
+    compare(kind, [first, change, again], 1, 3, 0.0)
 
 
 def product(acc: int, acts: int = 0) -> Matmul:
@@ -220,44 +237,44 @@ def product(acc: int, acts: int = 0) -> Matmul:
                   Stream.linear(acts, (4, 1, 1)), Stream.linear(16, (4, 1, 1)))
 
 
-def test_matmuls_whose_rows_overlap():
+def test_matmuls_whose_rows_overlap(kind):
     added = [dataclasses.replace(product(acc, acts), accumulate=True)
              for acc, acts in ((0, 0), (2, 4), (0, 8), (1, 0))]
-    compare([*added, product(3), *added], 1, 3, 0.0)
+    compare(kind, [*added, product(3), *added], 1, 3, 0.0)
 
 
-def test_subnormal_operands_of_a_matmul():
+def test_subnormal_operands_of_a_matmul(kind):
     one, other = (machine(1, 3, 0.0) for _ in range(2))
     for each in (one, other):
         each.ub[0], each.ub[16:20] = 1, 0x5F80
     plainly(one, [product(0)])
-    take(prepared(other, [product(0)]))
+    take(prepared(kind, other, [product(0)]))
     np.testing.assert_array_equal(other.acc, one.acc)
     assert other.acc[0].tolist() == [0] * 4
     for at in (0, 16):  # in the activations, in the tile
         commands: list[Command] = [product(0, 16 - at), product(4, at)]
-        compare(commands, 1, 3, 0.02)
+        compare(kind, commands, 1, 3, 0.02)
 
 
 @pytest.mark.parametrize("start", [0x00000001, 0x80400000, 0x00C00000])
-def test_sums_that_are_added_to_what_is_tiny(start):
+def test_sums_that_are_added_to_what_is_tiny(kind, start):
     """The sum is -2**-126, which leaves a subnormal of the last start."""
     made = machine(1, 3, 0.0)
     made.acc[:4] = start
     made.ub[0:4] = [0x2381, 0xA382, 0, 0]
     made.ub[16:20] = [0xA381, 0xA380, 0, 0]
     command = dataclasses.replace(product(0), accumulate=True)
-    take(prepared(made, [command]))
+    take(prepared(kind, made, [command]))
     got = made.acc[:4].copy()
     made.acc[:4] = start
     plainly(made, [command])
     np.testing.assert_array_equal(got, made.acc[:4])
 
 
-def test_matmuls_are_done_together():
+def test_matmuls_are_done_together(kind):
     made = Random(3)
     commands = [dataclasses.replace(made.matmul(load=True), transpose=False, accumulate=True,
                                     acc=Stream.linear(16 * i, (4, 1, 1)),
                                     acts=Stream.linear(0, (4, 1, 1)),
                                     weights=Stream.linear(32, (4, 1, 1))) for i in range(8)]
-    assert len(prepared(machine(1, 3, 0.0), commands).made) == 1
+    assert len(prepared(kind, machine(1, 3, 0.0), commands).made) == 1
