@@ -39,9 +39,12 @@ def reorder(config: TpuConfig, ops: list[CodeOp], costs: Costs | None = None, *,
     play = Play(config, ops, each, waiting)
 
     def played(among: int) -> list[int]:
-        begun = play.starts(among)
-        # The array is told of a tile before the rows that it is for.
-        return sorted(range(len(ops)), key=lambda i: (begun[i] - each[i].lead, i))
+        # The array is told of a tile before the rows that it is for, but behind what fills them.
+        told = [begin - cost.lead for begin, cost in zip(play.starts(among), each, strict=True)]
+        for i, later in enumerate(waiting):
+            for j in later:
+                told[j] = max(told[j], told[i])
+        return sorted(range(len(ops)), key=lambda i: (told[i], i))
 
     def cycles(order: list[int]) -> int:
         return max(play.ends(order, config.window), default=0)

@@ -5,7 +5,7 @@ import pytest
 from works import legal
 
 from celosia import driver
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import TpuConfig, preset
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Reduce, ReduceOp, Src, VectorOp
 from celosia.compiler.codegen import nodes
@@ -138,3 +138,14 @@ def test_an_order_ends_later_where_the_scoreboard_is_full():
     assert play.ends(last, 16)[0] < 100
     assert play.ends(last, 4)[0] > 100
     assert play.ends(first, 4)[0] < 50
+
+
+@pytest.mark.parametrize("rows", [1, 52, 300])
+def test_a_matmul_stands_behind_the_load_that_it_follows(rows):
+    """Its tile takes the array longer than the load takes: it begins to be told of it before."""
+    wide = preset("v1")
+    weights, acts = (nodes.load(Mem.UB, DmaFormat.I8, row, 65536 * row, count, 256, 256)
+                     for row, count in ((0, 256), (256, rows)))
+    product = nodes.matmul(MatmulFormat.INT8, 0, 256, 0, rows, 256, False)
+    order = reorder(wide, [weights, acts, product])
+    assert order.index(product) == 2
