@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from celosia.arch.commands import Command, Store, Stride
+from celosia.arch.commands import Command, Load, Store, Stride
 from celosia.arch.config import TpuConfig
 from celosia.arch.streams import Stream
 from celosia.arch.words import ceil_div
@@ -135,6 +135,8 @@ class _Emitter:
         beside = self.sums + min(2, len(pairs)) * sums_rows
         #: Of each raw place, the panel whose rows beyond the depth are zero and stay so.
         cleared: dict[int, tuple[int, int] | None] = {}
+        #: Cycles of the first blocks' loads, less those of their sums.
+        ahead = 0
         out: list[_Part] = []
         for output, (box, group) in enumerate(pairs):
             rows, panels = plan.boxes[box], self.groups[group]
@@ -152,19 +154,39 @@ class _Emitter:
                 weights, new_weights = self.weights.find(
                     (group, chunk, box if given.batched else 0))
                 step = k1 - k0
-                if not out and len(given.taps) == 1 and not given.batched:
-                    # Sums begin with the first slice of depth.
+                new_acts = new_acts and acts.resident is None
+                new_weights = new_weights and given.weights.resident is None
+                if len(out) < 2 and len(given.taps) == 1 and not given.batched:
+                    # Sums begin with the first slice of depth, where the array would wait for all.
                     height = max(acts.rows(patch), 1)
-                    # A panel by itself can be followed row by row, if instructions come as fast.
-                    step = (1 if self.tiles_last and height >= self.config.dim
-                            else min(step, max(1, SLICE_ROWS // height)))
+                    loads = self._loading(height, panels, step, new_acts, new_weights)
+                    late = loads > 0 and self.tiles_last and not acts.transposed and (
+                        ahead >= 0 or (new_acts and ahead + loads > 0))
+                    ahead += loads - rows[1] * (panels[1] - panels[0]) * step
+                    if not out or late:
+                        # A panel alone can be followed row by row, if instructions come as fast.
+                        step = (1 if self.tiles_last and height >= self.config.dim
+                                else min(step, max(1, SLICE_ROWS // height)))
                 out.append(_Part(
                     box, group, chunk, rows, panels, (k0, k1), place, raw, weights,
                     self.sums + output % 2 * sums_rows, beside + output % 2 * extra,
-                    new_acts and acts.resident is None,
-                    new_weights and given.weights.resident is None, clears, step,
+                    new_acts, new_weights, clears, step,
                     chunk == len(self.chunks) - 1 and output == len(pairs) - 1 < FEW_BLOCKS))
         return out
+
+    def _loading(self, rows: int, panels: tuple[int, int], depth: int, new_acts: bool,
+                 new_weights: bool) -> int:
+        """Return the cycles of a block's loads: of rows of activations, and of panels."""
+        given, dim = self.given, self.config.dim
+        deep, wide = dim * depth, dim * (panels[1] - panels[0])
+        high, long = (deep, wide) if given.weights.natural else (wide, deep)
+
+        def beats(high: int, long: int, access: Access) -> int:
+            return cycles.transfer(self.config, Load, high, long,
+                                   access.tensor.element_bytes).occupied
+
+        return (beats(rows, deep, given.acts.access) * new_acts
+                + beats(high, long, given.weights.access) * new_weights)
 
     def turn(self, part: _Part) -> Turn:
         """Return the turn of a part."""
