@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Sequence
 from functools import cached_property
 
-from celosia.arch.commands import Stride
+from celosia.arch.commands import Command, Stride
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.compiler.codegen.nodes import CodeOp
@@ -57,17 +57,20 @@ class _Units:
         return start
 
 
-def _apart(config: TpuConfig, cost: CommandCost, op: CodeOp, later: CommandCost,
-           waits: CodeOp) -> int:
+def _apart(config: TpuConfig, cost: CommandCost, op: CodeOp, later: CommandCost, waits: CodeOp,
+           placed: dict[CodeOp, Command]) -> int:
     """Cycles from the first row of an operation to that of one that waits for it.
 
-    Instructions of one unit follow each other through it; only the vector unit waits.
+    Instructions of one unit follow each other through it; only the vector unit waits. ``placed``:
+    the command of each operation, where it works, as far as it was asked for.
     """
     if cost.pace and later.unit in LEADERS and LEADERS[Unit(later.unit)][0] == cost.unit:
         (rows,) = [(first, last) for _, first, last, written in cost.of(op) if written]
-        assert not isinstance(waits.command, Stride)  # they come after the order is known
-        return cost.latency + follow(waits.command.at(waits.varying), later.lead, rows, cost.pace,
-                                     config.dim)
+        command = placed.get(waits)
+        if command is None:
+            assert not isinstance(waits.command, Stride)  # they come after the order is known
+            command = placed[waits] = waits.command.at(waits.varying)
+        return cost.latency + follow(command, later.lead, rows, cost.pace, config.dim)
     if later.unit != cost.unit:
         return cost.latency + HANDOVER + later.lead
     return cost.latency if cost.unit == _VPU else cost.occupied
@@ -90,7 +93,8 @@ class Play:
                  waiting: Sequence[Sequence[int]]):
         self._costs = costs
         #: For each operation: those that wait for it, and how long after its start they may start.
-        self._after = [[(j, _apart(config, cost, op, costs[j], ops[j])) for j in after]
+        placed: dict[CodeOp, Command] = {}
+        self._after = [[(j, _apart(config, cost, op, costs[j], ops[j], placed)) for j in after]
                        for op, cost, after in zip(ops, costs, waiting, strict=True)]
 
     @cached_property
