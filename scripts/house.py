@@ -54,7 +54,7 @@ _CAPITALS = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|[A-Z]\d+")
 #: Lines of a function.
 MOST_LINES = 100
 #: Parts of hw that are replaced as a whole by the next chip on boards.
-UNTOUCHED = ("celosia_hw.soc.sdram", "celosia_hw.soc.link", "celosia_hw.soc.compact")
+UNTOUCHED = ("celosia_hw.soc.compact",)
 #: Parameters of a function of hw and sim.
 MOST_PARAMETERS = 8
 #: Files and folders of the package celosia.

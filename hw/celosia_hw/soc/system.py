@@ -126,18 +126,8 @@ class System(wiring.Component):
         wiring.connect(m, write, arbiter.chip_write)
         wiring.connect(m, arbiter.read, memory.read)
         wiring.connect(m, arbiter.write, memory.write)
-        self._add_chip(m, platform, link.irq, lite, read, write)
-
-        add_lights(m, system.link.clock_hz, read.ar.valid | write.aw.valid, self.heartbeat,
-                   self.busy)
-        with m.If(arbiter.beyond):
-            m.d.sync += self.fault.eq(1)
-        return m
-
-    def _add_chip(self, m: Module, platform, irq, lite, read, write) -> None:
-        """Put an instance of the chip's module behind the streams of its buses."""
-        chip = top.Celosia(self._config)
-        wires = {"clk": ClockSignal(), "rst": ResetSignal(), "irq": irq}
+        chip = top.Celosia(config)
+        wires = {"clk": ClockSignal(), "rst": ResetSignal(), "irq": link.irq}
         for prefix, bus, channels in (
                 ("s_axil", lite, ("aw", "w", "b", "ar", "r")), ("m_axi", read, ("ar", "r")),
                 ("m_axi", write, ("aw", "w", "b"))):
@@ -151,6 +141,12 @@ class System(wiring.Component):
             raise RuntimeError(f"the chip has no pins {', '.join(wires)}")
         platform.add_module(top.MODULE_NAME, chip)
         m.submodules.chip = Instance(top.MODULE_NAME, **connections)
+
+        add_lights(m, system.link.clock_hz, read.ar.valid | write.aw.valid, self.heartbeat,
+                   self.busy)
+        with m.If(arbiter.beyond):
+            m.d.sync += self.fault.eq(1)
+        return m
 
 
 def _channel(prefix: str, stream) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from celosia_hw.soc.sdram import SdramCommand
+from celosia_hw.soc.sdram_timers import SdramCommand
 from celosia_hw.soc.sdram_timing import SdramTiming
 
 __all__ = ["SdramDevice"]

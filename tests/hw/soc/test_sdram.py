@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from celosia.arch.config import preset
-from celosia_hw.soc.sdram import SdramCommand, SdramController
+from celosia_hw.soc.sdram import SdramController
+from celosia_hw.soc.sdram_timers import SdramCommand
 from celosia_hw.soc.sdram_timing import SdramTiming
 from hw.engine import Simulator
 from hw.soc.axi_manager import AxiManager

@@ -54,7 +54,7 @@ class _Request:
         self.again, self.muted, self.age = Signal(), Signal(), Signal(8)
         self.response, self.keep = Signal(2), Signal()
         self.reply = Signal(data.StructLayout({
-            "stored": 1, "asks": 1, "hello": 1, "refused": 1, "reads": 1, "begun": 1}))
+            "stored": 1, "asks": 1, "hello": 1, "refused": 1, "reads": 1, "started": 1}))
         self.final = (count[:2] == 1) & (self.registers | (count[2:] == 0))
         writes = (kind == RequestKind.WRITE_REGISTER) | (kind == RequestKind.WRITE_MEMORY)
         register = (kind == RequestKind.READ_REGISTER) | (kind == RequestKind.WRITE_REGISTER)
@@ -133,7 +133,7 @@ class HostLink(wiring.Component):
             lite.w.payload.strb.eq(0b1111),
         ]
         m.d.sync += [cycles.eq(cycles + 1), lite.r.ready.eq(0)]
-        with m.If(~request.reply.begun):
+        with m.If(~request.reply.started):
             m.d.sync += stamp.eq(cycles)
         for channel in (ar, aw, w, lite.ar, lite.aw, lite.w):
             with m.If(channel.ready):
@@ -202,10 +202,10 @@ class HostLink(wiring.Component):
                              lite.aw.valid.eq(~memory), lite.w.valid.eq(~memory)]
                 m.next = "ACCESS"
         with m.State("FETCH"):
-            m.d.sync += reply.begun.eq(1)
+            m.d.sync += reply.started.eq(1)
             m.next = "GIVE"
-            with m.If(Mux(memory, ~reply.begun | (lane == 0),
-                          ~reply.begun & (request.kind == RequestKind.READ_REGISTER))):
+            with m.If(Mux(memory, ~reply.started | (lane == 0),
+                          ~reply.started & (request.kind == RequestKind.READ_REGISTER))):
                 m.d.sync += [self.read.ar.valid.eq(memory), lite.ar.valid.eq(~memory)]
                 m.next = "ACCESS"
         with m.State("ACCESS"):

@@ -68,7 +68,7 @@ class RequestStore(wiring.Component):
         length, known = lengths.write_port(), lengths.read_port(domain="comb")
         # Slots run twice around, so that full and empty differ.
         slot, oldest = Signal(range(2 * protocol.WINDOW)), Signal(range(2 * protocol.WINDOW))
-        end, begun, whole = Signal(PLACE_BITS, init=FIRST), Signal(), Signal()
+        end, in_frame, whole = Signal(PLACE_BITS, init=FIRST), Signal(), Signal()
         missed, room, good = Signal(), Signal(), Signal()
         flag, escape = Signal(), Signal()
         escaped = Signal()  # an protocol.ESCAPE came before
@@ -91,14 +91,14 @@ class RequestStore(wiring.Component):
         with m.If(receiver.shift & counts):
             flip = stuffed & (receiver.number == protocol.ESCAPE_XOR.bit_length() - 1)
             m.d.sync += crc.eq(crc_shifted(crc, crc[0] ^ receiver.data[0] ^ flip))
-        m.d.sync += self.lost.eq(receiver.valid & flag & begun & ~good)
+        m.d.sync += self.lost.eq(receiver.valid & flag & in_frame & ~good)
         with m.If(receiver.valid):
             m.d.sync += [escaped.eq(escape), stuffed.eq(escaped), counts.eq(~flag & ~escape)]
             with m.If(flag):
-                m.d.sync += [end.eq(FIRST), begun.eq(0), whole.eq(0), missed.eq(0),
+                m.d.sync += [end.eq(FIRST), in_frame.eq(0), whole.eq(0), missed.eq(0),
                              crc.eq(CRC_INIT), slot.eq(slot + good)]
             with m.Else():
-                m.d.sync += [begun.eq(1), missed.eq(missed | ~room)]
+                m.d.sync += [in_frame.eq(1), missed.eq(missed | ~room)]
             with m.If(ram.write_en):
                 m.d.sync += [end.eq(end + 1), whole.eq(whole | end.all())]
         m.d.sync += self.place.eq(self.place + self.advance)
