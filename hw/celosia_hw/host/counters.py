@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
-from amaranth.lib import data, wiring
+from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -46,14 +46,15 @@ def _next(state: Value) -> Value:
 
 def _numbers(m: Module, state: Signal) -> Signal:
     """Return how many states of a narrow counter come before ``state``."""
-    number, value, mask = Signal(_BITS), 0, (1 << _BITS) - 1
-    with m.Switch(state):
-        for i in range(mask):
-            with m.Case(value):
-                m.d.comb += number.eq(i)
-            value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
+    numbers, value, mask = [0] * (1 << _BITS), 0, (1 << _BITS) - 1
+    for i in range(mask):
+        numbers[value] = i
+        value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
     assert value == 0
-    return number
+    m.submodules.numbers = table = memory.Memory(shape=_BITS, depth=mask + 1, init=numbers)
+    read = table.read_port(domain="comb")
+    m.d.comb += read.addr.eq(state)
+    return read.data
 
 
 class PerfCounters(wiring.Component):
