@@ -44,7 +44,7 @@ def _next(state: Value) -> Value:
     return Cat(~(state[_BITS - 1] ^ state[_BITS - 2]), state[:-1])
 
 
-def _numbers(m: Module, state: Signal) -> Signal:
+def _numbers(m: Module, state: Signal) -> Value:
     """Return how many states of a narrow counter come before ``state``."""
     numbers, value, mask = [0] * (1 << _BITS), 0, (1 << _BITS) - 1
     for i in range(mask):
@@ -54,7 +54,7 @@ def _numbers(m: Module, state: Signal) -> Signal:
     m.submodules.numbers = table = memory.Memory(shape=_BITS, depth=mask + 1, init=numbers)
     read = table.read_port(domain="comb")
     m.d.comb += read.addr.eq(state)
-    return read.data
+    return Value.cast(read.data)
 
 
 class PerfCounters(wiring.Component):

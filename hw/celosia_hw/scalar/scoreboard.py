@@ -1,5 +1,9 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -24,6 +28,10 @@ _LEADERS = {Unit.LOAD: (FOLLOWED, rises),
             Unit.MXU: (1, lambda config, command: command.acc.linear)}
 #: Units that follow, and whom.
 _FOLLOWERS = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
+
+
+def _any(values: Iterable[Value]) -> Value:
+    return reduce(or_, values)
 
 
 class Scoreboard(wiring.Component):
@@ -98,7 +106,8 @@ class Scoreboard(wiring.Component):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
 
         valid, finished = Signal(window), Signal(window)  # finished: in this cycle
-        waits = [Signal(window, name=f"waits{i}", reset_less=True) for i in slots]
+        # Slots whose instructions wait for that in slot j.
+        waiters = [Signal(window, name=f"waiters{j}", reset_less=True) for j in slots]
         units = [Signal.like(self.entry.payload.unit, name=f"unit{i}", reset_less=True)
                  for i in slots]
         m.submodules.conflicts = conflicts = ConflictCheck(config)
@@ -127,15 +136,21 @@ class Scoreboard(wiring.Component):
                              for unit in _LEADERS} for word in ("rising", "followed"))
         ready, may_follow = Signal(window), {
             unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
+        # Nothing of this changes but with one of these, so a simulator evaluates it then.
+        taken, entering = Signal(), enter << free
+        m.d.sync += taken.eq(Cat(dispatcher.take[unit] for unit in _LEADERS).any())
+        with m.If(enter | finished.any() | conflicts.independent.any() | taken):
+            left = [Signal(window, name=f"left{j}") for j in slots]
+            for j in slots:
+                independent = conflicts.independent[j] << conflicts.of
+                m.d.comb += left[j].eq(Mux(
+                    finished[j], 0, waiters[j] & ~independent & ~entering
+                    | Mux(others[j], entering, 0)))
+                m.d.sync += waiters[j].eq(left[j])
+            m.d.sync += [ready.eq(~_any(left)), *(
+                may_follow[unit].eq(~_any(Mux(followed[leader][j], 0, left[j]) for j in slots))
+                for unit, leader in _FOLLOWERS.items())]
         for i in slots:
-            independent = conflicts.independent & (conflicts.of == i).replicate(window)
-            left = Signal(window, name=f"left{i}")
-            m.d.comb += left.eq(waits[i] & ~finished & ~independent)
-            with m.If(enter & (free == i)):
-                m.d.comb += left.eq(others)
-            m.d.sync += [waits[i].eq(left), ready[i].eq(~left.any()),
-                         *(may_follow[unit][i].eq(~(left & ~followed[leader]).any())
-                           for unit, leader in _FOLLOWERS.items())]
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
             with m.If(enter & (free == i)):

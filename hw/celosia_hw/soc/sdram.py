@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -180,7 +180,7 @@ class SdramController(wiring.Component):
         column = Cat(walk.word, piece.beat) | Mux(all_banks, _ADDRESS_10, 0)
         m.d.sync += [
             self.cke.eq(1), self.cs_n.eq(0),
-            Cat(self.we_n, self.cas_n, self.ras_n).eq(command.as_value()),
+            Cat(self.we_n, self.cas_n, self.ras_n).eq(Value.cast(command)),
             self.ba.eq(Mux(sets, 0, piece.bank)),
             self.a.eq(Mux(row, piece.row, Mux(sets, cycles.cas << 4, column))),
             self.dqm.eq(Mux(writing, ~writes.strb, Mux(upkeep.up, 0, 3))),
