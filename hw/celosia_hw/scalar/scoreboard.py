@@ -1,9 +1,5 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
-from collections.abc import Iterable
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -19,6 +15,7 @@ from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
 from celosia_hw.scalar.streams import STREAMS
+from celosia_hw.scalar.waits import FOLLOWERS, WaitMatrix
 
 __all__ = ["Scoreboard"]
 
@@ -26,12 +23,6 @@ __all__ = ["Scoreboard"]
 #: in order.
 _LEADERS = {Unit.LOAD: (FOLLOWED, rises),
             Unit.MXU: (1, lambda config, command: command.acc.linear)}
-#: Units that follow, and whom.
-_FOLLOWERS = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
-
-
-def _any(values: Iterable[Value]) -> Value:
-    return reduce(or_, values)
 
 
 class Scoreboard(wiring.Component):
@@ -106,8 +97,6 @@ class Scoreboard(wiring.Component):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
 
         valid, finished = Signal(window), Signal(window)  # finished: in this cycle
-        # Slots whose instructions wait for that in slot j.
-        waiters = [Signal(window, name=f"waiters{j}", reset_less=True) for j in slots]
         units = [Signal.like(self.entry.payload.unit, name=f"unit{i}", reset_less=True)
                  for i in slots]
         m.submodules.conflicts = conflicts = ConflictCheck(config)
@@ -121,8 +110,6 @@ class Scoreboard(wiring.Component):
             self.entry.ready.eq(~valid.all() & ~conflicts.busy),
             enter.eq(self.entry.valid & self.entry.ready), dispatcher.push.eq(enter),
             dispatcher.unit.eq(entry.unit),
-        ]
-        m.d.comb += [
             others.eq(valid & ~finished & Cat(
                 (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units)),
             conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
@@ -131,25 +118,20 @@ class Scoreboard(wiring.Component):
             self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
         ]
         # Slots of taken instructions that write row after row; those whose rows others may follow
-        # now; slots of which an instruction waits for none, or for none that its unit follows.
+        # now.
         rising, followed = ({unit: Signal(window, name=f"{word}_{unit.name.lower()}")
                              for unit in _LEADERS} for word in ("rising", "followed"))
-        ready, may_follow = Signal(window), {
-            unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
-        # Nothing of this changes but with one of these, so a simulator evaluates it then.
-        taken, entering = Signal(), enter << free
-        m.d.sync += taken.eq(Cat(dispatcher.take[unit] for unit in _LEADERS).any())
-        with m.If(enter | finished.any() | conflicts.independent.any() | taken):
-            left = [Signal(window, name=f"left{j}") for j in slots]
-            for j in slots:
-                independent = conflicts.independent[j] << conflicts.of
-                m.d.comb += left[j].eq(Mux(
-                    finished[j], 0, waiters[j] & ~independent & ~entering
-                    | Mux(others[j], entering, 0)))
-                m.d.sync += waiters[j].eq(left[j])
-            m.d.sync += [ready.eq(~_any(left)), *(
-                may_follow[unit].eq(~_any(Mux(followed[leader][j], 0, left[j]) for j in slots))
-                for unit, leader in _FOLLOWERS.items())]
+        m.submodules.waits = waits = WaitMatrix(config)
+        m.d.comb += [
+            waits.enter.eq(enter), waits.slot.eq(free), waits.others.eq(others),
+            waits.finished.eq(finished),
+            *(getattr(waits, name).eq(getattr(conflicts, name)) for name in ("independent", "of")),
+            *(getattr(waits, f"followed_{unit.name.lower()}").eq(followed[leader])
+              for unit, leader in FOLLOWERS.items()),
+        ]
+        # ``rising`` and the oldest ones are others in the cycle after these.
+        m.d.sync += waits.moved.eq(
+            finished.any() | Cat(dispatcher.take[unit] for unit in _LEADERS).any())
         for i in slots:
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
@@ -168,7 +150,8 @@ class Scoreboard(wiring.Component):
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
             slot = dispatcher.slots[unit]
-            startable = may_follow.get(unit, ready).bit_select(slot, 1)
+            may_start = getattr(waits, f"may_follow_{name}") if unit in FOLLOWERS else waits.ready
+            startable = may_start.bit_select(slot, 1)
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
                 then.addr.eq(dispatcher.loaded[unit]), dispatcher.next_slots[unit].eq(then.data),
@@ -201,7 +184,7 @@ class Scoreboard(wiring.Component):
                 m.d.sync += done.eq(done + 1)
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
                          errors.slots[unit].eq(get.data)]
-        waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
+        waiting = ~waits.ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
 
