@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["eigh", "geqrf", "householder_product", "register"]
+__all__ = ["cholesky", "eigh", "geqrf", "householder_product", "register", "triangular_solve"]
+
+
+def _squares(x: Any) -> Any:
+    """Return the squares of magnitudes."""
+    import jax.numpy as jnp
+
+    return x.real * x.real + x.imag * x.imag if jnp.iscomplexobj(x) else x * x
 
 
 def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
@@ -41,13 +48,14 @@ def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
         x = lax.dynamic_index_in_dim(t, j, keepdims=False)
         at, below = rows == j, rows > j
         first = jnp.sum(jnp.where(at, x, 0))
-        rest = jnp.sum(jnp.where(below, x * x, 0))
-        length = jnp.sqrt(first * first + rest)
-        beta = jnp.where(first > 0, -length, length)
-        some = rest > 0
+        rest = jnp.sum(jnp.where(below, _squares(x), 0))
+        length = jnp.sqrt(_squares(first) + rest)
+        beta = jnp.where(first.real > 0, -length, length)
+        # A complex number is turned until it is real.
+        some = (rest > 0) | (first.imag != 0) if jnp.iscomplexobj(first) else rest > 0
         v = jnp.where(below, x / jnp.where(some, first - beta, 1), jnp.where(at, 1, 0))
         tau = jnp.where(some, (beta - first) / jnp.where(some, beta, 1), 0)
-        onto = tau * jnp.sum(t * v[None], axis=1, keepdims=True)
+        onto = tau.conj() * jnp.sum(t * v.conj()[None], axis=1, keepdims=True)
         t = jnp.where(columns > j, t - onto * v[None], t)
         x = jnp.where(below, v, jnp.where(at & some, beta, x))
         t = lax.dynamic_update_index_in_dim(t, x, j, 0)
@@ -82,7 +90,7 @@ def householder_product(a: Any, taus: Any, **_: Any) -> Any:
         x = lax.dynamic_index_in_dim(t, j, keepdims=False)
         v = jnp.where(rows > j, x, jnp.where(rows == j, 1, 0))
         tau = jnp.sum(jnp.where(jnp.arange(steps) == j, taus, 0))
-        return q - tau * jnp.sum(q * v[None], axis=1, keepdims=True) * v[None]
+        return q - tau * jnp.sum(q * v.conj()[None], axis=1, keepdims=True) * v[None]
 
     return lax.fori_loop(0, steps, reflect, jnp.eye(width, height, dtype=a.dtype)).T
 
@@ -93,7 +101,7 @@ _MOST_SWEEPS = 16
 
 def eigh(a: Any, *, lower: bool, subset_by_index: tuple[int, int] | None = None, **_: Any
          ) -> tuple[Any, Any]:
-    """Return eigenvectors, as columns, and eigenvalues, ascending, of symmetric matrices.
+    """Return eigenvectors, as columns, and eigenvalues, ascending, of Hermitian matrices.
 
     Jacobi's method in the order of a tournament (Brent and Luk 1985): in each round all rows meet
     in pairs, whose rotations are independent of one another.
@@ -117,18 +125,18 @@ def eigh(a: Any, *, lower: bool, subset_by_index: tuple[int, int] | None = None,
     n = a.shape[0]
     first, last = subset_by_index or (0, n)
     if n < 2:
-        return jnp.ones_like(a)[:, first:last], a.reshape(n)[first:last]
+        return jnp.ones_like(a)[:, first:last], a.real.reshape(n)[first:last]
     part = jnp.tril(a) if lower else jnp.triu(a)
-    a = jnp.where(jnp.eye(n, dtype=bool), a, part + part.T)
+    a = jnp.where(jnp.eye(n, dtype=bool), a.real, part + part.T.conj())
     # Of an odd number the last has nobody to meet: a row of zeros, which no rotation changes.
     a = jnp.pad(a, ((0, n % 2), (0, n % 2)))
     vectors, values = _jacobi(a)
     vectors = vectors[:, :n]
     if n % 2:
-        real = jnp.sum(vectors * vectors, axis=1) > 0
-        values = jnp.where(real, values, jnp.inf)
+        there = jnp.sum(_squares(vectors), axis=1) > 0
+        values = jnp.where(there, values, jnp.inf)
     order = jnp.argsort(values)[:n]
-    return vectors[order].T[:, first:last], values[order][first:last]
+    return vectors[order].T.conj()[:, first:last], values[order][first:last]
 
 
 def _jacobi(a: Any) -> tuple[Any, Any]:
@@ -152,6 +160,12 @@ def _jacobi(a: Any) -> tuple[Any, Any]:
     def round(_: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
         a, vectors = state
         app, aqq, apq = pairs(a[:half, :half]), pairs(a[half:, half:]), pairs(a[:half, half:])
+        if jnp.iscomplexobj(a):
+            app, aqq, size = app.real, aqq.real, jnp.abs(apq)
+            turn = jnp.where(size != 0, apq / jnp.where(size != 0, size, 1), 1)
+            apq = size
+        else:
+            turn = None
         some = apq != 0
         tau = (aqq - app) / jnp.where(some, 2 * apq, 1)
         tangent = jnp.where(tau < 0, -1, 1) / (jnp.abs(tau) + jnp.sqrt(1 + tau * tau))
@@ -161,9 +175,12 @@ def _jacobi(a: Any) -> tuple[Any, Any]:
 
         def rotated(x: Any) -> Any:
             top, bottom = x[:half], x[half:]
-            return seated(cosine * top - sine * bottom, sine * top + cosine * bottom)
+            if turn is None:
+                return seated(cosine * top - sine * bottom, sine * top + cosine * bottom)
+            return seated(cosine * top - sine * turn * bottom,
+                          sine * turn.conj() * top + cosine * bottom)
 
-        return rotated(rotated(a).T), rotated(vectors)
+        return rotated(rotated(a).T.conj()), rotated(vectors)
 
     def sweep(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         number, a, vectors = state
@@ -171,12 +188,90 @@ def _jacobi(a: Any) -> tuple[Any, Any]:
 
     def unfinished(state: tuple[Any, Any, Any]) -> Any:
         number, a, _ = state
-        squares = a * a
+        squares = _squares(a)
         rest = jnp.sum(jnp.where(diagonal, 0, squares))
         return (number < _MOST_SWEEPS) & (rest > 1e-14 * jnp.sum(squares))
 
     _, a, vectors = lax.while_loop(unfinished, sweep, (0, a, jnp.eye(count, dtype=a.dtype)))
-    return vectors, jnp.sum(jnp.where(diagonal, a, 0), axis=1)
+    return vectors, jnp.sum(jnp.where(diagonal, a.real, 0), axis=1)
+
+
+def triangular_solve(a: Any, b: Any, *, left_side: bool, lower: bool, transpose_a: bool,
+                     conjugate_a: bool, unit_diagonal: bool) -> Any:
+    """Solve triangular systems of complex numbers; those of real ones are the graph's.
+
+    Parameters
+    ----------
+    a, b
+        Matrices [..., n, n], and [..., n, columns] or, with a on the right, [..., rows, n].
+    left_side, lower, transpose_a, conjugate_a, unit_diagonal
+        As of `jax.lax.linalg.triangular_solve`.
+    """
+    import jax.numpy as jnp
+    from jax import lax
+
+    # x a = b is a' x' = b'. What is transposed twice is not.
+    a = a.conj() if conjugate_a else a
+    if transpose_a == left_side:
+        a, lower = jnp.swapaxes(a, -1, -2), not lower
+    b = b if left_side else jnp.swapaxes(b, -1, -2)
+    if not lower:
+        a, b = jnp.flip(a, (-1, -2)), jnp.flip(b, -2)
+    count, rows = a.shape[-1], jnp.arange(a.shape[-1])[:, None]
+    rows = rows.reshape((1,) * (a.ndim - 2) + rows.shape)
+
+    def step(at: Any, x: Any) -> Any:
+        row = lax.dynamic_slice_in_dim(x, at, 1, axis=-2)
+        factors = lax.dynamic_slice_in_dim(a, at, 1, axis=-1)
+        if not unit_diagonal:
+            row = row / lax.dynamic_slice_in_dim(factors, at, 1, axis=-2)
+        x = jnp.where(rows > at, x - factors * row, x)
+        return lax.dynamic_update_slice_in_dim(x, row, at, axis=-2)
+
+    x = lax.fori_loop(0, count, step, b)
+    x = x if lower else jnp.flip(x, -2)
+    return x if left_side else jnp.swapaxes(x, -1, -2)
+
+
+def cholesky(a: Any) -> Any:
+    """Return the lower factors of complex matrices [..., n, n]; those of real ones are the graph's.
+
+    Golub and Van Loan, 4.2.5. Of a matrix that is not positive definite no element is a number.
+    """
+    import jax.numpy as jnp
+    from jax import lax
+
+    part = jnp.tril(a, -1)
+    count = a.shape[-1]
+    a = jnp.where(jnp.eye(count, dtype=bool).reshape((1,) * (a.ndim - 2) + (count, count)),
+                  a.real, part + jnp.swapaxes(part, -1, -2).conj())
+    rows = jnp.arange(count)[:, None].reshape((1,) * (a.ndim - 2) + (count, 1))
+
+    def step(at: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        a, factor = state
+        column = lax.dynamic_slice_in_dim(a, at, 1, axis=-1)
+        root = jnp.sqrt(lax.dynamic_slice_in_dim(column, at, 1, axis=-2).real)
+        column = jnp.where(rows >= at, column / root, 0)
+        change = column * jnp.swapaxes(column, -1, -2).conj()
+        return a - change, lax.dynamic_update_slice_in_dim(factor, column, at, axis=-1)
+
+    _, factor = lax.fori_loop(0, count, step, (a, jnp.zeros_like(a)))
+    bad = jnp.sum(_squares(factor), axis=(-1, -2), keepdims=True) * 0
+    return factor + bad
+
+
+def _of_complex(function: Any, otherwise: Any) -> Any:
+    """Return a rule that lowers to a function for complex numbers, as another rule else."""
+    import jax.numpy as jnp
+    from jax._src.interpreters import mlir
+
+    ours = mlir.lower_fun(function, multiple_results=False)
+
+    def rule(ctx: Any, *operands: Any, **params: Any) -> Any:
+        numbers = jnp.issubdtype(ctx.avals_in[0].dtype, jnp.complexfloating)
+        return (ours if numbers else otherwise)(ctx, *operands, **params)
+
+    return rule
 
 
 def register(platform: str) -> None:
@@ -191,3 +286,8 @@ def register(platform: str) -> None:
         if primitive is not None:
             mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=several),
                                    platform=platform)
+    for name, function in (("triangular_solve_p", triangular_solve), ("cholesky_p", cholesky)):
+        primitive = getattr(linalg, name, None)
+        rule = mlir._lowerings.get(primitive)
+        if rule is not None:
+            mlir.register_lowering(primitive, _of_complex(function, rule.rule), platform=platform)

@@ -51,3 +51,52 @@ def test_reflections_keep_lengths():
     packed, _ = celosia.jit(geqrf, strict=True)(a)
     np.testing.assert_allclose(np.linalg.norm(np.triu(packed), axis=0),
                                np.linalg.norm(a, axis=0), rtol=1e-6)
+
+
+def adjoint(a):
+    return np.swapaxes(a.conj(), -1, -2)
+
+
+def complex_matrix(*shape):
+    rng = np.random.default_rng(1)
+    return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (1, 1), (2, 2, 3)])
+def test_complex_factors(shape):
+    a = complex_matrix(*shape)
+    q, r = celosia.jit(jax.numpy.linalg.qr, strict=True)(a)
+    np.testing.assert_allclose(q @ r, a, atol=1e-5)
+    np.testing.assert_allclose(adjoint(q) @ q - np.eye(q.shape[-1]), 0, atol=3e-6)
+    assert not np.tril(r, -1).any()
+
+
+def test_complex_eigenvalues():
+    a = complex_matrix(3, 3)
+    a += adjoint(a)
+    values, vectors = celosia.jit(jax.numpy.linalg.eigh, strict=True)(a)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), atol=2e-5)
+    np.testing.assert_allclose((vectors * values) @ adjoint(vectors), a, atol=2e-5)
+
+
+def test_complex_systems():
+    a, b = complex_matrix(4, 4), complex_matrix(4, 3)
+    a = a @ adjoint(a) + 4 * np.eye(4, dtype=np.complex64)
+    lower = celosia.jit(jax.numpy.linalg.cholesky, strict=True)(a)
+    np.testing.assert_allclose(lower @ adjoint(lower), a, atol=1e-4)
+    assert not np.triu(lower, 1).any()
+    x = celosia.jit(jax.numpy.linalg.solve, strict=True)(a, b)
+    np.testing.assert_allclose(a @ x, b, atol=1e-4)
+
+
+@pytest.mark.parametrize(("left_side", "transpose_a", "conjugate_a"), [
+    (True, False, False), (True, True, True), (False, True, False), (False, False, True)])
+def test_complex_triangles(left_side, transpose_a, conjugate_a):
+    triangle = np.tril(complex_matrix(4, 4)) + 4 * np.eye(4, dtype=np.complex64)
+    b = complex_matrix(4, 4)
+    x = celosia.jit(lambda a, b: jax.lax.linalg.triangular_solve(
+        a, b, left_side=left_side, lower=True, transpose_a=transpose_a,
+        conjugate_a=conjugate_a), strict=True)(triangle, b)
+    a = triangle.conj() if conjugate_a else triangle
+    a = a.T if transpose_a else a
+    np.testing.assert_allclose(a @ x if left_side else x @ a, b, atol=1e-5)
