@@ -288,6 +288,6 @@ def register(platform: str) -> None:
                                    platform=platform)
     for name, function in (("triangular_solve_p", triangular_solve), ("cholesky_p", cholesky)):
         primitive = getattr(linalg, name, None)
-        rule = mlir._lowerings.get(primitive)
-        if rule is not None:
-            mlir.register_lowering(primitive, _of_complex(function, rule.rule), platform=platform)
+        if primitive is not None and primitive in mlir._lowerings:
+            rule = mlir._lowerings[primitive].rule
+            mlir.register_lowering(primitive, _of_complex(function, rule), platform=platform)
