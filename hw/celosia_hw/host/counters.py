@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, memory, wiring
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -44,17 +44,16 @@ def _next(state: Value) -> Value:
     return Cat(~(state[_BITS - 1] ^ state[_BITS - 2]), state[:-1])
 
 
-def _numbers(m: Module, state: Signal) -> Value:
+def _numbers(m: Module, state: Signal) -> Signal:
     """Return how many states of a narrow counter come before ``state``."""
-    numbers, value, mask = [0] * (1 << _BITS), 0, (1 << _BITS) - 1
-    for i in range(mask):
-        numbers[value] = i
-        value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
+    number, value, mask = Signal(_BITS), 0, (1 << _BITS) - 1
+    with m.Switch(state):
+        for i in range(mask):
+            with m.Case(value):
+                m.d.comb += number.eq(i)
+            value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
     assert value == 0
-    m.submodules.numbers = table = memory.Memory(shape=_BITS, depth=mask + 1, init=numbers)
-    read = table.read_port(domain="comb")
-    m.d.comb += read.addr.eq(state)
-    return Value.cast(read.data)
+    return number
 
 
 class PerfCounters(wiring.Component):
@@ -105,10 +104,10 @@ class PerfCounters(wiring.Component):
             "value": Out(registers.COUNTER_BITS),
         })
 
-    def _ticks(self, events: data.View) -> dict[str, Value]:
+    def _ticks(self, events: data.View) -> dict[str, ValueLike]:
         """Return for each counter the condition under which it counts."""
-        ticks: dict[str, Value] = {
-            "cycles": Const(1), "instructions": events.retired,
+        ticks: dict[str, ValueLike] = {
+            "cycles": 1, "instructions": events.retired,
             "bytes_read": events.read_beat, "bytes_written": events.write_beat,
         }
         for unit in registers.UNIT_NAMES:
@@ -117,22 +116,6 @@ class PerfCounters(wiring.Component):
         for port in registers.PORTS:
             ticks[f"conflicts_{port}"] = events.conflicts[port]
         return ticks
-
-    def _count(self, m: Module, events: data.View, narrow: dict[str, Signal]) -> None:
-        """Move the narrow counters of this cycle's events on."""
-        of_states = {f"{unit}_{state.name.lower()}"
-                     for unit in registers.UNIT_NAMES for state in Activity}
-        for name, tick in self._ticks(events).items():
-            if name not in of_states:
-                with m.If(tick):
-                    m.d.sync += narrow[name].eq(_next(narrow[name]))
-        # One of a unit's states: a choice, of which a simulator goes one way.
-        for unit in registers.UNIT_NAMES:
-            with m.Switch(events.activity[unit]):
-                for state in Activity:
-                    counter = narrow[f"{unit}_{state.name.lower()}"]
-                    with m.Case(state):
-                        m.d.sync += counter.eq(_next(counter))
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -160,48 +143,50 @@ class PerfCounters(wiring.Component):
 
         # Between two visits lie at most 2 * count cycles, and a pause.
         assert 2 * count + PAUSE <= (1 << _BITS) - 2
-        narrow = {name: Signal(_BITS, name=f"narrow_{name}") for name in self._names}
-        with m.If(run):
-            self._count(m, events, narrow)
         ticks = self._ticks(events)
-        with m.If(sweep), m.Switch(position):
-            for i, name in enumerate(self._names):
-                with m.Case(i):
-                    m.d.sync += narrow[name].eq(Mux(ticks[name], _next(Const(0, _BITS)), 0))
-        with m.If(clear):
-            m.d.sync += [counter.eq(0) for counter in narrow.values()]
+        narrow = []  # each with its tick of this cycle
+        for i, name in enumerate(self._names):
+            counter = Signal(_BITS, name=f"narrow_{name}")
+            tick = Signal(name=f"tick_{name}")
+            m.d.comb += tick.eq(run & ticks[name])
+            with m.If(clear | (sweep & (position == i))):
+                m.d.sync += counter.eq(0)
+            with m.Elif(tick):
+                m.d.sync += counter.eq(_next(counter))
+            narrow.append(Cat(counter, tick))
 
         # First cycle: one of each group of narrow counters. A sample stays as long as the sweep is
         # paused.
         at = Signal.like(position)
         m.d.comb += at.eq(Mux(sample, self.index, position))
-        states = list(narrow.values())
-        groups = [Signal(_BITS, name=f"group{i}", reset_less=True)
+        groups = [Signal(_BITS + 1, name=f"group{i}", reset_less=True)
                   for i in range(0, count, _GROUP)]
         place = Signal.like(position, reset_less=True)
         stale = Signal(reset_less=True)
         with m.If(sweep | sample):
             m.d.sync += [
                 place.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
-                *(group.eq(Array(states[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
+                *(group.eq(Array(narrow[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
                   for k, group in enumerate(groups))]
         # Second: one of the groups. Third: its number. Fourth: in bytes, and the total from the
-        # RAM. Then their sum.
+        # RAM. Then their sum. A sample's tick is of a cycle that it does not hold.
         shift = exact_log2(self._config.bus_bytes)
         beats = [self._names.index(name) for name in ("bytes_read", "bytes_written")]
         state = Signal(_BITS, reset_less=True)
+        one = Signal(reset_less=True)
         in_bytes = Cat(place == i for i in beats).any()
-        part = Signal(_BITS + shift, reset_less=True)
+        part = Signal(_BITS + 1 + shift, reset_less=True)
         old, total = Signal(bits, reset_less=True), Signal(bits, reset_less=True)
         valid = Signal(5)  # a sum of the sweep is in this stage
         places = [place, *(Signal.like(place, name=f"place{k}", reset_less=True)
                            for k in range(4))]
         in_bytes, forget = (delayed(m, value, 2, name=name, reset_less=True)[-1]
                             for name, value in (("in_bytes", in_bytes), ("forget", stale)))
-        number = Signal(_BITS, reset_less=True)
+        number = Signal(_BITS + 1, reset_less=True)
         m.d.sync += [
             valid.eq(Cat(sweep, valid)), *(b.eq(a) for a, b in pairwise(places)),
-            state.eq(Array(groups)[place // _GROUP]), number.eq(_numbers(m, state)),
+            Cat(state, one).eq(Array(groups)[place // _GROUP]),
+            number.eq(_numbers(m, state) + (one & valid[1])),
             part.eq(Mux(in_bytes, number << shift, number)),
             old.eq(totals.read_data), total.eq(old + part),
         ]

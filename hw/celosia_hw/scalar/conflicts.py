@@ -127,8 +127,7 @@ class ConflictCheck(wiring.Component):
                     m.d.comb += [get.addr.eq(i - first), valid.eq(1 << i)]
             m.d.comb += started[first:first + len(group)].eq(valid[first:first + len(group)])
             m.d.sync += [old.eq(get.data), old_slot.eq(valid)]
-            # What is not compared is not evaluated, by a simulator.
-            with m.If(old_slot.any()), m.If(~_conflict(new, old)):
+            with m.If(~_conflict(new, old)):
                 m.d.comb += self.independent[first:first + len(group)].eq(
                     old_slot[first:first + len(group)])
         m.d.sync += pending.eq(Mux(self.enter, self.others, pending & ~started))

@@ -15,7 +15,6 @@ from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
 from celosia_hw.scalar.streams import STREAMS
-from celosia_hw.scalar.waits import FOLLOWERS, WaitMatrix
 
 __all__ = ["Scoreboard"]
 
@@ -23,6 +22,8 @@ __all__ = ["Scoreboard"]
 #: in order.
 _LEADERS = {Unit.LOAD: (FOLLOWED, rises),
             Unit.MXU: (1, lambda config, command: command.acc.linear)}
+#: Units that follow, and whom.
+_FOLLOWERS = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
 
 
 class Scoreboard(wiring.Component):
@@ -97,6 +98,7 @@ class Scoreboard(wiring.Component):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
 
         valid, finished = Signal(window), Signal(window)  # finished: in this cycle
+        waits = [Signal(window, name=f"waits{i}", reset_less=True) for i in slots]
         units = [Signal.like(self.entry.payload.unit, name=f"unit{i}", reset_less=True)
                  for i in slots]
         m.submodules.conflicts = conflicts = ConflictCheck(config)
@@ -110,6 +112,8 @@ class Scoreboard(wiring.Component):
             self.entry.ready.eq(~valid.all() & ~conflicts.busy),
             enter.eq(self.entry.valid & self.entry.ready), dispatcher.push.eq(enter),
             dispatcher.unit.eq(entry.unit),
+        ]
+        m.d.comb += [
             others.eq(valid & ~finished & Cat(
                 (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units)),
             conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
@@ -118,21 +122,20 @@ class Scoreboard(wiring.Component):
             self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
         ]
         # Slots of taken instructions that write row after row; those whose rows others may follow
-        # now.
+        # now; slots of which an instruction waits for none, or for none that its unit follows.
         rising, followed = ({unit: Signal(window, name=f"{word}_{unit.name.lower()}")
                              for unit in _LEADERS} for word in ("rising", "followed"))
-        m.submodules.waits = waits = WaitMatrix(config)
-        m.d.comb += [
-            waits.enter.eq(enter), waits.slot.eq(free), waits.others.eq(others),
-            waits.finished.eq(finished),
-            *(getattr(waits, name).eq(getattr(conflicts, name)) for name in ("independent", "of")),
-            *(getattr(waits, f"followed_{unit.name.lower()}").eq(followed[leader])
-              for unit, leader in FOLLOWERS.items()),
-        ]
-        # ``rising`` and the oldest ones are others in the cycle after these.
-        m.d.sync += waits.moved.eq(
-            finished.any() | Cat(dispatcher.take[unit] for unit in _LEADERS).any())
+        ready, may_follow = Signal(window), {
+            unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
         for i in slots:
+            independent = conflicts.independent & (conflicts.of == i).replicate(window)
+            left = Signal(window, name=f"left{i}")
+            m.d.comb += left.eq(waits[i] & ~finished & ~independent)
+            with m.If(enter & (free == i)):
+                m.d.comb += left.eq(others)
+            m.d.sync += [waits[i].eq(left), ready[i].eq(~left.any()),
+                         *(may_follow[unit][i].eq(~(left & ~followed[leader]).any())
+                           for unit, leader in _FOLLOWERS.items())]
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
             with m.If(enter & (free == i)):
@@ -150,8 +153,7 @@ class Scoreboard(wiring.Component):
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
             slot = dispatcher.slots[unit]
-            may_start = getattr(waits, f"may_follow_{name}") if unit in FOLLOWERS else waits.ready
-            startable = may_start.bit_select(slot, 1)
+            startable = may_follow.get(unit, ready).bit_select(slot, 1)
             m.d.comb += [
                 put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
                 then.addr.eq(dispatcher.loaded[unit]), dispatcher.next_slots[unit].eq(then.data),
@@ -184,7 +186,7 @@ class Scoreboard(wiring.Component):
                 m.d.sync += done.eq(done + 1)
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
                          errors.slots[unit].eq(get.data)]
-        waiting = ~waits.ready.bit_select(dispatcher.slots[Unit.STORE], 1)
+        waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
 

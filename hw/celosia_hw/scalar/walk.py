@@ -114,7 +114,7 @@ class StreamWalk(wiring.Component):
             m.d.sync += [index.eq(self.operand), lane.eq(self.lane)]
         with m.Elif(self.walk & advance):
             m.d.sync += index.eq(index + 1)
-        with m.If(advance & (self.walk | self.reporting | valid)):
+        with m.If(advance):
             m.d.sync += [picked.eq(table.shape), which.eq(index),
                          valid.eq(self.walk | (self.reporting & ~valid))]
         line, plane = Signal(reset_less=True), Signal(reset_less=True)
