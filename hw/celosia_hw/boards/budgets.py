@@ -7,9 +7,9 @@ from celosia.arch.board import Budget
 
 __all__ = ["BUDGETS"]
 
-#: Yosys may name nine hundred LUTs of the accumulators' adders after the matrix unit or after the
-#: chip: both have room for them.
 #: By board and preset, then by unit (`celosia.cli.fpga.netlist.UNITS`): LUTs, flip-flops, levels.
+#: Yosys names nine hundred LUTs of the accumulators' adders now after the matrix unit, now after
+#: the chip: both have room for them.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
         "mxu": Budget(3_480, 6_000, 11), "ub": Budget(1_180, 580, 9),

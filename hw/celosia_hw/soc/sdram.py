@@ -113,22 +113,20 @@ class SdramController(wiring.Component):
         m.submodules.upkeep = upkeep = Upkeep(cycles)
         m.d.comb += [upkeep.free.eq(timers.free), upkeep.may_close.eq(timers.may_close)]
 
-        active, all_banks, row, sets = (
-            Signal(name=name) for name in ("active", "all_banks", "row", "sets"))
+        active, row = Signal(), Signal()
         go, take, writing = Signal(), Signal(), Signal()
         m.d.comb += [
             command.eq(SdramCommand.NOP), writing.eq(go & piece.write), bursts.take.eq(take),
             bursts.done.eq(writing & walk.ends & piece.final),
             bursts.bank.eq(piece.bank), bursts.row.eq(piece.row),
+            bursts.close_all.eq(upkeep.closes),
             walk.next.eq(bursts.piece), walk.take.eq(take), walk.step.eq(go),
         ]
         with m.If(take):
             m.d.sync += active.eq(1)
         with m.FSM(init="UPKEEP"):
             with m.State("UPKEEP"):
-                m.d.comb += [command.eq(upkeep.command), bursts.close_all.eq(all_banks),
-                             all_banks.eq(upkeep.command == SdramCommand.PRECHARGE),
-                             sets.eq(upkeep.command == SdramCommand.MODE)]
+                m.d.comb += command.eq(upkeep.command)
                 with m.If(upkeep.done):
                     m.next = "CHOOSE"
             with m.State("CHOOSE"):
@@ -177,12 +175,12 @@ class SdramController(wiring.Component):
             reads.ends.eq(walk.ends_beat), reads.last.eq((piece.left == 0) & piece.final),
             reads.id.eq(piece.id),
         ]
-        column = Cat(walk.word, piece.beat) | Mux(all_banks, _ADDRESS_10, 0)
+        column = Cat(walk.word, piece.beat) | Mux(upkeep.closes, _ADDRESS_10, 0)
         m.d.sync += [
             self.cke.eq(1), self.cs_n.eq(0),
             Cat(self.we_n, self.cas_n, self.ras_n).eq(Value.cast(command)),
-            self.ba.eq(Mux(sets, 0, piece.bank)),
-            self.a.eq(Mux(row, piece.row, Mux(sets, cycles.cas << 4, column))),
+            self.ba.eq(Mux(upkeep.sets, 0, piece.bank)),
+            self.a.eq(Mux(row, piece.row, Mux(upkeep.sets, cycles.cas << 4, column))),
             self.dqm.eq(Mux(writing, ~writes.strb, Mux(upkeep.up, 0, 3))),
             self.dq_oe.eq(writing), self.dq_o.eq(writes.data),
         ]

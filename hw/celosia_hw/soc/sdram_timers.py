@@ -50,36 +50,31 @@ class CommandTimers(wiring.Component):
 
     def __init__(self, cycles: SdramCycles):
         self._cycles = cycles
-        super().__init__({"command": In(SdramCommand), "free": Out(1), "may_close": Out(1),
-                          "may_write": Out(1)})
+        super().__init__({
+            "command": In(SdramCommand), "free": Out(1, init=1),  # type: ignore[call-arg]
+            "may_close": Out(1), "may_write": Out(1, init=1)})  # type: ignore[call-arg]
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        cycles = self._cycles
-        # In cycles that are still to wait.
-        busy = Signal(range(max(cycles.refresh, cycles.precharge, cycles.mode,
-                                cycles.activate_to_column)))
-        held = Signal(range(cycles.activate_to_precharge))
-        writing_back = Signal(range(cycles.write_recovery))
-        turning = Signal(range(cycles.cas + 2))
-        for counter in (busy, held, writing_back, turning):
-            with m.If(counter != 0):
-                m.d.sync += counter.eq(counter - 1)
-        with m.Switch(self.command):
-            with m.Case(SdramCommand.PRECHARGE):
-                m.d.sync += busy.eq(cycles.precharge - 1)
-            with m.Case(SdramCommand.REFRESH):
-                m.d.sync += busy.eq(cycles.refresh - 1)
-            with m.Case(SdramCommand.MODE):
-                m.d.sync += busy.eq(cycles.mode - 1)
-            with m.Case(SdramCommand.ACTIVATE):
-                # A cycle lies between the end of this wait and the first word.
-                m.d.sync += [busy.eq(cycles.activate_to_column - 2),
-                             held.eq(cycles.activate_to_precharge - 1)]
-            with m.Case(SdramCommand.WRITE):
-                m.d.sync += writing_back.eq(cycles.write_recovery - 1)
-            with m.Case(SdramCommand.READ):
-                m.d.sync += turning.eq(cycles.cas + 1)
-        m.d.comb += [self.free.eq(busy == 0), self.may_write.eq(turning == 0),
-                     self.may_close.eq((held == 0) & (writing_back == 0))]
+        cycles, command = self._cycles, SdramCommand
+        open_long, written = Signal(init=1), Signal(init=1)
+        # What a command forbids, and in how many cycles beyond the next.
+        for over, waits in (
+                (self.free, {
+                    command.PRECHARGE: cycles.precharge - 1, command.REFRESH: cycles.refresh - 1,
+                    command.MODE: cycles.mode - 1,
+                    # A cycle lies between the end of this wait and the first word.
+                    command.ACTIVATE: cycles.activate_to_column - 2}),
+                (open_long, {command.ACTIVATE: cycles.activate_to_precharge - 1}),
+                (written, {command.WRITE: cycles.write_recovery - 1}),
+                (self.may_write, {command.READ: cycles.cas + 1})):
+            left = Signal(range(max(waits.values()) + 1))
+            with m.If(left != 0):
+                m.d.sync += left.eq(left - 1)
+            m.d.sync += over.eq(left <= 1)
+            with m.Switch(self.command):
+                for each, wait in waits.items():
+                    with m.Case(each):
+                        m.d.sync += [left.eq(wait), over.eq(wait == 0)]
+        m.d.comb += self.may_close.eq(open_long & written)
         return m

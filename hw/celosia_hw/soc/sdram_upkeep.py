@@ -32,7 +32,8 @@ class Upkeep(wiring.Component):
     begin : In(1)
         The device is this one's from the next cycle on; only when it was not.
     command : Out(SdramCommand)
-        PRECHARGE is one of all banks.
+    closes, sets : Out(1)
+        It is PRECHARGE, of all banks; MODE.
     done : Out(1)
         The device is no longer this one's, after this cycle.
     up : Out(1)
@@ -44,6 +45,8 @@ class Upkeep(wiring.Component):
     due: Signal
     begin: Signal
     command: Signal
+    closes: Signal
+    sets: Signal
     done: Signal
     up: Signal
     free: Signal
@@ -52,7 +55,8 @@ class Upkeep(wiring.Component):
     def __init__(self, cycles: SdramCycles):
         self._cycles = cycles
         super().__init__({"due": Out(1), "begin": In(1), "command": Out(SdramCommand),
-                          "done": Out(1), "up": Out(1), "free": In(1), "may_close": In(1)})
+                          "closes": Out(1), "sets": Out(1), "done": Out(1), "up": Out(1),
+                          "free": In(1), "may_close": In(1)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -72,7 +76,7 @@ class Upkeep(wiring.Component):
                     m.next = "CLOSE"
             with m.State("CLOSE"):
                 with m.If(self.free & self.may_close):
-                    m.d.comb += self.command.eq(SdramCommand.PRECHARGE)
+                    m.d.comb += [self.command.eq(SdramCommand.PRECHARGE), self.closes.eq(1)]
                     m.next = "REFRESH"
             with m.State("REFRESH"):
                 with m.If(self.free):
@@ -87,7 +91,8 @@ class Upkeep(wiring.Component):
                             m.next = "MODE"
             with m.State("MODE"):
                 with m.If(self.free):
-                    m.d.comb += [self.command.eq(SdramCommand.MODE), self.done.eq(1)]
+                    m.d.comb += [self.command.eq(SdramCommand.MODE), self.sets.eq(1),
+                                 self.done.eq(1)]
                     m.d.sync += self.up.eq(1)
                     m.next = "IDLE"
             with m.State("IDLE"):

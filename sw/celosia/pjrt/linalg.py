@@ -133,8 +133,8 @@ def eigh(a: Any, *, lower: bool, subset_by_index: tuple[int, int] | None = None,
     vectors, values = _jacobi(a)
     vectors = vectors[:, :n]
     if n % 2:
-        there = jnp.sum(_squares(vectors), axis=1) > 0
-        values = jnp.where(there, values, jnp.inf)
+        padding = jnp.sum(_squares(vectors), axis=1) == 0
+        values = jnp.where(padding, jnp.inf, values)
     order = jnp.argsort(values)[:n]
     return vectors[order].T.conj()[:, first:last], values[order][first:last]
 
@@ -275,7 +275,10 @@ def _of_complex(function: Any, otherwise: Any) -> Any:
 
 
 def register(platform: str) -> None:
-    """Have JAX lower QR and eigenvalues, and what JAX makes of them, to operations of the graph."""
+    """Have JAX lower factorisations, and what it makes of them, to operations of the graph.
+
+    Cholesky and triangular systems of real numbers are such operations themselves.
+    """
     from jax._src.interpreters import mlir
     from jax._src.lax import linalg
 

@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from celosia.storage import builds
 from celosia.storage.cachefolder import cache_folder
-from celosia.storage.libraries import compile_library, key
+from celosia.storage.libraries import compile_library, library
 
 __all__ = ["FLAGS", "SOURCE", "STAYS", "Native", "build", "keep", "load", "native"]
 
@@ -22,7 +21,6 @@ __all__ = ["FLAGS", "SOURCE", "STAYS", "Native", "build", "keep", "load", "nativ
 SOURCE = Path(__file__).with_suffix(".c")
 #: Of every compiler.
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden")
-_NAME = "native.so"
 #: In an object's cell: nothing destroys it.
 STAYS = (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1
 
@@ -109,11 +107,6 @@ class Native:
         self._silence()
 
 
-def _compile(folder: Path) -> None:
-    """Compile the library into a folder."""
-    compile_library(SOURCE, FLAGS, folder)
-
-
 def build() -> Path:
     """Compile the library, or find it in the cache folder; return where it is.
 
@@ -124,7 +117,7 @@ def build() -> Path:
     OSError
         If the folder cannot be used.
     """
-    return builds.entry("pjrt", key(SOURCE, FLAGS), _compile) / _NAME
+    return library("pjrt", SOURCE, FLAGS)
 
 
 def load() -> Native:
@@ -149,8 +142,7 @@ def load() -> Native:
         first = error
     try:
         with tempfile.TemporaryDirectory() as folder:
-            _compile(Path(folder))
-            return Native(Path(folder) / _NAME)
+            return Native(compile_library(SOURCE, FLAGS, Path(folder)))
     except OSError as error:
         raise RuntimeError(f"CELOSIA_CACHE must name a folder for libraries that can be loaded, "
                            f"not {str(cache_folder())!r}: {first}; and in a temporary one: "
