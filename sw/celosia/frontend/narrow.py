@@ -1,8 +1,10 @@
-"""64-bit integers out of a graph: signed ones in 32 bits, unsigned ones as pairs of words.
+"""64-bit elements out of a graph: signed integers in 32 bits, unsigned ones as pairs of words.
 
 Signed ones count and point: labels, indices, steps. They fit 32 bits, and where one does not it
 is an error: of a constant here, of an argument where it is given. Unsigned ones are the keys and
-counters of random numbers, whose every bit matters. So each is a low and a high word.
+counters of random numbers, whose every bit matters. So each is a low and a high word. Floats are
+not computed with: arguments that become f32 (data as NumPy makes it) are f32 from the beginning,
+and are moved and compared as such.
 """
 
 from __future__ import annotations
@@ -17,13 +19,20 @@ from celosia.arch.words import WORD_MASK
 from celosia.frontend.errors import FrontendError
 from celosia.graph import Array, DType, Graph, Node, TensorType, Value, constant, op, splat
 
-__all__ = ["narrow", "product"]
+__all__ = ["is_narrowed", "narrow", "product"]
 
 #: Operations that do to each word of a number what they do to the number.
 _BY_WORD = frozenset({
     "broadcast", "reshape", "slice", "concatenate", "transpose", "reverse", "pad", "select",
     "dynamic_slice", "dynamic_update_slice", "and", "or", "xor", "not", "shard"})
+#: Those that move, choose or compare numbers, and make no others.
+_CHOOSE = frozenset({"parameter", "constant", "broadcast", "reshape", "slice", "concatenate",
+                     "transpose", "reverse", "shard", "compare", "select", "maximum", "minimum",
+                     "arg_reduce"})
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+
+
+_NARROW = {DType.I64: DType.I32, DType.F64: DType.F32}
 
 
 class _Unsupported(Exception):
@@ -65,10 +74,19 @@ def product(emit: Callable[..., Value], a: Value, b: Value) -> tuple[Value, Valu
     return highs, emit("multiply", a, b)
 
 
+def is_narrowed(node: Node) -> bool:
+    """Return whether an operation of 64-bit floats may be one of 32 bits: it moves or compares
+    arguments, or makes them floats of fewer bits.
+    """
+    if node.op == "convert":
+        return node.types[0].dtype.is_float and node.types[0].dtype is not DType.F64
+    return node.op in _CHOOSE
+
+
 def narrow(graph: Graph) -> Graph:
     """Return a graph of the same meaning without 64-bit elements; itself if it has none.
 
-    Signed parameters, results and whatever is between them have 32 bits: sums and products that
+    Signed integers among parameters, results and whatever is between them have 32 bits: sums and products that
     need more are not noticed.
 
     Raises
@@ -104,7 +122,7 @@ class _Narrow:
         outputs = []
         for value in graph.outputs:
             found = values[value]
-            if isinstance(found, _Words):
+            if isinstance(found, _Words) or value.dtype is DType.F64:
                 self.problems.setdefault(f"{value.node.source}: result: elements must have at "
                                          f"most 32 bits, not {value.type}")
             elif found is not None:
@@ -118,7 +136,8 @@ class _Narrow:
         if any(each is None for each in operands):
             return [None] * len(node.results)  # what made it so is a problem already
         types = [each.type for each in (*node.operands, *node.results)]
-        if double := next((type for type in types if type.dtype is DType.F64), None):
+        double = next((type for type in types if type.dtype is DType.F64), None)
+        if double is not None and not is_narrowed(node):
             raise _Unsupported(f"elements must have at most 32 bits where they are not constant, "
                                f"not {double}")
         words = (any(isinstance(each, _Words) for each in operands)
@@ -140,8 +159,10 @@ class _Narrow:
 
 
 def _attribute(value: Any) -> Any:
-    if value is DType.I64:
-        return DType.I32
+    if isinstance(value, DType):
+        return _NARROW.get(value, value)
+    if isinstance(value, Array) and value.numpy.dtype == np.float64:
+        return Array(value.numpy.astype(np.float32))
     if isinstance(value, Array) and value.numpy.dtype == np.int64:
         numbers = value.numpy
         # The least and the most of all are where a search begins.

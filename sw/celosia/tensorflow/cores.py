@@ -96,14 +96,17 @@ def first_hand() -> Iterator[None]:
 
 
 def upload(chip: PjrtChip, array: NDArray, name: str) -> PjrtBuffer:
-    """Return an array, which must not change, for a chip: 64-bit integers in 32 bits.
+    """Return an array, which must not change, for a chip: 64-bit elements in 32 bits.
 
     Raises
     ------
     tf.errors.InvalidArgumentError
-        If a number needs more bits.
+        If an integer needs more bits.
     """
     array = np.asarray(array)
+    if array.dtype == np.float64:
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float32)  # as its program takes it (`celosia.frontend.narrow`)
     if array.dtype == np.int64:
         narrow = array.astype(np.int32)
         if array.size and (narrow != array).any():

@@ -1,4 +1,4 @@
-"""Without 64-bit integers a graph means the same."""
+"""Without 64-bit elements a graph means the same."""
 
 import numpy as np
 import pytest
@@ -110,10 +110,33 @@ def test_everything_that_does_not_fit_is_said_at_once():
         assert said in text
 
 
-def test_constants_of_double_precision_fold_and_nothing_else_has_it():
-    def graph(body):
-        return import_stablehlo(read_module(body, "x"), filename="x", narrows=True)
+def graph(body):
+    return import_stablehlo(read_module(body, "x"), filename="x", narrows=True)
 
+
+def test_arguments_of_double_precision_are_single_where_they_become_that():
+    made = graph("""func.func @main(%x: tensor<2x3xf64>) -> tensor<6xf32> {
+      %0 = stablehlo.reshape %x : (tensor<2x3xf64>) -> tensor<6xf64>
+      %1 = stablehlo.convert %0 : (tensor<6xf64>) -> tensor<6xf32>
+      return %1 : tensor<6xf32>
+    }""")
+    check(made, CORE)
+    assert made.params[0].type == TensorType(DType.F32, (2, 3))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(interpret(made, [x])[0], x.reshape(6))
+    with pytest.raises(FrontendError) as info:
+        graph("""func.func @main(%x: tensor<2xf64>) -> (tensor<2xf64>, tensor<2xi32>) {
+          %0 = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xi32>
+          return %x, %0 : tensor<2xf64>, tensor<2xi32>
+        }""")
+    assert "not f64[2]" in str(info.value)
+    with pytest.raises(FrontendError, match="needs elements of 64 bits:\n.*result: elements"):
+        graph("""func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
+          return %x : tensor<2xf64>
+        }""")
+
+
+def test_constants_of_double_precision_fold_and_nothing_else_has_it():
     folded = graph("""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
       %0 = stablehlo.constant dense<0.1> : tensor<2xf64>
       %1 = stablehlo.convert %0 : (tensor<2xf64>) -> tensor<2xf32>
@@ -129,6 +152,6 @@ def test_constants_of_double_precision_fold_and_nothing_else_has_it():
           %1 = stablehlo.convert %0 : (tensor<2xf64>) -> tensor<2xf32>
           return %1 : tensor<2xf32>
         }""")
-    assert info.value.problems == tuple(
-        f"x:{line}:16: stablehlo.convert: elements must have at most 32 bits where they are not "
-        f"constant, not f64[2]" for line in (2, 3))
+    assert info.value.problems == (
+        "x:2:16: stablehlo.convert: elements must have at most 32 bits where they are not "
+        "constant, not f64[2]",)

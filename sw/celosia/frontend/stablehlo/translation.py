@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.narrow import is_narrowed
 from celosia.frontend.stablehlo.attributes import ints_of
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
@@ -140,7 +141,7 @@ class Here:
         if wide is None or name == "constant":
             return node.results
         if node not in self.importer.constants:
-            if self.importer.narrows and wide.dtype is not DType.F64:
+            if self.importer.narrows and (wide.dtype is not DType.F64 or is_narrowed(node)):
                 return node.results
             if name == "bitcast" and not operands[0].dtype.is_wide:
                 # May be on its way to an operation that takes it apart again.
