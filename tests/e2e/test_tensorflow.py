@@ -105,7 +105,9 @@ for optimizer in ('adam', 'rmsprop'):
             tf.keras.layers.Input((6,)), tf.keras.layers.Embedding(20, 4),
             tf.keras.layers.GlobalAveragePooling1D(), tf.keras.layers.Dense(2)])
         model.compile(optimizer=type(tf.keras.optimizers.get(optimizer))(0.1), loss='mse')
-    model.fit(words, words[:, :2] / 20, epochs=3, batch_size=32, shuffle=False, verbose=2)
+    # The batches of a data set have no shape that is known when a step is traced.
+    data = tf.data.Dataset.from_tensor_slices((words, words[:, :2] / 20)).batch(32)
+    model.fit(data, epochs=3, verbose=2)
 """
 
 

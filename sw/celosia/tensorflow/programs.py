@@ -24,7 +24,7 @@ from celosia.pjrt.client import LoadedExecutable
 from celosia.tensorflow.cores import client, run, upload
 from celosia.tensorflow.variables import VariableCell, bare_handle, cell_of
 
-__all__ = ["CallArguments", "Replicated"]
+__all__ = ["CallArguments", "Replicated", "Shapes"]
 
 #: Seconds after which it is said that a program is still being compiled.
 _LONG = 10.0
@@ -101,6 +101,22 @@ def _patience(name: str, operations: int) -> Iterator[None]:
         timer.cancel()
 
 
+@dataclass
+class Shapes:
+    """What is assumed of the shapes of replicas while a function is traced that knows none.
+
+    Attributes
+    ----------
+    alike
+        Whether all replicas have the same ones.
+    wanted
+        Whether that matters.
+    """
+
+    alike: bool
+    wanted: bool = False
+
+
 @dataclass(frozen=True)
 class _Program:
     """A function for one set of shapes, on the chips.
@@ -123,7 +139,7 @@ class Replicated:
     Parameters
     ----------
     function
-        Called with the number of the replica and the arguments.
+        Called with `Shapes`, the number of the replica and the arguments.
     name
         What it is called.
     replicas
@@ -132,26 +148,33 @@ class Replicated:
 
     def __init__(self, function: Callable[..., Any], name: str, replicas: int):
         self._function, self.name, self._replicas = function, name, replicas
-        self._traced: dict[Any, Any] = {}
+        self._traced: dict[Any, list[Any]] = {}
         self._programs: dict[Any, _Program] = {}
         self._cells: dict[Any, list[list[VariableCell] | None]] = {}
         self._numbers: list[PjrtBuffer] = []
 
-    def trace(self, calls: Sequence[CallArguments]) -> Any:
-        """Return the function for arguments of one kind, given for each replica, as a graph."""
-        call, key = calls[0], tuple(each.key for each in calls)
-        found = self._traced.get(key)
-        if found is None:
-            def traced(number: Any, *tensors: Any) -> Any:
-                args, kwargs = call.filled(tensors)
-                return self._function(number, *args, **kwargs)
+    def trace(self, calls: Sequence[CallArguments]) -> list[Any]:
+        """Return the function for arguments of one kind, given for each replica, as a graph.
 
-            specs = [tf.TensorSpec(_common([each.shape for each in same]), same[0].dtype)
-                     for same in zip(*(each.tensors for each in calls), strict=True)]
-            function = tf.function(traced, jit_compile=True, autograph=False)
-            found = function.get_concrete_function(tf.TensorSpec((), tf.int32), *specs)
-            self._traced[key] = found
-        return found
+        Behind it, where it is another one, that for replicas whose arguments have different shapes.
+        """
+        key = tuple(each.key for each in calls)
+        if key not in self._traced:
+            alike = Shapes(True)
+            self._traced[key] = [self._trace(calls, alike)]
+            if alike.wanted and self._replicas > 1:
+                self._traced[key].append(self._trace(calls, Shapes(False)))
+        return self._traced[key]
+
+    def _trace(self, calls: Sequence[CallArguments], shapes: Shapes) -> Any:
+        def traced(number: Any, *tensors: Any) -> Any:
+            args, kwargs = calls[0].filled(tensors)
+            return self._function(shapes, number, *args, **kwargs)
+
+        specs = [tf.TensorSpec(_common([each.shape for each in same]), same[0].dtype)
+                 for same in zip(*(each.tensors for each in calls), strict=True)]
+        function = tf.function(traced, jit_compile=True, autograph=False)
+        return function.get_concrete_function(tf.TensorSpec((), tf.int32), *specs)
 
     def handles(self, concrete: Any) -> list[Any]:
         """Return the variables that a function uses, as all replicas have them."""
@@ -173,18 +196,19 @@ class Replicated:
             found.append([variable] if container is None else list(container._values))
         return found
 
-    def run(self, concrete: Any, rows: Sequence[Sequence[Any]], outer: Sequence[Any] = ()
-            ) -> list[list[Any]]:
+    def run(self, traced: Sequence[Any], rows: Sequence[Sequence[Any]],
+            captured: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Run on tensors.
 
         Parameters
         ----------
-        concrete
+        traced
             What `trace` gave.
         rows
             The tensors of each replica.
-        outer
-            Values of what the function has captured of one under construction.
+        captured
+            For each of what was traced, values of what it has captured of a function under
+            construction.
 
         Raises
         ------
@@ -192,6 +216,8 @@ class Replicated:
             As of the chips.
         """
         shapes = {_shapes(row) for row in rows}
+        concrete, outer = (traced[-1], captured[-1]) if len(shapes) > 1 else (traced[0],
+                                                                             captured[0])
         programs = [self._program(concrete, row, outer, len(shapes) > 1) for row in rows]
         cells = self._cells_of(concrete)
         arguments, chips = [], programs[0].executable.chips

@@ -8,6 +8,7 @@ import functools
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import tensorflow as tf
@@ -22,7 +23,7 @@ from tensorflow.python.distribute import (
 )
 
 from celosia.tensorflow.cores import errors, noted, settings
-from celosia.tensorflow.programs import CallArguments, Replicated
+from celosia.tensorflow.programs import CallArguments, Replicated, Shapes
 from celosia.tensorflow.shards import sum_of_replicas
 from celosia.tensorflow.variables import note_run, quietly, sync
 
@@ -121,13 +122,19 @@ class _Replica(distribute_lib.ReplicaContext):
     for whoever computes with its number.
     """
 
-    def __init__(self, strategy: TPUStrategy, number: Any):
+    def __init__(self, strategy: TPUStrategy, shapes: Shapes, number: Any):
         super().__init__(strategy, 0)
-        self._number = number
+        self._shapes, self._number = shapes, number
 
     @property
     def replica_id_in_sync_group(self) -> Any:
         return self._number
+
+    def alike(self, value: Any) -> bool:
+        """Return whether the value has the same shape on all replicas."""
+        known = value.shape.is_fully_defined()
+        self._shapes.wanted |= not known
+        return known or self._shapes.alike
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """As of `tf.distribute.ReplicaContext`, of one shape on all replicas."""
@@ -221,7 +228,7 @@ class _Extended(mirrored_strategy.MirroredExtended):
             if isinstance(each, tf.IndexedSlices):
                 # Slices are left apart, for optimisers square each of them. Only where replicas
                 # have different numbers of them they are one sum.
-                if count == 1 or each.values.shape.is_fully_defined():
+                if count == 1 or self._replica().alike(each.values):
                     _divide_slices()
                     return self._joined(each, share)
                 each = tf.convert_to_tensor(each)
@@ -249,14 +256,14 @@ class _Extended(mirrored_strategy.MirroredExtended):
                  for number in range(self._num_replicas_in_sync)]
         step = self._step(fn)
         with quietly():
-            concrete = step.trace(calls)
+            traced = step.trace(calls)
         if tf.executing_eagerly():
             with errors():
-                results = step.run(concrete, [each.tensors for each in calls])
+                results = step.run(traced, [each.tensors for each in calls], [()] * len(traced))
         else:
-            results = self._in_graph(step, concrete, calls)
+            results = self._in_graph(step, traced, calls)
         return distribute_utils.regroup(tuple(
-            _packed(concrete.structured_outputs, each) for each in results))
+            _packed(traced[0].structured_outputs, each) for each in results))
 
     def _step(self, fn: Any) -> Replicated:
         """Return the programs of a function."""
@@ -281,34 +288,39 @@ class _Extended(mirrored_strategy.MirroredExtended):
         called = autograph.tf_convert(
             plain, ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED)) if converts else plain
 
-        def replica(number: Any, *args: Any, **kwargs: Any) -> Any:
-            with _Replica(strategy, number):
+        def replica(shapes: Shapes, number: Any, *args: Any, **kwargs: Any) -> Any:
+            with _Replica(strategy, shapes, number):
                 return called(*args, **kwargs)
 
         return Replicated(replica, getattr(plain, "__name__", "step"), self._num_replicas_in_sync)
 
-    def _in_graph(self, step: Replicated, concrete: Any, calls: Sequence[CallArguments]) -> Any:
+    def _in_graph(self, step: Replicated, traced: Sequence[Any], calls: Sequence[CallArguments]
+                  ) -> Any:
         """Return what a function under construction will get of the chips when it runs."""
         count, width = len(calls), len(calls[0].tensors)
-        outer = [tensor for tensor in concrete.captured_inputs
-                 if not isinstance(tensor, tf.__internal__.EagerTensor)]
+        captured = [[tensor for tensor in each.captured_inputs
+                     if not isinstance(tensor, tf.__internal__.EagerTensor)] for each in traced]
         note_run()
         given = [tensor for each in calls for tensor in each.tensors]
-        kinds = [each.dtype for each in concrete.outputs]
+        outputs = traced[0].outputs
+        kinds = [each.dtype for each in outputs]
 
         def work(*tensors: Any) -> Any:
             rows = [tensors[i * width:(i + 1) * width] for i in range(count)]
-            rest = tensors[count * width:]
+            rest = iter(tensors[count * width:])
             with noted():
-                results = step.run(concrete, rows, rest[:len(outer)])
+                results = step.run(traced, rows, [list(islice(rest, len(each)))
+                                                  for each in captured])
             sync()
             return [tensor for row in results for tensor in row]
 
         with tf.device("/cpu:0"), quietly():
             # With the handles of the variables it is in order with whatever else uses them.
-            found = tf.py_function(work, [*given, *outer, *step.handles(concrete)], kinds * count)
+            found = tf.py_function(work, [
+                *given, *(tensor for each in captured for tensor in each),
+                *(handle for each in traced for handle in step.handles(each))], kinds * count)
         found = list(found) if kinds else []
-        for tensor, output in zip(found, concrete.outputs * count, strict=True):
+        for tensor, output in zip(found, outputs * count, strict=True):
             tensor.set_shape(output.shape)
         size = len(kinds)
         return [found[i * size:(i + 1) * size] for i in range(count)]
