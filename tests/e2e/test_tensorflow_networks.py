@@ -1,7 +1,8 @@
 """Networks in the style of courses, against TensorFlow on as many CPUs as there are chips.
 
-Products are those of float32 here, so that little but the order of sums differs. The host draws
-other random numbers than a compiler: where there are some, less can be asked.
+Products are those of float32 here, so that little but the order of sums differs, and in the first
+network as files have them that say nothing. The host draws other random numbers than a compiler:
+where there are some, less can be asked.
 """
 
 import numpy as np
@@ -36,6 +37,7 @@ def network(name, make, *data, loss=logits, metrics=("accuracy",), rate=0.02, **
 
 NETWORKS = {
     "convolutions": """
+tf.config.experimental.enable_tensor_float_32_execution(True)
 network("cnn", lambda: keras.Sequential([
     layers.Input((8, 8, 1)), layers.Conv2D(8, 3, padding='same'), layers.BatchNormalization(),
     layers.ReLU(), layers.MaxPooling2D(), layers.Conv2D(16, 3, activation='relu'),

@@ -86,8 +86,8 @@ def is_narrowed(node: Node) -> bool:
 def narrow(graph: Graph) -> Graph:
     """Return a graph of the same meaning without 64-bit elements; itself if it has none.
 
-    Signed integers among parameters, results and whatever is between them have 32 bits: sums and products that
-    need more are not noticed.
+    Signed integers among parameters, results and whatever is between them have 32 bits: sums and
+    products that need more are not noticed.
 
     Raises
     ------

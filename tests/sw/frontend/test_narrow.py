@@ -152,6 +152,6 @@ def test_constants_of_double_precision_fold_and_nothing_else_has_it():
           %1 = stablehlo.convert %0 : (tensor<2xf64>) -> tensor<2xf32>
           return %1 : tensor<2xf32>
         }""")
-    assert info.value.problems == (
-        "x:2:16: stablehlo.convert: elements must have at most 32 bits where they are not "
-        "constant, not f64[2]",)
+    [problem] = info.value.problems
+    assert problem == ("x:2:16: stablehlo.convert: elements must have at most 32 bits where they "
+                       "are not constant, not f64[2]")
