@@ -228,7 +228,7 @@ class Replicated:
             more = iter(outer)
             arguments.append([
                 self._numbers[number],
-                *(upload(chip, each.numpy(), f"argument {i} of {self.name}")
+                *(upload(chip, each._numpy(), f"argument {i} of {self.name}")
                   for i, each in enumerate(row)),
                 *(own[number].argument() if own is not None else upload(
                     chip, (next(more) if not isinstance(each, ops.EagerTensor) else each).numpy(),
