@@ -88,14 +88,15 @@ class ModelFunction:
         step = self._steps.get(mode)
         if step is None:
             step = self._steps[mode] = Replicated(
-                lambda number, *given: self._traced(mode, *given), self._name, self.replicas)
+                lambda shapes, number, *given: self._traced(mode, *given), self._name,
+                self.replicas)
         with tf.variable_creator_scope(self._variable):
-            concrete = step.trace(calls)
+            traced = step.trace(calls)
         if self._strategy is None:
-            return [concrete(tf.constant(0), *calls[0].tensors)]
+            return [traced[0](tf.constant(0), *calls[0].tensors)]
         with errors():
-            results = step.run(concrete, [each.tensors for each in calls])
-        return [tf.nest.pack_sequence_as(concrete.structured_outputs, each) for each in results]
+            results = step.run(traced, [each.tensors for each in calls], [()] * len(traced))
+        return [tf.nest.pack_sequence_as(traced[0].structured_outputs, each) for each in results]
 
     def _traced(self, mode: str, features: Any, labels: Any) -> Any:
         def body(*given: Any) -> Any:
