@@ -28,16 +28,19 @@ class Look(tf.keras.callbacks.Callback):
         moved.clear()
         self.copies = VariableCell.copies
     def on_train_batch_end(self, batch, logs=None):
-        self.up, self.down = moved["up"], moved["down"]
+        self.moved.append([moved["up"], moved["down"]])
         assert VariableCell.copies == self.copies
     on_test_batch_begin, on_test_batch_end = on_train_batch_begin, on_train_batch_end
 model = make(lambda: tf.keras.optimizers.Adam())
 look = Look()
+train("loss", model, epochs=1, batch_size=48)
 for name in ("train", "again"):
-    train("loss", model, callbacks=[look], epochs=1, batch_size=40)
-    say(name, [look.up, look.down])
-model.evaluate(x, y, batch_size=40, verbose=0, callbacks=[look])
-say("evaluate", [look.up, look.down])
+    look.moved = []
+    train("loss", model, callbacks=[look], epochs=1, batch_size=48)
+    say(name, look.moved)
+    look.moved = []
+    model.evaluate(x, y, batch_size=48, verbose=0, callbacks=[look])
+    say("evaluate_" + name, look.moved)
 copies = VariableCell.copies
 model.layers[1].kernel.value.device
 say("device", VariableCell.copies - copies)
@@ -45,12 +48,14 @@ say("read", np.abs(model.get_weights()[0]).sum())
 say("after", VariableCell.copies - copies)
 """, devices))
     gradients = (64 * 32 + 32 + 32 * 10 + 10) * 4 * devices if devices > 1 else 0
-    batch = 40 * (64 + 1) * 4
     counters = 50 * devices  # totals of metrics, numbers of steps
-    for name, joined in (("train", gradients), ("again", gradients), ("evaluate", 0)):
-        up, down = told[name]
-        assert batch + joined <= up <= batch + joined + counters, name
-        assert joined <= down <= joined + counters, name
+    # The last batch of each is another program, to which variables go within the chip.
+    for name in ("train", "evaluate_train", "again", "evaluate_again"):
+        joined = 0 if name.startswith("evaluate") else gradients
+        for (up, down), rows in zip(told[name], (48, 48, 48, 48, 8), strict=True):
+            batch = rows * (64 + 1) * 4
+            assert batch + joined <= up <= batch + joined + counters, (name, rows)
+            assert joined <= down <= joined + counters, (name, rows)
     assert told["device"] == 0
     assert told["after"] > 0
     assert np.isfinite(told["read"])
@@ -149,6 +154,7 @@ with strategy.scope():
     model.compile(optimizer='adam', metrics=['accuracy'],
                   loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 train("step", model, x[:8, 0], y[:8] % 3, epochs=1, batch_size=8)
+say("evaluated", model.evaluate(x[:8, 0], y[:8] % 3, batch_size=8, verbose=0))
 for number, array in enumerate([*model.get_weights(), *(
         each.numpy() for each in model.optimizer.variables)]):
     say(f"state{number}", np.frombuffer(np.asarray(array).tobytes(), np.uint8))

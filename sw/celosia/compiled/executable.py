@@ -16,6 +16,7 @@ from celosia.compiled.description import Description
 from celosia.compiled.parts import Argument
 from celosia.compiled.steps import ChipStep, HostStep
 from celosia.driver import Device, DeviceArray, OutOfDeviceMemory, StaleHandle
+from celosia.driver.copies import COPY_BYTES
 from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.graph import interpret
 from celosia.graph.interpreter.kernels import Peer
@@ -27,8 +28,9 @@ class Resident:
     """An array of a graph's type that is in a device's memory; what `Executable.run` returns.
 
     It may be an argument of any executable of the same device; where it is in the right place
-    already, as a training step's state is, nothing is copied. A result is there until its
-    executable runs again; `keep` makes a copy that stays. `numpy.asarray` brings it to the host.
+    already, as a training step's state is, nothing is copied, and from the memory of another
+    executable the chip copies it. A result is there until its executable runs again; `keep` makes
+    a copy that stays. `numpy.asarray` brings it to the host.
 
     Attributes
     ----------
@@ -101,10 +103,13 @@ class _LoadedStep:
 
     def run(self, values: Sequence[Any], timeout: int | None) -> list[Resident]:
         """Run on values of the graph's types: arrays, or residents of this device."""
+        within = [self.copies(i, value) for i, value in enumerate(values)]
         # All of them before the first is written: one may be where another one goes.
-        contents = [self._content(handle, value) for (_, handle), value
-                    in zip(self.inputs, values, strict=True)]
+        contents = [None if copied else self._content(handle, value) for (_, handle), value, copied
+                    in zip(self.inputs, values, within, strict=True)]
         self.runs += 1  # results of the run before may lie where arguments go
+        self._copy([(value.handle, handle) for (_, handle), value, copied
+                    in zip(self.inputs, values, within, strict=True) if copied])
         for (_, handle), content in zip(self.inputs, contents, strict=True):
             if content is not None:
                 self.device.put(content, into=handle)
@@ -117,6 +122,23 @@ class _LoadedStep:
         argument, handle = self.inputs[index]
         return Resident(argument, handle, self)
 
+    def copies(self, index: int, value: Any) -> bool:
+        """Return whether the chip itself can copy a value to where it wants an argument."""
+        if not isinstance(value, Resident):
+            return False
+        source, handle, loaded = value.handle, self.inputs[index][1], self.loaded
+        # What lies in the program's own memory may be where another argument goes.
+        return (_apart(source, loaded.arena, loaded.program.arena_bytes)
+                and (source.dtype, source.nbytes) == (handle.dtype, handle.nbytes)
+                and source.nbytes % COPY_BYTES == 0)
+
+    def _copy(self, pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> None:
+        try:
+            self.device.copy(pairs)
+        except OutOfDeviceMemory:  # by the host, where there is no room for instructions
+            for source, handle in pairs:
+                self.device.put(self.device.get(source).reshape(handle.shape), into=handle)
+
     def _content(self, handle: DeviceArray, value: Any) -> NDArray[Any] | None:
         """Return what to write into a buffer, None if it is there."""
         if isinstance(value, Resident):
@@ -124,6 +146,11 @@ class _LoadedStep:
                 return None
             value = value.numpy()
         return encode(value, handle.dtype, handle.shape)
+
+
+def _apart(array: DeviceArray, begin: int, nbytes: int) -> bool:
+    """Return whether an array has none of some bytes of the device's memory."""
+    return array.address + array.nbytes <= begin or begin + nbytes <= array.address
 
 
 def _sum(counters: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
@@ -287,10 +314,9 @@ class Executable:
     def _value(self, index: int, value: Any) -> Any:
         """Return an argument as steps take it; the errors are of all that is wrong with it."""
         argument = self.compiled.inputs[index]
-        # A step that runs may write over what the run before has left for a later one, but for
-        # what is in its place.
+        # A step that runs may write over what the run before has left for a later one.
         if (not isinstance(value, Resident) or value.handle._device is not self.device
-                or (len(self._steps) > 1 and not self.has(index, value))):
+                or (len(self._steps) > 1 and not self.takes(index, value))):
             return host_array(self.compiled.name, index, argument, value)
         value.check()
         if value.type != argument.type:
@@ -306,6 +332,18 @@ class Executable:
             return False
         step, i = self._takers[index]
         return step.inputs[i][1].address == value.handle.address
+
+    def takes(self, index: int, value: Resident) -> bool:
+        """Return whether an array gets to the chip's argument without the host: in place, or by a
+        copy within its memory.
+        """
+        if index not in self._takers or value.handle._device is not self.device:
+            return False
+        step, i = self._takers[index]
+        # A step before that one may write over what is in the memory that all of them use.
+        return self.has(index, value) or (
+            (self._arena is None or _apart(value.handle, self._arena.address, self._arena.nbytes))
+            and step.copies(i, value))
 
     def given(self, index: int) -> Resident | None:
         """Return an argument of the last run where the chip has it still, for the next one.

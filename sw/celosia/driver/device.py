@@ -14,6 +14,7 @@ from celosia.arch import registers
 from celosia.arch.words import WORD_MASK
 from celosia.driver.allocator import Allocator
 from celosia.driver.chip import Chip
+from celosia.driver.copies import COPY_BYTES, copy_program
 from celosia.driver.discovery import differences, discover
 from celosia.driver.errors import StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
@@ -182,6 +183,46 @@ class Device:
             return np.empty(handle.shape, handle.dtype)
         raw = self.transport.read_memory(handle.address, handle.nbytes)
         return np.require(raw, requirements=["C", "W"]).view(handle.dtype).reshape(handle.shape)
+
+    def copy(self, pairs: Iterable[tuple[DeviceArray, DeviceArray]]) -> None:
+        """Have the chip copy arrays: their contents do not cross the host.
+
+        Counters stay those of the last `run`.
+
+        Parameters
+        ----------
+        pairs
+            An array of whole words, and one of its type and size that becomes equal to it. None
+            of the latter overlaps any of the former.
+
+        Raises
+        ------
+        ValueError
+            If types or sizes differ, or an array ends within a word.
+        OutOfDeviceMemory
+            If there is no room for the instructions; nothing has been copied then.
+        ChipFault
+            As of `run`.
+        """
+        spans = []
+        for source, into in pairs:
+            self._mine(source)
+            self._mine(into)
+            if (source.dtype, source.nbytes) != (into.dtype, into.nbytes):
+                raise ValueError(f"{into!r} must have the {source.nbytes} bytes of {source.dtype} "
+                                 f"that {source!r} has")
+            if source.nbytes % COPY_BYTES:
+                raise ValueError(f"{source!r} must have a multiple of {COPY_BYTES} bytes to be "
+                                 f"copied, not {source.nbytes}")
+            if source.nbytes:
+                spans.append((source.address, into.address, source.nbytes))
+        if not spans:
+            return
+        counters = self._counters
+        try:
+            self.run(copy_program(self.config, spans), timeout=None)
+        finally:
+            self._counters = counters
 
     def load(self, program: Program, arena: DeviceArray | None = None) -> LoadedProgram:
         """Place a program: its code relocated, its constants, zeros in the rest of its arena.

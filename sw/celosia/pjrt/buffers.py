@@ -78,9 +78,9 @@ class PjrtBuffer:
         return made
 
     def argument(self, executable: Executable, index: int) -> NDArray[Any] | Resident:
-        """Return what to give to a program: the place on the chip, if it is the right one."""
+        """Return what to give to a program: the place on the chip, if it gets there from it."""
         resident = self.resident
-        if resident is not None and executable.has(index, resident):
+        if resident is not None and executable.takes(index, resident):
             return resident
         return self.fetch()
 

@@ -243,6 +243,27 @@ def test_state_in_its_place_is_not_moved(copying, device):
     assert counting.bytes == X.nbytes
 
 
+def test_state_goes_from_one_program_to_another_within_the_device(copying, device):
+    compiled = celosia.compile(parse(one("f32", "[4,16]", " donated")))
+    first, second = compiled.load(device), compiled.load(device)
+    (state,) = first.run(X)
+    device.transport = counting = Counting(device.transport)
+    device._chip._transport = counting
+    (state,) = second.run(state)
+    (state,) = first.run(state)
+    assert counting.bytes < 2 * X.nbytes  # instructions
+    np.testing.assert_array_equal(state.numpy(), X)
+
+
+def test_state_goes_by_the_host_where_the_device_is_full(copying, device):
+    compiled = celosia.compile(parse(one("f32", "[4,16]", " donated")))
+    first, second = compiled.load(device), compiled.load(device)
+    (state,) = first.run(X)
+    device.alloc(device.free_bytes, np.int8)
+    (state,) = second.run(state)
+    np.testing.assert_array_equal(state.numpy(), X)
+
+
 def test_state_that_changes_places(copying):
     text = """graph swap(
   %0: f32[4,16] "a" donated,

@@ -88,6 +88,32 @@ def test_arrays_come_back_as_they_went(device, dtype, shape):
     back[...] = 1  # a copy, and writable
 
 
+@pytest.mark.parametrize("words", [0, 1, 7, 8, 13, 8 * 512, 8 * 1024 + 3, 3 * 8 * 512 + 8 * 5])
+def test_the_chip_copies_all_bits_of_words(device, words):
+    bits = np.random.default_rng(words).integers(0, 1 << 32, words, dtype=np.uint32).view(np.int32)
+    source, other = device.put(bits), device.put(bits[::-1].view(np.float32))
+    into, second, behind = (device.alloc(words, np.int32), device.alloc((words,), np.float32),
+                            device.put(np.int32([5])))
+    before, counters = device.free_bytes, device.counters()
+    device.copy([(source, into), (other, second)])
+    assert (device.get(into) == bits).all()
+    assert (device.get(second).view(np.int32) == bits[::-1]).all()
+    assert device.get(behind) == 5
+    assert (device.get(source) == bits).all()
+    assert (device.free_bytes, device.counters()) == (before, counters)
+
+
+def test_copies_that_do_not_fit(device):
+    a, b, c = (device.alloc(size, dtype) for size, dtype in ((4, "int32"), (4, "float32"),
+                                                             (7, "int8")))
+    with pytest.raises(ValueError, match=exactly(
+            f"{b!r} must have the 16 bytes of int32 that {a!r} has")):
+        device.copy([(a, b)])
+    with pytest.raises(ValueError, match=exactly(
+            f"{c!r} must have a multiple of 4 bytes to be copied, not 7")):
+        device.copy([(c, c)])
+
+
 def test_arrays_that_are_not_contiguous_are_copied(device):
     array = np.arange(24, dtype=np.int32).reshape(4, 6)
     for view in (array.T, array[::2, 1::3], array[::-1]):
