@@ -1,8 +1,8 @@
 """Networks in the style of courses, against TensorFlow on as many CPUs as there are chips.
 
 Products are those of float32 here, so that little but the order of sums differs, and in the first
-network as files have them that say nothing. The host draws other random numbers than a compiler:
-where there are some, less can be asked.
+two networks as files have them that say nothing. The host draws other random numbers than a
+compiler: where there are some, less can be asked.
 """
 
 import numpy as np
@@ -44,6 +44,7 @@ network("cnn", lambda: keras.Sequential([
     layers.Flatten(), layers.Dense(10)]), images, labels)
 """,
     "characters": """
+tf.config.experimental.enable_tensor_float_32_execution(True)
 def make(rows=None, steps=5, stateful=False):
     return keras.Sequential([
         layers.Input(batch_shape=(rows, steps)), layers.Embedding(12, 8),
