@@ -14,6 +14,7 @@ from pathlib import Path
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.storage import builds, compiler, run_tool
 from celosia.storage.compilers import cpu_identity
+from celosia_sim.idle.sleep import sleep
 from celosia_sim.loops.localise import localise
 from celosia_sim.toolchain import verilator
 
@@ -50,6 +51,9 @@ class BuildFlags:
         "--x-assign", "fast", "--x-initial", "fast", "--noassert",
         "--output-split", "20000",
     )
+    #: Of a chip whose idle rooms are not evaluated: what the pass in `celosia_sim.idle` reads.
+    idle: tuple[str, ...] = ("-fno-merge-cond", "--output-split-cfuncs", "0",
+                             "--inline-cfuncs", "0")
     #: Of a chip that counts, in signals of so many bits: rows are narrower, memories are not.
     toggles: tuple[str, ...] = ("--coverage-toggle", "--coverage-max-width", "1000")
     #: ``-g0``: zig writes what debuggers want if not told not to, in an eighth of the time.
@@ -109,7 +113,9 @@ def tool_identity() -> dict[str, object]:
     """What a key holds so that a build is not used where its tools would build another."""
     return {"verilator": verilator().version, "compiler": compiler().version,
             "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS),
-            "passes": (Path(__file__).parent / "loops" / "localise.py").read_text()}
+            "passes": [path.read_text() for path in (
+                Path(__file__).parent / "loops" / "localise.py",
+                *sorted((Path(__file__).parent / "idle").glob("*.py")))]}
 
 
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
@@ -137,20 +143,24 @@ def _harness_text(within: str = "") -> str:
 
 
 def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFIX,
-             trace: str = "", extra: Sequence[str] = (),
+             trace: str = "", idle: bool = False, extra: Sequence[str] = (),
              beside: Sequence[Path] = ()) -> list[tuple[Path, tuple[str, ...]]]:
     """Run Verilator in ``work``; return the C++ files and the flags that each wants.
 
-    Files ``beside`` the chip that include its headers are compiled with it.
+    Files ``beside`` the chip that include its headers are compiled with it. With ``idle`` rooms in
+    which nothing happens are not evaluated, and who changes a memory from outside calls ``wake``.
     """
     (work / "chip.v").write_text(text)
     options = {"": (), "toggles": FLAGS.toggles}.get(trace, (f"--trace-{trace}",))
     run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
-                           "--Mdir", work / "cpp", *FLAGS.verilator, *options, *extra,
+                           "--Mdir", work / "cpp", *FLAGS.verilator, *options,
+                           *(FLAGS.idle if idle else ()), *extra,
                            work / "chip.v"],
              work / "verilator.log", env=verilator().environment())
     if not trace:
         localise(work / "cpp", f"{prefix}___024root")
+    if idle:
+        sleep(work / "cpp", f"{prefix}___024root")
     return _join(work / "cpp", FLAGS.trace if trace == "toggles" else FLAGS.fast, beside)
 
 
@@ -189,7 +199,7 @@ def _join(cpp: Path, fast: tuple[str, ...],
 
 _ARRAY = re.compile(
     r"VlUnpacked<[^;]*?/\*(?P<high>\d+):0\*/, (?P<depth>\d+)> "
-    r"(?P<name>\w*?__DOT__(?P<memory>ub|acc)__DOT__(?:\w+__DOT__)??bank(?P<bank>\d)"
+    r"(?P<name>(?!__)\w*?__DOT__(?P<memory>ub|acc)__DOT__(?:\w+__DOT__)??bank(?P<bank>\d)"
     r"(?:__DOT__part(?P<part>\d))?(?:__DOT__\w+)?);")
 _CLOCK = re.compile(r"CData/\*0:0\*/ (__Vtrigprevexpr___TOP__clk__\d+);")
 
@@ -214,6 +224,7 @@ def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"#define CELOSIA_BUS_BYTES {config.bus_bytes}",
         f"#define CELOSIA_NUM_BANKS {BANKS}",
         f"#define CELOSIA_TRACE {TRACES[trace]}",
+        f"#define CELOSIA_IDLE {int(not trace)}",
         f"#define CELOSIA_BANKS {', '.join(banks)}",
     ]
     if len(clocks) == 1:
@@ -257,7 +268,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
             announce(f"building the {config.name} chip for simulation (kept for next time)")
         work = folder / "work"
         work.mkdir()
-        sources = verilate(text, work, trace=trace, beside=[HARNESS / "api.cpp"])
+        sources = verilate(text, work, trace=trace, idle=not trace, beside=[HARNESS / "api.cpp"])
         _write_config(work / "cpp", config, trace)
         flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
         objects = compile_all(sources, work, flags)

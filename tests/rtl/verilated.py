@@ -7,6 +7,7 @@ from pathlib import Path
 
 from celosia.storage import builds, compiler, run_tool
 from celosia_sim.build import (
+    HARNESS,
     base_flags,
     compile_all,
     runtime_objects,
@@ -16,17 +17,18 @@ from celosia_sim.build import (
 
 
 @functools.cache
-def library(text: str, shim: str) -> ctypes.CDLL:
+def library(text: str, shim: str, idle: bool = False) -> ctypes.CDLL:
     """Compile the Verilog ``text``, top module ``dut``, and the C++ ``shim``, which uses Vdut."""
-    key = builds.digest({**tool_identity(), "text": text, "shim": shim})
+    key = builds.digest({**tool_identity(), "text": text, "shim": shim, "idle": idle})
 
     def make(folder: Path) -> None:
         work = folder / "work"
         work.mkdir()
         beside = work / "shim.cpp"
         beside.write_text(f'#include "Vdut.h"\n#include <cstring>\n{shim}')
-        objects = compile_all(verilate(text, work, top="dut", prefix="Vdut", beside=[beside]),
-                              work, [*base_flags(""), f"-I{work / 'cpp'}"])
+        objects = compile_all(verilate(text, work, top="dut", prefix="Vdut", idle=idle,
+                                       beside=[beside]),
+                              work, [*base_flags(""), f"-I{work / 'cpp'}", f"-I{HARNESS}"])
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "dut.so", *objects, *runtime_objects()],
                  work / "link.log")

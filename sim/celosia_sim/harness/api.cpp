@@ -75,6 +75,7 @@ void celosia_poke(Chip* chip, const char* memory, uint64_t row, uint64_t n, cons
                 if ((row + i) % CELOSIA_NUM_BANKS == static_cast<uint64_t>(bank.index))
                     std::memcpy(bank.at((row + i) / CELOSIA_NUM_BANKS),
                                 from + i * bank.row_bytes() + bank.part * bank.bytes, bank.bytes);
+    chip->wake();
 }
 
 int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t last) {

@@ -49,12 +49,20 @@ public:
         top().eval();
         for (const Bank& bank : banks())
             std::memset(bank.rows, 0, bank.depth * bank.stride);
+        wake();
         reset();
     }
 
     ~Chip() {
         trace_close();
         model_->final();
+    }
+
+    // Nothing may sleep: a memory was changed from outside.
+    void wake() {
+#if CELOSIA_IDLE
+        model_->rootp->wake();
+#endif
     }
 
     // Power-on reset of the logic; both memories keep their contents.

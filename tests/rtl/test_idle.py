@@ -1,0 +1,178 @@
+"""A chip whose idle rooms are not evaluated is the same chip; and they do sleep."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from verilated import library
+
+from celosia_sim.idle.rooms import ALWAYS, REST, paths, room, segments
+from celosia_sim.idle.sleep import PACE
+from celosia_sim.idle.statements import Statement, condition, read, split, written
+
+#: Two units that sleep, a memory that one writes and the other reads, a ring that never sleeps, and
+#: logic between them and behind the pins.
+VERILOG = """
+module walk(input clk, input go, input [7:0] from, output [7:0] at, output busy);
+  reg [7:0] left; reg works;
+  initial begin left = 0; works = 0; end
+  always @(posedge clk) begin
+    if (go) begin left <= from; works <= 1; end
+    else if (works) begin left <= left - 1; if (left == 1) works <= 0; end
+  end
+  assign at = left + 1, busy = works & !go;
+endmodule
+module keep(input clk, input write, input [7:0] at, input [79:0] row, output [79:0] out);
+  reg [79:0] words [0:15];
+  reg [79:0] word;
+  integer i;
+  initial begin for (i = 0; i < 16; i = i + 1) words[i] = 0; word = 0; end
+  always @(posedge clk) begin
+    if (write) words[at[3:0]] <= row;
+    word <= words[at[7:4]];
+  end
+  assign out = word + 1;
+endmodule
+module load(input clk, input go, input [7:0] from, output [7:0] at, output busy);
+  walk walker(.clk(clk), .go(go), .from(from), .at(at), .busy(busy));
+endmodule
+module vpu(input clk, input write, input [7:0] at, input [79:0] row, output [79:0] out);
+  keep rows(.clk(clk), .write(write), .at(at), .row(row), .out(out));
+endmodule
+module ring(input clk, output [3:0] place);
+  reg [7:0] turn;
+  initial turn = 0;
+  always @(posedge clk) turn <= turn + 1;
+  assign place = turn[7] ? 4'd3 : 4'd7;
+endmodule
+module mxu(input clk, output [3:0] place);
+  ring retire(.clk(clk), .place(place));
+endmodule
+module dut(input clk, input rst, input go, input [7:0] from, input pin,
+           output [79:0] out, output [7:0] at, output through, output reg [31:0] evaluated);
+  wire [7:0] where; wire busy; wire [3:0] place; wire [79:0] rows;
+  load load(.clk(clk), .go(go), .from(from), .at(where), .busy(busy));
+  mxu mxu(.clk(clk), .place(place));
+  vpu vpu(.clk(clk), .write(busy & pin), .at(where ^ {place, 4'd0}), .row({10{where}}),
+          .out(rows));
+  assign out = rows ^ {80{pin}}, at = where, through = pin & busy;
+  initial evaluated = 0;
+  always @(posedge clk) evaluated <= rst ? 0 : evaluated + {31'd0, busy};
+endmodule
+"""
+SHIM = """
+#include "Vdut___024root.h"
+extern "C" void steps(uint32_t cycles, const uint8_t* pins, uint8_t* result, uint32_t* awake) {
+    static VerilatedContext context;
+    static Vdut* top = new Vdut(&context);
+    top->rst = 0;
+    for (uint32_t t = 0; t < cycles; t++) {
+        top->go = pins[2 * t] & 1; top->pin = pins[2 * t] >> 1 & 1; top->from = pins[2 * t + 1];
+        top->clk = 0; top->eval();
+        result[0] = top->through;
+        top->clk = 1; top->eval();
+        std::memcpy(result + 1, &top->out, 10);
+        result[11] = top->at;
+        std::memcpy(result + 12, &top->evaluated, 4);
+        result += 16;
+#ifdef IDLE
+        for (CData room : top->rootp->__Vawake) *awake += room != 0;
+#endif
+    }
+}
+"""
+
+
+def steps(idle, pins):
+    """Results of each cycle, and how many rooms were awake behind each, all cycles together."""
+    shim = ("#define IDLE\n" if idle else "") + SHIM
+    results, awake = np.zeros((len(pins), 16), np.uint8), ctypes.c_uint32()
+    library(VERILOG, shim, idle).steps(len(pins), pins.ctypes.data_as(ctypes.c_void_p),
+                                       results.ctypes.data_as(ctypes.c_void_p),
+                                       ctypes.byref(awake))
+    return results, awake.value
+
+
+def test_an_idle_chip_is_the_same_chip():
+    rng = np.random.default_rng(22)
+    pins = np.zeros((6_000, 2), np.uint8)
+    for start in range(0, 6_000, 300):  # something, then nothing
+        pins[start:start + 60, 0] = rng.integers(0, 4, 60)
+        pins[start:start + 60, 1] = rng.integers(0, 256, 60)
+    plain, _ = steps(False, pins)
+    idle, awake = steps(True, pins)
+    np.testing.assert_array_equal(idle, plain)
+    assert len(np.unique(plain[:, 1:11], axis=0)) > 50  # or it would say nothing
+    assert 2 * len(pins) < awake < 3.5 * len(pins)  # of four rooms
+
+
+def test_all_sleeps_where_nothing_moves():
+    quiet = np.zeros((40 * PACE, 2), np.uint8)
+    steps(True, quiet)  # `load` may have something left to do
+    _, awake = steps(True, quiet)
+    # The ring turns, `load` sleeps; the rest and `vpu` wake at every 128 cycles, for what the ring
+    # says, and sleep when they have been looked at.
+    assert len(quiet) <= awake <= 2.5 * len(quiet)
+
+
+def test_statements_are_split_at_their_ends():
+    body = """
+    // Body
+    vlSelfRef.a = (b ? 1U : 2U);
+    if (vlSelfRef.a) {
+        vlSelfRef.c[0U] = 1U;
+    } else if (b) {
+        b = 0U;
+    }
+    while ((4U > at)) { vlSelfRef.c[at] = (vlSelfRef.a == 3U); at = (1U + at); }
+    VL_SHIFTR_WWI(64,64,6, wide, vlSelfRef.c, b);
+    """
+    texts = split(body)
+    assert [text.split()[0] for text in texts] == [
+        "vlSelfRef.a", "if", "while", "VL_SHIFTR_WWI(64,64,6,"]
+    names = {"a", "b", "c", "at", "wide"}
+    assert [(sorted(found.reads), sorted(found.writes)) for found in (
+        read(text, names) for text in texts)] == [
+        (["b"], ["a"]), (["a", "b"], ["b", "c"]), (["a", "at"], ["at", "c"]),
+        (["b", "c", "wide"], ["b", "c", "wide"])]
+    assert condition(texts[0]) is None
+    test, yes, no = condition(texts[1])
+    assert (test, yes.strip()) == ("(vlSelfRef.a)", "vlSelfRef.c[0U] = 1U;")
+    assert no.startswith("if (b)")
+    assert [name for name, _ in written("a[b[0U]][1U] = c == 2U;", names)] == ["a"]
+    with pytest.raises(ValueError, match="must end with a statement, not 'a = 1U'"):
+        split("a = 1U")
+
+
+def test_rooms():
+    assert room(("scalar", "tensor", "checker", "walk$1")) == ("scalar", "tensor", "checker")
+    assert room(("scalar", "alu")) == room(("scalar", "tensor", "x")) == ("scalar",)
+    assert room(("scalar",)) == room(("ub", "bank0")) == room(()) == REST
+    assert room(("vpu", "mover", "transposer")) == ("vpu",)
+    assert room(("mxu", "retire", "lanes")) == ALWAYS
+    top = "celosia__DOT__"
+    assert paths([
+        Statement("", set(), {"__Vtemp_1"}),
+        Statement("", {"__Vtemp_1"}, {f"__Vdly__{top}load__DOT__walker__DOT__at"}),
+        Statement("", set(), {"irq"})]) == [("load", "walker"), ("load", "walker"), ()]
+
+
+statement = st.builds(lambda reads, writes: Statement("", set(reads), set(writes)),
+                      st.lists(st.sampled_from("abcdef"), max_size=3),
+                      st.lists(st.sampled_from("abcdef"), min_size=1, max_size=2))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(statement, st.sampled_from("xyz")), max_size=25))
+def test_no_statement_passes_what_it_depends_on(program):
+    statements = [found for found, _ in program]
+    order = segments(statements, [((key,), ()) for _, key in program])
+    place = {index: at for at, index in enumerate(index for run in order for index in run)}
+    assert sorted(place) == list(range(len(program)))
+    assert all(len({program[index][1] for index in run}) == 1 for run in order)
+    for later, second in enumerate(statements):
+        for earlier, first in enumerate(statements[:later]):
+            if (first.writes & (second.reads | second.writes)) or first.reads & second.writes:
+                assert place[earlier] < place[later]
