@@ -54,6 +54,12 @@ def folder(tmp_path, monkeypatch):
         cached.cache_clear()
 
 
+@pytest.mark.parametrize("path", sorted(p for p in SOURCE.parent.iterdir()
+                                        if p.suffix in {".c", ".h"}), ids=lambda path: path.name)
+def test_it_is_small_enough_to_check(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
 def test_it_is_built_once(folder, monkeypatch):
     path = library("model", SOURCE, FLAGS, tuned=True)
     assert path.is_relative_to(folder / "model")
