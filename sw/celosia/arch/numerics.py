@@ -12,6 +12,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.arch.words import WORD_MASK
+
 __all__ = [
     "BF16_NAN", "F32", "INF", "NAN", "SIGN", "TINY", "U16", "U32", "bf16_to_f32", "clamp_f",
     "clamp_i", "f32_add", "f32_equal", "f32_fma", "f32_is_finite", "f32_less", "f32_less_equal",
@@ -130,7 +132,7 @@ def f32_min(a: U32Like, b: U32Like) -> U32Like:
 
 def mask(holds: NDArray[np.bool_] | np.bool_) -> U32Like:
     """All ones where a comparison holds, else 0."""
-    return np.where(holds, np.uint32(0xFFFFFFFF), np.uint32(0))
+    return np.where(holds, np.uint32(WORD_MASK), np.uint32(0))
 
 
 def f32_equal(a: U32Like, b: U32Like) -> U32Like:
