@@ -1,6 +1,6 @@
 """The canonical level: what a graph consists of before code is made for the chip.
 
-`KERNELS` says which function of `celosia.compiler.kernels` an elementwise operation is,
+`FUNCTIONS` says which function of `celosia.compiler.kernels` an elementwise operation is,
 `INSTRUCTIONS` which instruction; all others are one or two of these.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels import error_functions, functions, inverses  # noqa: F401 - fill FUNCTIONS
-from celosia.compiler.kernels.table import FUNCTIONS, Function
+from celosia.compiler.kernels.table import FUNCTIONS
 from celosia.compiler.passes import elementwise, reductions
 from celosia.compiler.passes.bounds import within
 from celosia.compiler.passes.convolutions import is_canonical_convolution
@@ -22,10 +22,8 @@ from celosia.compiler.spmd import PARTITIONED
 from celosia.graph import DType, GrammarRule, Node, Trait, having
 from celosia.graph.operations.elementwise import SHIFTS
 
-__all__ = ["CANONICAL", "INSTRUCTIONS", "KERNELS"]
+__all__ = ["CANONICAL", "INSTRUCTIONS", "FUNCTIONS"]
 
-#: Elementwise operation to function of `celosia.compiler.kernels`.
-KERNELS: Mapping[str, Function] = FUNCTIONS
 #: Elementwise operation to the vector operations of floats and of integers.
 INSTRUCTIONS: Mapping[str, tuple[Op, Op]] = {
     "add": (Op.FADD, Op.IADD), "subtract": (Op.FSUB, Op.ISUB), "multiply": (Op.FMUL, Op.IMUL),

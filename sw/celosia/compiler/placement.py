@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from celosia.compiler.levels import CANONICAL, INSTRUCTIONS, KERNELS
+from celosia.compiler.levels import CANONICAL, FUNCTIONS, INSTRUCTIONS
 from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
 from celosia.compiler.passes.sorting import MOST_SORTED
 from celosia.graph import DType, Node, Trait, having
@@ -43,7 +43,7 @@ PLACES: dict[str, Placement] = {
     **_group("vector instructions", [*INSTRUCTIONS, "compare", "convert", "rsqrt", "floor",
                                      "round", "requantise"]),
     **{name: Placement("chip", f"{kernel.__module__}.{kernel.__name__}")
-       for name, kernel in KERNELS.items()},
+       for name, kernel in FUNCTIONS.items()},
     **_group("the array", having(Trait.PRODUCT)),
     **_group("reductions of the vector unit", having(Trait.REDUCTION) - REPLACED.keys()),
     **_group("branches and loops of the scalar unit", having(Trait.CONTROL)),

@@ -10,7 +10,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import MatmulFormat
 from celosia.arch.numerics import U16, U32, f32_add, f32_mul
 
-__all__ = ["Mxu", "chain", "products"]
+__all__ = ["Mxu", "chain", "int8_sums"]
 
 
 
@@ -41,7 +41,7 @@ class Mxu:
                 self.tile = np.ascontiguousarray(self.tile.T)
         acts = ub[command.acts.index()]
         if command.fmt == MatmulFormat.INT8:
-            sums, add = products(acts, self.tile), np.add
+            sums, add = int8_sums(acts, self.tile), np.add
         else:
             sums, add = chain(acts, self.tile), f32_add
         # A row that occurs again holds the last sums, or is added to again.
@@ -49,7 +49,7 @@ class Mxu:
             acc[row] = add(acc[row], words) if command.accumulate else words
 
 
-def products(acts: NDArray, tile: NDArray) -> U32:
+def int8_sums(acts: NDArray, tile: NDArray) -> U32:
     """Return sums [m][n] over k of int8 acts[m][k] * tile[k][n], 32 bits of them."""
     a, w = (lanes.astype(np.uint8).view(np.int8).astype(np.int32) for lanes in (acts, tile))
     return np.matmul(a, w).view(np.uint32)

@@ -23,7 +23,7 @@ PERIODS = (4, 16, 64, 256, 1024)
 #: A body that runs fewer times than this is left as it is; `_Level.look` leans on it.
 MIN_COUNT = 3
 #: Registers that loops in each other may hold; the others are for bases and sums.
-REGISTERS = isa.NUM_REGISTERS - 8
+LOOP_REGISTERS = isa.NUM_REGISTERS - 8
 
 
 def _depth(node: CodeNode) -> int:
@@ -135,7 +135,7 @@ class _Level:
             return None  # the fingerprints were wrong
         loop = Loop(count, tuple(self._nodes[at:end]), tuple(steps[0].tolist()))
         saved = count * (self._sizes[end] - self._sizes[at])
-        return loop if _instructions(loop) < saved and _registers(loop) <= REGISTERS else None
+        return loop if _instructions(loop) < saved and _registers(loop) <= LOOP_REGISTERS else None
 
     def rolled(self) -> list[CodeNode]:
         """Return the nodes, and in the place of each run the shortest loop that may be one.

@@ -9,7 +9,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.frame import Frame
-from celosia.compiler.emit.walks import Immediate, OperandSource, Ref, issue, streams
+from celosia.compiler.emit.walks import Immediate, OperandSource, Ref, issue, moving_streams
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import External
 
@@ -47,7 +47,7 @@ def _has(step: Term, *leaves: Leaf) -> bool:
 def sliced(frame: Frame, step: Term, rows: int, panels: int) -> bool:
     """Whether a step needs an instruction for each panel."""
     sources = frame.sources(step)
-    return panels > 1 and (streams(sources, (rows, panels)) > 2 or _has(step, Leaf.LANE)
+    return panels > 1 and (moving_streams(sources, (rows, panels)) > 2 or _has(step, Leaf.LANE)
                            or (_has(step, Leaf.ROW) and rows > 1))
 
 
@@ -95,7 +95,7 @@ def lane_rows(frame: Frame, step: Term) -> list[int]:
 def _materialised(frame: Frame, step: Term) -> bool:
     panels = frame.setting.panels
     return panels > 1 and (_has(step, Leaf.LANE, Leaf.ROW)
-                           or streams(frame.sources(step), (frame.count, panels)) > 2)
+                           or moving_streams(frame.sources(step), (frame.count, panels)) > 2)
 
 
 def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],

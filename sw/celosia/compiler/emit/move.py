@@ -11,7 +11,7 @@ from celosia.compiler.codegen.blocks import Block, Emitted
 from celosia.compiler.cycles import transfer
 from celosia.compiler.emit.copies import Copy, Dim, copy_of, memory_of, need, room
 from celosia.compiler.emit.pieces import Piece, even, fold_groups, offset
-from celosia.compiler.emit.transposed import repeat_lanes, spread, transpose
+from celosia.compiler.emit.transposed import pick_lanes, repeat_lanes, transpose
 from celosia.compiler.lowered import Move, Region
 
 __all__ = ["emit_move"]
@@ -53,7 +53,7 @@ def emit_move(config: TpuConfig, move: Move, region: Region) -> Emitted:
         return repeat_lanes(config, copy, region)
     if any(dim.src == 1 for dim in copy.dims):
         return transpose(config, copy, region)
-    found = spread(config, copy, region) if _is_dense(config, copy, last) else None
+    found = pick_lanes(config, copy, region) if _is_dense(config, copy, last) else None
     return _rows(config, copy, region) if found is None else found
 
 

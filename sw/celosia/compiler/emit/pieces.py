@@ -10,7 +10,7 @@ from celosia.arch.words import ceil_div
 from celosia.compiler.codegen.blocks import Block, BlockRun
 from celosia.compiler.emit.fold import Turn, fold_loops
 
-__all__ = ["Piece", "cut", "even", "fold_groups", "grids", "grouped", "loops_of", "most_rows",
+__all__ = ["Piece", "cut", "even", "fold_groups", "grids", "groups_of", "loops_of", "most_rows",
            "offset"]
 
 #: First index and sizes.
@@ -130,7 +130,7 @@ def fold_groups(sizes: Sequence[int], steps: Sequence[int], most: int,
     number = 0
     for lengths, pieces in grids(sizes, steps):
         groups = [(group, place % places)
-                  for place, group in enumerate(grouped(pieces, most), number)]
+                  for place, group in enumerate(groups_of(pieces, most), number)]
         runs += fold_loops([_turn(*each) for each in groups],
                            lambda i, groups=groups: make(*groups[i]),
                            loops_of(lengths, len(groups)), places)
@@ -144,7 +144,7 @@ def _turn(group: list[Piece], place: int) -> Turn:
                 (place, *[i for first, _ in group for i in first]))
 
 
-def grouped(pieces: list[Piece], most: int) -> Iterator[list[Piece]]:
+def groups_of(pieces: list[Piece], most: int) -> Iterator[list[Piece]]:
     """Put pieces of one grid into groups of at most ``most``; they repeat from run to run."""
     runs = 1  # pieces along the innermost dimension
     if len(pieces) > 1:

@@ -20,7 +20,7 @@ from celosia.compiler.emit.copies import Copy, Dim, need
 from celosia.compiler.emit.pieces import Piece, even, fold_groups, grids, offset
 from celosia.compiler.lowered import Region
 
-__all__ = ["repeat_lanes", "spread", "transpose"]
+__all__ = ["repeat_lanes", "pick_lanes", "transpose"]
 
 #: On-chip rows of the tiles that one vector instruction transposes, where there are enough.
 _TILE_ROWS = 128
@@ -247,7 +247,7 @@ def _sizes(dim: int, row: int, last: int, step: int, paired: bool, staging: _Sta
     return even(row, rows, dim), even(last, columns, unit)
 
 
-def spread(config: TpuConfig, copy: Copy, region: Region) -> Emitted | None:
+def pick_lanes(config: TpuConfig, copy: Copy, region: Region) -> Emitted | None:
     """Copy where the last dimension has a small step in the source, perhaps backwards.
 
     Whole rows are loaded and transposed; rows of what is wanted are picked, backwards by a gather,
@@ -306,9 +306,9 @@ def _with_rest(config: TpuConfig, copy: Copy, outer: list[Dim], last: Dim, rest:
                region: Region) -> Emitted | None:
     """Copy the last ``rest`` elements of the rows after all others."""
     whole = last.size - rest
-    out = spread(config, Copy.of(copy.src, copy.dst, (*outer, last._replace(size=whole)),
+    out = pick_lanes(config, Copy.of(copy.src, copy.dst, (*outer, last._replace(size=whole)),
                                  copy.source), region)
-    others = spread(config, Copy.of(copy.src.moved(whole * last.src), copy.dst.moved(whole),
+    others = pick_lanes(config, Copy.of(copy.src.moved(whole * last.src), copy.dst.moved(whole),
                                     (*outer, last._replace(size=rest)), copy.source), region)
     if out is None or others is None:
         return None

@@ -23,7 +23,7 @@ from celosia.arch.words import WORD_MASK
 from celosia.compiler.codegen.nodes import CodeOp, vector
 from celosia.compiler.views import merged
 
-__all__ = ["Immediate", "Ref", "OperandSource", "issue", "streams"]
+__all__ = ["Immediate", "Ref", "OperandSource", "issue", "moving_streams"]
 
 #: Limit of n2.
 _MOST_N2 = (1 << N2_BITS) - 1
@@ -93,7 +93,7 @@ def _moves(ref: Ref, counts: Sequence[int]) -> bool:
     return any(stride and count > 1 for stride, count in zip(ref.strides, counts, strict=True))
 
 
-def streams(sources: Sequence[OperandSource], counts: Sequence[int]) -> int:
+def moving_streams(sources: Sequence[OperandSource], counts: Sequence[int]) -> int:
     """Return how many of the sources are streams in a walk of so many rows."""
     return sum(isinstance(source, Ref) and _moves(source, counts) for source in sources)
 

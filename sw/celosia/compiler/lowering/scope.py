@@ -18,7 +18,7 @@ from celosia.graph import DType, Graph, Node, Source, TensorType, Trait, Value, 
 
 __all__ = ["Scope", "GroupOrNode", "source_text"]
 
-_VIEWS = having(Trait.UNCHANGED)
+_SAME = having(Trait.UNCHANGED)
 
 #: Addresses of slices that may be kept in registers, of which there are 32, until they are used.
 _MOST_SLICES = 8
@@ -153,7 +153,7 @@ class Scope:
         if node in self.roots.rounded or node.op == "bitcast":
             return self.get(node.operands[0])
         x = self.get(node.operands[0]) if node.operands else None
-        if x is None or node.op not in _VIEWS:
+        if x is None or node.op not in _SAME:
             raise CompileError(f"{node.source}: {node.op} must have been computed before it is "
                                "used")
         attrs = node.attrs

@@ -17,7 +17,7 @@ from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Node, TensorType, Trait, Value, having
 from celosia.graph.operations.elementwise import BITWISE, NUMERIC_BINARY, SHIFTS
 
-__all__ = ["algebra", "narrow"]
+__all__ = ["algebra", "before_broadcast"]
 
 _ELEMENTWISE = having(Trait.ELEMENTWISE)
 _COMMUTATIVE = having(Trait.COMMUTATIVE)
@@ -25,7 +25,7 @@ _INVOLUTION = having(Trait.INVOLUTION)
 _IDEMPOTENT = having(Trait.IDEMPOTENT)
 
 
-def narrow(node: Node) -> Value | None:
+def before_broadcast(node: Node) -> Value | None:
     """Return an elementwise operation on repeated operands as one that is repeated."""
     if node.op not in _ELEMENTWISE or len(node.types) != 1 or not node.operands:
         return None

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from celosia.compiler.builder import Builder
 from celosia.compiler.passes.dots import canonical_dot
-from celosia.compiler.passes.products import is_native, products
+from celosia.compiler.passes.products import is_native, native_products
 from celosia.graph import DType, Graph, Node, Value, rewrite
 from celosia.graph.operations.contract import ConvolutionLayout
 
@@ -109,7 +109,7 @@ class _Convolution:
             return self.ordered((b.concatenate([part.value for part in parts],
                                                order.index("f")), order))
 
-        return products(self.node, make)
+        return native_products(self.node, make)
 
     def padded(self, x: Value) -> _Named:
         """Return x with its padding and dilation in memory."""

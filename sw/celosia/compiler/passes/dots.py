@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from celosia.compiler.builder import Builder
-from celosia.compiler.passes.products import is_native, products
+from celosia.compiler.passes.products import is_native, native_products
 from celosia.graph import DType, Graph, Node, Value, replace_nodes
 
 __all__ = ["canonical_dot", "dots", "is_canonical_dot"]
@@ -128,7 +128,7 @@ def canonical_dot(node: Node) -> Value:
         return b.full(0, node.types[0])
     raw = Node("dot", (left, right), {**node.attrs, "batch": [(0, 0)], "contract": [pair]},
                source=node.source)
-    found = products(raw, make)
+    found = native_products(raw, make)
     order = plan.b + plan.m + plan.n
     found = b.reshape(found, *(extents[label] for label in order))
     found = b.transpose(found, [order.index(label) for label in wanted])

@@ -10,7 +10,7 @@ import math
 
 from celosia.arch.config import TpuConfig
 from celosia.compiler.builder import Builder
-from celosia.compiler.passes.reductions import joined
+from celosia.compiler.passes.reductions import reduced
 from celosia.graph import Graph, Node, Value, replace_nodes
 
 __all__ = ["long_rows"]
@@ -51,10 +51,10 @@ def long_rows(graph: Graph, config: TpuConfig) -> Graph:
         reducer = now.attrs["reducer"]
         kept = [dim for dim in dims if dim < first]
         body = b.reshape(b.part(flat, first, 0, whole), *x.shape[:first], whole // part, part)
-        found = joined(b, body, reducer, (*kept, first, first + 1))
+        found = reduced(b, body, reducer, (*kept, first, first + 1))
         if whole != length:
             rest = b.part(flat, first, whole, length)
-            found = b(reducer, found, joined(b, rest, reducer, (*kept, first)))
+            found = b(reducer, found, reduced(b, rest, reducer, (*kept, first)))
         return (found,)
 
     return replace_nodes(graph, split)

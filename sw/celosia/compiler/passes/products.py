@@ -17,7 +17,7 @@ from collections.abc import Callable
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Node, Value
 
-__all__ = ["is_native", "products"]
+__all__ = ["is_native", "native_products"]
 
 _PARTS = {"default": 1, "high": 2, "highest": 3}
 _NATIVE = {(DType.BF16, DType.BF16): DType.F32, (DType.I8, DType.I8): DType.I32,
@@ -51,7 +51,7 @@ def _parts(b: Builder, x: Value, most: int) -> list[Value]:
     return found
 
 
-def products(node: Node, make: Callable[[Value, Value, DType], Value]) -> Value:
+def native_products(node: Node, make: Callable[[Value, Value, DType], Value]) -> Value:
     """Return the result of a dot or a convolution, made of those that the array can do.
 
     Parameters

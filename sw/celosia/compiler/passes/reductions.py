@@ -24,7 +24,7 @@ from celosia.compiler.builder import Builder, scalar_of
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
 __all__ = ["JOINS_F", "JOINS_I", "LONG", "MOST_MAXIMA", "MOST_TAPS", "REPLACED",
-           "is_canonical_reduction", "joined", "reductions"]
+           "is_canonical_reduction", "reduced", "reductions"]
 
 #: From this extent on a window is made of windows half as long.
 LONG = 5
@@ -77,7 +77,7 @@ def _reduce(b: Builder, node: Node) -> tuple[Value, ...] | None:
     neutral = _is_neutral(name, initial)
 
     def make(x: Value, initial: Value) -> Value:
-        found = joined(b, x, name, dims)
+        found = reduced(b, x, name, dims)
         if not neutral:
             found = b(name, found, b.like(initial, found.type))
         return found
@@ -85,7 +85,7 @@ def _reduce(b: Builder, node: Node) -> tuple[Value, ...] | None:
     return (_in_f32(b, x.dtype, make, x, initial),)
 
 
-def joined(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
+def reduced(b: Builder, x: Value, name: str, dims: Sequence[int]) -> Value:
     """Return the elements along dimensions as one."""
     kept = [extent for dim, extent in enumerate(x.shape) if extent != 1 or dim not in dims]
     left = [dim for dim in dims if x.shape[dim] != 1]
@@ -114,7 +114,7 @@ def _arg_reduce(b: Builder, node: Node) -> tuple[Value, ...]:
         x, initial = b.convert(x, DType.F32), b.convert(initial, DType.F32)
     dims = node.attrs["dims"]
     name = "maximum" if node.attrs["reducer"] == "argmax" else "minimum"
-    best = joined(b, x, name, dims)
+    best = reduced(b, x, name, dims)
     best = b(name, best, b.like(initial, best.type))
     kept = [dim for dim in range(x.type.rank) if dim not in dims]
 
@@ -126,7 +126,7 @@ def _arg_reduce(b: Builder, node: Node) -> tuple[Value, ...]:
     last = b.neutral("minimum", index.dtype)
     places = b("select", wins(x, b.broadcast(best, x.shape, kept)), index,
                b.like(last, index.type))
-    first = joined(b, places, "minimum", dims)
+    first = reduced(b, places, "minimum", dims)
     other = b("select", wins(b.like(initial, best.type), best),
               b.like(initial_index, first.type), b.like(last, first.type))
     return b.convert(best, node.types[0].dtype), b("minimum", first, other)
@@ -272,7 +272,7 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
         return b.broadcast(found, x.shape, range(last))
 
     def of_rows(name: str, where: Value, values: Value, other: Value) -> Value:
-        return joined(b, b("select", where, values, b.like(other, values.type)), name, [last])
+        return reduced(b, b("select", where, values, b.like(other, values.type)), name, [last])
 
     found: list[tuple[Value, Value]] = []
     for _ in range(k):

@@ -5,7 +5,7 @@ Everything here keeps results bit for bit. The pass goes over the graph until no
 
 from __future__ import annotations
 
-from celosia.compiler.passes.algebra import algebra, narrow
+from celosia.compiler.passes.algebra import algebra, before_broadcast
 from celosia.compiler.passes.folding import fold_constants, merge
 from celosia.compiler.passes.movement import move
 from celosia.graph import Graph, Node, Value, rewrite
@@ -19,7 +19,7 @@ _MOST_ROUNDS = 50
 def _replace(node: Node) -> tuple[Value, ...] | None:
     found = fold_constants(node)
     if found is None:
-        for rule in (move, algebra, narrow):
+        for rule in (move, algebra, before_broadcast):
             one = rule(node)
             if one is not None:
                 return (one,)

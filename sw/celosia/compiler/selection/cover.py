@@ -9,7 +9,7 @@ from celosia.arch.vector import DIV_OPS, Post, Reduce
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.terms import STREAMS, Extent, Leaf, Term
 from celosia.compiler.lowered import Code
-from celosia.compiler.selection.pool import NO_POST_OPS, Pool, is_first, streams, uses_of, walk
+from celosia.compiler.selection.pool import NO_POST_OPS, Pool, is_first, stream_count, uses_of, walk
 from celosia.graph import Value
 
 __all__ = ["cover"]
@@ -35,7 +35,7 @@ def cover(pool: Pool, outputs: Mapping[Value, tuple[Term, Extent]],
 
 
 def _two_streams(pool: Pool, term: Term) -> Term | None:
-    if not is_first(term) or streams(term.args) <= STREAMS:
+    if not is_first(term) or stream_count(term.args) <= STREAMS:
         return None
     if term.op is Op.SELECT:
         mask, a, b = term.args
@@ -77,7 +77,7 @@ class _Cover:
             return False
         if term.post is Post.DIV:
             return (arg is term.args[0] and is_first(arg) and arg.op in DIV_OPS
-                    and streams((*arg.args, term.args[1])) <= STREAMS)
+                    and stream_count((*arg.args, term.args[1])) <= STREAMS)
         if term.post:
             return is_first(arg) and arg.op not in NO_POST_OPS
         # Rows are joined of as many elements as there are: what has less is made before.

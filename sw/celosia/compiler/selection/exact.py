@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from celosia.arch.vector import Post, Reduce, ReduceOp, VectorOp
 from celosia.compiler.kernels.terms import Term, recording
-from celosia.compiler.levels import KERNELS
+from celosia.compiler.levels import FUNCTIONS
 from celosia.compiler.selection.pool import Pool
 
 __all__ = ["exact", "inline"]
@@ -28,8 +28,8 @@ class _Fixed:
 
 
 def exact(pool: Pool, op: str, *args: Term) -> Term:
-    """Return the term of an operation of `celosia.compiler.levels.KERNELS`."""
-    return inline(pool, KERNELS[op], *args)
+    """Return the term of an operation of `celosia.compiler.levels.FUNCTIONS`."""
+    return inline(pool, FUNCTIONS[op], *args)
 
 
 def inline(pool: Pool, function: Callable[..., Term], *args: Term) -> Term:

@@ -27,7 +27,7 @@ from celosia.compiler.selection.pool import Pool
 from celosia.compiler.selection.translate import TermMaker
 from celosia.graph import Node
 
-__all__ = ["FUNCTIONS", "is_normal", "short_tanh", "to_bf16", "whole_power"]
+__all__ = ["SHORT_FORMS", "is_normal", "short_tanh", "to_bf16", "whole_power"]
 
 _LOG2_E = 1 / math.log(2)
 #: 2 * atanh(erf(x)) / x / ln(2) in x**2: the largest error of the erf made of it is least.
@@ -152,7 +152,7 @@ def _fixed_power(x: Term, exponent: float) -> Term | None:
 
 
 #: By operation of the graph.
-FUNCTIONS: Mapping[str, TermMaker] = {
+SHORT_FORMS: Mapping[str, TermMaker] = {
     "divide": _divide, "sqrt": _sqrt, "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p,
     "tanh": _tanh, "erf": _erf, "erfc": _erfc, "power": _power,
 }

@@ -18,7 +18,7 @@ from celosia.compiler.kernels.terms import Extent, Leaf, Term, extent_of
 from celosia.model.fast.lanes import FAST
 
 __all__ = ["NO_POST_OPS", "Pool", "UseCounts", "bits_of", "is_first", "is_made", "merges", "single",
-           "streams", "uses_of", "walk"]
+           "stream_count", "uses_of", "walk"]
 
 #: Operations that take no second stage.
 NO_POST_OPS = frozenset({VectorOp.REQUANT})
@@ -42,7 +42,7 @@ def is_made(term: Term) -> bool:
     return bool(term.args) and not term.reduce
 
 
-def streams(args: Iterable[Term]) -> int:
+def stream_count(args: Iterable[Term]) -> int:
     """Return how many streams an instruction with these operands reads."""
     return sum(arg.is_stream for arg in args)
 

@@ -1,9 +1,9 @@
 """Peephole rules that make terms shorter and round otherwise.
 
 `MERGED` multiplies constants out, and leaves out roundings: what it makes is as exact, but for
-multiples of squares, and nothing overflows, or is flushed, where the term is not. `FAST` does that
-too, puts products in order and takes common factors out of sums. `FUSE`, after either, takes
-products into sums.
+multiples of squares, and nothing overflows, or is flushed, where the term is not. `FAST_RULES` does
+that too, puts products in order and takes common factors out of sums. `FUSE`, after either,
+takes products into sums.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from celosia.compiler.selection.notation import (
     square,
     total,
 )
-from celosia.compiler.selection.pool import Pool, UseCounts, is_first, is_made, single, streams
+from celosia.compiler.selection.pool import Pool, UseCounts, is_first, is_made, single, stream_count
 from celosia.compiler.selection.products import opposite, product, scaled_product, taken_in
 from celosia.compiler.selection.sums import collected, common
 
-__all__ = ["FAST", "FIXED", "FUSE", "MERGED", "is_fusable"]
+__all__ = ["FAST_RULES", "FIXED", "FUSE", "MERGED", "is_fusable"]
 
 #: Beyond this a constant may be there to round what it is added to.
 _SMALL = 1024.0
@@ -192,7 +192,7 @@ MERGED = Rules(
     _INVERSE,
 )
 
-FAST = Rules(
+FAST_RULES = Rules(
     Rule("sum with 0", lambda x: made(x) + 0.0, lambda x: x),
     *_numbers(exact=False),
     Rule("weights that decay", lambda p, x, s: p - once(x + once(p * s)),
@@ -238,7 +238,7 @@ def _taken(extent: Extent) -> tuple[Rule, Rule]:
     """Return the rules for products that have elements for ``extent`` at least."""
 
     def fits(x: Term, y: Term, z: Term) -> bool:
-        return extent in join_extents((x, y)) and streams((x, y, z)) <= STREAMS
+        return extent in join_extents((x, y)) and stream_count((x, y, z)) <= STREAMS
 
     name = {Extent.FULL: "full ", Extent.ROWS: "stream "}.get(extent, "")
     return (Rule(f"{name}product in a sum", lambda x, y, z: once(x * y) + z, fma, where=fits),

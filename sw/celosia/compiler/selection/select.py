@@ -13,9 +13,9 @@ from celosia.compiler.lowered import Cluster, Code
 from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.bounded import Bounded
 from celosia.compiler.selection.cover import cover
-from celosia.compiler.selection.fast import FUNCTIONS, to_bf16
+from celosia.compiler.selection.fast import SHORT_FORMS, to_bf16
 from celosia.compiler.selection.pool import Pool, UseCounts, walk
-from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED
+from celosia.compiler.selection.rules import FAST_RULES, FIXED, FUSE, MERGED
 from celosia.compiler.selection.translate import translate
 from celosia.compiler.verify import enabled
 from celosia.compiler.verify.code import check_code
@@ -61,7 +61,7 @@ def select_instructions(config: TpuConfig, cluster: Cluster,
     columns = cluster.space[-1] if cluster.space else 1
     pool = Pool(ceil_div(columns, config.dim))
     if options.fast:
-        found = translate(pool, cluster, FUNCTIONS, to_bf16)
+        found = translate(pool, cluster, SHORT_FORMS, to_bf16)
     else:
         rules = (bounded or Bounded()).rules if options.merge else {}
         found = translate(pool, cluster, rules)
@@ -101,7 +101,7 @@ def _shortened(pool: Pool, outputs: dict[Value, tuple[Term, Extent]],
         if fixed and same is not None:
             pool.fixed.add(same)
         if same is None and options.fast:
-            return FAST(pool, term, uses)
+            return FAST_RULES(pool, term, uses)
         return same if same is not None or fixed else MERGED(pool, term, uses)
 
     def fusing(term: Term, uses: UseCounts) -> Term | None:

@@ -19,7 +19,7 @@ from celosia.arch.vector import FLOAT_OPS, Post, Reduce, ReduceOp
 from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.errors import CompileError
 from celosia.compiler.kernels.terms import Extent, Term, recording, step
-from celosia.compiler.levels import INSTRUCTIONS, KERNELS
+from celosia.compiler.levels import FUNCTIONS, INSTRUCTIONS
 from celosia.compiler.lowered import Cluster
 from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
@@ -238,7 +238,7 @@ class _Translator:
         if node.op in self.rules:
             return self.rules[node.op](self.pool, node, terms)
         is_float = node.operands[0].dtype.is_float
-        if node.op in KERNELS:
+        if node.op in FUNCTIONS:
             return exact(self.pool, node.op, *terms)
         if node.op in INSTRUCTIONS:
             of_floats, of_integers = INSTRUCTIONS[node.op]

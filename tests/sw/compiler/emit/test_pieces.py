@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from celosia.compiler.emit.pieces import cut, even, grids, grouped, loops_of, most_rows
+from celosia.compiler.emit.pieces import cut, even, grids, groups_of, loops_of, most_rows
 
 
 @pytest.mark.parametrize(("sizes", "steps"), [((7, 9), (2, 3)), ((5,), (8,)), ((), ()),
@@ -14,7 +14,7 @@ def test_pieces_cover_a_box_once(sizes, steps):
     seen = np.zeros(sizes, int)
     for lengths, grid in grids(sizes, steps):
         assert prod(lengths) == len(grid)
-        for group in grouped(grid, 3):
+        for group in groups_of(grid, 3):
             assert len(group) <= 3
             for first, counts in group:
                 assert counts == group[0][1]
@@ -26,7 +26,7 @@ def test_groups_repeat_from_run_to_run():
     [(lengths, grid)] = grids((4, 5), (1, 1))
     assert lengths == [5, 4]
     # The dimension of 4 goes innermost: two groups of two in each run.
-    groups = [[first for first, _ in group] for group in grouped(grid, 3)]
+    groups = [[first for first, _ in group] for group in groups_of(grid, 3)]
     assert groups[:3] == [[(0, 0), (1, 0)], [(2, 0), (3, 0)], [(0, 1), (1, 1)]]
 
 

@@ -7,7 +7,7 @@ from clusters import EXACT, run, sample
 from pages.accuracy.trace import kernel
 
 from celosia.arch import numerics
-from celosia.compiler.levels import KERNELS
+from celosia.compiler.levels import FUNCTIONS
 from celosia.graph import OPS, DType, Graph, TensorType, op, parameter, splat
 from celosia.graph.build import ops
 
@@ -122,12 +122,12 @@ def test_clamped_integers_need_no_wrapping():
 
 
 @pytest.mark.parametrize("name", sorted(
-    name for name in KERNELS if len(OPS[name].operands) == 1))
+    name for name in FUNCTIONS if len(OPS[name].operands) == 1))
 def test_functions_are_the_kernels(name):
     graph = unary(name)
     [x] = inputs_of(graph)
     _, [got], _ = run(graph, [x], SPACE, options=EXACT)
-    np.testing.assert_array_equal(got.view(np.uint32), kernel(name, KERNELS[name]).evaluate(x))
+    np.testing.assert_array_equal(got.view(np.uint32), kernel(name, FUNCTIONS[name]).evaluate(x))
 
 
 @pytest.mark.parametrize("dims", [[0], [1], [0, 1]])

@@ -12,11 +12,11 @@ from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.matching import Rule, is_merging, is_shared, is_single
 from celosia.compiler.selection.notation import clamp_f, relu_f
 from celosia.compiler.selection.pool import Pool, uses_of, walk
-from celosia.compiler.selection.rules import FAST, FIXED, FUSE, MERGED, is_fusable
+from celosia.compiler.selection.rules import FAST_RULES, FIXED, FUSE, MERGED, is_fusable
 from celosia.graph import DType
 from celosia.model.lanes import PLAIN
 
-TABLES = {"always": ALWAYS, "fixed": FIXED, "merged": MERGED, "fast": FAST, "fuse": FUSE}
+TABLES = {"always": ALWAYS, "fixed": FIXED, "merged": MERGED, "fast": FAST_RULES, "fuse": FUSE}
 RULES = [pytest.param(name, rule, id=f"{name}: {rule.name}")
          for name, table in TABLES.items() for rule in table.rules]
 PATTERNS = [each for each in RULES if each.values[1].search is None]
