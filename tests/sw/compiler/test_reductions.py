@@ -117,7 +117,7 @@ def test_top_k_is_made_of_maxima(dtype, shape, k):
     values = np.random.default_rng(k).integers(-3, 4, shape).astype(dtype.numpy)
     flat = values.reshape(-1)
     if dtype.is_float:
-        flat[:5] = -0.0, np.nan, -np.inf, 0.0, np.inf
+        flat[:5] = -0.0, np.copysign(np.nan, -1), -np.inf, 0.0, np.nan
     else:
         info = np.iinfo(dtype.numpy)
         flat[:5] = info.min, info.max, info.min, 0, info.max

@@ -376,6 +376,9 @@ def test_top_k():
     assert "top_k" in {node.op for node in import_stablehlo(composite).nodes}
     agree(lambda x: lax.top_k(x, 3), normal(4, 9))
     agree(lambda x: lax.top_k(x, 4), np.array([1, 5, 5, 2, 5, -1], np.int32))
+    # XLA's order is total: -0 is below 0, a NaN with the sign bit below all others.
+    agree(lambda x: lax.top_k(x, 8)[1],
+          np.array([-0.0, 0, np.copysign(np.nan, -1), np.nan, -np.inf, np.inf, -1, 0], np.float32))
 
 
 def test_case():

@@ -154,7 +154,9 @@ def test_sort_of_zeros_and_nans():
     _, order = run("sort", x, index, dim=0, descending=True)
     np.testing.assert_array_equal(order, [0, 5, 4, 1, 3, 2, 6])
     _, order = run("top_k", x, k=4)
-    np.testing.assert_array_equal(order, [0, 5, 4, 1])
+    np.testing.assert_array_equal(order, [0, 4, 1, 3])
+    _, order = run("top_k", x, k=7)
+    np.testing.assert_array_equal(order, [0, 4, 1, 3, 2, 6, 5])
 
 
 def test_scatter_of_several_to_one_place():

@@ -264,7 +264,7 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
     if not 0 < k <= MOST_MAXIMA:
         return None
     last, rows = x.type.rank - 1, x.shape[:-1]
-    bits, keys = ordered(b, x)
+    bits, keys = totally_ordered(b, x)
     places, taken = b.iota(x.shape, last), b.full(False, TensorType(DType.BOOL, x.shape))
     least, after = b.neutral("maximum", DType.I32), b.neutral("minimum", DType.I32)
 
@@ -289,20 +289,26 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
     return b.convert(b.bitcast(values, wide), x.dtype), indices
 
 
-def ordered(b: Builder, x: Value) -> tuple[Value, Value]:
-    """Return the elements as words of 32 bits, and as i32 in the order that sorts have."""
+def totally_ordered(b: Builder, x: Value) -> tuple[Value, Value]:
+    """Return the elements as words of 32 bits, and as i32 in the total order of their bits."""
     if not x.dtype.is_float:
         if x.dtype is DType.U32:
             return x, b.bitcast(b("xor", x, 1 << 31), DType.I32)
         x = b.convert(x, DType.I32)
         return x, x
-    x = b.convert(x, DType.F32)
-    bits = b.bitcast(x, DType.I32)
+    bits = b.bitcast(b.convert(x, DType.F32), DType.I32)
     # Negative numbers are in the other order by their bits but the first.
-    keys = b("xor", bits, b("and", b("shift_right_signed", bits, 31), 0x7FFFFFFF))
+    return bits, b("xor", bits, b("and", b("shift_right_signed", bits, 31), 0x7FFFFFFF))
+
+
+def ordered(b: Builder, x: Value) -> Value:
+    """Return the elements as i32 in the order that sorts have: zeros equal, NaN greatest."""
+    if not x.dtype.is_float:
+        return totally_ordered(b, x)[1]
+    x = b.convert(x, DType.F32)
+    _, keys = totally_ordered(b, x)
     keys = b("select", b.compare("eq", x, 0.0), b.full(0, keys.type), keys)
-    most = b.full(0x7FFFFFFF, keys.type)
-    return bits, b("select", b.compare("ne", x, x), most, keys)
+    return b("select", b.compare("ne", x, x), b.full(0x7FFFFFFF, keys.type), keys)
 
 
 _Rule = Callable[[Builder, Node], tuple[Value, ...] | None]

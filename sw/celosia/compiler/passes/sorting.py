@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from celosia.compiler.builder import Builder
-from celosia.compiler.passes.reductions import MOST_MAXIMA, ordered
+from celosia.compiler.passes.reductions import MOST_MAXIMA, ordered, totally_ordered
 from celosia.graph import Graph, Node, Value, rewrite
 
 __all__ = ["MOST_SORTED", "sorting"]
@@ -46,7 +46,7 @@ def _sort(b: Builder, node: Node) -> tuple[Value, ...] | None:
         return None
     if shape[dim] < 2 or not math.prod(shape):
         return node.operands
-    keys = [ordered(b, x)[1] for x in node.operands[:node.attrs["keys"]]]
+    keys = [ordered(b, x) for x in node.operands[:node.attrs["keys"]]]
     if node.attrs["descending"]:
         keys = [b("not", key) for key in keys]
     return _Network(b, shape, dim).run(keys, node.operands)
@@ -58,7 +58,7 @@ def _top_k(b: Builder, node: Node) -> tuple[Value, ...] | None:
     if not MOST_MAXIMA < k <= MOST_SORTED or x.shape[last] > MOST_SORTED or not x.type.size:
         return None
     places = b.iota(x.shape, last)
-    found = _Network(b, x.shape, last).run([b("not", ordered(b, x)[1])], (x, places))
+    found = _Network(b, x.shape, last).run([b("not", totally_ordered(b, x)[1])], (x, places))
     values, indices = (b.part(each, last, 0, k) for each in found)
     return values, indices
 

@@ -141,7 +141,15 @@ def _sort(run: KernelContext, *xs: HostArray) -> tuple[HostArray, ...]:
     return tuple(np.take_along_axis(x, order, dim) for x in xs)
 
 
+def _total_keys(x: HostArray) -> HostArray:
+    """Return integers in the total order of the elements' bits: -0 below 0, -NaN below -inf."""
+    if not DType.of(x.dtype).is_float:
+        return x.astype(np.int64)
+    bits = x.astype(np.float32).view(np.int32).astype(np.int64)
+    return np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+
+
 @kernel("top_k")
 def _top_k(run: KernelContext, x: HostArray) -> tuple[HostArray, HostArray]:
-    order = np.argsort(sort_keys(x, True), -1, kind="stable")[..., :run["k"]]
+    order = np.argsort(-_total_keys(x), -1, kind="stable")[..., :run["k"]]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

@@ -146,7 +146,8 @@ def _sort(call: Call) -> tuple[TensorType, ...]:
         traits=Trait.MOVEMENT | Trait.DYNAMIC | Trait.ORDERING)
 def _top_k(call: Call) -> tuple[TensorType, TensorType]:
     """The k greatest elements along the last dimension, descending, and their indices (i32); of
-    equal ones the first come first, a NaN is greater than any other.
+    equal ones the first come first. Floats are in the total order of their bits: -0 is below 0, a
+    NaN above all others or, with the sign bit, below them.
     """
     [x] = call.operands
     require(x.rank > 0 and 0 <= call["k"] <= x.shape[-1],
