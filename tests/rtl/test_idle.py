@@ -138,7 +138,9 @@ def test_statements_are_split_at_their_ends():
         (["b"], ["a"]), (["a", "b"], ["b", "c"]), (["a", "at"], ["at", "c"]),
         (["b", "c", "wide"], ["b", "c", "wide"])]
     assert condition(texts[0]) is None
-    test, yes, no = condition(texts[1])
+    branches = condition(texts[1])
+    assert branches
+    test, yes, no = branches
     assert (test, yes.strip()) == ("(vlSelfRef.a)", "vlSelfRef.c[0U] = 1U;")
     assert no.startswith("if (b)")
     assert [name for name, _ in written("a[b[0U]][1U] = c == 2U;", names)] == ["a"]
@@ -168,7 +170,7 @@ statement = st.builds(lambda reads, writes: Statement("", set(reads), set(writes
 @given(st.lists(st.tuples(statement, st.sampled_from("xyz")), max_size=25))
 def test_no_statement_passes_what_it_depends_on(program):
     statements = [found for found, _ in program]
-    order = segments(statements, [((key,), ()) for _, key in program])
+    order = segments(statements, [(home,) for _, home in program])
     place = {index: at for at, index in enumerate(index for run in order for index in run)}
     assert sorted(place) == list(range(len(program)))
     assert all(len({program[index][1] for index in run}) == 1 for run in order)

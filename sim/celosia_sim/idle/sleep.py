@@ -102,14 +102,11 @@ def _statements(body: str, kinds: dict[str, str]) -> tuple[set[str], list[Statem
 
 def _settle(model: _Model) -> None:
     """Put statements into rooms and runs, and find out who watches what."""
-    where = rooms.paths(model.statements)
-    homes = [rooms.room(path) for path in where]
-    # A function of each unit in a room: a C++ compiler does little with larger ones.
-    keys = [(home, path[:1]) for home, path in zip(homes, where, strict=True)]
+    homes = [rooms.room(path) for path in rooms.paths(model.statements)]
     number = {home: index for index, home in enumerate(sorted({rooms.REST, *homes}))}
     model.count, model.rest = len(number), number[rooms.REST]
     model.always = number.get(rooms.ALWAYS, -2)
-    model.runs = rooms.segments(model.statements, keys)
+    model.runs = rooms.segments(model.statements, homes)
     model.homes = [number[homes[run[0]]] for run in model.runs]
     readers: dict[str, set[int]] = defaultdict(set)
     writers: dict[str, set[int]] = defaultdict(set)
