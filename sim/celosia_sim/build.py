@@ -224,7 +224,7 @@ def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"#define CELOSIA_BUS_BYTES {config.bus_bytes}",
         f"#define CELOSIA_NUM_BANKS {BANKS}",
         f"#define CELOSIA_TRACE {TRACES[trace]}",
-        f"#define CELOSIA_IDLE {int(not trace)}",
+        f"#define CELOSIA_IDLE {int('void wake()' in root)}",
         f"#define CELOSIA_BANKS {', '.join(banks)}",
     ]
     if len(clocks) == 1:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from verilated import library
 
 from celosia_sim.idle.rooms import ALWAYS, REST, paths, room, segments
-from celosia_sim.idle.sleep import PACE
+from celosia_sim.idle.sleep import PACE, sleep
 from celosia_sim.idle.statements import Statement, condition, read, split, written
 
 #: Two units that sleep, a memory that one writes and the other reads, a ring that never sleeps, and
@@ -115,6 +115,13 @@ def test_all_sleeps_where_nothing_moves():
     # The ring turns, `load` sleeps; the rest and `vpu` wake at every 128 cycles, for what the ring
     # says, and sleep when they have been looked at.
     assert len(quiet) <= awake <= 2.5 * len(quiet)
+
+
+def test_a_model_of_several_classes_stays_as_it_is(tmp_path):
+    for name in ("Vdut.h", "Vdut__Syms.h", "Vdut___024root.h", "Vdut_lane.h"):
+        (tmp_path / name).write_text("class")
+    assert not sleep(tmp_path, "Vdut___024root")
+    assert (tmp_path / "Vdut___024root.h").read_text() == "class"
 
 
 def test_statements_are_split_at_their_ends():

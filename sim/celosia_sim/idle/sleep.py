@@ -310,10 +310,12 @@ def _header(model: _Model, text: str) -> str:
     return text[:public] + "\n".join(added) + "\n" + text[public:]
 
 
-def sleep(cpp: Path, root: str) -> None:
+def sleep(cpp: Path, root: str) -> bool:
     """Rewrite the C++ files of a model so that idle rooms are not evaluated.
 
-    The class of the top module gets a method ``wake``, for who changes a memory from outside.
+    The class of the top module gets a method ``wake``, for who changes a memory from outside. A
+    model of several classes stays as it is: Verilator makes one of each module that is there often,
+    as elements are in the form for synthesis.
 
     Parameters
     ----------
@@ -322,6 +324,11 @@ def sleep(cpp: Path, root: str) -> None:
     root
         Name of the class of the top module.
 
+    Returns
+    -------
+    bool
+        Whether the files were rewritten.
+
     Raises
     ------
     ValueError
@@ -329,6 +336,10 @@ def sleep(cpp: Path, root: str) -> None:
         ``-fno-merge-cond``, ``--output-split-cfuncs 0`` and ``--inline-cfuncs 0``.
     """
     header = cpp / f"{root}.h"
+    prefix = root.removesuffix("___024root")
+    if {path.name for path in cpp.glob("*.h")} - {
+            f"{prefix}{name}.h" for name in ("", "__Syms", "__pch", "___024root")}:
+        return False
     text = header.read_text()
     kinds = {found["name"]: found["type"] for found in DECLARATION.finditer(text)}
     ports = list(_PORT.finditer(text))
@@ -367,3 +378,4 @@ def sleep(cpp: Path, root: str) -> None:
                              f"{path.name} has another")
         path.write_text(FUNCTION.sub(rewritten, file))
     header.write_text(_header(model, text))
+    return True
