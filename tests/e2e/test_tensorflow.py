@@ -175,7 +175,7 @@ print("drawn")
     assert "\ndrawn\n" in text
 
 
-def test_images_are_projected_as_on_the_host(tmp_path):
+def test_images_are_projected_and_resized_as_on_the_host(tmp_path):
     text = run(tmp_path, START + """
 import itertools
 import numpy as np
@@ -194,6 +194,19 @@ for words in itertools.product(("NEAREST", "BILINEAR"),
     wanted = projected(*words)(images, turns).numpy()
     found = strategy.run(projected(*words), (tf.constant(images), tf.constant(turns))).numpy()
     assert np.abs(found - wanted).max() < 1e-4, words
+def gradients(images):
+    for size, how in itertools.product(((9, 14), (4, 3)), (
+            {}, {"align_corners": True}, {"half_pixel_centers": True})):
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            found = tf.raw_ops.ResizeNearestNeighbor(images=images, size=size, **how)
+            found *= tf.reshape(tf.range(0., float(np.prod(found.shape))), found.shape)
+        yield tape.gradient(found, images)
+def resized(images):
+    return tuple(gradients(images))
+for found, wanted in zip(strategy.run(resized, (tf.constant(images),)),
+                         resized(tf.constant(images)), strict=True):
+    assert (found.numpy() == wanted.numpy()).all(), (found, wanted)
 print("equal")
 layers = tf.keras.layers
 with strategy.scope():

@@ -1,4 +1,4 @@
-"""Images that are turned, moved, sheared or zoomed, by operations that the bridge to XLA has."""
+"""Images that are turned, moved, zoomed or resized, by operations that the bridge to XLA has."""
 
 # pyright: reportMissingImports=false, reportMissingModuleSource=false
 
@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_image_ops
 
-__all__ = ["put_projections"]
+__all__ = ["put_projections", "put_resizing"]
 
 
 def put_projections(in_program: Callable[[], bool]) -> None:
@@ -41,6 +42,38 @@ def put_projections(in_program: Callable[[], bool]) -> None:
         return tf.cast(tf.where(valid[..., None], found, fill_value), images.dtype)
 
     tf.raw_ops.ImageProjectiveTransformV3 = projective_transform
+
+
+def put_resizing(in_program: Callable[[], bool]) -> None:
+    """Have programs train through nearest neighbours, of whose gradient the bridge has no
+    operation; once. ``in_program`` as of `put_projections`.
+    """
+    stock = gen_image_ops.resize_nearest_neighbor_grad
+    if getattr(stock, "__module__", "") == __name__:
+        return
+
+    def nearest_neighbor_grad(grads: Any, size: Any, align_corners: bool = False,
+                              half_pixel_centers: bool = False, name: Any = None) -> Any:
+        """As of `tf.raw_ops.ResizeNearestNeighborGrad`."""
+        if not in_program():
+            return stock(grads, size, align_corners, half_pixel_centers, name)
+        rows = _summed(grads, size[0], align_corners, half_pixel_centers)
+        return _summed(rows, size[1], align_corners, half_pixel_centers)
+
+    gen_image_ops.resize_nearest_neighbor_grad = nearest_neighbor_grad
+
+
+def _summed(grads: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
+    """Return sums of rows that came from one row each; rows become columns."""
+    many = tf.shape(grads)[1]
+    to, of = (tf.cast(each, tf.float32) for each in (size, many))
+    scale = tf.where(of > 1.0, (to - 1.0) / (of - 1.0), to / of) if align_corners else to / of
+    place = (tf.cast(tf.range(many), tf.float32) + (0.5 if half_pixel_centers else 0.0)) * scale
+    if align_corners:
+        place += 0.5  # to the nearest one
+    place = tf.minimum(tf.cast(place, tf.int32), size - 1)
+    rows = tf.math.unsorted_segment_sum(tf.transpose(grads, (1, 2, 0, 3)), place, size)
+    return tf.transpose(rows, (2, 1, 0, 3))
 
 
 def _coordinates(transforms: Any, output_shape: Any) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ from tensorflow.python.eager.context import LogicalDevice
 from celosia.tensorflow.contrib import put_contrib, refuse
 from celosia.tensorflow.cores import settings
 from celosia.tensorflow.datasets import take_local_mnist
-from celosia.tensorflow.images import put_projections
+from celosia.tensorflow.images import put_projections, put_resizing
 from celosia.tensorflow.inputs import end_at_once
 from celosia.tensorflow.keras_models import know_replicas
 from celosia.tensorflow.precision import put_mixed_precision
@@ -41,6 +41,7 @@ def install() -> None:
     put_mixed_precision()
     know_replicas()
     put_projections(in_program)
+    put_resizing(in_program)
     put_random_numbers(in_program)
     end_at_once()
     take_local_mnist()
