@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -51,6 +51,16 @@ class Compiled(Description):
             program = dataclasses.replace(only.program, name=name)
             steps = (dataclasses.replace(only, program=program),)
         return Compiled(steps, self.gives, config, inputs, self.outputs, name, self.graph)
+
+    def moved(self, places: Mapping[str, str]) -> Compiled:
+        """Return the same program of a graph that says other places: new ones by the old.
+
+        A graph that the host runs keeps those that it has.
+        """
+        if all(old == new for old, new in places.items()):
+            return self
+        return Compiled(tuple(step.moved(places) for step in self.steps), self.gives, self.config,
+                        self.inputs, self.outputs, self.name, self.graph)
 
     def load(self, device: Device) -> Executable:
         """Put the program into a device's memory, for many calls.

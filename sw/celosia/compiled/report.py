@@ -14,6 +14,7 @@ from celosia.compiled.description import Description
 from celosia.compiled.expected import decisions
 from celosia.compiled.parts import Argument, WorkInfo
 from celosia.compiled.steps import ChipStep
+from celosia.graph import Source
 
 if TYPE_CHECKING:
     from celosia.model.timing.predict import Prediction
@@ -69,12 +70,18 @@ def _work(config: TpuConfig, work: WorkInfo, cycles: int) -> dict[str, Any]:
     limits = roofline(config, (work,))
     bound = max(limits, key=lambda name: limits[name])
     return {
-        "kind": work.kind, "operations": list(work.operations), "source": work.source,
+        "kind": work.kind, "operations": list(work.operations), "source": _short(work.source),
         "where": work.where, "reason": work.reason, "cycles": cycles,
         "ideal_cycles": limits[bound], "bound": bound if limits[bound] else "",
         "macs": work.macs, "vector_rows": work.vector_rows, "bytes": work.bytes,
         "utilisation": _ratio(work.macs, cycles * config.pes),
     }
+
+
+def _short(source: str) -> str:
+    """Return an instruction's source without the callers."""
+    operation, place = Source.parse(source)
+    return place.said(operation)
 
 
 def _named(arguments: tuple[Argument, ...]) -> list[list[str]]:
@@ -136,7 +143,8 @@ def _on_chip(step: ChipStep, config: TpuConfig, prediction: Prediction) -> dict[
         "busy": {unit: _ratio(cycles, prediction.cycles)
                  for unit, cycles in prediction.busy.items()},
         "works": works, "proofs": list(step.proofs),
-        "apart": [[each.producer, each.consumer, each.reason] for each in step.apart],
+        "apart": [[_short(each.producer), _short(each.consumer),
+                   each.reason] for each in step.apart],
         "memory": [{"name": place.name, "type": str(place.type), "memory": place.memory,
                     "first": place.first, "size": place.size} for place in places],
     }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
 from celosia.compiled.parts import Apart, Argument, Place, WorkInfo
 from celosia.driver.discovery import differences
-from celosia.graph import Graph
+from celosia.graph import Graph, Source
 from celosia.program import Program
 
 __all__ = ["ChipStep", "HostStep", "ProgramStep"]
@@ -63,6 +64,16 @@ class ChipStep:
         """Number of its results."""
         return len(self.outputs)
 
+    def moved(self, places: Mapping[str, str]) -> ChipStep:
+        """Return the step with the places of sources changed."""
+        moved = _Moved(places)
+        program = replace(self.program, sources=tuple(map(moved, self.program.sources)))
+        return replace(
+            self, program=program, works=moved.works(self.works),
+            proofs=tuple(map(moved.sentence, self.proofs)),
+            apart=tuple(replace(each, producer=moved(each.producer), consumer=moved(each.consumer))
+                        for each in self.apart))
+
     def check(self, config: TpuConfig, name: str) -> None:
         """Raise ValueError if a buffer is missing, or it is for another chip."""
         if self.program.fingerprint != config.fingerprint:
@@ -100,6 +111,41 @@ class HostStep:
     def gives(self) -> int:
         """Number of its results."""
         return len(self.graph.outputs)
+
+    def moved(self, places: Mapping[str, str]) -> HostStep:
+        """Return the step with the places that its work says changed."""
+        return replace(self, works=_Moved(places).works(self.works))
+
+
+class _Moved:
+    """Says of what comes from old places, for which it is called, that it comes from new ones."""
+
+    def __init__(self, places: Mapping[str, str]):
+        self._places = places
+        self._short = {_said(old): _said(new) for old, new in places.items()}
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """Return a text of `celosia.graph.Source.told`, or of a source alone."""
+        if text not in self._known:
+            operation, _, place = text.partition(" ")
+            new = self._places.get(place)
+            self._known[text] = (self._short.get(text, text) if not place or new is None
+                                 else f"{operation} {new}".rstrip())
+        return self._known[text]
+
+    def sentence(self, text: str) -> str:
+        """Return a sentence that a source and a colon begin."""
+        source, colon, rest = text.partition(": ")
+        return self(source) + colon + rest
+
+    def works(self, works: tuple[WorkInfo, ...]) -> tuple[WorkInfo, ...]:
+        """Return pieces of work."""
+        return tuple(replace(work, source=self(work.source)) for work in works)
+
+
+def _said(place: str) -> str:
+    return str(Source.parse(f"- {place}")[1])
 
 
 ProgramStep = ChipStep | HostStep

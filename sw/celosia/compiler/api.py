@@ -65,8 +65,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     filename
         What to call the source in errors.
     cache
-        Use programs that were compiled before, and keep this one. What a cached program says of
-        its sources are the places of the graph that it was made of first.
+        Use programs that were compiled before, and keep this one.
     options
         For `celosia.compiler.build.build`; a ``fast`` among them counts, not the argument.
 
@@ -94,7 +93,8 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
                 check_places(level, name)
             return _made(graph, level, config, name, options)
 
-    made = programs.fetch(programs.key_of(graph, config, options), make) if cache else make()
+    made = make() if not cache else programs.fetch(
+        programs.key_of(graph, config, options), programs.places_of(graph), make)
     if strict and made.on_chip is None:
         check_places(_level(graph), name)
     return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))

@@ -5,14 +5,11 @@
 from __future__ import annotations
 
 import re
-import sys
-import sysconfig
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from celosia.frontend.errors import FrontendError
+from celosia.frontend.frameworks import is_framework
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.reader import operations_of, read_module
 from celosia.graph import Source
@@ -136,10 +133,19 @@ def _place(module: Any, places: _Places) -> None:
             if found is None:
                 continue
             if found[1] not in known:
-                line = places.line(found[1])
-                known[found[1]] = line and ir.Location.name(found[1], ir.Location.file(*line, 0))
+                known[found[1]] = _location(ir, found[1], places.frames(found[1]))
             if known[found[1]] is not None:
                 op.location = known[found[1]]
+
+
+def _location(ir: Any, name: str, frames: Sequence[tuple[str, int, str]]) -> Any:
+    """Return a name, a place and its callers as a location of MLIR; None without a place."""
+    calls = [ir.Location.name(function, ir.Location.file(file, line, 0))
+             for file, line, function in frames]
+    if not calls:
+        return None
+    return ir.Location.name(name, ir.Location.callsite(calls[0], calls[1:]) if calls[1:]
+                            else calls[0])
 
 
 def _widen_products(module: Any) -> None:
@@ -179,10 +185,10 @@ class _Places:
         for path, op in _operations(graph, "", set()):
             self._made.setdefault(path, []).append(op)
 
-    def line(self, name: str) -> tuple[str, int] | None:
-        """Return file and line, where all the operations of a name come from there."""
-        lines = {_user_line(each) for each in self._made.get(name, ())}
-        return lines.pop() if len(lines) == 1 else None
+    def frames(self, name: str) -> tuple[tuple[str, int, str], ...]:
+        """Return the user's calls, `_user_frames`, if all operations of a name have one place."""
+        found = {calls[:1]: calls for calls in map(_user_frames, self._made.get(name, ()))}
+        return next(iter(found.values())) if len(found) == 1 else ()
 
     def operations(self) -> list[tuple[str, str]]:
         """Return name and type of each operation that TensorFlow's bridge has to lower."""
@@ -191,8 +197,9 @@ class _Places:
 
     def source(self, name: str) -> Source:
         """Return what to call an operation in errors."""
-        file, line = self.line(name) or ("", 0)
-        return Source(file, line, 0, name)
+        for file, line, _ in self.frames(name)[:1]:
+            return Source(file, line, 0, name)
+        return Source(name=name)
 
 
 def _operations(graph: Any, prefix: str, seen: set[str]) -> Iterator[tuple[str, Any]]:
@@ -208,18 +215,7 @@ def _operations(graph: Any, prefix: str, seen: set[str]) -> Iterator[tuple[str, 
                     yield from _operations(inner, within, seen)
 
 
-def _user_line(op: Any) -> tuple[str, int] | None:
-    """Return file and line of the innermost call that is no framework's."""
-    for frame in reversed(op.traceback or ()):
-        if not _is_framework(frame.filename):
-            return frame.filename, frame.lineno
-    return None
-
-
-@cache
-def _is_framework(file: str) -> bool:
-    library, sites = (f"{sysconfig.get_path(each)}/" for each in ("stdlib", "purelib"))
-    if file.startswith("<frozen") or file.startswith(library) and not file.startswith(sites):
-        return True
-    return file.startswith(tuple(f"{Path(sys.modules[each].__file__ or '').parent}/"
-                                 for each in ("celosia", "keras", "tensorflow")))
+def _user_frames(op: Any) -> tuple[tuple[str, int, str], ...]:
+    """Return file, line and function of the calls that are no framework's, the innermost first."""
+    return tuple((frame.filename, frame.lineno, frame.name)
+                 for frame in reversed(op.traceback or ()) if not is_framework(frame.filename))

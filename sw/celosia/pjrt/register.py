@@ -15,6 +15,9 @@ __all__ = ["NEWEST", "OLDEST", "PRIORITY", "initialize"]
 OLDEST, NEWEST = (0, 8), (0, 13)
 #: Below the CPU's, 0: another device is there for those who ask for it.
 PRIORITY = -100
+#: JAX's setting of how many calls a place in a program has, its default, and ours: an LSTM of Keras
+#: is 30 calls below ``fit``.
+_FRAMES, _FEW_FRAMES, _MANY_FRAMES = "jax_traceback_in_locations_limit", 10, 100
 _lock = threading.Lock()
 _table: Any = None
 
@@ -47,6 +50,16 @@ def _register() -> Any:
         return error
 
 
+def _keep_frames() -> None:
+    """Have programs say who called, as far as the user's file: frameworks are deep.
+
+    Who has asked for another number of calls gets that.
+    """
+    import jax
+    if getattr(jax.config, _FRAMES, None) == _FEW_FRAMES:
+        jax.config.update(_FRAMES, _MANY_FRAMES)
+
+
 def _register_table() -> Any:
     from jax._src import xla_bridge
     from jax._src.interpreters import mlir
@@ -74,6 +87,7 @@ def _register_table() -> Any:
     xla_bridge.register_plugin(PLATFORM, priority=PRIORITY, c_api=capsule)
     linalg.register(PLATFORM)
     special.register(PLATFORM)
+    _keep_frames()
     donating = getattr(mlir, "_platforms_with_donation", None)
     if donating is not None and PLATFORM not in donating:
         donating.append(PLATFORM)

@@ -12,17 +12,18 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
 
 from celosia.arch import encoding, isa
-from celosia.program.buffer import DTYPES, Buffer
+from celosia.program.buffer import DTYPES, Buffer, integer
 
-__all__ = ["MAGIC", "VERSION", "read", "seal", "unseal", "write"]
+__all__ = ["MAGIC", "VERSION", "read", "runs", "seal", "unseal", "write"]
 
 MAGIC = b"CELOSIA\x1a"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<8sIIQ")
 _LENGTH = struct.Struct("<I")
 T = TypeVar("T")
@@ -32,6 +33,11 @@ def write(header: Mapping[str, Any], code: bytes, constants: Iterable[bytes]) ->
     """Return the contents of the file of a program from what is in it."""
     text = json.dumps(header, separators=(",", ":")).encode()
     return seal(MAGIC, VERSION, b"".join((_LENGTH.pack(len(text)), text, code, *constants)))
+
+
+def runs(texts: Iterable[str]) -> list[list[Any]]:
+    """Return texts that repeat as each with how often it stands there in a row."""
+    return [[text, sum(1 for _ in same)] for text, same in groupby(texts)]
 
 
 def seal(magic: bytes, version: int, body: bytes) -> bytes:
@@ -77,6 +83,15 @@ def read(data: bytes, make: Callable[..., T]) -> T:
     return _Reader(data).program(make)
 
 
+def _spread(runs: list[Any], most: int) -> tuple[Any, ...]:
+    """Undo `runs`; ValueError if that is more than ``most`` texts."""
+    counts = [integer(count, "a count of Program.sources") for _, count in runs]
+    if any(count < 1 for count in counts) or sum(counts) > most:
+        raise ValueError(f"the counts of Program.sources must be 1 at least and {most} at most in "
+                         f"all, not {counts}")
+    return tuple(text for (text, _), count in zip(runs, counts, strict=True) for _ in range(count))
+
+
 class _Reader:
     """Reads a body whose checksum is right; it may still have been written by another program."""
 
@@ -106,7 +121,8 @@ class _Reader:
                                            DTYPES[buffer.dtype]).reshape(buffer.shape)
                 for buffer in buffers if buffer.kind == "constant"}
             program = make(
-                header["fingerprint"], insns, header["name"], header["sources"],
+                header["fingerprint"], insns, header["name"],
+                _spread(header["sources"], len(insns)),
                 header["arena_bytes"], buffers, constants,
                 header["relocations"])
         except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:

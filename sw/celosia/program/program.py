@@ -202,7 +202,7 @@ class Program:
         """Return the contents of a program file; equal programs give equal bytes."""
         header = {
             "name": self.name, "fingerprint": self.fingerprint, "instructions": len(self.insns),
-            "arena_bytes": self.arena_bytes, "sources": self.sources,
+            "arena_bytes": self.arena_bytes, "sources": file.runs(self.sources),
             "buffers": [[b.name, b.offset, b.shape, b.dtype, b.kind] for b in self.buffers],
             "relocations": self.relocations,
         }

@@ -6,7 +6,7 @@ from multiprocessing.pool import ThreadPool
 import pytest
 
 import celosia
-from celosia.compiler import cache
+from celosia.compiler import api, cache
 from celosia.graph import parse
 from celosia.storage import cachefolder
 
@@ -50,6 +50,42 @@ def test_names_are_the_callers(copying):
     assert len(copying.calls) == 1
     with pytest.raises(ValueError, match="argument 0 of other, y, must be"):
         other(1)
+
+
+def placed(*lines):
+    """Return a chain of sums, each with a line of the user's file."""
+    sums = "".join(f'  %{i + 1} = add(%{i}, %{i}) : f32[4,16] @ "user.py":{line}:3 "f/add"\n'
+                   for i, line in enumerate(lines))
+    return parse(f"graph g(\n  %0: f32[4,16] \"x\"\n) {{\n{sums}  return %{len(lines)}\n}}\n")
+
+
+@pytest.mark.parametrize("forget", [False, True], ids=["memory", "disk"])
+def test_sources_are_the_callers(tmp_path, monkeypatch, forget):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    cache.clear()
+    made = []
+    build = api._made
+    monkeypatch.setattr(api, "_made", lambda *args: made.append(build(*args)) or made[-1])
+    first = celosia.compile(placed(7, 8))
+    if forget:
+        cache.clear()
+    moved = celosia.compile(placed(70, 80))
+    assert len(made) == 1
+    assert moved.program.insns == first.program.insns
+    for old, new in zip([*first.program.sources, *(each.source for each in first.works)],
+                        [*moved.program.sources, *(each.source for each in moved.works)],
+                        strict=True):
+        assert new == old.replace("user.py:7:3", "user.py:70:3").replace("user.py:8:3",
+                                                                         "user.py:80:3")
+    assert any("user.py:80:3" in text for text in moved.program.sources)
+
+
+def test_which_operations_share_a_place_is_in_the_key():
+    def key(*lines):
+        return cache.key_of(placed(*lines), celosia.preset("core"), {})
+
+    assert key(1, 2, 1) == key(5, 3, 5)
+    assert len({key(1, 2, 1), key(1, 1, 1), key(1, 2, 3)}) == 3
 
 
 def test_key(copying, monkeypatch):
@@ -146,12 +182,14 @@ def test_what_cannot_be_noted_as_used_is_used(copying, folder, monkeypatch):
 
 
 def test_several_writers_and_readers(copying, folder):
-    data = celosia.compile(graph()).to_bytes()
+    compiled = celosia.compile(graph())
+    data = compiled.to_bytes()
     (path,) = folder.iterdir()
 
     def work(number: int) -> bool:
-        cache._write(path, data)
-        return (found := cache._read(path)) is not None and found.to_bytes() == data
+        cache._write(path, ("x",), compiled)
+        found = cache._read(path, ("x",))
+        return found is not None and found.to_bytes() == data
 
     with ThreadPool(8) as pool:
         assert all(pool.map(work, range(200), chunksize=1))

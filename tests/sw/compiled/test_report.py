@@ -90,7 +90,7 @@ def test_proofs(copying):
 
 
 def test_what_is_not_fused(copying):
-    pairs = [Apart(f"exp f.py:{i}", f"dot f.py:{i + 1}", "just so")
+    pairs = [Apart(f"exp f.py:{i + 1}", f"dot f.py:{i + 2}", "just so")
              for i in range(5)]
     pairs.insert(1, Apart("reduce f.py:9", "tanh f.py:9", "it is ready at the end only"))
     compiled = celosia.compile(parse(GRAPH), options={"apart": pairs})
@@ -100,7 +100,7 @@ def test_what_is_not_fused(copying):
     lines = compiled.report().splitlines()
     at = lines.index("not fused")
     assert lines[at + 1:at + 4] == [
-        "  just so: " + "; ".join(f"exp f.py:{i} with dot f.py:{i + 1}" for i in range(3))
+        "  just so: " + "; ".join(f"exp f.py:{i + 1} with dot f.py:{i + 2}" for i in range(3))
         + "; and 2 more",
         "  it is ready at the end only: reduce f.py:9 with tanh f.py:9",
         ""]

@@ -63,7 +63,7 @@ def test_every_byte_that_is_lost_or_changed_is_noticed(program):
             Program.from_bytes(bytes(damaged))
 
 
-def file(body: bytes, version: int = 1) -> bytes:
+def file(body: bytes, version: int = 2) -> bytes:
     return struct.pack("<8sIIQ", b"CELOSIA\x1a", version, zlib.crc32(body), len(body)) + body
 
 
@@ -80,7 +80,7 @@ EMPTY = {"name": "", "fingerprint": 1, "instructions": 0, "arena_bytes": 0, "sou
     (b"", r"a program file must begin with b'CELOSIA\x1a' at offset 0, not b''"),
     (b"#!/bin/sh", r"a program file must begin with b'CELOSIA\x1a' at offset 0, not b'#!/bin/s'"),
     (b"CELOSIA\x1a\x01", "a program file must have 24 bytes before its body, not end at offset 9"),
-    (file(b"", 7), ("program file at offset 8: version must be 1, not 7: make it again with this "
+    (file(b"", 7), ("program file at offset 8: version must be 2, not 7: make it again with this "
                     "celosia")),
     (file(b"abcd")[:-1], "a program file must end at offset 28, not at 27"),
     (file(b"abcd")[:-1] + b"e", ("program file from offset 24 on: CRC-32 must be 0xed82cd11, not "
@@ -114,9 +114,12 @@ EMPTY = {"name": "", "fingerprint": 1, "instructions": 0, "arena_bytes": 0, "sou
     (with_header(EMPTY | {"name": 5}),
      ("program file at offset 28: the header must describe a program, but ValueError: "
       "Program.name must be a string, not 5")),
-    (with_header(EMPTY | {"sources": "ab"}),
-     ("program file at offset 28: the header must describe a program, but ValueError: "
-      "Program.sources must hold strings, not be 'ab'")),
+    (with_header(EMPTY | {"sources": ["ab", 3]}),
+     ("program file at offset 28: the header must describe a program, but ValueError: a count of "
+      "Program.sources must be an integer, not 'b'")),
+    (with_header(EMPTY | {"sources": [["a", 1 << 60]]}),
+     ("program file at offset 28: the header must describe a program, but ValueError: the counts "
+      "of Program.sources must be 1 at least and 0 at most in all, not [1152921504606846976]")),
     (with_header(EMPTY, b"\0"),
      "program file at offset 144: the file must end here, not after 1 more bytes"),
 ])

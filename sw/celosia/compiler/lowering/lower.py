@@ -313,7 +313,7 @@ def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
         if not (same and tensor.dtype is value.dtype and tensor not in lowering.tensors.constants
                 and access.view.size * tensor.element_bytes == tensor.nbytes):
             tensor = scope.result(value, "result")
-            scope.works.append(Move(access, whole(tensor), "result"))
+            scope.works.append(Move(access, whole(tensor), value.node.source.told("result")))
         outputs.append(tensor)
     constants = lowering.tensors.constants
 
@@ -326,10 +326,12 @@ def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
         return works
 
     donated = _donated(graph, inputs, outputs)
+    origins = {tensor: value.node.source.told("result")
+               for value, tensor in zip(graph.outputs, outputs, strict=True)}
     while True:
         results = [donated.get(tensor, tensor) for tensor in outputs]
         fixed = {*inputs, *results, *constants}
-        works = passed([*scope.works, *(Move(whole(tensor), whole(to), "result")
+        works = passed([*scope.works, *(Move(whole(tensor), whole(to), origins[tensor])
                                         for tensor, to in donated.items())], results, {
             "lowering": lambda works: works,
             "coalesce": lambda works, fixed=fixed: coalesce(works, fixed),

@@ -14,7 +14,7 @@ from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.lowered import Access, Fill, Move, ReadWord, Tensor, Work
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.views import View
-from celosia.graph import DType, Graph, Node, Source, TensorType, Trait, Value, having
+from celosia.graph import DType, Graph, Node, TensorType, Trait, Value, having
 
 __all__ = ["Scope", "GroupOrNode", "source_text"]
 
@@ -29,7 +29,7 @@ GroupOrNode = Group | Node
 
 def source_text(node: Node) -> str:
     """Return what instructions say they come from."""
-    return node.op if node.source == Source.UNKNOWN else f"{node.op} {node.source}"
+    return node.source.told(node.op)
 
 
 class Scope:

@@ -60,14 +60,13 @@ class ValueFrame:
         Where nodes go.
     parent
         The frame of the operation around the region; None in a function.
-    source
-        Where the function is called, for what has no place of its own.
+    caller
+        Where the function is called, or where the operation is whose region it is.
     """
 
     def __init__(self, region: RegionFrame, parent: ValueFrame | None = None,
-                 source: Source = Source.UNKNOWN):
-        self.region, self.parent = region, parent
-        self.source = parent.source if parent is not None else source
+                 caller: Source = Source.UNKNOWN):
+        self.region, self.parent, self.caller = region, parent, caller
         # None stands for a value whose type has no counterpart.
         self.values: dict[Any, Imported | None] = {}
 

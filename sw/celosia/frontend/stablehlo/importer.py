@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +29,7 @@ from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.parts import ComplexValue, Imported, flat, flat_types, grouped
 from celosia.frontend.stablehlo.reader import (
     aliases_of,
+    called,
     legalise_chlo,
     operations_of,
     read_module,
@@ -245,7 +245,7 @@ class Importer:
             raise Unsupported(f"function must not call itself: {name}")
         self._stack.append(name)
         try:
-            frame = ValueFrame(here.frame.region, source=here.source)
+            frame = ValueFrame(here.frame.region, None, here.source)
             block = self.functions[name].regions[0].blocks[0]
             self._bind(frame, block, here.operands)
             return self._results(self._walk(block, frame))
@@ -254,7 +254,7 @@ class Importer:
 
     def block(self, block: Any, here: Here) -> Sequence[Value]:
         """Return the results of a block that runs once, in place."""
-        frame = ValueFrame(here.frame.region, here.frame)
+        frame = ValueFrame(here.frame.region, here.frame, here.source)
         self._bind(frame, block, here.operands)
         return self._results(self._walk(block, frame))
 
@@ -268,7 +268,7 @@ class Importer:
         """Return a region of the operation at hand; see `Import`."""
         made = RegionFrame(name, self.constants,
                            of_device=of_device or here.frame.region.of_device)
-        frame = ValueFrame(made, here.frame)
+        frame = ValueFrame(made, here.frame, here.source)
         [block] = region.blocks
         for i, argument in enumerate(block.arguments):
             if i in known:
@@ -324,9 +324,7 @@ class Importer:
         return ()
 
     def _translate(self, op: Any, frame: ValueFrame) -> Sequence[Imported | None]:
-        source = source_of(op.location, self.filename)
-        if not source.line and frame.source.line:
-            source = replace(frame.source, name=source.name)
+        source = called(source_of(op.location, self.filename), frame.caller)
         operands = [frame.find(value) for value in op.operands]
         types = [self.type_of(result.type, source) for result in op.results]
         # Where these are missing, what made them so is a problem already.

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from celosia.frontend.errors import FrontendError
+from celosia.frontend.frameworks import is_framework
 from celosia.graph import Source
 
-__all__ = ["aliases_of", "chain_collectives", "legalise_chlo", "operations_of", "read_module",
-           "restore_chlo", "set_replicas", "source_of"]
+__all__ = ["aliases_of", "called", "chain_collectives", "legalise_chlo", "operations_of",
+           "read_module", "restore_chlo", "set_replicas", "source_of"]
 
 #: First bytes of MLIR bytecode, and the producer that follows them in a portable artifact.
 _BYTECODE, _PORTABLE = b"ML\xefR", b"StableHLO_v"
 _CALL = "stablehlo.custom_call"
 _COLLECTIVES = frozenset(f"stablehlo.{name}" for name in (
     "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter"))
-_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+#: A place, with the name of the function that it is in, where the location has one.
+_FRAME = re.compile(r'(?:"((?:[^"\\]|\\.)*)"\()?"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+_LINE = re.compile(r".*?:\d+")
 _NAME = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?!:)')
 
 
@@ -191,13 +195,42 @@ def _register_passes() -> None:
 def _source(text: str, filename: str) -> Source:
     name = _NAME.match(text)
     # The first place is the innermost: callers come after.
-    place = _FILE.search(text)
-    if place is None:
+    frames = [(function, filename if file == "-" else file, int(line), int(column))
+              for function, file, line, column in _FRAME.findall(text)]
+    if not frames:
         return Source(filename, name=name[1] if name else "")
-    file = filename if place[1] == "-" else place[1]
-    return Source(file, int(place[2]), int(place[3]), name[1] if name else "")
+    own = [frame for frame in frames if not is_framework(frame[1])] or frames[:1]
+    callers = tuple(f"{file}:{line}" + (f" in {function}" if function else "")
+                    for function, file, line, _ in own[1:])
+    return Source(*own[0][1:], name[1] if name else "", callers)
 
 
 def source_of(location: Any, filename: str) -> Source:
-    """Return a location of MLIR; what has no place is in ``filename``."""
+    """Return a location of MLIR: the innermost place that is in no framework, and its callers.
+
+    What has no place is in ``filename``.
+    """
     return _source(str(location), filename)
+
+
+def called(source: Source, caller: Source) -> Source:
+    """Return where an operation of a function or region is, for one place that calls it.
+
+    What is in no file of the user's is where the call is. A location has the calls within a
+    function, and may have those that led to it.
+    """
+    if not caller.line:
+        return source
+    if not source.line or is_framework(source.file):
+        return replace(caller, name=source.name)
+    own = [_place(each) for each in (source.place, *source.callers)]
+    outer = (f"{caller.file}:{caller.line}", *caller.callers)
+    if own[-len(outer):] == [_place(each) for each in outer]:
+        return source
+    return replace(source, callers=(*source.callers, *outer))
+
+
+def _place(text: str) -> str:
+    """Return file and line of a call."""
+    found = _LINE.match(text)
+    return found[0] if found else text
