@@ -97,7 +97,7 @@ makes them so, bit for bit those of the graph):
   with constants from 0.5 on, as in GELU.
 
 `celosia report` says of each such short form why it was taken. Zeros may lose their sign in a sum
-or difference that was merged, and in `floor`, `ceil` and `round`.
+or difference that was merged.
 """
 
 

@@ -257,8 +257,9 @@ class _Translator:
         raise self._error(node, "has no vector instructions")
 
     def _whole(self, x: Term, post: Post) -> Term:
-        """Return the integer next to a number; from 2**23 on it is one. A zero is +0."""
-        return select(step(Op.FLT, abs(x), 2.0**23), step(Op.I2F, step(Op.MOV, x, post=post)), x)
+        """Return the integer next to a number, with its sign; from 2**23 on it is one."""
+        whole = step(Op.OR, step(Op.I2F, step(Op.MOV, x, post=post)), step(Op.AND, x, 1 << 31))
+        return select(step(Op.FLT, abs(x), 2.0**23), whole, x)
 
     def _rounded(self, x: Term, dtype: DType) -> Term:
         if dtype is DType.BF16:
