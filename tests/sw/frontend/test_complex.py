@@ -124,6 +124,11 @@ def test_what_complex_numbers_have_not(operation, message):
             return %0 : {result} }}""")
 
 
-def test_products_of_all_are_refused():
+def test_products_and_maxima_of_many():
+    agree(lambda x: (jnp.prod(x), jnp.prod(x, 1), jnp.max(x, 0), jnp.min(x), jnp.cumprod(x, 0)),
+          numbers(5, 4))
+
+
+def test_other_sums_of_repeated_indices_are_refused():
     with pytest.raises(FrontendError, match="complex numbers must be joined by sums"):
-        celosia.jit(jnp.prod).lower(numbers(3))
+        celosia.jit(lambda x, i: x.at[i].multiply(2j)).lower(numbers(3), np.array([1, 1]))

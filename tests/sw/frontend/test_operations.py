@@ -303,6 +303,38 @@ def test_sums_of_logarithms(dtype):
     np.testing.assert_allclose(found.astype(np.float64), wide, rtol, rtol)
 
 
+def test_reductions_by_bodies_without_a_name():
+    x, i = normal(3, 7, 2), np.arange(42, dtype=np.int32).reshape(3, 7, 2) % 5
+
+    def count_and_greatest(a, b):
+        return a[0] + b[0], lax.select(a[1] >= b[1], a[1], b[1])
+
+    # Not commutative: the first that is not 0, and what a chain of x -> a * x + b comes to.
+    def first(a, b):
+        return lax.select(a != 0, a, b)
+
+    def chain(f, g):
+        return f[0] * g[0], g[0] * f[1] + g[1]
+
+    none = np.int32(0), jnp.float32(-np.inf)
+    agree(lambda x, i: (
+        lax.reduce((i, x), none, count_and_greatest, (1, 2)),
+        lax.reduce((i, x), none, count_and_greatest, (0,)),
+        lax.reduce((x, x, i), (*none[1:] * 2, none[0]), lambda a, b: (
+            jnp.maximum(a[0], b[0]), jnp.maximum(a[1], b[1]), a[2] ^ b[2]), (1,)),
+        lax.reduce(i, none[0], first, (1,)), lax.reduce(i[:0], none[0], first, (0,)),
+        lax.reduce((i, i), (np.int32(1), np.int32(0)), chain, (0, 1)),
+        lax.reduce_window((i, x), none, count_and_greatest, (1, 3, 2), (1, 2, 1), "SAME"),
+        lax.reduce_window(i, none[0], first, (1, 5, 1), (1, 1, 1), [(0, 0), (4, 0), (0, 0)]),
+        lax.reduce_window(i, none[0], first, (2, 3, 1), (1, 2, 1), "VALID",
+                          base_dilation=(1, 2, 1), window_dilation=(1, 3, 1)),
+        lax.reduce_window((i, i), (np.int32(1), np.int32(0)), chain, (1, 7, 1), (1, 1, 1),
+                          [(0, 0), (6, 0), (0, 0)])), x, i)
+    with pytest.raises(FrontendError, match="body must be of elementwise operations, not while"):
+        graph_of(lambda x: lax.reduce(x, jnp.float32(0), lambda a, b: lax.fori_loop(
+            0, 3, lambda _, c: c + b, a), (0,)), x)
+
+
 def test_window_gradients():
     x = normal(2, 6, 6, 3)
 
@@ -379,6 +411,13 @@ def test_top_k():
     # XLA's order is total: -0 is below 0, a NaN with the sign bit below all others.
     agree(lambda x: lax.top_k(x, 8)[1],
           np.array([-0.0, 0, np.copysign(np.nan, -1), np.nan, -np.inf, np.inf, -1, 0], np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16])
+def test_approximate_top_k_misses_none(dtype):
+    x = RNG.permutation(np.arange(-120, 120)).reshape(4, 20, 3).astype(dtype)
+    agree(lambda x: (lax.approx_max_k(x, 2), lax.approx_min_k(x, 5, reduction_dimension=1),
+                     lax.approx_max_k(x, 3, reduction_dimension=0, aggregate_to_topk=False)), x)
 
 
 def test_case():

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
-from celosia.frontend.stablehlo.parts import ComplexValue, Imported, part_type
+from celosia.frontend.stablehlo.folds import fold, fold_windows
+from celosia.frontend.stablehlo.parts import ComplexValue, Imported, flat, grouped, part_type
 from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import DType, Value
@@ -27,8 +28,9 @@ _BY_PART = frozenset(f"stablehlo.{name}" for name in (
     "broadcast_in_dim", "reshape", "slice", "concatenate", "transpose", "reverse", "pad", "select",
     "dynamic_slice", "dynamic_update_slice", "gather", "add", "subtract", "negate", "custom_call",
     "reduce", "scatter", "reduce_window")) | {"mhlo.copy"}
-#: Those of them that join numbers, which must be sums (or replace what was there).
-_JOINS = ("stablehlo.reduce", "stablehlo.scatter", "stablehlo.reduce_window")
+#: Those of them that join numbers, by sums (or replace what was there): what does it by others.
+_FOLDS = {"stablehlo.reduce": fold, "stablehlo.reduce_window": fold_windows}
+_JOINS = (*_FOLDS, "stablehlo.scatter")
 
 
 def parted(emit: Callable[..., Value], value: Value) -> ComplexValue:
@@ -373,6 +375,15 @@ _RULES: dict[str, _Rule] = {
 COMPLEX = frozenset({*_RULES, *_BY_PART})
 
 
+def _is_by_part(here: Here) -> bool:
+    """Whether what joins complex numbers does to each part what it does to a number."""
+    try:
+        return reducer_of(here.op.regions[0], update=here.op.name.endswith(
+            "scatter")) in ("add", "set", "subtract")
+    except Unsupported:
+        return False
+
+
 def _list(found: Value | Sequence[Value]) -> list[Value]:
     return [found] if isinstance(found, Value) else list(found)
 
@@ -394,9 +405,10 @@ def translate(here: Here, operands: Sequence[Imported]) -> list[Imported]:
     """
     name = here.op.name
     if name in _BY_PART:
-        if name in _JOINS and reducer_of(here.op.regions[0], update=name.endswith(
-                "scatter")) not in ("add", "set", "subtract"):
-            raise Unsupported("complex numbers must be joined by sums")
+        if name in _JOINS and not _is_by_part(here):
+            if name not in _FOLDS:
+                raise Unsupported("complex numbers must be joined by sums")
+            return grouped(_FOLDS[name](here, flat(operands)), here.types)
         halves = []
         for half in ("real", "imag"):
             chosen = [getattr(each, half) if isinstance(each, ComplexValue) else each

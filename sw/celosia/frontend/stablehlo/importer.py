@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from celosia.frontend.errors import FrontendError, Unsupported
 from celosia.frontend.narrow import narrow
 from celosia.frontend.stablehlo import (
+    calls,
     collective,
     complexes,
     contract,
@@ -56,8 +57,8 @@ __all__ = ["Importer", "import_stablehlo"]
 
 _Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
-_PARTS = (collective, contract, control, elementwise, indexed, linalg, random, reduce, shape,
-          shardings)
+_PARTS = (calls, collective, contract, control, elementwise, indexed, linalg, random, reduce,
+          shape, shardings)
 
 
 def import_stablehlo(program: Any, *, filename: str | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.frontend.errors import Unsupported
-from celosia.frontend.stablehlo.regions import reducer_of, sort_of, spread
+from celosia.frontend.stablehlo.regions import body_of, reducer_of, sort_of, spread
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, TensorType, Value
 
@@ -64,7 +64,8 @@ def _scatter(here: Here) -> Value:
         there = scatter("set", here.splat(0, TensorType(DType.BOOL, x.shape)),
                         here.splat(1, TensorType(DType.BOOL, updates.shape)))
         updates = scatter("set", here.splat(0, x.type), updates)
-        return here.emit("select", there, spread(here, body, (x, updates)), x)
+        [made] = spread(here, body_of(here, body), (x, updates))
+        return here.emit("select", there, made, x)
     if reducer == "subtract":
         return scatter("add", x, here.emit("negate", updates))
     return scatter(reducer, x, updates)

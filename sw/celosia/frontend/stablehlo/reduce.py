@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.folds import fold, fold_windows
 from celosia.frontend.stablehlo.regions import arg_reducer_of, reducer_of, select_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, Value
@@ -15,28 +16,36 @@ __all__ = []
 @translates("stablehlo.reduce")
 def _reduce(here: Here) -> Value | Sequence[Value]:
     region, dims = here.op.regions[0], here.ints("dimensions")
-    if len(here.operands) == 2:
-        return here.emit("reduce", *here.operands, dims=dims, reducer=reducer_of(region))
-    if len(here.operands) == 4:
-        x, index, initial, initial_index = here.operands
-        if x.dtype is not DType.BOOL:
-            return here.node("arg_reduce", *here.operands, dims=dims,
-                             reducer=arg_reducer_of(region))
-        x, initial = (here.emit("convert", each, dtype=DType.I32) for each in (x, initial))
-        best, place = here.node("arg_reduce", x, index, initial, initial_index, dims=dims,
-                                reducer=arg_reducer_of(region))
-        return here.emit("convert", best, dtype=DType.BOOL), place
-    raise Unsupported(f"operands to reduce must be one or two, not {len(here.operands) // 2}")
+    count = len(here.operands) // 2
+    try:
+        reducer = {1: reducer_of, 2: arg_reducer_of}[count](region) if count < 3 else None
+    except Unsupported:
+        reducer = None
+    if reducer is None:
+        return fold(here, here.operands)
+    if count == 1:
+        return here.emit("reduce", *here.operands, dims=dims, reducer=reducer)
+    x, index, initial, initial_index = here.operands
+    if x.dtype is not DType.BOOL:
+        return here.node("arg_reduce", *here.operands, dims=dims, reducer=reducer)
+    x, initial = (here.emit("convert", each, dtype=DType.I32) for each in (x, initial))
+    best, place = here.node("arg_reduce", x, index, initial, initial_index, dims=dims,
+                            reducer=reducer)
+    return here.emit("convert", best, dtype=DType.BOOL), place
 
 
 @translates("stablehlo.reduce_window")
-def _reduce_window(here: Here) -> Value:
-    if len(here.operands) != 2:
-        raise Unsupported(f"operands to reduce must be one, not {len(here.operands) // 2}")
+def _reduce_window(here: Here) -> Value | Sequence[Value]:
+    try:
+        reducer = reducer_of(here.op.regions[0]) if len(here.operands) == 2 else None
+    except Unsupported:
+        reducer = None
+    if reducer is None:
+        return fold_windows(here, here.operands)
     rank = here.operands[0].type.rank
     ones = (1,) * rank
     return here.emit(
-        "reduce_window", *here.operands, reducer=reducer_of(here.op.regions[0]),
+        "reduce_window", *here.operands, reducer=reducer,
         window=here.ints("window_dimensions"), stride=here.ints("window_strides", ones),
         padding=here.pairs("padding", rank), x_dilation=here.ints("base_dilations", ones),
         window_dilation=here.ints("window_dilations", ones))

@@ -12,10 +12,11 @@ from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of, name_of, tensor_type
 from celosia.frontend.stablehlo.elementwise import BOOLEAN
 from celosia.frontend.stablehlo.translation import Here
-from celosia.graph import DType, TensorType, Trait, Value, having
+from celosia.graph import DType, Graph, TensorType, Trait, Value, having
 from celosia.graph.operations.reduce import REDUCERS
 
-__all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of", "spread"]
+__all__ = ["arg_reducer_of", "body_of", "expressions_of", "reducer_of", "select_of", "sort_of",
+           "spread", "text_of"]
 
 #: A tree: ("arg", i), ("constant", text), or an operation, its words and its operands.
 Expression = tuple[Any, ...]
@@ -48,7 +49,7 @@ def expressions_of(region: Any) -> tuple[Expression, ...]:
         if any(value not in values for value in op.operands) or len(op.regions):
             raise Unsupported(f"body must be of simple operations on its arguments, not {op.name}")
         operands = [values[value] for value in op.operands]
-        if name == "return":
+        if name in ("return", "func.return"):
             return tuple(operands)
         if name == "sdy.sharding_constraint":
             # Of a scalar it says nothing.
@@ -191,8 +192,8 @@ def _ordered(tree: Expression) -> Expression:
     return tuple(parts)
 
 
-def spread(here: Here, region: Any, operands: Sequence[Value]) -> Value:
-    """Return what a region of scalars, of one result, makes of each element of arrays.
+def body_of(here: Here, region: Any) -> Graph:
+    """Return a region of scalars as a graph.
 
     Raises
     ------
@@ -203,21 +204,34 @@ def spread(here: Here, region: Any, operands: Sequence[Value]) -> Value:
     if body.captured:
         raise Unsupported("body must be of operations on its arguments alone")
     graph = body.close(())
-    shape = operands[0].shape
-    values = dict(zip(graph.params, operands, strict=True))
     for node in graph.nodes:
+        if node.operands and not (node.op in _ELEMENTWISE and node.types[0].rank == 0):
+            raise Unsupported(f"body must be of elementwise operations, not {node.op}")
+    return graph
+
+
+def spread(here: Here, body: Graph, operands: Sequence[Value]) -> tuple[Value, ...]:
+    """Return what a graph of scalars (`body_of`) makes of each element of arrays."""
+    shape = operands[0].shape
+    values = dict(zip(body.params, operands, strict=True))
+    for node in body.nodes:
         if node.op == "parameter":
             continue
         if not node.operands:
             [array] = here.importer.constants.values(node)
             values[node.result] = here.splat(array.item(), TensorType(node.result.dtype, shape))
-        elif node.op in _ELEMENTWISE and node.types[0].rank == 0:
+        else:
             values[node.result] = here.emit(node.op, *(values[each] for each in node.operands),
                                             **node.attrs)
-        else:
-            raise Unsupported(f"body must be of elementwise operations, not {node.op}")
-    [found] = graph.outputs
-    return values[found]
+    return tuple(values[found] for found in body.outputs)
+
+
+def text_of(region: Any) -> str:
+    """Return what a region returns, in terms of its arguments, as far as it is simple."""
+    try:
+        return _text(expressions_of(region))
+    except Unsupported:
+        return "what it is"
 
 
 def _text(trees: tuple[Expression, ...]) -> str:

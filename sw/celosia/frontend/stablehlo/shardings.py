@@ -8,30 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
 
 __all__ = []
-
-#: Custom calls that only say how values lie on several devices.
-_IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-               "annotate_device_placement", "LayoutConstraint")
-#: Those of them that change the shape of values.
-_SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
-
-
-@translates("stablehlo.custom_call")
-def _custom_call(here: Here) -> Sequence[Value]:
-    target = here["call_target_name"].value
-    if target not in _IDENTITIES:
-        raise Unsupported(f"custom call must be one of {', '.join(_IDENTITIES)}, not "
-                          f"{target}")
-    if here.importer.devices > 1 and target in _SHAPING:
-        raise Unsupported(f"program for {here.importer.devices} devices must be of Shardy: "
-                          f"jax.config.update('jax_use_shardy_partitioner', True)")
-    return here.operands
-
 
 @translates("sdy.propagation_barrier")
 def _barrier(here: Here) -> Sequence[Value]:
