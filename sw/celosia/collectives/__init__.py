@@ -1,7 +1,8 @@
 """Several chips that run one program: what they exchange, and how they meet.
 
 In the order in which one builds on another: `celosia.graph.sharding` (which part of an array a
-device has), group (what the collective operations compute), interconnect (how devices exchange
+device has), topology (chips in a ring or torus), schedule (which chip sends what to which, as
+data), group (what the collective operations compute), interconnect (how devices exchange
 arrays: here in the host's memory, later by links between chips), run (a program on all devices at
 once)::
 
@@ -16,7 +17,8 @@ once)::
 from celosia.collectives.group import ReplicaGroup
 from celosia.collectives.interconnect import Cancelled, HostInterconnect, Interconnect
 from celosia.collectives.run import interpret_spmd, run_spmd
+from celosia.collectives.topology import Topology
 from celosia.graph.sharding import Sharding
 
 __all__ = ["Cancelled", "HostInterconnect", "Interconnect", "ReplicaGroup", "Sharding",
-           "interpret_spmd", "run_spmd"]
+           "Topology", "interpret_spmd", "run_spmd"]

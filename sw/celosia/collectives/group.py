@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
+from typing import Literal
 
 import numpy as np
 
+from celosia.collectives.schedule import Schedule, meaning, reduce_scatter
+from celosia.collectives.topology import Topology
 from celosia.graph import Node
 from celosia.graph.interpreter.elementwise import BINARY
 from celosia.graph.interpreter.kernels import HostArray, in_f32
@@ -15,31 +18,61 @@ from celosia.graph.interpreter.kernels import HostArray, in_f32
 __all__ = ["ReplicaGroup"]
 
 
+_scatter = lru_cache(64)(reduce_scatter)
+
 
 @dataclass(frozen=True)
 class ReplicaGroup:
     """Devices that take part in a collective operation together.
 
     The methods take the array of each device, in the order of ``devices``, and return the result
-    of each. Elements are joined in that order, the first with the second, then with the third and
-    so on: results are the same bits on every device, every time.
+    of each: the same bits on every device, every time.
 
     Attributes
     ----------
     devices
         Their numbers.
+    topology
+        How links would connect them; None: as a ring, in the order of ``devices``.
+    order
+        In which elements are joined. ``ring``: as
+        `celosia.collectives.schedule.reduce_scatter` says of its topology. ``group``: the first
+        with the second, then with the third and so on.
     """
 
     devices: tuple[int, ...]
+    topology: Topology | None = None
+    order: Literal["ring", "group"] = "ring"
+
+    def __post_init__(self) -> None:
+        if self.topology is not None and self.topology.chips != len(self.devices):
+            raise ValueError(f"topology must be of {len(self.devices)} devices, not "
+                             f"{self.topology}")
+        if self.order not in ("ring", "group"):
+            raise ValueError(f"order must be ring or group, not {self.order!r}")
 
     def all_reduce(self, arrays: Sequence[HostArray], reducer: str) -> list[HostArray]:
-        """Return the arrays as one, by a reducer of `celosia.graph.operations.reduce`."""
-        def join(*arrays: HostArray) -> HostArray:
-            with np.errstate(all="ignore"):
-                return np.asarray(reduce(BINARY[reducer], arrays))
+        """Return the arrays as one, by a reducer of `celosia.graph.operations.reduce`.
 
-        joined = in_f32(join, *arrays)
-        return [joined] * len(self.devices)
+        Device i owns the elements from i size / devices on, in the order of memory.
+        """
+        def join(*arrays: HostArray) -> HostArray:
+            shares = self._join([each.ravel() for each in arrays], reducer)
+            return np.concatenate(shares).reshape(arrays[0].shape)
+
+        return [in_f32(join, *arrays)] * len(self.devices)
+
+    def _join(self, arrays: list[HostArray], reducer: str) -> list[HostArray]:
+        """Return the share that each device owns of flat arrays joined."""
+        size, count = arrays[0].size, len(self.devices)
+        with np.errstate(all="ignore"):
+            if self.order == "ring":
+                return meaning(self._schedule(size), arrays, BINARY[reducer])
+            joined = np.asarray(reduce(BINARY[reducer], arrays))
+        return [joined[size * i // count:size * (i + 1) // count] for i in range(count)]
+
+    def _schedule(self, words: int) -> Schedule:
+        return _scatter(self.topology or Topology.ring(len(self.devices)), words, 1)
 
     def all_gather(self, arrays: Sequence[HostArray], dim: int) -> list[HostArray]:
         """Return the arrays one after another along a dimension."""
@@ -47,8 +80,14 @@ class ReplicaGroup:
 
     def reduce_scatter(self, arrays: Sequence[HostArray], reducer: str,
                        dim: int) -> list[HostArray]:
-        """Return the parts along a dimension of the arrays as one."""
-        return np.split(self.all_reduce(arrays, reducer)[0], len(self.devices), dim)
+        """Return the parts along a dimension of the arrays as one; device i owns part i."""
+        def join(*arrays: HostArray) -> HostArray:
+            flat = [np.concatenate([part.ravel() for part in np.split(
+                each, len(self.devices), dim)]) for each in arrays]
+            return np.stack(self._join(flat, reducer))
+
+        shape = np.split(arrays[0], len(self.devices), dim)[0].shape
+        return [share.reshape(shape) for share in in_f32(join, *arrays)]
 
     def all_to_all(self, arrays: Sequence[HostArray], split: int, concat: int) -> list[HostArray]:
         """Return for device i the parts i along ``split``, one after another along ``concat``."""

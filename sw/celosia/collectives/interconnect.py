@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from celosia.collectives.group import ReplicaGroup
+from celosia.collectives.topology import Topology
 from celosia.graph import Node
 from celosia.graph.interpreter.kernels import HostArray
 
@@ -104,6 +105,10 @@ class HostInterconnect:
     check
         Called by a device that comes to an operation, and now and then while it waits there: what
         it raises ends the device, and so all of them.
+    topology
+        How the devices are connected; None: each group is a ring in its order.
+    order
+        In which elements are joined, as of `ReplicaGroup`.
 
     Attributes
     ----------
@@ -112,12 +117,17 @@ class HostInterconnect:
     """
 
     def __init__(self, count: int, timeout: float = 3600.0,
-                 check: Callable[[], None] = lambda: None):
+                 check: Callable[[], None] = lambda: None, *,
+                 topology: Topology | None = None, order: Literal["ring", "group"] = "ring"):
         if count < 1:
             raise ValueError(f"count must be a positive number of devices, not {count!r}")
         if not timeout > 0:
             raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}")
+        if topology is not None and topology.chips != count:
+            raise ValueError(f"topology must be of {count} devices, not {topology}")
         self.count, self.timeout, self.meetings = count, timeout, 0
+        self._topology = topology
+        self._order: Literal["ring", "group"] = order
         self._look = check
         self._changed = threading.Condition()
         self._open: dict[tuple[int, ...], _Meeting] = {}
@@ -170,13 +180,23 @@ class HostInterconnect:
             if len(meeting.arrays) == len(devices):
                 del self._open[devices]
                 arrays = [meeting.arrays[each] for each in devices]
-                made = ReplicaGroup(devices).run(node, arrays)
+                made = self._joined_by(node, devices).run(node, arrays)
                 meeting.results.update(zip(devices, made, strict=True))
                 self.meetings += 1
                 self._changed.notify_all()
             else:
                 self._wait(device, devices, meeting)
             return meeting.results[device]
+
+    def _joined_by(self, node: Node, devices: tuple[int, ...]) -> ReplicaGroup:
+        """Return the group of an operation; `ValueError` if no links connect it alone."""
+        topology = None
+        if self._topology is not None and "reducer" in node.attrs:
+            try:
+                topology = self._topology.within(devices)
+            except ValueError as error:
+                raise ValueError(f"{node.source}: {node.op}: {error}") from None
+        return ReplicaGroup(devices, topology, self._order)
 
     def _wait(self, device: int, devices: tuple[int, ...], meeting: _Meeting) -> None:
         node, end = meeting.node, monotonic() + self.timeout

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from celosia.collectives import ReplicaGroup
+from celosia.collectives import ReplicaGroup, Topology
 from celosia.graph import DType, GraphError, TensorType, parameter, parse, to_text
 from celosia.graph.build import op
 
@@ -27,14 +27,43 @@ def equal(found, wanted):
 def test_all_reduce(reducer, arrays):
     ufunc = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}.get(
         reducer) or getattr(np, reducer)
-    a, b, c, d = arrays
-    equal(GROUP.all_reduce(arrays, reducer), [ufunc(ufunc(ufunc(a, b), c), d)] * 4)
+    a, b, c, d = (each.ravel() for each in arrays)
+    wanted = ufunc(ufunc(ufunc(a, b), c), d).reshape(4, 6)
+    equal(ReplicaGroup(GROUP.devices, order="group").all_reduce(arrays, reducer), [wanted] * 4)
+    parts = []
+    for owner in range(4):
+        for sign, part in ((1, slice(6 * owner, 6 * owner + 3)),
+                           (-1, slice(6 * owner + 3, 6 * owner + 6))):
+            first, *others = (arrays[(owner + sign * step) % 4].ravel()[part]
+                              for step in (1, 2, 3, 4))
+            for other in others:
+                first = ufunc(first, other)
+            parts.append(first)
+    equal(GROUP.all_reduce(arrays, reducer), [np.concatenate(parts).reshape(4, 6)] * 4)
 
 
-def test_sums_are_in_the_order_of_the_group():
-    big = [np.float32([x]) for x in (1e8, 1, -1e8, 1)]
-    assert GROUP.all_reduce(big, "add")[3] == [1.0]
-    assert GROUP.all_reduce([big[i] for i in (0, 2, 1, 3)], "add")[3] == [2.0]
+def test_sums_are_in_the_order_of_the_ring_or_of_the_group():
+    big = [np.full(8, x, np.float32) for x in (1e8, 1, -1e8, 1)]
+    # Owner 0: up ((1 - 1e8) + 1) + 1e8, down the same; owner 1: up ((-1e8 + 1) + 1e8) + 1.
+    np.testing.assert_array_equal(GROUP.all_reduce(big, "add")[3], [0, 0, 1, 1, 0, 0, 1, 1])
+    in_order = ReplicaGroup((0, 1, 2, 3), order="group")
+    np.testing.assert_array_equal(in_order.all_reduce(big, "add")[3], [1] * 8)
+    swapped = [big[i] for i in (0, 2, 1, 3)]
+    np.testing.assert_array_equal(in_order.all_reduce(swapped, "add")[3], [2] * 8)
+
+
+def test_a_torus_sums_along_one_dimension_then_the_next():
+    big = [np.full(16, x, np.float32) for x in (1e8, 1, -1e8, 1)]
+    [found, *_] = ReplicaGroup((0, 1, 2, 3), Topology((2, 2))).all_reduce(big, "add")
+    # 0 1 above 2 3. Down first: (1e8 - 1e8) + (1 + 1); along first: (1e8 + 1) + (-1e8 + 1).
+    np.testing.assert_array_equal(found, [2, 2, 0, 0] * 4)
+
+
+def test_groups_that_cannot_be():
+    with pytest.raises(ValueError, match=r"^topology must be of 4 devices, not 2x3$"):
+        ReplicaGroup((0, 1, 2, 3), Topology((2, 3)))
+    with pytest.raises(ValueError, match=r"^order must be ring or group, not 'tree'$"):
+        ReplicaGroup((0, 1), order="tree")
 
 
 def test_sum_of_bf16_is_rounded_once():
@@ -55,8 +84,12 @@ def test_a_nan_goes_everywhere():
 def test_all_gather_and_reduce_scatter(dim):
     equal(GROUP.all_gather(FLOATS, dim), [np.concatenate(FLOATS, dim)] * 4)
     arrays = [np.concatenate([each, each + 1], 1) for each in FLOATS]
-    equal(GROUP.reduce_scatter(arrays, "add", dim),
-          np.split(GROUP.all_reduce(arrays, "add")[0], 4, dim))
+    parts = [np.split(each, 4, dim) for each in arrays]
+    for group in (GROUP, ReplicaGroup(GROUP.devices, order="group")):
+        wanted = group.all_reduce([np.stack(each) for each in parts], "add")[0]
+        equal(group.reduce_scatter(arrays, "add", dim), list(wanted))
+    halves = [each.astype(ml_dtypes.bfloat16) for each in arrays]
+    assert {each.dtype for each in GROUP.reduce_scatter(halves, "add", dim)} == {halves[0].dtype}
 
 
 def test_all_to_all():

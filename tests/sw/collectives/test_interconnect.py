@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia.collectives import Cancelled, HostInterconnect, interpret_spmd, run_spmd
+from celosia.collectives import (
+    Cancelled,
+    HostInterconnect,
+    ReplicaGroup,
+    Topology,
+    interpret_spmd,
+    run_spmd,
+)
 from celosia.collectives.run import on_all
-from celosia.graph import parse
+from celosia.graph import interpret, parse
 from celosia.graph.node import Node
 from celosia.graph.types import DType
 
@@ -202,3 +209,40 @@ def test_many_runs_at_the_same_time():
     for thread in threads:
         thread.join(60)
     assert sorted(found) == list(range(8))
+
+
+def test_a_topology_says_how_sums_are_joined():
+    graph = parse("""graph f(
+  %0: f32[16]
+) {
+  %1 = all_reduce(%0) groups=[[0,1,2,3]] reducer=add : f32[16]
+  return %1
+}
+""")
+    big = [[np.full(16, x, np.float32)] for x in (1e8, 1, -1e8, 1)]
+    square, devices = Topology((2, 2)), (0, 1, 2, 3)
+    for interconnect, group in (
+            (HostInterconnect(4, topology=square), ReplicaGroup(devices, square)),
+            (HostInterconnect(4, order="group"), ReplicaGroup(devices, order="group")),
+            (HostInterconnect(4), ReplicaGroup(devices))):
+        found = on_all(interconnect, lambda number, peer: interpret(
+            graph, big[number], peer=peer))
+        wanted = group.all_reduce([each for [each] in big], "add")
+        for [a], b in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_a_topology_must_have_the_group():
+    with pytest.raises(ValueError, match=r"^topology must be of 4 devices, not 3$"):
+        HostInterconnect(4, topology=Topology((3,)))
+    graph = parse("""graph f(
+  %0: f32[16]
+) {
+  %1 = all_reduce(%0) groups=[[0,3],[1,2]] reducer=add : f32[16]
+  return %1
+}
+""")
+    with pytest.raises(ValueError, match=r"all_reduce: group must be all chips along dimensions of "
+                       r"2x2, in their order, not \["):
+        on_all(HostInterconnect(4, topology=Topology((2, 2))), lambda number, peer: interpret(
+            graph, [np.zeros(16, np.float32)], peer=peer))

@@ -45,8 +45,10 @@ def _scaled(x: TensorType, dim: int, size: int, down: bool) -> TensorType:
 @define("all_reduce", "x", groups=Attribute(GROUPS), reducer=Attribute(enum(*REDUCERS)),
         traits=Trait.COLLECTIVE)
 def _all_reduce(call: Call) -> TensorType:
-    """The x of all devices of a group as one, elementwise, in the order of the group. A bf16 sum
-    or product is made in fp32 and rounded once.
+    """The x of all devices of a group as one, elementwise. Device i of n owns the elements from
+    i/n of x on, in the order of memory; the first half of them is joined in the order of a ring,
+    beginning behind the owner: ((x[i+1] + x[i+2]) + ..) + x[i], the second half the other way
+    round. A bf16 sum or product is made in fp32 and rounded once.
     """
     [x] = call.operands
     _size(call)
@@ -66,8 +68,8 @@ def _all_gather(call: Call) -> TensorType:
 @define("reduce_scatter", "x", groups=Attribute(GROUPS), reducer=Attribute(enum(*REDUCERS)),
         dim=Attribute(INT), traits=Trait.COLLECTIVE)
 def _reduce_scatter(call: Call) -> TensorType:
-    """What `all_reduce` gives, cut along `dim`: the first part for the group's first device, and
-    so on.
+    """The x of all devices of a group as one, cut along `dim`: the first part for the group's
+    first device, which owns it, and so on. The order is that of `all_reduce`.
     """
     [x] = call.operands
     require_dims("dim", [call["dim"]], x.rank)

@@ -1,0 +1,104 @@
+"""How many cycles a schedule takes, and how many it must."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from celosia.collectives.schedule.table import Action, Schedule
+
+__all__ = ["LinkModel", "bound", "estimate"]
+
+#: Bytes of a word.
+_WORD = 4
+
+
+@dataclass(frozen=True)
+class LinkModel:
+    """What one direction of a link does.
+
+    Attributes
+    ----------
+    bytes
+        A cycle.
+    latency
+        Cycles from a word's leaving to its arrival.
+    pipe
+        Cycles from a message's last word to when the next step may use it, and from a step's start
+        to its first word.
+    frame, framing
+        Words of a frame at most, and cycles that each one costs beside them.
+    """
+
+    bytes: int = 4
+    latency: int = 64
+    pipe: int = 40
+    frame: int = 128
+    framing: int = 2
+
+    def cycles(self, words: int) -> int:
+        """Return for how long words keep the link busy."""
+        return -(-words * _WORD // self.bytes) + self.framing * -(-words // self.frame)
+
+
+def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
+    """Return the cycles that no schedule can be better than: bytes by bytes a cycle.
+
+    That is 2 (n-1)/n S/(k W) for an all-reduce of S bytes on n chips with k links of W bytes a
+    cycle, half of it for its halves, S n/(8 W) for an all-to-all on a ring (which an even n has
+    exactly), S/W for a permutation.
+    """
+    rate = (link or LinkModel()).bytes
+    topology = schedule.topology
+    chips, ports = topology.chips, 2 * sum(extent > 1 for extent in topology.extents)
+    size = schedule.words * _WORD
+    if chips == 1:
+        return 0
+    match schedule.name:
+        case "all_reduce":
+            return 2 * (chips - 1) / chips * size / (ports * rate)
+        case "all_gather" | "reduce_scatter":
+            return (chips - 1) / chips * size / (ports * rate)
+        case "all_to_all":
+            return size / chips * max(topology.extents) / (8 * rate)
+        case _:
+            return size / chips / rate
+
+
+def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None) -> int:
+    """Return in how many cycles a schedule ends if all chips begin it together.
+
+    A step is sent when its words are there and the link is free; ports work side by side; the
+    receiver's buffer never stops a sender.
+
+    Parameters
+    ----------
+    schedule
+        What is run.
+    link
+        Each of its links.
+    window
+        How many steps of a chip may be under way at once: a step begins when all those that are so
+        many before it have ended. None: any number.
+    """
+    link = link or LinkModel()
+    free: dict[tuple[int, int], int] = defaultdict(int)
+    ready: list[dict[int, int]] = [defaultdict(int) for _ in schedule.given]
+    ends: list[list[int]] = [[0] for _ in schedule.given]
+    leaves: dict[tuple[int, int], list[int]] = defaultdict(list)
+    cuts = sorted({cut for step in schedule.steps for cut in step.words})
+    number = {cut: i for i, cut in enumerate(cuts)}
+    for _, chip, port, words, action in schedule.steps:
+        before, there = ends[chip], ready[chip]
+        begin = 0 if window is None or len(before) <= window else before[-window]
+        atoms = range(number[words.start], number[words.stop])
+        if action == Action.SEND:
+            start = max(begin, free[chip, port], *(there[atom] for atom in atoms))
+            end = free[chip, port] = start + link.cycles(words.count)
+            leaves[schedule.topology.peer(chip, port)].append(end)
+        else:
+            end = max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
+            for atom in atoms:
+                there[atom] = max(there[atom], end)
+        before.append(max(before[-1], end))
+    return max(each[-1] for each in ends)

@@ -1,0 +1,182 @@
+"""Collectives on rings, and on tori as rings along one dimension after the other.
+
+The payload is cut among the chips, its owners, and each owner's words into a part for every port:
+part 2 k + s goes up (s = 0) or down (s = 1) and along dimension k first, then k + 1 and so on,
+round. So all links work from the first round to the last, and each carries what the bound of
+Patarasuk and Yuan (JPDC 2009) says that it must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from celosia.collectives.schedule.table import (
+    Action,
+    Held,
+    Schedule,
+    Transfer,
+    Words,
+    parts_of,
+    steps_of,
+)
+from celosia.collectives.topology import Topology
+
+__all__ = ["all_gather", "all_reduce", "chain", "reduce_scatter"]
+
+
+class _Part(NamedTuple):
+    """What begins by one port.
+
+    Attributes
+    ----------
+    dims
+        The dimensions in the order in which it goes along them.
+    down
+        Whether it goes down each.
+    places
+        The words of each owner; they follow each other in the order of ``dims``.
+    """
+
+    dims: tuple[int, ...]
+    down: bool
+    places: dict[int, Words]
+
+
+def _parts(topology: Topology, words: int) -> list[_Part]:
+    """Return the parts of a payload, which follow each other in it."""
+    linked = [dim for dim, extent in enumerate(topology.extents) if extent > 1] or [0]
+    owned = parts_of(Words(0, words), topology.chips)
+    cut = [parts_of(each, 2 * len(linked)) for each in owned]
+    found, at = [], 0
+    for i in range(2 * len(linked)):
+        dims = tuple(linked[i // 2:] + linked[:i // 2])
+
+        def key(owner: int, dims: tuple[int, ...] = dims) -> list[int]:
+            return [topology.coordinates(owner)[dim] for dim in dims]
+
+        places = {}
+        for owner in sorted(range(topology.chips), key=key):
+            places[owner] = Words(at, at + cut[owner][i].count)
+            at = places[owner].stop
+        found.append(_Part(dims, i % 2 == 1, places))
+    return found
+
+
+def _bundle(topology: Topology, part: _Part, fixed: dict[int, int]) -> Words:
+    """Return the words of all owners with some coordinates, the first ones of the part's order."""
+    places = [words for owner, words in part.places.items()
+              if all(topology.coordinates(owner)[dim] == at for dim, at in fixed.items())]
+    return Words(places[0].start, places[-1].stop)
+
+
+def _along(topology: Topology, part: _Part, phase: int, gather: bool,
+           ) -> Iterator[tuple[int, int, int, Words]]:
+    """Give turn, chip, port and words of what a part sends along one of its dimensions."""
+    dim = part.dims[phase]
+    extent = topology.extents[dim]
+    sign = -1 if part.down else 1
+    bundles: dict[tuple[int, ...], Words] = {}
+    for chip in range(topology.chips):
+        at = topology.coordinates(chip)
+        for turn in range(extent - 1):
+            owner = (at[dim] - sign * (turn if gather else turn + 1)) % extent
+            key = (*(at[each] for each in part.dims[:phase]), owner)
+            if key not in bundles:
+                bundles[key] = _bundle(topology, part,
+                                       dict(zip(part.dims[:phase + 1], key, strict=True)))
+            yield turn, chip, 2 * dim + part.down, bundles[key]
+
+
+def _transfers(topology: Topology, parts: list[_Part], pieces: int, first: int,
+               gather: bool) -> Iterator[Transfer]:
+    """Give the transfers of a reduce-scatter or all-gather, from round ``first`` on."""
+    turns = max(topology.extents) - 1
+    phases = len(parts[0].dims)
+    for part in parts:
+        for phase in range(phases):
+            before = phases - 1 - phase if gather else phase
+            for turn, chip, port, words in _along(topology, part, phase, gather):
+                for i, piece in enumerate(parts_of(words, pieces)):
+                    yield Transfer(first + (before * turns + turn) * pieces + i, chip, port,
+                                   piece, Action.SET if gather else Action.JOIN)
+
+
+def _owned(parts: list[_Part], owner: int, chips: frozenset[int]) -> tuple[Held, ...]:
+    return tuple(Held(part.places[owner], chips) for part in parts)
+
+
+def _make(name: str, topology: Topology, words: int, pieces: int, phases: str) -> Schedule:
+    if words < 0 or pieces < 1:
+        raise ValueError(f"{name} must be of 0 or more words in 1 or more pieces, not of {words} "
+                         f"in {pieces}")
+    chips = range(topology.chips)
+    parts = _parts(topology, words)
+    transfers: list[Transfer] = []
+    for phase in phases:
+        first = max((each.round for each in transfers), default=-1) + 1
+        transfers += _transfers(topology, parts, pieces, first, phase == "g")
+    every = frozenset(chips)
+    reduced = phases[0] == "r"
+    given = [sum((_owned(parts, owner, frozenset([chip])) for owner in chips), ()) if reduced
+             else _owned(parts, chip, frozenset([chip])) for chip in chips]
+    result = [_owned(parts, chip, every) if phases == "r" else
+              sum((_owned(parts, owner, every if reduced else frozenset([owner]))
+                   for owner in chips), ()) for chip in chips]
+    return Schedule(name, topology, words, steps_of(topology, transfers), tuple(given),
+                    tuple(result))
+
+
+def reduce_scatter(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+    """Return how each chip gets its share of all chips' payloads joined.
+
+    A part that goes up a ring is joined in the ring's order, beginning behind its owner i:
+    ((x[i+1] + x[i+2]) + ..) + x[i]; one that goes down the other way round. In a torus that is
+    what is done along the part's first dimension; then its results are, along the next.
+
+    Parameters
+    ----------
+    topology
+        Of the chips that take part.
+    words
+        Of the payload; chip i owns those from i words / chips on.
+    pieces
+        In how many what is sent at once is cut: while one is on its way, another is joined.
+    """
+    return _make("reduce_scatter", topology, words, pieces, "r")
+
+
+def all_gather(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+    """Return how each chip gets the shares of all chips; parameters as of `reduce_scatter`."""
+    return _make("all_gather", topology, words, pieces, "g")
+
+
+def all_reduce(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+    """Return how each chip gets all payloads joined: `reduce_scatter`, then `all_gather`."""
+    return _make("all_reduce", topology, words, pieces, "rg")
+
+
+def chain(topology: Topology, words: int, pieces: int = 8) -> Schedule:
+    """Return an all-reduce in the order of the chips: ((x[0] + x[1]) + x[2]) + ..
+
+    Sums go up the ring from chip 0, results back down by the same links: the same bits as on the
+    host in any order of chips, at a lower rate than `all_reduce`.
+
+    Raises
+    ------
+    ValueError
+        If the topology is not a ring.
+    """
+    chips = topology.chips
+    if len(topology.extents) != 1:
+        raise ValueError(f"topology of sums in the order of the group must be a ring, "
+                         f"not {topology}")
+    transfers = []
+    for i, piece in enumerate(parts_of(Words(0, words), pieces)):
+        for hop in range(chips - 1):
+            transfers.append(Transfer(i + hop, hop, 0, piece, Action.JOIN))
+            transfers.append(Transfer(i + chips - 1 + hop, chips - 1 - hop, 1, piece, Action.SET))
+    whole = Words(0, words)
+    return Schedule("all_reduce", topology, words, steps_of(topology, transfers),
+                    tuple((Held(whole, frozenset([chip])),) for chip in range(chips)),
+                    ((Held(whole, frozenset(range(chips))),),) * chips)

@@ -1,0 +1,130 @@
+"""The table: steps of chips on words of a payload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from celosia.collectives.topology import Topology
+
+__all__ = ["Action", "Held", "Schedule", "LinkStep", "Transfer", "Words", "parts_of", "steps_of"]
+
+
+class Action(StrEnum):
+    """What a step does with its words and a port."""
+
+    SEND = "send"
+    #: Receive: the words become what arrives.
+    SET = "set"
+    #: Receive: the words become what arrives joined with what they were.
+    JOIN = "join"
+
+
+class Words(NamedTuple):
+    """Words of the payload, ``stop`` not with them."""
+
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"{self.start}:{self.stop}"
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return self.stop - self.start
+
+
+class LinkStep(NamedTuple):
+    """One instruction of one chip.
+
+    Attributes
+    ----------
+    round
+        When, in turns: each link is used once in each direction in a round.
+    chip, port
+        Who, and where.
+    words
+        What is sent, or is there when it has been received.
+    action
+        What is done.
+    """
+
+    round: int
+    chip: int
+    port: int
+    words: Words
+    action: Action
+
+    def __str__(self) -> str:
+        verb = "send" if self.action == Action.SEND else f"recv {self.action}"
+        return f"{verb} of words {self.words} on port {self.port} in round {self.round}"
+
+
+class Held(NamedTuple):
+    """Words that a chip has, and the chips whose numbers are joined there."""
+
+    words: Words
+    chips: frozenset[int]
+
+
+class Transfer(NamedTuple):
+    """Two steps: words leave a chip by a port, and are set or joined at the other end."""
+
+    round: int
+    chip: int
+    port: int
+    words: Words
+    action: Action
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A collective operation as what each chip does, in order.
+
+    Payload addresses are the schedule's own: a chip's array, flat, goes to the words of ``given``
+    one after another, and its result is those of ``result``.
+
+    Attributes
+    ----------
+    name
+        Of the operation.
+    topology
+        Of the chips.
+    words
+        How many the payload has.
+    steps
+        A chip's steps are its program, in this order. They are sorted by round.
+    given, result
+        For each chip, what it has before and after.
+    """
+
+    name: str
+    topology: Topology
+    words: int
+    steps: tuple[LinkStep, ...]
+    given: tuple[tuple[Held, ...], ...]
+    result: tuple[tuple[Held, ...], ...]
+
+    def of_chip(self, chip: int) -> tuple[LinkStep, ...]:
+        """Return the program of a chip."""
+        return tuple(step for step in self.steps if step.chip == chip)
+
+
+def parts_of(words: Words, count: int) -> list[Words]:
+    """Return ``count`` parts of words as equal as can be, empty ones too."""
+    cuts = [words.start + words.count * i // count for i in range(count + 1)]
+    return [Words(a, b) for a, b in pairwise(cuts)]
+
+
+def steps_of(topology: Topology, transfers: Iterable[Transfer]) -> tuple[LinkStep, ...]:
+    """Return the steps of transfers: of a round, first what is sent; nothing for no words."""
+    steps = []
+    for round_, chip, port, words, action in transfers:
+        if words.count:
+            steps.append(LinkStep(round_, chip, port, words, Action.SEND))
+            steps.append(LinkStep(round_, *topology.peer(chip, port), words, action))
+    return tuple(sorted(steps, key=lambda step: (step.round, step.action != Action.SEND)))

@@ -1,0 +1,65 @@
+"""Cycles of schedules: links are what they wait for, and nothing is faster than the bound."""
+
+import pytest
+
+from celosia.collectives import Topology
+from celosia.collectives.schedule import (
+    LinkModel,
+    all_gather,
+    all_reduce,
+    all_to_all,
+    bound,
+    chain,
+    estimate,
+    permute,
+    reduce_scatter,
+)
+
+RING = Topology.ring(8)
+NEXT = [(i, (i + 1) % 8) for i in range(8)]
+
+
+@pytest.mark.parametrize(("schedule", "least", "share"), [
+    (all_reduce(RING, 2**14), 14336, 0.965),
+    (all_reduce(RING, 2**16), 57344, 0.975),
+    (all_reduce(Topology((4, 4)), 2**16), 30720, 0.95),
+    (all_gather(RING, 2**16), 28672, 0.95),
+    (reduce_scatter(RING, 2**16), 28672, 0.95),
+    (all_to_all(RING, 2**16), 65536, 0.85),
+    (permute(RING, NEXT, 2**16), 65536, 0.97),
+])
+def test_share_of_the_bound(schedule, least, share):
+    assert bound(schedule) == least
+    assert least <= estimate(schedule) <= least / share
+
+
+def test_cycles_by_hand():
+    # 1,024 words of a chunk, 512 of a piece: fourteen turns of two pieces, a hop's way at the end.
+    turn = 2 * (512 + 4 * 2)
+    assert estimate(all_reduce(RING, 2**14)) == 14 * turn + 64 + 40
+    # Whole chunks: each turn waits for the last word's way.
+    assert estimate(all_reduce(RING, 2**14, 1)) == 14 * (1024 + 8 * 2 + 64 + 40)
+    # A message of one word in each of fourteen hops.
+    assert estimate(all_reduce(RING, 16, 1)) == 14 * (1 + 2 + 64 + 40)
+    alone = all_reduce(Topology.ring(1), 16)
+    assert estimate(alone) == bound(alone) == 0
+
+
+def test_links():
+    schedule = all_reduce(RING, 2**14)
+    assert bound(schedule, LinkModel(bytes=8)) == bound(schedule) / 2
+    assert LinkModel(bytes=16).cycles(129) == 33 + 2 * 2
+    assert estimate(schedule, LinkModel(latency=1000)) > 14 * 1040
+
+
+def test_a_window_of_few_steps_leaves_links_idle():
+    schedule = all_reduce(RING, 2**14)
+    found = [estimate(schedule, window=window) for window in (1, 4, 8, None)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 2 * found[-1]
+    assert found[2] == found[3]
+
+
+def test_order_of_the_group_costs_bandwidth():
+    ring, old = estimate(all_reduce(RING, 2**16)), estimate(chain(RING, 2**16, 256))
+    assert 8 / 7 < old / ring < 1.3
