@@ -148,6 +148,20 @@ def test_index_of_each_row_is_compared():
     assert {"iota", "compare", "select"} < {node.op for node in graph.nodes}
 
 
+@pytest.mark.parametrize("dims", [{"inserted": [0], "start_map": [0]},
+                                  {"inserted": [1], "start_map": [1], "x_batch": [0],
+                                   "indices_batch": [0]}])
+def test_sums_leave_a_negative_zero(dims):
+    window = [] if "x_batch" in dims else [1]
+    x, i, u = (parameter(TensorType(dtype, shape)) for dtype, shape in (
+        (DType.F32, (3, 4)), (DType.I32, (3, 1)), (DType.F32, (3, 4)[:1 + len(window)])))
+    put = op("scatter", x, i, u, window_dims=window, index_dim=1, reducer="add", **dims)
+    inputs = [np.full((3, 4), -0.0, np.float32), np.array([[1], [1], [2]], np.int32),
+              np.full(u.shape, -0.0, np.float32)]
+    [found] = interpret(canonical(Graph("sums", [x, i, u], [put])), inputs)
+    assert np.signbit(found).all()
+
+
 def test_embedding_gathers_rows_and_its_gradient_is_a_matmul():
     x = parameter(TensorType(DType.F32, (11, 8)))
     tokens = parameter(TensorType(DType.I32, (2, 6, 1)))

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from celosia.compiler.builder import Builder
+from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.passes.bounds import within
 from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
 
@@ -275,7 +275,12 @@ def _add(b: Builder, name: str, table: Value, index: Value, updates: Value) -> V
     one_hot = b.compare("eq", b.broadcast(index, (count, rows), [0]), b.iota((count, rows), 1))
     sums = b("dot", b.convert(one_hot, DType.BF16), updates, dtype=DType.F32, contract=[(0, 0)],
              precision="highest")
-    return b.convert(b("add", b.convert(table, DType.F32), sums), table.dtype)
+    wide = b.convert(table, DType.F32)
+    found = b("add", wide, sums)
+    if scalar_of(table) is None:
+        # A -0 that nothing is added to stays one.
+        found = b("select", b.compare("eq", sums, 0.0), wide, found)
+    return b.convert(found, table.dtype)
 
 
 def _select(b: Builder, node: Node, updates: Value, shape: tuple[int, ...],
@@ -292,5 +297,8 @@ def _select(b: Builder, node: Node, updates: Value, shape: tuple[int, ...],
     wide = b.broadcast(now, x.shape, sorted(batch + rest))
     if name == "set":
         return b("select", mask, wide, x)
-    nothing = b.like(b.neutral(name, x.dtype), x.type)
+    nothing = b.neutral(name, x.dtype)
+    if name == "add" and x.dtype.is_float:
+        nothing = b.constant(x.dtype.numpy.type(-0.0))  # which leaves -0, too
+    nothing = b.like(nothing, x.type)
     return b(name, x, b("select", mask, wide, nothing))
