@@ -129,6 +129,5 @@ def test_products_and_maxima_of_many():
           numbers(5, 4))
 
 
-def test_other_sums_of_repeated_indices_are_refused():
-    with pytest.raises(FrontendError, match="complex numbers must be joined by sums"):
-        celosia.jit(lambda x, i: x.at[i].multiply(2j)).lower(numbers(3), np.array([1, 1]))
+def test_products_where_indices_repeat():
+    agree(lambda x, i: x.at[i].multiply(2j), jnp.array(numbers(3)), np.array([1, 1, 0, 5]))

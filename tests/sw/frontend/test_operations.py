@@ -378,12 +378,13 @@ def test_scatter_of_a_function():
     graph = graph_of(lambda x, u: x.at[np.array([3, 1])].multiply(u), x, u)
     [scatter] = [node for node in graph.nodes if node.op == "scatter"]
     assert scatter.attrs["unique"]
-    for body, named in ((jnp.exp, "exponential(arg0)"), (lambda v: 2 - v, "subtract(2.0, arg0)")):
-        with pytest.raises(FrontendError) as caught:
-            graph_of(lambda x, body=body: x.at[np.array([1, 1])].apply(body), x)
-        assert str(caught.value).endswith(
-            "stablehlo.scatter: body must be add, multiply, maximum, minimum, and, or, xor or "
-            f"logaddexp of its arguments, not {named}")
+    # As often as an index is there.
+    at = np.array([[1, 1], [3, 1], [9, -1]], np.int32)
+    agree(lambda x, i: (x.at[i].apply(jnp.sin), x.at[:, i[0]].apply(lambda v: 2 - v),
+                        x.at[i[:, 0], i[:, 1]].apply(jnp.exp)), x, at, rtol=1e-5)
+    with pytest.raises(FrontendError, match="body must be of elementwise operations, not while"):
+        graph_of(lambda x: x.at[at[:, 0]].apply(lambda v: lax.fori_loop(
+            0, 3, lambda _, c: c * v, v)), x)
 
 
 def test_dynamic_slices():

@@ -18,6 +18,7 @@ from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.folds import fold, fold_windows
 from celosia.frontend.stablehlo.parts import ComplexValue, Imported, flat, grouped, part_type
 from celosia.frontend.stablehlo.regions import reducer_of
+from celosia.frontend.stablehlo.scatters import scatter_by_body
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import DType, Value
 
@@ -29,8 +30,8 @@ _BY_PART = frozenset(f"stablehlo.{name}" for name in (
     "dynamic_slice", "dynamic_update_slice", "gather", "add", "subtract", "negate", "custom_call",
     "reduce", "scatter", "reduce_window")) | {"mhlo.copy"}
 #: Those of them that join numbers, by sums (or replace what was there): what does it by others.
-_FOLDS = {"stablehlo.reduce": fold, "stablehlo.reduce_window": fold_windows}
-_JOINS = (*_FOLDS, "stablehlo.scatter")
+_FOLDS = {"stablehlo.reduce": fold, "stablehlo.reduce_window": fold_windows,
+          "stablehlo.scatter": scatter_by_body}
 
 
 def parted(emit: Callable[..., Value], value: Value) -> ComplexValue:
@@ -405,9 +406,7 @@ def translate(here: Here, operands: Sequence[Imported]) -> list[Imported]:
     """
     name = here.op.name
     if name in _BY_PART:
-        if name in _JOINS and not _is_by_part(here):
-            if name not in _FOLDS:
-                raise Unsupported("complex numbers must be joined by sums")
+        if name in _FOLDS and not _is_by_part(here):
             return grouped(_FOLDS[name](here, flat(operands)), here.types)
         halves = []
         for half in ("real", "imag"):

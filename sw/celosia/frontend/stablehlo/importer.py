@@ -21,6 +21,7 @@ from celosia.frontend.stablehlo import (
     linalg,
     random,
     reduce,
+    scatters,
     shape,
     shardings,
 )
@@ -58,7 +59,7 @@ __all__ = ["Importer", "import_stablehlo"]
 _Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
 _PARTS = (calls, collective, contract, control, elementwise, indexed, linalg, random, reduce,
-          shape, shardings)
+          scatters, shape, shardings)
 
 
 def import_stablehlo(program: Any, *, filename: str | None = None,

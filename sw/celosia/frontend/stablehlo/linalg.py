@@ -7,26 +7,16 @@ and 4.2.5 (outer product Cholesky). Products are fp32's: the array's, of bf16, a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
+from celosia.frontend.stablehlo.loops import repeat
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import (
-    DType,
-    Graph,
-    Source,
-    TensorType,
-    Value,
-    constant,
-    op,
-    ops,
-    parameter,
-    splat,
-)
+from celosia.graph import DType, Source, Value, constant, op, splat
 
 __all__ = []
 
@@ -70,23 +60,6 @@ class _Matrices:
                       direction=direction)
         return self("select", chosen, x, splat(0, x.type, self.source))
 
-    def repeat(self, count: int, step: Callable[..., Sequence[Value]],
-               *state: Value) -> tuple[Value, ...]:
-        """Return the state after ``count`` steps, each given its number and the state."""
-        def graph(name: str, results: Callable[..., Sequence[Value]]) -> Graph:
-            params = [parameter(type, source=self.source) for type in
-                      (TensorType(DType.I32), *(value.type for value in state))]
-            return Graph(name, params, results(*params))
-
-        def turn(number: Value, *state: Value) -> list[Value]:
-            return [self("add", number, self.scalar(1)), *step(number, *state)]
-
-        def more(number: Value, *state: Value) -> list[Value]:
-            return [self("compare", number, self.scalar(count), direction="lt")]
-
-        regions = (graph("cond", more), graph("body", turn))
-        return ops("while", self.scalar(0), *state, regions=regions, source=self.source)[1:]
-
 
 def _batched(here: Here, x: Value) -> Value:
     """Return an operand as a batch of matrices in f32."""
@@ -128,7 +101,7 @@ def _triangular_solve(here: Here) -> Value:
         change = make("multiply", make.spread(factors, b.shape), make.spread(row, b.shape))
         return [a, make.row_put(make("subtract", b, change), row, at)]
 
-    _, x = make.repeat(a.shape[1], step, a, b)
+    _, x = repeat(here.source, a.shape[1], step, a, b)
     if not lower:
         x = make("reverse", x, dims=(1,))
     return _unbatched(here, x if left else make.turned(x))
@@ -153,7 +126,7 @@ def _cholesky(here: Here) -> Value:
                       make.spread(row, a.shape))
         return [make("subtract", a, change), make.row_put(factor, row, at)]
 
-    _, factor = make.repeat(a.shape[1], step, a, splat(0, a.type, here.source))
+    _, factor = repeat(here.source, a.shape[1], step, a, splat(0, a.type, here.source))
     # Of a matrix that is not positive definite no element is a number.
     bad = make("reduce", make("multiply", factor, splat(0, a.type, here.source)),
                constant(np.float32(0), None, here.source), dims=(1, 2), reducer="add")
