@@ -220,7 +220,7 @@ func.func @main(%x: tensor<6x20xi32>, %y: tensor<6x20xi32>) -> (tensor<6x20xi32>
   return %r : tensor<6x20xi32>
 }
 
-// stablehlo.remainder (floats)
+// stablehlo.remainder
 func.func @main(%x: tensor<6x20xf32>, %y: tensor<6x20xf32>) -> (tensor<6x20xf32>) {
   %r = "stablehlo.remainder"(%x, %y) : (tensor<6x20xf32>, tensor<6x20xf32>) -> tensor<6x20xf32>
   return %r : tensor<6x20xf32>

@@ -7,7 +7,29 @@ from typing import Any
 
 from celosia.frontend.stablehlo.elementwise import CLIENT_FUNCTIONS
 
-__all__ = ["register"]
+__all__ = ["mulhi", "register"]
+
+
+def mulhi(x: Any, y: Any) -> Any:
+    """Return the high words of products of 32-bit integers, from their halves."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    def word(x: Any) -> Any:
+        return lax.bitcast_convert_type(x, jnp.uint32)
+
+    a, b = word(x), word(y)
+    half, mask = lax.full_like(a, 16), lax.full_like(a, 0xFFFF)
+    (al, ah), (bl, bh) = ((each & mask, lax.shift_right_logical(each, half)) for each in (a, b))
+    # None of these sums needs more than 32 bits.
+    middle = ah * bl + lax.shift_right_logical(al * bl, half)
+    other = al * bh + (middle & mask)
+    high = ah * bh + lax.shift_right_logical(middle, half) + lax.shift_right_logical(other, half)
+    if x.dtype == jnp.int32:
+        # A negative number is 2**32 more without its sign.
+        none = lax.full_like(a, 0)
+        high -= lax.select(x < 0, b, none) + lax.select(y < 0, a, none)
+    return lax.bitcast_convert_type(high, x.dtype)
 
 
 def _lower(name: str, ctx: Any, x: Any) -> list[Any]:
@@ -50,3 +72,13 @@ def register(platform: str) -> None:
         primitive = f"{name.removeprefix('chlo.')}_p"
         primitive = getattr(special if hasattr(special, primitive) else lax, primitive)
         mlir.register_lowering(primitive, partial(_lower, name), platform=platform)
+    primitive = getattr(lax, "mulhi_p", None)
+    if primitive is not None and primitive in mlir._lowerings:
+        of_words = mlir.lower_fun(mulhi, multiple_results=False)
+        otherwise = mlir._lowerings[primitive].rule
+
+        def rule(ctx: Any, *operands: Any) -> Any:
+            words = ctx.avals_in[0].dtype.itemsize == 4
+            return (of_words if words else otherwise)(ctx, *operands)
+
+        mlir.register_lowering(primitive, rule, platform=platform)

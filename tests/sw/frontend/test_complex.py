@@ -125,7 +125,8 @@ def test_what_complex_numbers_have_not(operation, message):
 
 
 def test_products_and_maxima_of_many():
-    agree(lambda x: (jnp.prod(x), jnp.prod(x, 1), jnp.max(x, 0), jnp.min(x), jnp.cumprod(x, 0)),
+    agree(lambda x: (jnp.prod(x), jnp.prod(x, 1), jnp.max(x, 0), jnp.min(x), jnp.cumprod(x, 0),
+                     lax.reduce(x, jnp.complex64(0), lambda a, b: a + b + (1 - 1j), (0,))),
           numbers(5, 4))
 
 

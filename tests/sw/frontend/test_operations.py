@@ -7,6 +7,7 @@ import pytest
 from jax import export, lax
 from through_jax import agree, both, graph_of
 
+import celosia
 from celosia.compiler import canonical
 from celosia.frontend import FrontendError, import_stablehlo
 from celosia.graph import interpret
@@ -412,6 +413,22 @@ def test_top_k():
     # XLA's order is total: -0 is below 0, a NaN with the sign bit below all others.
     agree(lambda x: lax.top_k(x, 8)[1],
           np.array([-0.0, 0, np.copysign(np.nan, -1), np.nan, -np.inf, np.inf, -1, 0], np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16, np.float16])
+def test_remainders_of_floats(dtype):
+    with np.errstate(all="ignore"):
+        x, y = (each.astype(dtype) for each in pairs(np.append(EDGES, [3e38, 12345.678])))
+        wanted = np.fmod(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
+    graph = graph_of(lax.rem, x, y)
+    assert "remainder" not in {node.op for node in graph.nodes}
+    with celosia.jit(lax.rem, strict=True) as on_chip:
+        for [found] in (interpret(graph, [x, y]), [on_chip(x, y)]):
+            found, exact = (each.astype(np.float32) for each in (found, wanted))
+            np.testing.assert_array_equal(found, exact)
+            numbers = ~np.isnan(exact)
+            np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(exact[numbers]))
+    agree(lambda x: (lax.rem(x[0, 0], x[0, 1]), jnp.mod(x, 0.5), x[:0] % 2), normal(2, 3))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16])

@@ -11,7 +11,7 @@ __all__ = ["BOOLEAN", "CLIENT_FUNCTIONS"]
 #: Operations of the same meaning.
 _SAME = {
     "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide",
-    "remainder": "remainder", "maximum": "maximum", "minimum": "minimum", "power": "power",
+    "maximum": "maximum", "minimum": "minimum", "power": "power",
     "and": "and", "or": "or", "xor": "xor", "not": "not", "negate": "negate",
     "shift_left": "shift_left", "shift_right_logical": "shift_right",
     "shift_right_arithmetic": "shift_right_signed", "exponential": "exp",

@@ -21,6 +21,7 @@ from celosia.frontend.stablehlo import (
     linalg,
     random,
     reduce,
+    remainder,
     scatters,
     shape,
     shardings,
@@ -59,7 +60,7 @@ __all__ = ["Importer", "import_stablehlo"]
 _Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
 _PARTS = (calls, collective, contract, control, elementwise, indexed, linalg, random, reduce,
-          scatters, shape, shardings)
+          remainder, scatters, shape, shardings)
 
 
 def import_stablehlo(program: Any, *, filename: str | None = None,
