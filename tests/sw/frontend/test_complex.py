@@ -130,5 +130,12 @@ def test_products_and_maxima_of_many():
           numbers(5, 4))
 
 
+def test_order():
+    # By the real part, where that is the same by the other one.
+    x = np.round(numbers(4, 9))
+    agree(lambda x: (jnp.sort(x), jnp.argsort(x, 0), jnp.sort(x.ravel(), descending=True),
+                     lax.sort((x.real, x), num_keys=1)), x)
+
+
 def test_products_where_indices_repeat():
     agree(lambda x, i: x.at[i].multiply(2j), jnp.array(numbers(3)), np.array([1, 1, 0, 5]))

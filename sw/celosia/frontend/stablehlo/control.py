@@ -17,7 +17,7 @@ RETURNS = ("func.return", "stablehlo.return", "sdy.return")
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 #: Operations that pass values on, the parts of complex ones one by one.
 FLAT = frozenset({*_CALLEES, "stablehlo.optimization_barrier", "stablehlo.while",
-                  "stablehlo.case", "stablehlo.if"})
+                  "stablehlo.case", "stablehlo.if", "stablehlo.sort"})
 
 
 def callee_of(op: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,14 +151,30 @@ def select_of(region: Any) -> str:
 
 
 def sort_of(region: Any) -> tuple[int, bool]:
-    """Return how many operands are keys, and whether they descend."""
+    """Return how many operands are keys, and whether they descend: complex ones are two."""
     trees = expressions_of(region)
-    tree = _ordered(_plain(trees[0]))
-    for keys in range(1, len(region.blocks[0].arguments) // 2 + 1):
+    parts: dict[Expression, Expression] = {}
+    count = 0
+    for i, argument in enumerate(region.blocks[0].arguments[::2]):
+        names = ("real", "imag") if tensor_type(argument.type).dtype.is_complex else (None,)
+        for name in names:
+            for side in (0, 1):
+                of = _arg(2 * i + side)
+                parts[of if name is None else (name, of)] = _arg(2 * count + side)
+            count += 1
+    tree = _ordered(_plain(_renamed(trees[0], parts)))
+    for keys in range(1, count + 1):
         for direction in ("LT", "GT"):
             if tree == _ordered(_lexicographic(keys, direction)):
                 return keys, direction == "GT"
     raise Unsupported(f"comparator must order by the first operands, not {_text(trees)}")
+
+
+def _renamed(tree: Expression, names: Mapping[Expression, Expression]) -> Expression:
+    """Return a tree with other leaves."""
+    if tree in names:
+        return names[tree]
+    return tuple(_renamed(part, names) if isinstance(part, tuple) else part for part in tree)
 
 
 def _lexicographic(keys: int, direction: str) -> Expression:
