@@ -18,6 +18,7 @@ from celosia.arch.vector import (
     LANE_ROW_SRCS,
     LANE_SRCS,
     STREAM_SRCS,
+    ReduceOp,
     operand_names,
 )
 from celosia.program.asm.syntax import is_flag
@@ -199,6 +200,31 @@ def _cards() -> Iterator[str]:
         yield from _card(instruction)
 
 
+def _links() -> Iterator[str]:
+    yield "## Links"
+    yield ""
+    yield ("A chip whose configuration has `ports` (1 to 6, and none of the presets has any) talks "
+           "to others over links. It has the instructions of this section; on other chips they are "
+           "an `ILLEGAL_OPCODE`. Each direction of a link is a queue of messages in order. So far "
+           "the golden model alone has links (`celosia.model.Pod`): Verilog of a chip with ports "
+           "is refused.")
+    yield ""
+    yield from _table(("opcode", "instruction", "unit", "what it does"), (
+        (f"{i.opcode.value:#04x}", f"[`{i.mnemonic}`](#{i.mnemonic})", i.unit.name.lower(),
+         i.summary) for i in isa.LINK_INSTRUCTIONS))
+    for instruction in isa.LINK_INSTRUCTIONS:
+        yield from _card(instruction)
+    yield "Elements of a message are those of [load and store](#formats-of-load-and-store)."
+    yield ""
+    yield from _table(("op of recv", "number", "needs bf16", "mem", "row ="), (
+        (f"`{op.name.lower()}`", op.value,
+         "yes" if op and ReduceOp[op.name] in FLOAT_REDUCES else "",
+         "`acc`" if op else "any",
+         f"a op b as of the `reduce_op` `{op.name.lower()}`: a has arrived, b is the row" if op
+        else "what has arrived")
+        for op in isa.RecvOp))
+
+
 def _vector() -> Iterator[str]:
     yield "## Vector operations"
     yield ""
@@ -276,7 +302,8 @@ def _faults() -> Iterator[str]:
     yield "## Faults"
     yield ""
     yield from _table(("FAULT_CAUSE", "fault", "what happened", "FAULT_ADDR"), (
-        (fault.value, f"`{fault.name}`", *faults.FAULT_DOCS[fault]) for fault in faults.Fault))
+        (fault.value, f"`{fault.name}`", *faults.FAULT_DOCS[fault])
+        for fault in faults.FAULTS.values()))
 
 
 def _registers() -> Iterator[str]:
@@ -306,7 +333,7 @@ def _registers() -> Iterator[str]:
 def isa_page() -> str:
     """Return docs/isa.md."""
     parts = (_encoding(), _state(), _assembly(), _cards(), _vector(), _dma(),
-             _legality(), _faults(), _registers())
+             _links(), _legality(), _faults(), _registers())
     lines = [_INTRO]
     for part in parts:
         lines += part

@@ -16,6 +16,13 @@ from celosia_hw.verilog.emit import WriteGrid, instances, verilog
 __all__ = ["chip_verilog", "compact_verilog", "link_verilog", "system_verilog"]
 
 
+def _without_ports(config: TpuConfig) -> TpuConfig:
+    if config.ports:
+        raise ValueError(f"TpuConfig.ports of a chip in Verilog must be 0, not {config.ports}: the "
+                         "golden model alone has links")
+    return config
+
+
 def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances) -> str:
     """Verilog of the chip, module `celosia_hw.top.MODULE_NAME`; the same for the same arguments.
 
@@ -23,8 +30,13 @@ def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances) -> str
     ----------
     write_grid
         The form of grids, see `celosia_hw.verilog.emit.verilog`: that for synthesis if not given.
+
+    Raises
+    ------
+    ValueError
+        If the chip has ports.
     """
-    return verilog(Celosia(config), name=top.MODULE_NAME, write_grid=write_grid)
+    return verilog(Celosia(_without_ports(config)), name=top.MODULE_NAME, write_grid=write_grid)
 
 
 def system_verilog(config: TpuConfig, around: SystemConfig, *,
@@ -36,7 +48,8 @@ def system_verilog(config: TpuConfig, around: SystemConfig, *,
     write_grid
         As of `chip_verilog`.
     """
-    return verilog(System(config, around), name=system.MODULE_NAME, write_grid=write_grid)
+    return verilog(System(_without_ports(config), around), name=system.MODULE_NAME,
+                   write_grid=write_grid)
 
 
 def compact_verilog(config: TpuConfig, link: LinkConfig, firmware: Sequence[int] = (),
@@ -45,7 +58,8 @@ def compact_verilog(config: TpuConfig, link: LinkConfig, firmware: Sequence[int]
 
     Parameters are those of `CompactSystem`.
     """
-    return verilog(CompactSystem(config, link, firmware, **how), name=system.MODULE_NAME)
+    return verilog(CompactSystem(_without_ports(config), link, firmware, **how),
+                   name=system.MODULE_NAME)
 
 
 def link_verilog(config: TpuConfig, link: LinkConfig) -> str:

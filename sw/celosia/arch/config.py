@@ -48,6 +48,12 @@ class TpuConfig:
     lanes
         Lanes of the vector unit: ``dim``, or ``dim // 2`` or ``dim // 4``, through which a row
         passes in 2 or 4 beats. Programs do not see it. 0: ``dim``.
+    ports
+        Ports of links to other chips: 0..6. So far the golden model alone has any.
+    link_bytes
+        Bytes a cycle of each direction of a link: 4, 8 or 16. Programs do not see it.
+    link_frames
+        Frames that a port's receiver holds: 2..64. Programs do not see it.
 
     Raises
     ------
@@ -65,6 +71,9 @@ class TpuConfig:
     window: int = 8
     ibuf: int = 64
     lanes: int = 0
+    ports: int = 0
+    link_bytes: int = 4
+    link_frames: int = 4
 
     def __post_init__(self) -> None:
         """Check every field against its range."""
@@ -90,6 +99,11 @@ class TpuConfig:
         widths = [self.dim // fold for fold in (1, 2, 4) if fold <= self.dim]
         _require(isinstance(self.lanes, int) and self.lanes in widths, "lanes",
                  f"one of {', '.join(map(str, widths))}", self.lanes)
+        for name, values, wanted in (("ports", range(7), "from 0 to 6"),
+                                     ("link_bytes", (4, 8, 16), "one of 4, 8, 16"),
+                                     ("link_frames", range(2, 65), "from 2 to 64")):
+            value = getattr(self, name)
+            _require(type(value) is int and value in values, name, wanted, value)
 
     @property
     def fold(self) -> int:
@@ -133,15 +147,17 @@ class TpuConfig:
 
     @property
     def visible(self) -> dict[str, int]:
-        """Fields that programs can see, by name."""
+        """Fields that programs can see, by name; ``ports`` only where there are some."""
+        hidden = {"name", "lanes", "link_bytes", "link_frames"} | (
+            set() if self.ports else {"ports"})
         return {name: value for name, value in dataclasses.asdict(self).items()
-                if name not in ("name", "lanes")}
+                if name not in hidden}
 
     def differences(self, here: "TpuConfig") -> str:
         """Say what programs see of this chip that they see otherwise of another one."""
-        other = here.visible
+        mine, other = ({"ports": 0} | each.visible for each in (self, here))
         return ", ".join(f"{name} {value} (here {other[name]})"
-                         for name, value in self.visible.items() if value != other[name])
+                         for name, value in mine.items() if value != other[name])
 
     @property
     def fingerprint(self) -> int:

@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["FAULT_DOCS", "Fault"]
+__all__ = ["FAULTS", "FAULT_DOCS", "AnyFault", "Fault", "LinkFault"]
 
 
 class Fault(enum.IntEnum):
@@ -26,8 +26,19 @@ class Fault(enum.IntEnum):
     INDEX_RANGE = 15
 
 
+class LinkFault(enum.IntEnum):
+    """More values of FAULT_CAUSE, on chips with ports; those of `Fault` fill four bits."""
+
+    LINK_MISMATCH = 16
+    LINK_DOWN = 17
+
+
+AnyFault = Fault | LinkFault
+#: Each fault by its number.
+FAULTS: dict[int, AnyFault] = {int(fault): fault for fault in (*Fault, *LinkFault)}
+
 #: For each fault: what happened, and what FAULT_ADDR holds.
-FAULT_DOCS: dict[Fault, tuple[str, str]] = {
+FAULT_DOCS: dict[AnyFault, tuple[str, str]] = {
     Fault.NONE: ("no fault", "0"),
     Fault.ILLEGAL_OPCODE: ("the opcode is not in the ISA", "the opcode"),
     Fault.ILLEGAL_FIELD: (
@@ -50,4 +61,9 @@ FAULT_DOCS: dict[Fault, tuple[str, str]] = {
     Fault.INDEX_RANGE: (
         "a lane is not below D, or an index of a gather or scatter not below its table's rows",
         "the lane, or the first such index"),
+    LinkFault.LINK_MISMATCH: (
+        "the message that arrived has not the format, the rows or the tag that recv names",
+        ("of the message that arrived: the tag in bits 0..11, the format in 12..13, the rows mod "
+         "65,536 in 16..31")),
+    LinkFault.LINK_DOWN: ("no chip answers at the other end of the link", "the port"),
 }

@@ -18,10 +18,10 @@ from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 
 __all__ = [
     "BY_MNEMONIC", "BY_OPCODE", "COUNTS", "FIELDS_LSB", "HEADER_BITS", "INSTRUCTIONS",
-    "INSTRUCTION_BYTES", "LOOP_DEPTH", "N2_BITS", "NUM_OPERANDS", "NUM_REGISTERS", "NUM_STRIDES",
-    "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB", "DmaFormat", "Field",
-    "Instruction", "MatmulFormat", "Mem", "Opcode", "Operand", "OperandType", "Part", "Unit",
-    "operand_index",
+    "INSTRUCTION_BYTES", "LINK_INSTRUCTIONS", "LOOP_DEPTH", "N2_BITS", "NUM_OPERANDS",
+    "NUM_REGISTERS", "NUM_STRIDES", "OPCODE_BITS", "OPCODE_LSB", "REGMASK_BITS", "REGMASK_LSB",
+    "DmaFormat", "Field", "Instruction", "LinkUnit", "MatmulFormat", "Mem", "Opcode", "Operand",
+    "OperandType", "Part", "RecvOp", "Unit", "instructions", "operand_index",
 ]
 
 INSTRUCTION_BYTES = 32
@@ -49,6 +49,13 @@ class Unit(IntEnum):
     MXU = 2
     VPU = 3
     SCALAR = 4
+
+
+class LinkUnit(IntEnum):
+    """Units of a port, on chips that have some: each is one for each port."""
+
+    TX = 5
+    RX = 6
 
 
 class Opcode(IntEnum):
@@ -79,10 +86,13 @@ class Opcode(IntEnum):
     LOOP = 0x18
     STRIDE = 0x19
     READ = 0x1A
+    CHIP = 0x1B
     LOAD = 0x20
     STORE = 0x21
     MATMUL = 0x24
     VECTOR = 0x28
+    SEND = 0x30
+    RECV = 0x31
 
 
 class DmaFormat(IntEnum):
@@ -107,6 +117,20 @@ class MatmulFormat(IntEnum):
 
     INT8 = 0
     BF16 = 1
+
+
+class RecvOp(IntEnum):
+    """What a row becomes: what arrives, or that and the row joined, as `ReduceOp` has it."""
+
+    SET = 0
+    SUM_I = 1 + ReduceOp.SUM_I
+    MAX_I = 1 + ReduceOp.MAX_I
+    MIN_I = 1 + ReduceOp.MIN_I
+    AND = 1 + ReduceOp.AND
+    OR = 1 + ReduceOp.OR
+    SUM_F = 1 + ReduceOp.SUM_F
+    MAX_F = 1 + ReduceOp.MAX_F
+    MIN_F = 1 + ReduceOp.MIN_F
 
 
 @dataclass(frozen=True)
@@ -163,7 +187,7 @@ class Instruction:
     """One instruction: its card in docs/isa.md is made from this."""
 
     opcode: Opcode
-    unit: Unit
+    unit: Unit | LinkUnit
     summary: str
     action: str
     fields: tuple[Field, ...] = ()
@@ -350,8 +374,47 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
               "memory is a fault. Single rows are read before the first row is written."),
 )
 
-BY_OPCODE: dict[int, Instruction] = {int(i.opcode): i for i in INSTRUCTIONS}
-BY_MNEMONIC: dict[str, Instruction] = {i.mnemonic: i for i in INSTRUCTIONS}
+_MESSAGE_FIELDS = (
+    *_DMA_FIELDS,
+    Field("port", 15, 3, "port, below those of the chip"),
+    Field("tag", 18, 12, "names the message: that of send and recv must be equal"),
+    _stride("xrow", 30, "the rows"),
+)
+_MESSAGE_OPERANDS = (Operand("row", OperandType.ROW, "first row"), COUNTS)
+_MESSAGE_FAULTS = ("ILLEGAL_FIELD", "ILLEGAL_COUNT", "UB_RANGE", "ACC_RANGE", "LINK_DOWN")
+
+#: More instructions, of chips with ports.
+LINK_INSTRUCTIONS: tuple[Instruction, ...] = (
+    Instruction(Opcode.CHIP, Unit.SCALAR, "number of this chip",
+                "rd = number of this chip among those that links connect", (_RD,),
+                notes="So all chips can run one program."),
+    Instruction(
+        Opcode.SEND, LinkUnit.TX, "rows to the chip at the other end of a link",
+        "the rows of the stream, converted as store does, go into the link behind what is there, "
+        "as one message",
+        _MESSAGE_FIELDS, _MESSAGE_OPERANDS, faults=_MESSAGE_FAULTS,
+        notes="A link holds any number of messages: send never waits for recv, as far as a "
+              "program can tell."),
+    Instruction(
+        Opcode.RECV, LinkUnit.RX, "rows from the chip at the other end of a link",
+        "wait for the next message of the link; each of its rows, converted as load does, in the "
+        "order of the stream: row = arrived, or with an op arrived op row",
+        (*_MESSAGE_FIELDS, Field("op", 33, 4, "how rows are joined", RecvOp)),
+        _MESSAGE_OPERANDS, faults=(*_MESSAGE_FAULTS, "LINK_MISMATCH"),
+        notes="A message must have the format, the number of rows (n0*n1) and the tag that recv "
+              "names. Nothing else writes into a chip's memories: what a program of many chips "
+              "computes does not depend on time."),
+)
+
+#: Every instruction that there is, whatever the chip.
+BY_OPCODE: dict[int, Instruction] = {
+    int(i.opcode): i for i in (*INSTRUCTIONS, *LINK_INSTRUCTIONS)}
+BY_MNEMONIC: dict[str, Instruction] = {i.mnemonic: i for i in BY_OPCODE.values()}
+
+
+def instructions(ports: int) -> tuple[Instruction, ...]:
+    """Return the instructions of a chip with so many ports."""
+    return (*INSTRUCTIONS, *LINK_INSTRUCTIONS) if ports else INSTRUCTIONS
 
 
 def operand_index(opcode: Opcode, name: str) -> int:

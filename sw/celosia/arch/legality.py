@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Opcode, RecvOp
 from celosia.arch.vector import (
     BF16_SRCS,
     DIV_OPS,
@@ -160,6 +160,15 @@ def _formats() -> Iterator[LegalityRule]:
         yield _needs({}, "dst_kind", _except(Dst, targets), "dst {dst_kind}", fmt)
 
 
+def _recv() -> Iterator[LegalityRule]:
+    yield from _dma()
+    joins = frozenset(RecvOp) - {RecvOp.SET}
+    yield LegalityRule(_when(op=joins), "mem", frozenset({Mem.ACC}),
+                       "mem of recv {op} must be acc, not {mem}")
+    floating = {RecvOp[op.name] for op in FLOAT_REDUCES}
+    yield _needs({}, "op", _except(RecvOp, floating), "op {op}", "bf16")
+
+
 #: Rules of each instruction that has any, in the order in which an instruction is told of them.
 RULES: dict[Opcode, tuple[LegalityRule, ...]] = {
     Opcode.STRIDE: (LegalityRule({}, "x", frozenset(range(1, isa.NUM_STRIDES)),
@@ -168,14 +177,20 @@ RULES: dict[Opcode, tuple[LegalityRule, ...]] = {
     Opcode.STORE: tuple(_dma()),
     Opcode.MATMUL: tuple(_matmul()),
     Opcode.VECTOR: (*_operands(), *_movement(), *_second(), *_formats()),
+    Opcode.SEND: tuple(_dma()),
+    Opcode.RECV: tuple(_recv()),
 }
 
 
 @cache
 def rules(config: TpuConfig, opcode: Opcode) -> tuple[LegalityRule, ...]:
-    """Return the rules of an instruction on a chip."""
-    return tuple(rule for rule in RULES.get(opcode, ())
-                 if not (rule.lacks and getattr(config, rule.lacks)))
+    """Return the rules of an instruction on a chip; one is that it has the port."""
+    found = tuple(rule for rule in RULES.get(opcode, ())
+                  if not (rule.lacks and getattr(config, rule.lacks)))
+    if opcode not in (Opcode.SEND, Opcode.RECV):
+        return found
+    return (LegalityRule({}, "port", frozenset(range(config.ports)),
+                         f"port must be below the chip's {config.ports}, not {{port}}"), *found)
 
 
 def allowed(config: TpuConfig, opcode: Opcode, field: str,

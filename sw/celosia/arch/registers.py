@@ -110,7 +110,7 @@ def _registers() -> tuple[Register, ...]:
     add("VERSION", 0x004, ro, "version of the ISA")
     add("FINGERPRINT", 0x008, ro, "hash of the configuration; a program carries the same")
     add("DIM", 0x00C, ro, "side of the array, D")
-    add("FORMATS", 0x010, ro, "bit 0: int8, bit 1: bf16")
+    add("FORMATS", 0x010, ro, "bit 0: int8, bit 1: bf16, bits 8..10: ports")
     add("UB_ROWS", 0x014, ro, "rows of the unified buffer")
     add("ACC_ROWS", 0x018, ro, "rows of the accumulators")
     add("BUS_BYTES", 0x01C, ro, "bytes a beat of the memory port")

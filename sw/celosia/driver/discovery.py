@@ -39,7 +39,7 @@ def discover(transport: Transport) -> TpuConfig:
         config = TpuConfig(
             "chip", dim=read("DIM"), int8=bool(formats & 1), bf16=bool(formats & 2),
             ub_rows=read("UB_ROWS"), acc_rows=read("ACC_ROWS"), bus_bytes=read("BUS_BYTES"),
-            window=read("WINDOW"), ibuf=read("IBUF"))
+            window=read("WINDOW"), ibuf=read("IBUF"), ports=formats >> 8)
     except ValueError as error:
         raise DeviceError(f"the registers must describe a chip, but {error}") from None
     fingerprint = read("FINGERPRINT")

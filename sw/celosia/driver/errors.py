@@ -1,6 +1,6 @@
 """What can go wrong between a host and a chip."""
 
-from celosia.arch.faults import FAULT_DOCS, Fault
+from celosia.arch.faults import FAULT_DOCS, AnyFault, Fault
 
 __all__ = ["BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTimeout",
            "StaleHandle", "needs"]
@@ -68,7 +68,7 @@ class ChipFault(_RunError):
         What the instruction should have been, or "".
     """
 
-    def __init__(self, cause: Fault, pc: int, address: int, instruction: str, source: str,
+    def __init__(self, cause: AnyFault, pc: int, address: int, instruction: str, source: str,
                  program: str, place: str = "", reason: str = ""):
         self.cause, self.pc, self.address = cause, pc, address
         self.instruction, self.source, self.program = instruction, source, program

@@ -51,8 +51,8 @@ class ModelTransport:
         self._values |= {
             "MAGIC": registers.MAGIC, "VERSION": registers.ISA_VERSION,
             "FINGERPRINT": config.fingerprint, "DIM": config.dim,
-            "FORMATS": config.int8 | config.bf16 << 1, "UB_ROWS": config.ub_rows,
-            "ACC_ROWS": config.acc_rows, "BUS_BYTES": config.bus_bytes,
+            "FORMATS": config.int8 | config.bf16 << 1 | config.ports << 8,
+            "UB_ROWS": config.ub_rows, "ACC_ROWS": config.acc_rows, "BUS_BYTES": config.bus_bytes,
             "WINDOW": config.window, "IBUF": config.ibuf,
         }
 

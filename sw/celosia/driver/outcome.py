@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm
-from celosia.arch.faults import Fault
+from celosia.arch.faults import FAULTS, AnyFault, Fault
 from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.driver.chip import Chip
@@ -74,12 +74,12 @@ def error_of(chip: Chip, loaded: LoadedProgram, config: TpuConfig,
     cause, pc = chip.read("FAULT_CAUSE"), chip.read("FAULT_PC")
     if cause == Fault.WATCHDOG:
         return _timeout(loaded, pc, timeout)
-    if cause == Fault.NONE or cause not in Fault.__members__.values():
+    if cause == Fault.NONE or cause not in FAULTS:
         return DeviceError(f"register FAULT_CAUSE must hold a fault, not {cause}")
     address = chip.read("FAULT_ADDR")
-    return ChipFault(Fault(cause), pc, address, *_describe(loaded, pc),
-                     _place(loaded, config, Fault(cause), pc, address),
-                     _reason(loaded, config, Fault(cause), pc))
+    return ChipFault(FAULTS[cause], pc, address, *_describe(loaded, pc),
+                     _place(loaded, config, FAULTS[cause], pc, address),
+                     _reason(loaded, config, FAULTS[cause], pc))
 
 
 def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:
@@ -95,7 +95,8 @@ def _describe(loaded: LoadedProgram, pc: int) -> tuple[str, str, str]:
     return format_at(program, pc), program.sources[pc] if program.sources else "", program.name
 
 
-def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int, address: int) -> str:
+def _place(loaded: LoadedProgram, config: TpuConfig, cause: AnyFault, pc: int,
+           address: int) -> str:
     """Say what FAULT_ADDR lies in, or how many rows or lanes there are."""
     if cause is Fault.INDEX_RANGE:
         return _limit(loaded, config, pc)
@@ -110,7 +111,7 @@ def _place(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int, addr
     return ""
 
 
-def _reason(loaded: LoadedProgram, config: TpuConfig, cause: Fault, pc: int) -> str:
+def _reason(loaded: LoadedProgram, config: TpuConfig, cause: AnyFault, pc: int) -> str:
     """Say what the instruction at fault should have been, as far as its bits tell."""
     from celosia.model.explain import explain  # what goes well needs no reasons
     insns = loaded.program.insns

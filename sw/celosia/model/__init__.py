@@ -8,7 +8,9 @@ runs by default; `celosia.model.timing` has the cycles.
 from celosia.model.fast.machine import Machine
 from celosia.model.machine import PlainMachine
 from celosia.model.memory import Memory
+from celosia.model.pod import Pod, PodProgram, PodStopped
 from celosia.model.state import ModelResult
 from celosia.model.timing import Timing
 
-__all__ = ["Machine", "Memory", "ModelResult", "PlainMachine", "Timing"]
+__all__ = ["Machine", "Memory", "ModelResult", "PlainMachine", "Pod", "PodProgram", "PodStopped",
+           "Timing"]

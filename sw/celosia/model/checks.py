@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
 from celosia.arch.config import COUNT_MAX, TpuConfig
-from celosia.arch.faults import Fault
+from celosia.arch.faults import AnyFault, Fault
 from celosia.arch.isa import Mem
+from celosia.arch.messages import MessageCommand
 from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS, STREAM_SRCS, TABLE_LIMIT, Reduce
 from celosia.arch.vector import VectorOp as Op
@@ -26,12 +27,12 @@ EVERYWHERE = ((0, WORD_MASK),)
 class Stop(Exception):
     """A fault: cause, FAULT_ADDR, and of a count what it must be."""
 
-    def __init__(self, fault: Fault, addr: int = 0, wanted: str = ""):
+    def __init__(self, fault: AnyFault, addr: int = 0, wanted: str = ""):
         super().__init__(fault.name)
         self.fault, self.addr, self.wanted = fault, addr & WORD_MASK, wanted
 
 
-def check(config: TpuConfig, command: Command, windows: Windows) -> None:
+def check(config: TpuConfig, command: Command | MessageCommand, windows: Windows) -> None:
     """Ask whether a chip executes a command.
 
     Raises
@@ -43,6 +44,11 @@ def check(config: TpuConfig, command: Command, windows: Windows) -> None:
         _matmul(config, command)
     elif isinstance(command, Vector):
         _vector(config, command)
+    elif isinstance(command, MessageCommand):
+        if 0 in command.rows.counts:
+            raise _count("n0 and n1 must be 1 to 65535, not "
+                         f"{', '.join(map(str, command.rows.counts[:2]))}")
+        _range(config, command.mem, command.rows)
     else:
         _dma(config, command, windows)
 

@@ -48,7 +48,8 @@ class ScalarInterpreter:
     """The scalar unit of one run.
 
     Subclasses say where instructions come from (:meth:`fetch`), what a tensor instruction does
-    (:meth:`tensor`), and what a lane of the accumulators holds (:meth:`read`).
+    or a message does (:meth:`tensor`), what a lane of the accumulators holds (:meth:`read`), and
+    which chip it is (:meth:`chip`).
 
     Parameters
     ----------
@@ -94,6 +95,10 @@ class ScalarInterpreter:
         """Return a word of the accumulators."""
         raise NotImplementedError
 
+    def chip(self) -> int:
+        """Return the number of the chip."""
+        raise NotImplementedError
+
     def step(self) -> bool:
         """Execute one instruction; False where it was the halt."""
         clock, pc = self.clock, self.pc
@@ -129,6 +134,8 @@ class ScalarInterpreter:
             clock.stride()
         elif opcode == Opcode.LOOP:
             target = self._loop(*values)
+        elif opcode == Opcode.CHIP:
+            self.registers[decoded.fields["rd"]] = self.chip()
         elif opcode == Opcode.READ:
             clock.read()
             self.registers[decoded.fields["rd"]] = self.read(*values)

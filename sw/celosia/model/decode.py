@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from celosia.arch import isa
 from celosia.arch.commands import PLACES, Command, unpack
@@ -86,11 +86,17 @@ class Decoded:
         return form.at(values[:places])
 
 
+@cache
+def _opcodes(ports: int) -> frozenset[int]:
+    """Return the opcodes of a chip with so many ports."""
+    return frozenset(int(each.opcode) for each in isa.instructions(ports))
+
+
 @lru_cache(maxsize=1 << 16)
 def decode_checked(config: TpuConfig, code: bytes) -> Decoded:
     """Decode 32 bytes as the chip ``config`` does; never raises, faults are in the result."""
     opcode = code[0] & (1 << isa.OPCODE_BITS) - 1
-    if opcode not in isa.BY_OPCODE:
+    if opcode not in _opcodes(config.ports):
         return Decoded(None, Fault.ILLEGAL_OPCODE, opcode)
     try:
         insn = decode(code)

@@ -6,14 +6,16 @@ from celosia.arch import isa
 from celosia.arch.commands import unpack
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn
-from celosia.arch.faults import Fault
+from celosia.arch.faults import AnyFault, Fault
+from celosia.arch.isa import Opcode
+from celosia.arch.messages import MessageCommand
 from celosia.model.checks import EVERYWHERE, Stop, check
 from celosia.model.decode import Decoded, flaw
 
 __all__ = ["explain"]
 
 
-def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
+def explain(config: TpuConfig, insn: Insn, cause: AnyFault) -> str:
     """Say what was wanted of an instruction and what came, as far as its bits tell.
 
     Parameters
@@ -37,8 +39,12 @@ def explain(config: TpuConfig, insn: Insn, cause: Fault) -> str:
         return ""
     decoded = Decoded(insn)
     try:
-        check(config, unpack(decoded.opcode, decoded.fields, decoded.values,
-                             [(0, 0, 0)] * isa.NUM_STRIDES), EVERYWHERE)
+        strides = [(0, 0, 0)] * isa.NUM_STRIDES
+        if decoded.opcode in (Opcode.SEND, Opcode.RECV):
+            command = MessageCommand.of(decoded.fields, decoded.values, strides)
+        else:
+            command = unpack(decoded.opcode, decoded.fields, decoded.values, strides)
+        check(config, command, EVERYWHERE)
     except Stop as stop:
         return stop.wanted
     return ""

@@ -9,8 +9,9 @@ from celosia.arch.commands import Command, Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Mem, Opcode, Unit
+from celosia.arch.messages import MessageCommand
 from celosia.arch.registers import PROGRAM_ALIGN, UNIT_NAMES, Status
-from celosia.model import dma, vpu
+from celosia.model import dma, links, vpu
 from celosia.model.checks import Stop, check
 from celosia.model.control import ScalarInterpreter
 from celosia.model.decode import Decoded, decode_checked
@@ -41,6 +42,8 @@ class PlainMachine(State):
     ----------
     observer
         Called with index and command of every tensor instruction that has been executed; None.
+    ports
+        Its links; at first it is alone.
     """
 
     def __init__(self, config: TpuConfig, memory: Memory | None = None,
@@ -48,6 +51,7 @@ class PlainMachine(State):
         super().__init__(config, memory)
         self.timing = Timing() if timing is None else timing
         self.observer: Callable[[int, Command], None] | None = None
+        self.ports: links.MessagePorts = links.Unconnected()
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None,
@@ -142,20 +146,35 @@ class Run(ScalarInterpreter):
             raise Stop(Fault.INDEX_RANGE, lane)
         return int(self.machine.acc[row, lane])
 
-    def tensor(self, decoded: Decoded, values: list[int]) -> None:
-        """Check a tensor instruction, count it, and execute its command."""
+    def chip(self) -> int:
+        """Return the number of the chip."""
+        return self.machine.ports.chip
+
+    def message(self, command: MessageCommand) -> None:
+        """Send or receive; what is received must have arrived."""
         machine = self.machine
+        memory = machine.ub if command.mem == Mem.UB else machine.acc
+        if command.op is None:
+            links.send(command, machine.ports, memory)
+        else:
+            links.receive(machine.config, command, machine.ports, memory)
+
+    def tensor(self, decoded: Decoded, values: list[int]) -> None:
+        """Check a tensor instruction or a message, count it, and execute its command."""
+        machine = self.machine
+        if decoded.opcode in (Opcode.SEND, Opcode.RECV):
+            message = MessageCommand.of(decoded.fields, values, self.strides)
+            check(machine.config, message, ())
+            self._look_at_length(message.rows.length)
+            self.message(message)
+            return
         if decoded.opcode == Opcode.MATMUL and not (decoded.fields["wload"] or self.has_tile):
             raise Stop(Fault.ILLEGAL_FIELD)
         command = decoded.command(values, self.strides)
         check(machine.config, command, self.windows)
         length = (command.chip(machine.config.dim).length if isinstance(command, Dma)
                   else command.length)
-        if length > _ROWS_LIMIT:
-            if self.watchdog:
-                raise Stop(Fault.WATCHDOG)
-            raise TimeoutError(f"instruction {self.pc} must walk at most {_ROWS_LIMIT} rows, "
-                               f"not {length}")
+        self._look_at_length(length)
         if isinstance(command, Dma):
             if not machine.memory.answers(command.addr, command.rows, command.row_bytes,
                                           command.pitch):
@@ -171,6 +190,29 @@ class Run(ScalarInterpreter):
             machine.observer(self.pc, command)
         if bad is not None:
             raise Stop(Fault.INDEX_RANGE, bad)
+
+    def _look_at_length(self, length: int) -> None:
+        if length > _ROWS_LIMIT:
+            if self.watchdog:
+                raise Stop(Fault.WATCHDOG)
+            raise TimeoutError(f"instruction {self.pc} must walk at most {_ROWS_LIMIT} rows, "
+                               f"not {length}")
+
+    def waits(self) -> int | None:
+        """Return the port at which the next instruction waits for a message; None: at none."""
+        try:
+            decoded = self.decoded.get(self.pc) or self.fetch()
+            if decoded.fault or decoded.opcode != Opcode.RECV:
+                return None
+            values = decoded.values.copy()
+            for operand, number in decoded.registers:
+                values[operand] = self.registers[number]
+            command = MessageCommand.of(decoded.fields, values, self.strides)
+            check(self.machine.config, command, ())
+        except Stop:
+            return None
+        inbox = self.machine.ports.inbox(command.port)
+        return command.port if inbox is not None and not inbox else None
 
     def execute(self, command: Command) -> int | None:
         """Do what a command does to the memories.

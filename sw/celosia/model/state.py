@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.faults import Fault
+from celosia.arch.faults import AnyFault
 from celosia.arch.registers import Status
 from celosia.model.memory import Memory
 
@@ -63,7 +63,7 @@ class ModelResult:
     """
 
     status: Status
-    cause: Fault
+    cause: AnyFault
     pc: int
     addr: int
     instructions: int

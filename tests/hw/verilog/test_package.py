@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -167,3 +168,9 @@ def test_pins_are_those_of_the_chip():
     chip = Celosia(NANO)
     chip._MustUse__silence = True
     assert len(describe(NANO)["ports"]) == len(list(chip.signature.members))
+
+
+def test_a_chip_with_ports_is_refused():
+    with pytest.raises(ValueError, match=r"^TpuConfig.ports of a chip in Verilog must be 0, not 2: "
+                       r"the golden model alone has links$"):
+        chip_verilog(replace(NANO, name="linked", ports=2), simulation=False)

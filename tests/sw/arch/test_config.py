@@ -30,6 +30,10 @@ GOOD = {"name": "tiny", "dim": 4, "int8": True, "bf16": False, "ub_rows": 64, "a
     ({"lanes": 3}, "lanes must be one of 4, 2, 1, not 3"),
     ({"lanes": 8}, "lanes must be one of 4, 2, 1, not 8"),
     ({"lanes": 2.0}, "lanes must be one of 4, 2, 1, not 2.0"),
+    ({"ports": 7}, "ports must be from 0 to 6, not 7"),
+    ({"ports": True}, "ports must be from 0 to 6, not True"),
+    ({"link_bytes": 2}, "link_bytes must be one of 4, 8, 16, not 2"),
+    ({"link_frames": 1}, "link_frames must be from 2 to 64, not 1"),
     ({"dim": 2, "lanes": 4}, "lanes must be one of 2, 1, not 4"),
 ])
 def test_errors(change, message):
@@ -58,9 +62,19 @@ def test_fingerprint_tells_what_programs_see():
     assert dataclasses.replace(base, name="other").fingerprint == base.fingerprint
     assert dataclasses.replace(base, lanes=1).fingerprint == base.fingerprint
     changes = [{"dim": 2, "lanes": 0}, {"bf16": True}, {"ub_rows": 128}, {"acc_rows": 32},
-               {"bus_bytes": 8}, {"window": 4}, {"ibuf": 32}]
+               {"bus_bytes": 8}, {"window": 4}, {"ibuf": 32}, {"ports": 1}, {"ports": 2}]
     prints = {dataclasses.replace(base, **change).fingerprint for change in changes}
     assert len(prints | {base.fingerprint}) == len(changes) + 1
+
+
+def test_ports_are_seen_where_there_are_some():
+    base, linked = TpuConfig(**GOOD), TpuConfig(**GOOD, ports=2)
+    # That of chips before links were thought of.
+    assert preset("core").fingerprint == 0x6b6428ca
+    assert "ports" not in base.visible
+    assert dataclasses.replace(base, link_bytes=8, link_frames=8).fingerprint == base.fingerprint
+    assert linked.differences(base) == "ports 2 (here 0)"
+    assert base.differences(linked) == "ports 0 (here 2)"
 
 
 def test_presets_are_named_after_themselves():

@@ -1,12 +1,13 @@
 """The rules of legal instructions, as data."""
 
 import string
+from dataclasses import replace
 
 import pytest
 
 from celosia.arch import isa
 from celosia.arch.config import preset
-from celosia.arch.isa import Opcode
+from celosia.arch.isa import Mem, Opcode, RecvOp
 from celosia.arch.legality import RULES, allowed, rules
 from celosia.arch.vector import OPERATIONS, SOURCES, STREAM_SRCS, Post, Src, VectorOp
 
@@ -40,6 +41,15 @@ def test_a_chip_has_only_the_rules_of_formats_that_it_lacks():
     assert {rule.lacks for rule in rules(preset("nano"), Opcode.VECTOR)} == {"", "bf16"}
     assert {rule.lacks for rule in rules(preset("v2"), Opcode.LOAD)} == {"int8"}
     assert rules(preset("core"), Opcode.HALT) == ()
+
+
+def test_a_port_is_one_of_the_chip():
+    linked = replace(preset("nano"), name="linked", ports=3)
+    for opcode in (Opcode.SEND, Opcode.RECV):
+        assert allowed(linked, opcode, "port", {}) == {0, 1, 2}
+    assert allowed(linked, Opcode.RECV, "mem", {"op": RecvOp.SUM_I}) == {Mem.ACC}
+    assert allowed(linked, Opcode.RECV, "mem", {"op": RecvOp.SET}) is None
+    assert not {RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MIN_F} & allowed(linked, Opcode.RECV, "op", {})
 
 
 def test_what_is_allowed_beside_what_is_known():

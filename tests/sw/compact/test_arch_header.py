@@ -38,7 +38,7 @@ def test_shapes_are_those_of_the_instructions():
     shapes, fields, operands = map(words, ("OPCODE_SHAPES", "SHAPE_FIELDS", "SHAPE_OPERANDS"))
     assert len(shapes) == int(defined()["NUM_OPCODES"])
     for opcode, shape in enumerate(shapes):
-        instruction = isa.BY_OPCODE.get(opcode)
+        instruction = {each.opcode: each for each in isa.INSTRUCTIONS}.get(opcode)
         assert bool(shape) == (instruction is not None)
         if instruction is not None:
             assert operands[shape] == len(instruction.operands)

@@ -106,7 +106,8 @@ def _isa() -> list[str]:
             _define("OPCODE_MASK", (1 << isa.OPCODE_BITS) - 1 << isa.OPCODE_LSB),
             _define("REGMASK_LSB", isa.REGMASK_LSB),
             _define("FIELDS_LSB", isa.FIELDS_LSB),
-            *_enum("OPCODE", Opcode), *_enum("UNIT", isa.Unit),
+            *_enum("OPCODE", (each.opcode for each in isa.INSTRUCTIONS)),
+            *_enum("UNIT", isa.Unit),
             _define("NUM_UNITS", isa.Unit.SCALAR, "tensor units"),
             *_enum("MEM", isa.Mem), *_enum("DMA", isa.DmaFormat),
             *_enum("MATMUL", isa.MatmulFormat),
@@ -117,7 +118,8 @@ def _shapes() -> list[str]:
     """What an instruction may have set: the bits of its fields, and how many operands it has."""
     shapes: list[tuple[int, int]] = []
     numbers: dict[int, int] = {}
-    for opcode, instruction in isa.BY_OPCODE.items():
+    for instruction in isa.INSTRUCTIONS:
+        opcode = int(instruction.opcode)
         used = sum((1 << field.width) - 1 << field.lsb for field in instruction.fields)
         shape = used, len(instruction.operands)
         if shape not in shapes:

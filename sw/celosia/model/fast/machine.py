@@ -14,6 +14,7 @@ from celosia.arch import isa
 from celosia.arch.commands import Command, Store, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
+from celosia.arch.messages import MessageCommand
 from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.checks import Stop
@@ -97,6 +98,15 @@ class _Run(Run):
         self._catch_up()
         self.repeatable = False
         return super().read(row, lane)
+
+    def chip(self) -> int:
+        self.repeatable = False
+        return super().chip()
+
+    def message(self, command: MessageCommand) -> None:
+        self._catch_up()
+        self.repeatable = False
+        super().message(command)
 
     def execute(self, command: Command) -> int | None:
         made = self._steps

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from celosia.arch.commands import Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
+from celosia.arch.isa import Opcode, instructions
+from celosia.arch.messages import MessageCommand
 from celosia.arch.registers import UNIT_NAMES
 from celosia.arch.words import WORD_MASK
 from celosia.model.checks import EVERYWHERE, Stop, check
@@ -129,6 +131,8 @@ class _Walk(ScalarInterpreter):
         if self.pc >= len(self._insns):
             raise Stop(Fault.PC_RANGE, self.pc)
         insn = self._insns[self.pc]
+        if insn.instruction not in instructions(self._config.ports):
+            raise Stop(Fault.ILLEGAL_OPCODE, insn.instruction.opcode)
         if wanted := flaw(self._config, insn):
             raise Stop(Fault.ILLEGAL_FIELD, wanted=wanted)
         return Decoded(insn)
@@ -138,7 +142,13 @@ class _Walk(ScalarInterpreter):
         self._counts[self.pc] += 1
         return self._reads(self.pc, count) & WORD_MASK
 
+    def chip(self) -> int:
+        return 0
+
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
+        if decoded.opcode in (Opcode.SEND, Opcode.RECV):  # what links take is not predicted
+            check(self._config, MessageCommand.of(decoded.fields, values, self.strides), ())
+            return
         command = decoded.command(values, self.strides)
         check(self._config, command, EVERYWHERE)
         if isinstance(command, Dma):

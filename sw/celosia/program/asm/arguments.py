@@ -131,7 +131,7 @@ class Arguments:
         if field.name == "rd":
             value = _register(parser.take(), "r", isa.NUM_REGISTERS)
         elif field.enum is None and _REGISTER.fullmatch(first.text):
-            if field.width != 3:
+            if not (field.is_stride or field.name == "x"):
                 raise Wrong(first.column, f"{field.name} must be a number, not {first}")
             value = _register(parser.take(), "x", isa.NUM_STRIDES)
         elif field.enum is not None and first.kind == "name":

@@ -119,7 +119,7 @@ def _fields(insn: Insn, used: set[str]) -> Iterator[str]:
             if is_flag(field):
                 yield field.name if value else f"{field.name}=0"
             else:
-                yield f"{field.name}={'x' if field.width == 3 else ''}{value}"
+                yield f"{field.name}={'x' if field.is_stride else ''}{value}"
 
 
 def _parameter(insn: Insn, word: int) -> str:

@@ -67,7 +67,7 @@ def test_a_lane_lies_above_its_row():
 
 def random_program(rng: random.Random) -> Program:
     numbers = np.random.default_rng(rng.getrandbits(32))
-    insns = tuple(random_insn(rng, rng.choice(isa.INSTRUCTIONS))
+    insns = tuple(random_insn(rng, rng.choice(isa.instructions(ports=1)))
                   for _ in range(rng.randrange(1, 40)))
     buffers, constants = [], {}
     offset = 0
