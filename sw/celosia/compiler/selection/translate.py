@@ -37,6 +37,7 @@ _SHAPES = having(Trait.IN_ORDER)
 _COMPARE_F = {"eq": Op.FEQ, "ne": Op.FNE, "lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE}
 _COMPARE_I = {"eq": Op.IEQ, "ne": Op.INE, "lt": Op.ILT, "le": Op.ILE, "gt": Op.IGT, "ge": Op.IGE}
 _WHOLE = {"floor": Post.F2I_FLOOR, "round": Post.F2I}
+_CLAMPS = ("maximum", "minimum")
 _SHORT = {DType.I8: (24, Op.SAR), DType.I16: (16, Op.SAR), DType.U8: (24, Op.SHR),
           DType.U16: (16, Op.SHR)}
 #: Second stages and operations whose fp32 results have one NaN and no subnormals.
@@ -253,12 +254,26 @@ class _Translator:
         if node.op == "rsqrt":
             return self.pool.post(Post.RSQRT, terms[0])
         if node.op in _WHOLE:
-            return self._whole(terms[0], _WHOLE[node.op])
+            return self._whole(terms[0], _WHOLE[node.op], self._shows_sign(node.result))
         raise self._error(node, "has no vector instructions")
 
-    def _whole(self, x: Term, post: Post) -> Term:
-        """Return the integer next to a number, with its sign; from 2**23 on it is one."""
-        whole = step(Op.OR, step(Op.I2F, step(Op.MOV, x, post=post)), step(Op.AND, x, 1 << 31))
+    def _shows_sign(self, value: Value) -> bool:
+        """Whether it can be seen if a zero is +0 or -0: integers and comparisons do not show it."""
+        if any(write.value == value for write in self.cluster.writes):
+            return True
+        users = [node for node in self.cluster.nodes if value in node.operands]
+        return any(self._shows_sign(user.result) if user.op in _CLAMPS or user.op in _SHAPES
+                   else user.op != "compare" and not (
+                       user.op == "convert" and user.types[0].dtype.is_integer)
+                   for user in users)
+
+    def _whole(self, x: Term, post: Post, signed: bool) -> Term:
+        """Return the integer next to a number; from 2**23 on it is one. Zeros keep their sign, or
+        are +0.
+        """
+        whole = step(Op.I2F, step(Op.MOV, x, post=post))
+        if signed:
+            whole = step(Op.OR, whole, step(Op.AND, x, 1 << 31))
         return select(step(Op.FLT, abs(x), 2.0**23), whole, x)
 
     def _rounded(self, x: Term, dtype: DType) -> Term:

@@ -112,6 +112,21 @@ def test_bf16_that_is_written_is_not_rounded_twice():
     assert len(code.steps) == 6
 
 
+def test_the_sign_of_a_zero_is_made_only_where_it_shows():
+    x = parameter(TensorType(DType.F32, SPACE), "x")
+    y = op("round", x)
+    z = op("minimum", op("maximum", y, splat(-128, x.type)), splat(127, x.type))
+    found = []
+    for value in (z, op("convert", z, dtype=DType.I8)):
+        graph = Graph("g", [x], [value])
+        code, got, want = run(graph, inputs_of(graph), SPACE, options=EXACT)
+        np.testing.assert_array_equal(got[0], want[0])
+        np.testing.assert_array_equal(np.signbit(got[0]), np.signbit(want[0]))
+        found.append(len(code.steps))
+    # Two more make integers of it, two less are for the sign.
+    assert found == [9, 9]
+
+
 def test_clamped_integers_need_no_wrapping():
     x = parameter(TensorType(DType.I32, SPACE), "x")
     y = op("minimum", op("maximum", x, splat(-128, x.type)), splat(127, x.type))
