@@ -108,13 +108,14 @@ class _LoadedStep:
         contents = [None if copied else self._content(handle, value) for (_, handle), value, copied
                     in zip(self.inputs, values, within, strict=True)]
         self.runs += 1  # results of the run before may lie where arguments go
-        self._copy([(value.handle, handle) for (_, handle), value, copied
-                    in zip(self.inputs, values, within, strict=True) if copied])
+        copies = self._copy([(value.handle, handle) for (_, handle), value, copied
+                             in zip(self.inputs, values, within, strict=True) if copied])
         for (_, handle), content in zip(self.inputs, contents, strict=True):
             if content is not None:
                 self.device.put(content, into=handle)
             self.loaded.filled.add(handle.name)
-        self.counters = self.device.run(self.loaded, outputs=(), timeout=timeout).counters
+        ran = self.device.run(self.loaded, outputs=(), timeout=timeout)
+        self.counters = _sum([*([copies] if copies else ()), ran.counters])
         return [Resident(argument, handle, self) for argument, handle in self.results]
 
     def given(self, index: int) -> Resident:
@@ -132,12 +133,14 @@ class _LoadedStep:
                 and (source.dtype, source.nbytes) == (handle.dtype, handle.nbytes)
                 and source.nbytes % COPY_BYTES == 0)
 
-    def _copy(self, pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> None:
+    def _copy(self, pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> Mapping[str, int]:
+        """Copy arrays; return the chip's counters of that."""
         try:
-            self.device.copy(pairs)
+            return self.device.copy(pairs)
         except OutOfDeviceMemory:  # by the host, where there is no room for instructions
             for source, handle in pairs:
                 self.device.put(self.device.get(source).reshape(handle.shape), into=handle)
+            return {}
 
     def _content(self, handle: DeviceArray, value: Any) -> NDArray[Any] | None:
         """Return what to write into a buffer, None if it is there."""
@@ -174,7 +177,7 @@ class Executable:
         What was loaded, and where.
     counters
         Performance counters of the last run, see `celosia.arch.registers.counter_names`; those
-        of several steps are added up.
+        of several steps, and of the chip's copies of arguments to their places, are added up.
     runs
         Runs that were begun.
 

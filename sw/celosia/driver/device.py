@@ -184,16 +184,21 @@ class Device:
         raw = self.transport.read_memory(handle.address, handle.nbytes)
         return np.require(raw, requirements=["C", "W"]).view(handle.dtype).reshape(handle.shape)
 
-    def copy(self, pairs: Iterable[tuple[DeviceArray, DeviceArray]]) -> None:
+    def copy(self, pairs: Iterable[tuple[DeviceArray, DeviceArray]]) -> Mapping[str, int]:
         """Have the chip copy arrays: their contents do not cross the host.
 
-        Counters stay those of the last `run`.
+        `counters` stay those of the last `run`.
 
         Parameters
         ----------
         pairs
             An array of whole words, and one of its type and size that becomes equal to it. None
             of the latter overlaps any of the former.
+
+        Returns
+        -------
+        Mapping
+            Performance counters of the copies; empty if there is nothing to copy.
 
         Raises
         ------
@@ -217,10 +222,10 @@ class Device:
             if source.nbytes:
                 spans.append((source.address, into.address, source.nbytes))
         if not spans:
-            return
+            return {}
         counters = self._counters
         try:
-            self.run(copy_program(self.config, spans), timeout=None)
+            return self.run(copy_program(self.config, spans), timeout=None).counters
         finally:
             self._counters = counters
 

@@ -253,6 +253,12 @@ def test_state_goes_from_one_program_to_another_within_the_device(copying, devic
     (state,) = first.run(state)
     assert counting.bytes < 2 * X.nbytes  # instructions
     np.testing.assert_array_equal(state.numpy(), X)
+    copied = first.counters
+    first.run(state)  # it is there
+    own = first.counters
+    assert copied["bytes_read"] - own["bytes_read"] == X.nbytes
+    assert copied["bytes_written"] - own["bytes_written"] == X.nbytes
+    assert copied["cycles"] > own["cycles"]
 
 
 def test_state_goes_by_the_host_where_the_device_is_full(copying, device):

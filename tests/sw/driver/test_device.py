@@ -95,7 +95,8 @@ def test_the_chip_copies_all_bits_of_words(device, words):
     into, second, behind = (device.alloc(words, np.int32), device.alloc((words,), np.float32),
                             device.put(np.int32([5])))
     before, counters = device.free_bytes, device.counters()
-    device.copy([(source, into), (other, second)])
+    copied = device.copy([(source, into), (other, second)])
+    assert copied.get("bytes_written", 0) == 2 * bits.nbytes
     assert (device.get(into) == bits).all()
     assert (device.get(second).view(np.int32) == bits[::-1]).all()
     assert device.get(behind) == 5
