@@ -25,7 +25,7 @@ from celosia.arch import registers
 from celosia.arch.commands import DST_MEM, Command, Dma, Matmul, Store, Vector, unpack
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.encoding import Imm, decode
-from celosia.arch.faults import Fault
+from celosia.arch.faults import AnyFault, Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
 from celosia.arch.vector import VectorOp
@@ -340,7 +340,7 @@ class Lockstep:
         self.transport.write_register(registers.BY_NAME[name].offset, int(value))
 
 
-def _end(status: Status, cause: Fault, pc: int, addr: int) -> str:
+def _end(status: Status, cause: AnyFault, pc: int, addr: int) -> str:
     if status == Status.DONE:
         return "done"
     return f"{status.name.lower()} ({cause.name} at instruction {pc}, address {addr:#x})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.arch.commands import Command, Matmul, Stride, Vector
 from celosia.arch.config import TpuConfig
-from celosia.arch.faults import Fault
+from celosia.arch.faults import AnyFault, Fault
 from celosia.arch.isa import Mem
 from celosia.arch.vector import Reduce, VectorOp
 from celosia.compiler.codegen.blocks import Choose, Emitted, Item, ReadScalar
@@ -153,7 +153,7 @@ class _Check:
         try:
             check(config, command, windows)
         except Stop as stop:
-            return {
+            said: dict[AnyFault, str] = {
                 Fault.UB_RANGE: f"must stay within the {config.ub_rows} rows of UB, not reach row "
                                 f"{stop.addr}",
                 Fault.ACC_RANGE: f"must stay within the {config.acc_rows} rows of ACC, not reach "
@@ -163,7 +163,8 @@ class _Check:
                 Fault.MISALIGNED: f"must begin at a whole element, not at byte {stop.addr}",
                 Fault.INDEX_RANGE: f"must use a lane below {config.dim}, not {stop.addr}",
                 Fault.OVERLAP: "must not write rows that it has still to read",
-            }.get(stop.fault, f"is refused: {stop.wanted}")
+            }
+            return said.get(stop.fault, f"is refused: {stop.wanted}")
         return ""
 
     def _touched(self, op: CodeOp) -> Iterator[str]:
