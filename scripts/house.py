@@ -27,7 +27,7 @@ SOURCES = {"celosia": ROOT / "sw", "celosia_hw": ROOT / "hw", "celosia_sim": ROO
 #: The rooms in their order: each imports only what stands before it.
 LAYERS = (
     "arch", "storage", "program", "model", "graph", "frontend", "driver",
-    "compiled", "compiler", "collectives", "ops", "train", "pjrt", "tensorflow", "serve",
+    "compiled", "compiler", "profile", "collectives", "ops", "train", "pjrt", "tensorflow", "serve",
     "celosia", "bench", "cli", "__main__",
     # The chip: its folders are the boxes of docs/chip.md.
     "celosia_hw", "celosia_hw.stream", "celosia_hw.pipeline", "celosia_hw.grid", "celosia_hw.fp",

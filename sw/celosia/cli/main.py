@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from celosia.cli import compile, data, files, fpga, info, report, run, serve, verilog
+from celosia.cli import compile, data, files, fpga, info, profile, report, run, serve, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -64,6 +64,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     info.add_parser(commands)
     compile.add_parser(commands)
     report.add_parser(commands)
+    profile.add_parser(commands)
     files.add_parsers(commands)
     run.add_parser(commands)
     data.add_parser(commands)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.compiled.arguments import check_count, decode, describe, encode, host_array
 from celosia.compiled.description import Description
+from celosia.compiled.observed import observer
 from celosia.compiled.parts import Argument
 from celosia.compiled.steps import ChipStep, HostStep
 from celosia.driver import Device, DeviceArray, OutOfDeviceMemory, StaleHandle
@@ -22,6 +23,8 @@ from celosia.graph import interpret
 from celosia.graph.interpreter.kernels import Peer
 
 __all__ = ["Executable", "Resident"]
+
+_observe = observer()
 
 
 class Resident:
@@ -297,6 +300,8 @@ class Executable:
         check_count(compiled.name, compiled.inputs, len(args))
         values = [self._value(i, each) for i, each in enumerate(args)]
         self.runs += 1
+        if _observe is not None:
+            _observe(compiled)
         placed: dict[int, Resident] = {}  # what a step has taken, arrays of the host too
         for step, takes in self._steps:
             if isinstance(step, HostStep):

@@ -22,7 +22,7 @@ from celosia.program.file import seal
 __all__ = ["LENGTH", "MAGIC", "VERSION", "write"]
 
 MAGIC = b"CELCODE\x1a"
-VERSION = 3
+VERSION = 4
 #: Bytes of the header.
 LENGTH = struct.Struct("<I")
 

@@ -48,6 +48,9 @@ class WorkInfo:
         Rows that the vector unit goes through.
     bytes, bytes_read
         What it moves to and from external memory; what it reads of it.
+    origins
+        Where its operations came from, each as ``source``: its instructions say one of these or
+        ``source``.
     """
 
     kind: str
@@ -59,6 +62,7 @@ class WorkInfo:
     vector_rows: int = 0
     bytes: int = 0
     bytes_read: int = 0
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

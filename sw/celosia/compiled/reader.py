@@ -45,8 +45,8 @@ def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[ProgramStep
         blob = blobs[at:at + step["size"]]
         at += step["size"]
         takes = tuple(step["takes"])
-        works = tuple(WorkInfo(kind, source, tuple(operations), *rest)
-                      for kind, source, operations, *rest in step["works"])
+        works = tuple(WorkInfo(kind, source, tuple(operations), *rest, tuple(origins))
+                      for kind, source, operations, *rest, origins in step["works"])
         if "places" not in step:
             yield HostStep(takes, parse(blob.decode()), works)
             continue

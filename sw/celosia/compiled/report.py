@@ -50,19 +50,19 @@ def _shares(step: ChipStep, config: TpuConfig, prediction: Prediction) -> list[i
 
     Those of a source that several pieces share are dealt out as their rooflines are.
     """
-    left = prediction.by_source
     weights = [max(roofline(config, (work,)).values()) + 1 for work in step.works]
-    sums: defaultdict[str, int] = defaultdict(int)
-    for work, weight in zip(step.works, weights, strict=True):
-        sums[work.source] += weight
-    # Differences of running sums, so that nothing is lost in rounding.
-    done: defaultdict[str, int] = defaultdict(int)
-    shares = []
-    for work, weight in zip(step.works, weights, strict=True):
-        cycles, all = left.get(work.source, 0), sums[work.source]
-        before = cycles * done[work.source] // all
-        done[work.source] += weight
-        shares.append(cycles * done[work.source] // all - before)
+    owners: defaultdict[str, list[int]] = defaultdict(list)
+    for number, work in enumerate(step.works):
+        for source in dict.fromkeys((work.source, *work.origins)):
+            owners[source].append(number)
+    shares = [0] * len(step.works)
+    for source, cycles in prediction.by_source.items():
+        all, done, given = sum(weights[number] for number in owners[source]), 0, 0
+        for number in owners[source]:
+            # Differences of running sums, so that nothing is lost in rounding.
+            done += weights[number]
+            shares[number] += cycles * done // all - given
+            given = cycles * done // all
     return shares
 
 

@@ -141,7 +141,8 @@ class _Moved:
 
     def works(self, works: tuple[WorkInfo, ...]) -> tuple[WorkInfo, ...]:
         """Return pieces of work."""
-        return tuple(replace(work, source=self(work.source)) for work in works)
+        return tuple(replace(work, source=self(work.source),
+                             origins=tuple(map(self, work.origins))) for work in works)
 
 
 def _said(place: str) -> str:

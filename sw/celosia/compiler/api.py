@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
 from celosia.compiled.artifact import Compiled
+from celosia.compiled.observed import note_graph
 from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
@@ -97,7 +98,9 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
         programs.key_of(graph, config, options), programs.places_of(graph), make)
     if strict and made.on_chip is None:
         check_places(_level(graph), name)
-    return made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
+    found = made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
+    note_graph(found, graph, options)
+    return found
 
 
 def chosen(config: str | TpuConfig) -> TpuConfig:

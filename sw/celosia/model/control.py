@@ -11,7 +11,7 @@ from celosia.arch.isa import Opcode
 from celosia.arch.words import WORD_MASK
 from celosia.model.checks import Stop
 from celosia.model.decode import Decoded
-from celosia.model.timing import Estimator, Timing
+from celosia.model.timing import Estimator, Timeline, Timing
 
 __all__ = ["ScalarInterpreter"]
 
@@ -61,6 +61,8 @@ class ScalarInterpreter:
         Instructions of the program.
     watchdog
         Estimated cycles after which the run faults; 0 for no limit.
+    timeline
+        Where the clock notes tensor instructions, or None.
 
     Attributes
     ----------
@@ -74,13 +76,14 @@ class ScalarInterpreter:
         Instructions so far, by their index.
     """
 
-    def __init__(self, config: TpuConfig, timing: Timing, length: int, watchdog: int = 0):
+    def __init__(self, config: TpuConfig, timing: Timing, length: int, watchdog: int = 0,
+                 timeline: Timeline | None = None):
         self.watchdog = watchdog
         self.pc = 0
         self.registers = [0] * isa.NUM_REGISTERS
         self.strides = [(0, 0, 0)] * isa.NUM_STRIDES
         self.loops: list[list[int]] = []
-        self.clock = Estimator(config, timing, length, self.loops)
+        self.clock = Estimator(config, timing, length, self.loops, timeline)
         self.decoded: dict[int, Decoded] = {}
 
     def fetch(self) -> Decoded:

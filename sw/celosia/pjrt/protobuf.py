@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from celosia.storage.protobuf import message, number, varint
+
 __all__ = ["CompileOptions", "device_assignment"]
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -30,29 +32,21 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
-        number, kind = key >> 3, key & 7
+        field, kind = key >> 3, key & 7
         if kind == _VARINT:
             value, at = _varint(data, at)
-            yield number, value
+            yield field, value
             continue
         if kind == _BYTES:
             size, at = _varint(data, at)
         elif kind in (_FIXED64, _FIXED32):
             size = 8 if kind == _FIXED64 else 4
         else:
-            raise ValueError(f"wire type of field {number} must be 0, 1, 2 or 5, not {kind}")
+            raise ValueError(f"wire type of field {field} must be 0, 1, 2 or 5, not {kind}")
         if at + size > len(data):
-            raise ValueError(f"field {number} must end in the message")
-        yield number, data[at:at + size]
+            raise ValueError(f"field {field} must end in the message")
+        yield field, data[at:at + size]
         at += size
-
-
-def _encoded(value: int) -> bytes:
-    made = bytearray()
-    while value > 127:
-        made.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*made, value])
 
 
 def device_assignment(devices: Sequence[Sequence[int]]) -> bytes:
@@ -63,12 +57,10 @@ def device_assignment(devices: Sequence[Sequence[int]]) -> bytes:
     devices
         For each partition the devices of its replicas.
     """
-    message = b"\x08" + _encoded(len(devices[0])) + b"\x10" + _encoded(len(devices))
+    made = number(1, len(devices[0])) + number(2, len(devices))
     for replicas in devices:
-        ids = b"".join(map(_encoded, replicas))
-        inner = b"\x0a" + _encoded(len(ids)) + ids
-        message += b"\x1a" + _encoded(len(inner)) + inner
-    return message
+        made += message(_COMPUTATION_DEVICES, message(1, b"".join(map(varint, replicas))))
+    return made
 
 
 @dataclass(frozen=True)
@@ -93,8 +85,8 @@ class CompileOptions:
         replicas = partitions = 1
         devices: tuple[tuple[int, ...], ...] = ()
         try:
-            for number, build in _fields(data):
-                if number != _BUILD_OPTIONS or not isinstance(build, bytes):
+            for field, build in _fields(data):
+                if field != _BUILD_OPTIONS or not isinstance(build, bytes):
                     continue
                 for inner, value in _fields(build):
                     if inner == _NUM_REPLICAS and isinstance(value, int):
@@ -102,8 +94,8 @@ class CompileOptions:
                     elif inner == _NUM_PARTITIONS and isinstance(value, int):
                         partitions = value
                     elif inner == _DEVICE_ASSIGNMENT and isinstance(value, bytes):
-                        devices = tuple(_computation(each) for field, each in _fields(value)
-                                        if field == _COMPUTATION_DEVICES
+                        devices = tuple(_computation(each) for which, each in _fields(value)
+                                        if which == _COMPUTATION_DEVICES
                                         and isinstance(each, bytes))
         except IndexError:
             raise ValueError("compile options must be a whole message") from None

@@ -70,17 +70,17 @@ def test_operations_are_where_the_users_files_call():
     graph = import_stablehlo(CALLED, filename="m.mlir")
     found = {node.op: node.source for node in graph.walk()}
     outer = ("user.py:30 in <module>",)
-    assert found["negate"] == Source("user.py", 20, 3, "layer/op")
+    assert found["negate"] == Source("user.py", 20, 3, "jit(f)/scan/layer/op")
     assert found["negate"].callers == outer
     assert found["while"] == Source("user.py", 20, 3, "jit(f)/scan")
-    assert found["tanh"] == Source("user.py", 20, 3, "layer/op")
+    assert found["tanh"] == Source("user.py", 20, 3, "jit(f)/scan/layer/op")
     assert found["tanh"].callers == outer
-    assert found["exp"] == Source("user.py", 4, 5, "cell/exp")
+    assert found["exp"] == Source("user.py", 4, 5, "jit(f)/scan/cell/exp")
     assert found["exp"].callers == ("user.py:20", *outer)
 
 
 def test_calls_that_a_location_has_are_not_said_twice():
-    inner = Source("user.py", 9, 1, "x", ("user.py:20 in run", "user.py:30 in <module>"))
-    outer = Source("user.py", 20, 3, "y", ("user.py:30 in <module>",))
+    inner = Source("user.py", 9, 1, "jit(f)/x", ("user.py:20 in run", "user.py:30 in <module>"))
+    outer = Source("user.py", 20, 3, "jit(f)/y", ("user.py:30 in <module>",))
     assert called(inner, outer).callers == inner.callers
     assert called(outer, outer) is outer

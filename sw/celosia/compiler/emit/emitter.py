@@ -144,15 +144,17 @@ class Emitter:
             if isinstance(access.tensor.home, External):
                 moved[written] += _touched(access) * access.tensor.element_bytes
         names: tuple[str, ...] = ()
+        origins: tuple[str, ...] = ()
         macs = rows = 0
         if isinstance(work, Cluster):
             names = tuple(node.op for node in work.nodes if node.op not in LEAVES)
+            origins = tuple(dict.fromkeys(node.source.told(node.op) for node in work.nodes))
             if work.product is not None:
                 names = work.kind, *names
             panels = ceil_div(work.space[-1], self.config.dim)
             macs, rows = work.macs, math.prod(work.space[:-1]) * panels * steps
         self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, *(
-            int(each) * self.turns for each in (macs, rows, sum(moved), moved[0]))))
+            int(each) * self.turns for each in (macs, rows, sum(moved), moved[0])), origins))
 
 
 def _touched(access: Access) -> int:

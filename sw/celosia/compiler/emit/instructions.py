@@ -13,7 +13,8 @@ from celosia.compiler.emit.walks import Immediate, OperandSource, Ref, issue, mo
 from celosia.compiler.kernels.terms import Extent, Leaf, Term
 from celosia.compiler.lowered import External
 
-__all__ = ["JOINS", "compute", "copy_panels", "in_place", "lane_rows", "put", "sliced"]
+__all__ = ["JOINS", "compute", "copy_panels", "in_place", "lane_rows", "origin", "put",
+           "sliced"]
 
 #: Rows from which on it is worth to cut: the next instruction can begin while the other part runs.
 _PART = 64
@@ -77,11 +78,16 @@ def in_place(frame: Frame, step: Term, value: Term) -> bool:
                for _, count, _, parts in _chunks(frame, step, dst, rows, panels))
 
 
+def origin(frame: Frame, step: Term) -> str:
+    """Return what the instructions of a step say they come from."""
+    return step.origin or frame.setting.cluster.source
+
+
 def _each(frame: Frame, step: Term, dst: Ref, rows: int, panels: int) -> list[CodeOp]:
     """Run a step without its reduction over rows and panels."""
     return [issue(step.first, dst.at(row, panel), frame.sources(step, row, panel, count),
                   (count, parts), step.post, step.param,
-                  source=frame.setting.cluster.source)
+                  source=origin(frame, step))
             for row, count, panel, parts in _chunks(frame, step, dst, rows, panels)]
 
 
@@ -101,12 +107,13 @@ def _materialised(frame: Frame, step: Term) -> bool:
 def _lanes(frame: Frame, step: Term, dst: Ref, temporaries: Sequence[int],
            mask: int | None) -> list[CodeOp]:
     """Join the lanes of rows: panel after panel, then the lanes of what that gives."""
-    setting, source = frame.setting, frame.setting.cluster.source
+    setting, source = frame.setting, origin(frame, step)
     panels, free, out = setting.panels, list(temporaries), []
     if _materialised(frame, step):
         whole = Ref(free.pop(0), (1, frame.count))
         out += _each(frame, step, whole, frame.count, panels)
-        step = Term(VectorOp.MOV, (step,), reduce=step.reduce, reduce_op=step.reduce_op)
+        step = Term(VectorOp.MOV, (step,), reduce=step.reduce, reduce_op=step.reduce_op,
+                    origin=step.origin)
     else:
         whole = None
     rows = frame.count
@@ -193,7 +200,7 @@ def put(frame: Frame, step: Term, mask: int | None) -> list[CodeOp]:
     (value,) = step.values
     access, extent = step.destination.access, step.destination.extent
     setting, ref = frame.setting, frame.ref(value)
-    source = setting.cluster.source
+    source = origin(frame, step)
     rows, panels = frame.shape(extent)
     if isinstance(access.tensor.home, External):
         return frame.transfers(nodes.store, access, extent, ref.row, *ref.strides)

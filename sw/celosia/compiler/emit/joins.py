@@ -10,7 +10,7 @@ from celosia.arch.vector import NEUTRAL, Reduce, Src, VectorOp
 from celosia.compiler.codegen import nodes
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.emit.frame import Frame, Setting, in_memory, rows_on_chip
-from celosia.compiler.emit.instructions import JOINS, sliced
+from celosia.compiler.emit.instructions import JOINS, origin, sliced
 from celosia.compiler.emit.walks import Immediate, Ref, issue
 from celosia.compiler.kernels.terms import Extent, Term
 from celosia.compiler.lowered import External
@@ -65,7 +65,7 @@ class Accumulator:
         """Set the rows that stay to what changes nothing."""
         return [issue(VectorOp.MOV, Ref(self.row, (1,)),
                       [Immediate(Src.SCALAR, NEUTRAL[self.step.reduce_op])], (self.rows,),
-                      source=self.setting.cluster.source)]
+                      source=self.step.origin or self.setting.cluster.source)]
 
     def _reduce(self, frame: Frame, dst: Ref, group: int, groups: int, panels: int) -> list[CodeOp]:
         """Join the rows of groups; the strides of ``dst`` are from group to group and panel."""
@@ -79,13 +79,13 @@ class Accumulator:
             at = dst.at(0, panel)
             out.append(issue(step.first, at.along(0, *at.strides), sources, (group, groups, each),
                              step.post, step.param, Reduce.ROWS, step.reduce_op,
-                             self.setting.cluster.source))
+                             origin(frame, step)))
         return out
 
     def block(self, frame: Frame, temporaries: Sequence[int]) -> list[CodeOp]:
         """Join the rows of a block."""
         setting = self.setting
-        group, source = setting.group, setting.cluster.source
+        group, source = setting.group, origin(frame, self.step)
         panels = frame.panels if self.width > 1 else 1
         panel = frame.panel if self.width > 1 else 0
         index, begin = divmod(frame.first, group)

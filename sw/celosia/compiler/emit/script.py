@@ -132,7 +132,7 @@ def script(config: TpuConfig, cluster: Cluster, code: Code) -> Script:
         if value.extent != write.extent or (
                 value in made.reads
                 and isinstance(made.reads[value].access.tensor.home, OnChip)):
-            copy = Term(VectorOp.MOV, (value,), write.extent)
+            copy = Term(VectorOp.MOV, (value,), write.extent, origin=value.origin)
             after.setdefault(value if value in makers else None, []).append(copy)
             makers.add(copy)
             used[copy], value = 1, copy
@@ -142,7 +142,8 @@ def script(config: TpuConfig, cluster: Cluster, code: Code) -> Script:
         else:
             place = value if value in makers else None
             after.setdefault(place, []).append(
-                Term(VectorOp.MOV, (value,), write.extent, destination=write))
+                Term(VectorOp.MOV, (value,), write.extent, destination=write,
+                     origin=value.origin))
     _order(made, steps, after)
     made.moved = {value for value in made.reads if not _outlives(made, value, panels)}
     return made

@@ -94,6 +94,8 @@ class Term:
         None. Nothing reads such a term.
     index
         Of the terms of its pool.
+    origin
+        What its instruction says that it comes from; "": from what it is a part of.
     """
 
     op: VectorOp | Leaf
@@ -106,6 +108,7 @@ class Term:
     source: Any = None
     destination: Any = None
     index: int = 0
+    origin: str = ""
     #: The operands that have rows: all but immediates and indexes.
     values: tuple[Term, ...] = field(init=False)
 

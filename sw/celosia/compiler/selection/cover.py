@@ -104,4 +104,4 @@ class _Cover:
         if made.extent is self.wanted[value] and (
                 made.args or (made.op is Leaf.READ and made.source == self.result)):
             return made
-        return self._step(Term(Op.MOV, (term,), self.wanted[value]))
+        return self._step(Term(Op.MOV, (term,), self.wanted[value], origin=term.origin))

@@ -95,6 +95,8 @@ class Pool:
         self.panels = panels
         #: What rules that round otherwise leave as it is: the inside of functions.
         self.fixed: set[Term] = set()
+        #: Of the terms that are made: `Term.origin`.
+        self.origin = ""
         self._terms: dict[tuple, Term] = {}
 
     def _term(self, op: VectorOp | Leaf, args: tuple[Term, ...], extent: Extent,
@@ -103,7 +105,7 @@ class Pool:
         key = op, args, post, reduce, reduce_op, param, source
         if key not in self._terms:
             self._terms[key] = Term(op, args, extent, post, reduce, reduce_op, param, source,
-                                    index=len(self._terms))
+                                    index=len(self._terms), origin=self.origin)
         return self._terms[key]
 
     def read(self, source: Any, extent: Extent) -> Term:
@@ -201,6 +203,7 @@ class Pool:
         uses = uses_of(outputs)
         made: dict[Term, Term] = {}
         for term in walk(outputs):
+            self.origin = term.origin
             args = tuple(made[arg] for arg in term.args)
             fresh = term if args == term.args else self.with_args(term, args)
             if term in self.fixed and fresh.args:

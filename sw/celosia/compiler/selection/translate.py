@@ -163,6 +163,11 @@ class _Translator:
     def _node(self, node: Node) -> None:
         if all(value in self.found.terms for value in node.results):
             return
+        before, self.pool.origin = self.pool.origin, node.source.told(node.op)
+        self._made(node)
+        self.pool.origin = before
+
+    def _made(self, node: Node) -> None:
         if node.op in _SHAPES:
             for value, operand in zip(node.results, node.operands, strict=True):
                 if node.op == "barrier" and (value in self.found.terms

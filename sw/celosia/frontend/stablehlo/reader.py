@@ -22,6 +22,8 @@ _COLLECTIVES = frozenset(f"stablehlo.{name}" for name in (
     "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter"))
 #: A place, with the name of the function that it is in, where the location has one.
 _FRAME = re.compile(r'(?:"((?:[^"\\]|\\.)*)"\()?"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+#: How the framework's name of an operation begins that has those of all calls.
+_WHOLE = "jit("
 _LINE = re.compile(r".*?:\d+")
 _NAME = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?!:)')
 
@@ -217,8 +219,10 @@ def called(source: Source, caller: Source) -> Source:
     """Return where an operation of a function or region is, for one place that calls it.
 
     What is in no file of the user's is where the call is. A location has the calls within a
-    function, and may have those that led to it.
+    function, and may have those that led to it; its name may begin with the call's.
     """
+    if source.name and caller.name and not source.name.startswith(_WHOLE):
+        source = replace(source, name=f"{caller.name}/{source.name}")
     if not caller.line:
         return source
     if not source.line or is_framework(source.file):

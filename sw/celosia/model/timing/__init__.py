@@ -2,5 +2,7 @@
 
 from celosia.model.timing.cost import HANDOVER, LEADERS, Cost, Timing, cost, follow
 from celosia.model.timing.estimator import Estimator
+from celosia.model.timing.events import REASONS, Reason, Timeline
 
-__all__ = ["HANDOVER", "LEADERS", "Cost", "Estimator", "Timing", "cost", "follow"]
+__all__ = ["HANDOVER", "LEADERS", "REASONS", "Cost", "Estimator", "Reason", "Timeline", "Timing",
+           "cost", "follow"]

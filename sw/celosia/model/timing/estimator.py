@@ -23,6 +23,7 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
 from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
 from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, Timing, cost, follow
+from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 
 __all__ = ["Estimator"]
@@ -45,10 +46,10 @@ class _Entry:
     """An instruction in the window: it has exactly one range that it writes.
 
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
-    order, and others may follow it; else 0.
+    order, and others may follow it; else 0. ``index``: in the timeline.
     """
 
-    __slots__ = ("end", "latency", "pace", "reads", "unit", "wrote")
+    __slots__ = ("end", "index", "latency", "pace", "reads", "unit", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -60,6 +61,12 @@ class _Entry:
             else:
                 self.reads += (at + first, at + last),
         self.end = self.latency = self.pace = 0
+        self.index = -1
+
+    def follows(self, other: _Entry) -> bool:
+        """Whether this reads what the other one writes."""
+        first, last = other.wrote
+        return any(first <= end and begin <= last for begin, end in self.reads)
 
     def conflicts(self, other: _Entry) -> bool:
         """Whether one of the two writes what the other reads or writes."""
@@ -89,6 +96,8 @@ class Estimator:
         Instructions of the program.
     loops
         Start and end of the loops that are entered, the innermost last; looked at all the time.
+    timeline
+        Where to note each tensor instruction; None: nowhere.
 
     Attributes
     ----------
@@ -101,7 +110,7 @@ class Estimator:
     """
 
     def __init__(self, config: TpuConfig, timing: Timing, length: int = 1 << 31,
-                 loops: Sequence[Sequence[int]] = ()):
+                 loops: Sequence[Sequence[int]] = (), timeline: Timeline | None = None):
         self._config = config
         self._timing = timing
         self._window: list[_Entry] = []
@@ -117,6 +126,10 @@ class Estimator:
         self._fetch = Fetch(config, timing.read_latency, length)
         self._block = -1  # of the instruction before
         self._loops = loops
+        self._timeline = timeline
+        self._pc = 0
+        self._starved = False  # whether the instruction at hand was waited for
+        self._latest = [-1] * 4  # of each unit, in the timeline
         self._burst = 1.0  # beats of a burst of the last load
         self.now = _START
         self.busy = [0] * 5
@@ -124,11 +137,13 @@ class Estimator:
 
     def scalar(self, pc: int, cycles: int) -> None:
         """Count the scalar unit's part in an instruction."""
+        self._pc, self._starved = pc, False
         if pc // BLOCK != self._block:
             self._block = pc // BLOCK
             if count := self._fetch.wanted(pc, self._loops):
                 self._ask(count)
-            self.now = max(self.now, self._fetch.ready(pc))
+            if (ready := self._fetch.ready(pc)) > self.now:
+                self.now, self._starved = ready, True
         self.now += cycles
         self.busy[Unit.SCALAR] += cycles
         if self.now > self.last:
@@ -170,34 +185,54 @@ class Estimator:
         check, occupied, latency, lead, fill, burst, entry.pace = cost(
             command, self._config, self._timing)
         unit = entry.unit
+        issued, blamed = self.now, -1
+        reason = Reason.FETCH if self._starved else Reason.SCALAR
         if self._checked > self.now:
-            self.now = self._checked
+            self.now, reason = self._checked, Reason.CHECK
         checked = self.now + check
         window = [other for other in self._window if other.end > checked]
         if len(window) >= self._size:  # it is never larger
-            checked = min([other.end for other in window])
+            first = min(window, key=_end)
+            checked, reason, blamed = first.end, Reason.WINDOW, first.index
             window = [other for other in window if other.end > checked]
         self._checked = checked
-        start = max(checked + lead, self._free[unit])
+        gate = reason, blamed
+        start = checked + lead
+        if self._free[unit] > start:
+            start, reason, blamed = self._free[unit], Reason.UNIT, self._latest[unit]
         for other in window:
             end = other.end + lead
             if end >= start and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
                 if other.pace and unit in LEADERS and other.unit == LEADERS[unit][0]:
-                    start = max(start, self._follow(command, lead, other, window))
+                    after = self._follow(command, lead, other, window)
                 else:
-                    start = end + HANDOVER * (other.unit != unit)
+                    after = end + HANDOVER * (other.unit != unit)
+                if after >= start:
+                    start, blamed = after, other.index
+                    reason = Reason.DATA if entry.follows(other) else Reason.ROWS
+        resolved = start
         if isinstance(command, Vector):
             start, fill = self._between(command, start, fill)
             occupied += fill
             latency += fill
+            if start > resolved:
+                reason, blamed = Reason.UNIT, self._latest[unit]
         elif isinstance(command, Matmul):
             start = self._behind(command, start, lead)
+            if start > resolved:
+                reason, blamed = Reason.WEIGHTS, self._latest[unit]
         elif unit == Unit.LOAD:  # what was asked for before comes before
             self._burst = burst
             start = max(start, self._fetch.last - self._timing.read_latency)
+            if start > resolved:
+                reason, blamed = Reason.BUS, -1
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
         self._free[unit] = start + occupied
         self._done[unit] = entry.end
+        if self._timeline is not None:
+            entry.index = self._latest[unit] = len(self._timeline)
+            self._timeline.add(self._pc, unit, (issued, checked, start, occupied, entry.end), gate,
+                               (reason, blamed))
         self.busy[unit] += (occupied if isinstance(command, Dma) else
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
@@ -289,9 +324,13 @@ class Estimator:
 
     def _delay(self, unit: int, since: int, cycles: int) -> None:
         """Make what a transfer unit has not finished so many cycles later."""
+        late = []
         for other in self._window:
             if other.unit == unit and other.end > since:
                 other.end += cycles
+                late.append(other.index)
+        if self._timeline is not None:
+            self._timeline.delay(late, cycles)
         self._free[unit] += cycles
         self._done[unit] += cycles
 
@@ -319,6 +358,10 @@ class Estimator:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start
         return start
+
+
+def _end(entry: _Entry) -> int:
+    return entry.end
 
 
 def _port(mem: Mem, write: bool) -> int:

@@ -20,7 +20,7 @@ from celosia.arch.words import WORD_MASK
 from celosia.model.checks import EVERYWHERE, Stop, check
 from celosia.model.control import ScalarInterpreter
 from celosia.model.decode import Decoded, flaw
-from celosia.model.timing import Timing
+from celosia.model.timing import Timeline, Timing
 from celosia.program import Program
 
 __all__ = ["Prediction", "predict"]
@@ -36,10 +36,11 @@ class Prediction:
         From the doorbell to the interrupt.
     instructions
         Instructions executed, the halt included.
-    by_source
-        Cycles of each text of ``Program.sources`` ("" where it has none). An instruction is given
-        the cycles by which its end lies behind every end before it, so that the numbers add up to
-        ``cycles`` and what runs in the shadow of something else costs nothing.
+    by_source, by_instruction
+        Cycles of each text of ``Program.sources`` ("" where it has none), and of each instruction
+        by its index. An instruction is given the cycles by which its end lies behind every end
+        before it, so that the numbers add up to ``cycles`` and what runs in the shadow of
+        something else costs nothing.
     busy
         Cycles in which each unit moves or computes rows, by its name.
     bytes_read, bytes_written
@@ -51,6 +52,7 @@ class Prediction:
     cycles: int
     instructions: int
     by_source: dict[str, int] = field(default_factory=dict)
+    by_instruction: dict[int, int] = field(default_factory=dict)
     busy: dict[str, int] = field(default_factory=dict)
     bytes_read: int = 0
     bytes_written: int = 0
@@ -59,7 +61,7 @@ class Prediction:
 
 def predict(program: Program, config: TpuConfig, timing: Timing | None = None, *,
             reads: Callable[[int, int], int] | None = None, trips: int = 1,
-            max_instructions: int | None = None) -> Prediction:
+            max_instructions: int | None = None, timeline: Timeline | None = None) -> Prediction:
     """Predict the cycles of a program.
 
     Parameters
@@ -78,6 +80,8 @@ def predict(program: Program, config: TpuConfig, timing: Timing | None = None, *
         condition is read is then run ``trips`` times, a conditional part is executed.
     max_instructions
         Executed instructions after which to give up; None for no limit.
+    timeline
+        Where to note each tensor instruction.
 
     Raises
     ------
@@ -87,11 +91,11 @@ def predict(program: Program, config: TpuConfig, timing: Timing | None = None, *
         If ``max_instructions`` were executed.
     """
     walk = _Walk(program, config, Timing() if timing is None else timing,
-                 _alternating(trips) if reads is None else reads)
+                 _alternating(trips) if reads is None else reads, timeline)
     executed = 0
     frontier = 0
     sources = program.sources or ("",) * len(program.insns)
-    by_source: defaultdict[str, int] = defaultdict(int)
+    by_instruction: defaultdict[int, int] = defaultdict(int)
     running = True
     while running:
         if executed == max_instructions:
@@ -106,9 +110,12 @@ def predict(program: Program, config: TpuConfig, timing: Timing | None = None, *
         executed += 1
         end = walk.clock.last
         if end > frontier:
-            by_source[sources[pc]] += end - frontier
+            by_instruction[pc] += end - frontier
             frontier = end
-    return Prediction(walk.clock.now, executed, dict(by_source),
+    by_source: defaultdict[str, int] = defaultdict(int)
+    for pc, cycles in by_instruction.items():
+        by_source[sources[pc]] += cycles
+    return Prediction(walk.clock.now, executed, dict(by_source), dict(by_instruction),
                       dict(zip(UNIT_NAMES, walk.clock.busy, strict=True)), walk.bytes_read,
                       walk.bytes_written, walk.macs)
 
@@ -121,8 +128,8 @@ class _Walk(ScalarInterpreter):
     """A run without memories."""
 
     def __init__(self, program: Program, config: TpuConfig, timing: Timing,
-                 reads: Callable[[int, int], int]):
-        super().__init__(config, timing, len(program.insns))
+                 reads: Callable[[int, int], int], timeline: Timeline | None):
+        super().__init__(config, timing, len(program.insns), timeline=timeline)
         self._config, self._insns, self._reads = config, program.insns, reads
         self._counts: Counter[int] = Counter()
         self.bytes_read = self.bytes_written = self.macs = 0

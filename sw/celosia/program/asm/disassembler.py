@@ -24,7 +24,7 @@ from celosia.program.asm.syntax import (
     stride_field,
 )
 
-__all__ = ["disassemble", "format_address", "format_at", "format_insn"]
+__all__ = ["disassemble", "format_address", "format_at", "format_insn", "formatter"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _INDENT = " " * 8
@@ -167,14 +167,21 @@ def _nowhere(index: int) -> str | None:
 
 def format_at(program: Program, index: int) -> str:
     """Return an instruction of a program as text, its addresses by the names of buffers."""
+    return formatter(program)(index)
+
+
+def formatter(program: Program) -> Callable[[int], str]:
+    """Return what gives instructions of a program as text, as `format_at` does."""
     relocated = set(program.relocations)
 
-    def special(i: int) -> str | None:
-        value = program.insns[index].operands[i]
-        if (index, i) in relocated and isinstance(value, Imm):
-            return format_address(program, value.value)
-        return None
-    return format_insn(program.insns[index], special)
+    def text(index: int) -> str:
+        def special(i: int) -> str | None:
+            value = program.insns[index].operands[i]
+            if (index, i) in relocated and isinstance(value, Imm):
+                return format_address(program, value.value)
+            return None
+        return format_insn(program.insns[index], special)
+    return text
 
 
 def format_insn(insn: Insn, special: _Special = _nowhere) -> str:

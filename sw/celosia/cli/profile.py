@@ -1,0 +1,184 @@
+"""``celosia profile``: where the cycles of a program go, and what could be gained."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli.compile import add_source
+from celosia.compiled import load
+from celosia.compiled.file import MAGIC
+from celosia.compiled.observed import FOLDER
+
+if TYPE_CHECKING:
+    from celosia.profile import Profile
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  celosia profile f.mlir                          what it will cost, before it runs
+  celosia profile f.mlir --what-if bus_bytes=64   and on another chip
+  celosia profile f.mlir -o f.prof                keep it in a folder, with traces of it
+  celosia profile -- python train.py              of every compiled function of a program that runs
+  celosia profile diff before.prof after.prof     exit code 1 if the second is slower
+
+A cycle belongs to the line whose instruction ends last; lines add up to the run. A finding is
+what a run of the cycle model gave with the change. In the folder: profile.json; NAME.pftrace for
+ui.perfetto.dev, NAME.kanata for Konata, NAME.stacks for speedscope.app or flamegraph.pl.
+"""
+_PROGRAMS = (".mlir", ".mlirbc", ".stablehlo", ".celosia")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "profile", help="show where the cycles of a program go, and what could be gained",
+        epilog=_EPILOG, usage="celosia profile [options] FILE | diff BEFORE AFTER | -- COMMAND ...",
+        description="Show where the cycles of a program go, by the lines of its source, what\n"
+                    "bounds it, and what would gain how much.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", metavar="FILE",
+                        help="StableHLO (.mlir), or what celosia compile wrote (.celosia)")
+    add_source(parser)
+    parser.add_argument("--what-if", action="append", default=[], metavar="FIELD=N",
+                        help="cycles with a field of the chip or its memory changed, as "
+                             "bus_bytes=64; several: joined by commas")
+    parser.add_argument("--mhz", type=float, default=100, metavar="F",
+                        help="clock in which cycles are said as time (default: 100)")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for the profile")
+    parser.add_argument("--tolerance", type=float, default=0, metavar="PERCENT",
+                        help="of diff: how much slower the second may be (default: 0)")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=_run)
+
+
+def _changes(text: str) -> dict[str, int]:
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.partition("=")
+        if not equals or not number.strip().isdigit():
+            raise ValueError(f"--what-if must be FIELD=N, not {part!r}")
+        found[name.strip()] = int(number)
+    return found
+
+
+def _run(args: argparse.Namespace) -> int:
+    if not 0 < args.mhz < float("inf"):
+        raise ValueError(f"--mhz must be above 0, not {args.mhz:g}")
+    if args.what[0] == "diff" and len(args.what) == 3:
+        return _diff(args)
+    if len(args.what) > 1:
+        if Path(args.what[0]).suffix in _PROGRAMS:
+            raise ValueError(f"FILE must be one, not {' '.join(args.what)}")
+        return _observe(args)
+    return _show(args, [_profiled(args, args.what[0])])
+
+
+def _profiled(args: argparse.Namespace, path: str) -> Profile:
+    from celosia.profile import profile
+    data = Path(path).read_bytes()
+    if data.startswith(MAGIC):
+        return profile(load(path))
+    return profile(data, args.preset or "core", name=Path(path).stem, filename=Path(path).name,
+                   fast=args.fast, strict=args.strict, cache=not args.no_cache)
+
+
+def _show(args: argparse.Namespace, profiles: list[Profile]) -> int:
+    from celosia.profile import facts, save, text
+    known: list[dict[str, Any]] = []
+    files: tuple[Path, ...] = ()
+    for found in profiles:
+        known.append(facts(found))
+        known[-1]["what_if"] = [{"change": each, "cycles": found.what_if(**_changes(each))}
+                                for each in args.what_if]
+    if args.output:
+        files = save(args.output, profiles, known, megahertz=args.mhz)
+    if args.json:
+        print(json.dumps(known[0] if len(known) == 1 else known, indent=2))
+        return 0
+    for each in known:
+        print(text(each, megahertz=args.mhz), end="")
+        for other in each["what_if"]:
+            more = other["cycles"] / max(each["cycles"], 1) - 1
+            print(f"what if {other['change']}: {other['cycles']:,} cycles ({more:+.1%})")
+    if args.output:
+        print(f"wrote {', '.join(map(str, files))}")
+    return 0
+
+
+def _observe(args: argparse.Namespace) -> int:
+    """Run a program, and profile what it ran on chips."""
+    with tempfile.TemporaryDirectory() as folder:
+        code = subprocess.run(args.what, env={**os.environ, FOLDER: folder},
+                              check=False).returncode
+        runs = [json.loads(each.read_text()) for each in sorted(Path(folder).glob("*.json"))]
+        if not runs:
+            print(f"celosia: {args.what[0]} ended with {code} and ran nothing on a chip",
+                  file=sys.stderr)
+            return code or 1
+        profiles = [(run["runs"], _observed(Path(folder) / run["program"], run["fast"]))
+                    for run in runs]
+        profiles.sort(key=lambda each: -each[0] * each[1].cycles)
+        _list(profiles)
+        return _show(args, [profiles[0][1]]) or code
+
+
+def _observed(path: Path, fast: bool) -> Profile:
+    """Return the profile of a program that another process ran."""
+    from celosia.graph import parse
+    from celosia.profile import Profile
+    graph = path.with_suffix(".graph")
+    return Profile(load(path), parse(graph.read_text()) if graph.exists() else None,
+                   options={"fast": fast})
+
+
+def _list(profiles: list[tuple[int, Profile]]) -> None:
+    """Print the programs that ran, and how often."""
+    rows = [(f"{runs:,}", f"{found.cycles:,}", f"{runs * found.cycles:,}", found.name)
+            for runs, found in profiles]
+    for row in [("runs", "cycles each", "cycles", "program"), *rows]:
+        print(f"{row[0]:>9}  {row[1]:>14}  {row[2]:>16}  {row[3]}")
+    print()
+
+
+def _read(path: str, args: argparse.Namespace) -> Mapping[str, Any]:
+    """Return what is known of a profile that was kept, or of a program."""
+    from celosia.profile import facts
+    if Path(path).is_dir():
+        path = str(Path(path) / "profile.json")
+    if Path(path).suffix != ".json":
+        return facts(_profiled(args, path))
+    try:
+        found = json.loads(Path(path).read_text())
+        found = found[0] if isinstance(found, list) else found
+        return {"cycles": int(found["cycles"]), "name": str(found["name"]),
+                "lines": [{"place": each["place"], "cycles": int(each["cycles"])}
+                          for each in found["lines"]]}
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} must be a profile that celosia profile wrote, but "
+                         f"{type(error).__name__}: {error}") from None
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from celosia.profile import compare
+    before, after = (_read(path, args) for path in args.what[1:])
+    rows = compare(*({each["place"]: each["cycles"] for each in known["lines"]}
+                     for known in (before, after)))
+    old, new = before["cycles"], after["cycles"]
+    slower = new > old * (1 + args.tolerance / 100)
+    if args.json:
+        print(json.dumps({"before": old, "after": new, "slower": slower, "lines": [
+            {"place": place, "before": a, "after": b} for place, a, b in rows]}, indent=2))
+        return int(slower)
+    for what, a, b in [("all", old, new), *(row for row in rows if row[1] != row[2])]:
+        share = f"{b / a - 1:+.1%}" if a else "new"
+        print(f"{b - a:>+14,}  {share:>8}  {a:>14,} -> {b:>14,}  {what}")
+    return int(slower)

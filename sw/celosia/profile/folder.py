@@ -1,0 +1,51 @@
+"""The folder that a profile is kept in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from celosia.profile.exports import konata, perfetto, stacks
+from celosia.profile.profile import Profile
+from celosia.storage.destination import check_folder
+
+__all__ = ["save"]
+
+_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def save(folder: str | Path, profiles: Sequence[Profile], known: Sequence[Mapping[str, Any]],
+         *, megahertz: float = 100) -> tuple[Path, ...]:
+    """Write profiles and their records into a folder, which is made; return the files.
+
+    Parameters
+    ----------
+    folder
+        Where.
+    profiles, known
+        What was profiled, and the `celosia.profile.facts` of each.
+    megahertz
+        The clock, for traces in seconds.
+
+    Raises
+    ------
+    ValueError
+        If the folder cannot be made or written to.
+    """
+    folder = Path(folder)
+    check_folder("-o", folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / "profile.json"]
+    files[0].write_text(json.dumps(known[0] if len(known) == 1 else list(known), indent=1))
+    for profile in profiles:
+        for number, record in enumerate(profile.records):
+            name = _NAME.sub("_", profile.name) + (f"-{number}" if number else "")
+            for suffix, data in (("pftrace", perfetto(record, megahertz)),
+                                 ("kanata", konata(record).encode()),
+                                 ("stacks", stacks(record).encode())):
+                files.append(folder / f"{name}.{suffix}")
+                files[-1].write_bytes(data)
+    return tuple(files)

@@ -1,0 +1,304 @@
+"""What a program or a chip could be instead: each a change that can be compiled and costed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from celosia.arch.config import PRESETS, TpuConfig
+from celosia.compiler.pipeline import canonical
+from celosia.compiler.split import host_nodes
+from celosia.graph import DType, Graph, GraphError, Node, Trait, Value, having
+from celosia.graph import op as graph_op
+from celosia.model.timing import Timing
+
+__all__ = ["Mend", "changed", "chip_mends", "program_mends", "reference"]
+
+_PRODUCTS = having(Trait.PRODUCT)
+_PRECISE = ("high", "highest")
+#: Arguments with fewer elements are not worth a word; names that are said of many.
+_SMALL, _MOST_NAMES = 256, 4
+_VIEWS = frozenset({"reshape", "transpose", "convert", "broadcast"})
+#: Fields of a chip that make it slower where they are small, and what they are short of.
+_FIELDS = {"bus_bytes": "bytes a beat of the bus to memory", "window": "instructions in the window",
+           "ibuf": "instructions in the buffer", "lanes": "lanes of the vector unit",
+           "ub_rows": "rows of the unified buffer", "acc_rows": "rows of the accumulators"}
+#: Fields of the memory: what is slower where it is not as it is by itself.
+_MEMORY = {"read_latency": "cycles of the memory to a first beat",
+           "write_latency": "cycles of the memory to a response",
+           "outstanding": "reads that the memory takes at once"}
+
+
+@dataclass(frozen=True)
+class Mend:
+    """A change, for a what-if run.
+
+    Attributes
+    ----------
+    kind
+        What it is about: "bus_bytes", "window", "weights", "layout", "host" and so on.
+    what
+        What is wrong, in a few words.
+    attempt
+        What to try, a sentence.
+    place
+        The user's place, or "".
+    config, timing, graph
+        What changes; None: nothing.
+    repeats
+        How often the work of the program as it is that does, as twice a batch does.
+    """
+
+    kind: str
+    what: str
+    attempt: str
+    place: str = ""
+    config: TpuConfig | None = None
+    timing: Timing | None = None
+    graph: Graph | None = None
+    repeats: int = 1
+
+
+def changed(config: TpuConfig, timing: Timing, changes: dict[str, int]) -> tuple[TpuConfig, Timing]:
+    """Return a chip and its memory with some fields changed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such field, or it cannot have such a value.
+    """
+    of_chip = {each.name for each in dataclasses.fields(config)} - {"name"}
+    of_memory = {each.name for each in dataclasses.fields(timing)}
+    unknown = sorted(set(changes) - of_chip - of_memory)
+    if unknown:
+        raise ValueError(f"a what-if must change one of {', '.join(sorted(of_chip | of_memory))}, "
+                         f"not {', '.join(unknown)}")
+    chip = {name: type(getattr(config, name))(value) for name, value in changes.items()
+            if name in of_chip}
+    memory = {name: value for name, value in changes.items() if name in of_memory}
+    if "dim" in chip and "lanes" not in chip:
+        chip["lanes"] = chip["dim"] // config.fold
+    for name, value in memory.items():
+        if value < 1:
+            raise ValueError(f"{name} must be 1 at least, not {value}")
+    return dataclasses.replace(config, **chip), dataclasses.replace(timing, **memory)
+
+
+def reference(config: TpuConfig) -> TpuConfig | None:
+    """Return the preset that a chip is like: of its name, else of its array; None for neither."""
+    if config.name in PRESETS and PRESETS[config.name].dim == config.dim:
+        return PRESETS[config.name]
+    return next((each for each in PRESETS.values() if each.dim == config.dim
+                 and set(config.formats) <= set(each.formats)), None)
+
+
+def chip_mends(config: TpuConfig, timing: Timing) -> Iterator[Mend]:
+    """Yield what a chip has less of than the preset that it is like, and a memory than usual."""
+    like, usual = reference(config), Timing()
+    for name, what in _FIELDS.items():
+        mine, theirs = getattr(config, name), getattr(like, name) if like else 0
+        if mine < theirs:
+            assert like is not None
+            yield Mend(name, f"the chip has {mine:,} {what}, {like.name} has {theirs:,}",
+                       f"{name}={theirs}", config=dataclasses.replace(config, **{name: theirs}))
+    for name, what in _MEMORY.items():
+        mine, theirs = getattr(timing, name), getattr(usual, name)
+        if mine != theirs and (mine < theirs) == (name == "outstanding"):
+            yield Mend(name, f"{mine:,} {what}, {theirs:,} are usual", f"{name}={theirs}",
+                       timing=dataclasses.replace(timing, **{name: theirs}))
+
+
+def program_mends(graph: Graph) -> Iterator[Mend]:
+    """Yield what could be otherwise in a program."""
+    level = canonical(graph)
+    yield from _host(level)
+    yield from _narrow(graph)
+    for value in level.params:
+        yield from _layout(level, value, _name(level, value))
+    yield from _batch(graph)
+
+
+def _place(node: Node) -> str:
+    return node.source.place or node.op
+
+
+def _host(graph: Graph) -> Iterator[Mend]:
+    """What the host does, which could be left out or done by the chip."""
+    nodes = dict(host_nodes(graph))
+    for node, reason in nodes.items():
+        instead = _without(graph, node)
+        yield Mend("host", f"{node.op} runs on the host: {reason}",
+                   "another operation, or the same one outside of the compiled function",
+                   _place(node), graph=instead)
+
+
+def _without(graph: Graph, node: Node) -> Graph | None:
+    """Return a graph in which the operand of a node stands for its result, if that can be."""
+    try:
+        [value] = node.results
+        given = next(each for each in node.operands if each.type.size == value.type.size)
+        if given.dtype is not value.dtype:
+            given = graph_op("convert", given, dtype=value.dtype, source=node.source)
+        if given.shape != value.shape:
+            given = graph_op("reshape", given, shape=value.shape, source=node.source)
+    except (StopIteration, ValueError, GraphError):
+        return None
+    return _rebuilt(graph, {value: given})
+
+
+def _uses(graph: Graph, value: Value) -> list[tuple[Node, bool]] | None:
+    """Return the products that a value is an operand of, and whether the right one, if nothing else
+    needs it.
+    """
+    found: list[tuple[Node, bool]] = []
+    if value in graph.outputs:
+        return None
+    for node in graph.users.get(value, ()):
+        if node.op in _PRODUCTS:
+            found.append((node, node.operands[0] is not value))
+        elif node.op in _VIEWS and len(node.results) == 1:
+            inner = _uses(graph, node.result)
+            if inner is None:
+                return None
+            found += inner
+        else:
+            return None
+    return found
+
+
+def _narrow(graph: Graph) -> Iterator[Mend]:
+    """Arguments of 32 bits that nothing but the array looks at, which rounds them to 16."""
+    found: dict[str, dict[Value, Node]] = {"weights": {}, "inputs": {}}
+    for value in graph.params:
+        if value.dtype is not DType.F32 or value.type.rank < 2 or value.type.size < _SMALL:
+            continue
+        uses = _uses(graph, value)
+        if uses and all(node.attrs.get("precision", "") not in _PRECISE for node, _ in uses):
+            kind = "weights" if all(right for _, right in uses) else "inputs"
+            found[kind][value] = uses[0][0]
+    for kind, values in found.items():
+        if not values:
+            continue
+        params = {value: Node("parameter", (), {**value.node.attrs, "dtype": DType.BF16}, (),
+                              value.node.source).result for value in values}
+        wide = {value: graph_op("convert", new, dtype=DType.F32, source=value.node.source)
+                for value, new in params.items()}
+        names = [_name(graph, value) for value in values]
+        said = (names[0] if len(names) == 1 else
+                f"{', '.join(names[:_MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
+                if len(names) > _MOST_NAMES else f"{', '.join(names[:-1])} and {names[-1]}")
+        comes = "comes" if len(names) == 1 else "come"
+        largest = max(values, key=lambda each: each.type.size)
+        yield Mend(kind, f"{said} {comes} as f32, and the array rounds to bf16",
+                   f"give {said} in bf16", _place(values[largest]),
+                   graph=_rebuilt(graph, wide, params))
+
+
+def _name(graph: Graph, value: Value) -> str:
+    return value.node.attrs["name"] or f"argument {graph.params.index(value)}"
+
+
+def _layout(graph: Graph, value: Value, name: str) -> Iterator[Mend]:
+    """Arguments that are turned, or of which rows or columns are left out, before their use."""
+    users = graph.users.get(value, ())
+    if value in graph.outputs or len(users) != 1 or value.type.rank < 2:
+        return
+    [node] = users
+    old, shape, how = value, value.shape, "in the order in which it is used"
+    if node.op == "transpose":
+        old, shape = node.result, node.result.shape
+    elif node.op == "slice" and max(node.attrs["stride"]) > 1:
+        old, shape, how = node.result, node.result.shape, "without what is left out"
+    elif node.op == "dot" and value.type.rank == 2 and _turned(node, value):
+        shape = shape[::-1]
+    else:
+        return
+    new = Node("parameter", (), {**value.node.attrs, "shape": shape}, (), value.node.source).result
+    given = new if old is not value else graph_op("transpose", new, permutation=(1, 0),
+                                                  source=node.source)
+    yield Mend("layout", f"{name}, {value.type}, is loaded with steps for {node.op}",
+               f"give {name} {how}: {new.type}", _place(node),
+               graph=_rebuilt(graph, {old: given}, {value: new}))
+
+
+def _turned(dot: Node, value: Value) -> bool:
+    """Whether a product goes through a matrix against the order in which the array takes it."""
+    left, right = zip(*dot.attrs["contract"], strict=True) if dot.attrs["contract"] else ((), ())
+    return (dot.operands[0] is value and left == (0,)) or (
+        dot.operands[1] is value and right == (1,))
+
+
+def _batch(graph: Graph) -> Iterator[Mend]:
+    """A batch so small that the array waits for weights."""
+    sizes = {value.shape[0] for value in graph.params if value.type.rank > 1}
+    for size in sorted(sizes):
+        mine = [value for value in graph.params if value.shape[:1] == (size,)]
+        others = [n for value in graph.params for n in value.shape[value in mine:]]
+        if size in others or size > 64:
+            continue
+        times = max(2, 128 // size)
+        grown = _grown(graph, size, times)
+        if grown is not None:
+            yield Mend("batch", f"a batch of {size} leaves the array waiting for weights",
+                       f"a batch of {size * times}", _place(mine[0].node), graph=grown,
+                       repeats=times)
+            return
+
+
+def _grown(graph: Graph, size: int, times: int) -> Graph | None:
+    """Return a graph for a batch so many times as large; None where that cannot be told."""
+    values: dict[Value, Value] = {}
+
+    def shape(found: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(each * times if each == size else each for each in found)
+
+    try:
+        for node in graph.nodes:
+            if node.regions:
+                return None
+            attrs = dict(node.attrs)
+            if isinstance(attrs.get("shape"), tuple):
+                attrs["shape"] = shape(attrs["shape"])
+            if "limits" in attrs or (node.op == "constant" and size in node.result.shape):
+                return None
+            made = Node(node.op, [values[each] for each in node.operands], attrs, (), node.source)
+            for old, new in zip(node.results, made.results, strict=True):
+                if new.shape != shape(old.shape):
+                    return None
+                values[old] = new
+        return graph.with_([values[each] for each in graph.params],
+                           [values[each] for each in graph.outputs])
+    except (GraphError, KeyError, ValueError):
+        return None
+
+
+def _rebuilt(graph: Graph, instead: dict[Value, Value],
+             params: dict[Value, Value] | None = None) -> Graph | None:
+    """Return a graph in which other values stand for some, and for some of its parameters."""
+    params = params or {}
+    values: dict[Value, Value] = {}
+
+    def ready(value: Value) -> Value:
+        """Return a new value whose operands are of the old graph, in the new one."""
+        node = value.node
+        if value in values:
+            return values[value]
+        operands = [ready(each) for each in node.operands]
+        if operands == list(node.operands):
+            return value
+        return Node(node.op, operands, node.attrs, node.regions, node.source).results[value.index]
+
+    try:
+        for node in graph.nodes:
+            operands = [values[each] for each in node.operands]
+            now = node if operands == list(node.operands) else Node(
+                node.op, operands, node.attrs, node.regions, node.source)
+            for old, new in zip(node.results, now.results, strict=True):
+                values[old] = ready(instead[old]) if old in instead else new
+        return graph.with_([params.get(each, each) for each in graph.params],
+                           [values[each] for each in graph.outputs])
+    except (GraphError, KeyError):
+        return None
+
+

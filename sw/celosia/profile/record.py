@@ -1,0 +1,184 @@
+"""One record for all sources of events: tensor instructions, their times, and who made them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import Unit
+from celosia.arch.registers import UNIT_NAMES
+from celosia.compiled.expected import decisions
+from celosia.graph import Source
+from celosia.model.timing import Timeline, Timing
+from celosia.model.timing.predict import Prediction, predict
+from celosia.program import Program
+from celosia.program.asm import formatter
+
+__all__ = ["PathPart", "Record"]
+
+_Column = NDArray[np.int64]
+
+
+class PathPart(NamedTuple):
+    """A piece of the critical path: cycles from ``first`` on in which the run waited for one thing.
+
+    Attributes
+    ----------
+    index
+        The instruction, by its place in the record.
+    what
+        "load", "store", "mxu" or "vpu" where the unit was at the instruction; "scalar", "fetch",
+        "check", "window" or "bus" where the chip was not as far yet.
+    """
+
+    first: int
+    cycles: int
+    index: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run of one program on one chip.
+
+    Attributes
+    ----------
+    program, config, timing
+        What ran, where.
+    prediction
+        What it cost: cycles, instructions, bytes.
+    pc, unit, issued, checked, start, occupied, end, gate, gated, reason, blamed, lost
+        Of each tensor instruction that was executed, in their order; see
+        `celosia.model.timing.Timeline`.
+    made_by
+        Where the times are from: "model".
+    """
+
+    program: Program
+    config: TpuConfig
+    timing: Timing
+    prediction: Prediction
+    pc: _Column
+    unit: _Column
+    issued: _Column
+    checked: _Column
+    start: _Column
+    occupied: _Column
+    end: _Column
+    gate: _Column
+    gated: _Column
+    reason: _Column
+    blamed: _Column
+    lost: _Column
+    made_by: str = "model"
+    _texts: dict[int, str] = field(default_factory=dict, repr=False)
+    _sources: dict[str, tuple[str, Source]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, program: Program, config: TpuConfig, timing: Timing | None = None) -> Record:
+        """Return what the cycle model says of a program, which has not run.
+
+        Loops that depend on data are taken as `celosia.compiled.expected` takes them.
+
+        Raises
+        ------
+        ValueError
+            If an instruction faults.
+        """
+        timing = timing or Timing()
+        timeline, chosen = Timeline(), decisions(program)
+        found = predict(program, config, timing, timeline=timeline,
+                        reads=lambda pc, count: int(pc in chosen and count % 2 == 0))
+        columns = {name: np.array(getattr(timeline, name), np.int64)
+                   for name in Timeline.__slots__}
+        return cls(program, config, timing, found, **columns)
+
+    def __len__(self) -> int:
+        return len(self.pc)
+
+    @property
+    def cycles(self) -> int:
+        """From the doorbell to the interrupt."""
+        return self.prediction.cycles
+
+    def source(self, pc: int) -> tuple[str, Source]:
+        """Return the operation and the user's place that an instruction comes from."""
+        text = self.program.sources[pc] if self.program.sources else ""
+        if text not in self._sources:
+            self._sources[text] = Source.parse(text)
+        return self._sources[text]
+
+    def text(self, pc: int) -> str:
+        """Return an instruction as text, its addresses by the names of buffers."""
+        if pc not in self._texts:
+            self._texts[pc] = self._format(pc)
+        return self._texts[pc]
+
+    @cached_property
+    def _format(self) -> Callable[[int], str]:
+        return formatter(self.program)
+
+    def of_unit(self, unit: Unit) -> NDArray[np.intp]:
+        """Return the instructions of a unit, by their places."""
+        return np.flatnonzero(self.unit == unit)
+
+    @cached_property
+    def rests(self) -> _Column:
+        """Cycles for which the unit of each instruction had none before it."""
+        found = np.zeros(len(self), np.int64)
+        for unit in Unit:
+            mine = self.of_unit(unit)
+            if len(mine):
+                free = np.concatenate(([0], (self.start + self.occupied)[mine[:-1]]))
+                found[mine] = np.maximum(self.start[mine] - free, 0)
+        return found
+
+    @cached_property
+    def critical(self) -> tuple[PathPart, ...]:
+        """The critical path, from the beginning; its cycles add up to the last instruction's end.
+
+        From the end of the run backwards: an instruction, then what it waited for.
+        """
+        parts: list[PathPart] = []
+        if not len(self):
+            return ()
+        index, until = int(np.argmax(self.end)), int(self.end.max())
+
+        def spend(first: int, what: str) -> None:
+            nonlocal until
+            first = max(first, 0)
+            if first < until:
+                parts.append(PathPart(first, until - first, index, what))
+                until = first
+
+        while index >= 0 and until > 0:
+            spend(int(self.start[index]), UNIT_NAMES[self.unit[index]])
+            blamed = int(self.blamed[index])
+            if blamed < 0:
+                index, blamed = self._issued(index, spend)
+            # What an instruction does after its end, or before the blamed one's, is its own lead.
+            if blamed >= 0:
+                spend(min(int(self.end[blamed]), until), UNIT_NAMES[self.unit[index]])
+            index = blamed
+        if until > 0:
+            index = 0
+            spend(0, "fetch")
+        return tuple(reversed(parts))
+
+    def _issued(self, index: int, spend: Callable[[int, str], None]) -> tuple[int, int]:
+        """Walk along what was issued, to an instruction that the window waited for."""
+        names = ("scalar", "fetch", "check", "window")
+        while index >= 0:
+            gate = int(self.gate[index])
+            if self.gated[index] >= 0:
+                spend(int(self.end[self.gated[index]]), "window")
+                return index, int(self.gated[index])
+            spend(int(self.checked[index - 1]) if index else 0, names[min(gate, 3)])
+            index -= 1
+        return index, -1
