@@ -4,11 +4,13 @@ JAX_PLATFORMS=celosia python examples/keras_mlp.py [--mnist DIR]
 """
 
 import argparse
+import contextlib
 import os
 
 os.environ["KERAS_BACKEND"] = "jax"
 
 import digits
+import jax
 import keras
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -16,6 +18,8 @@ parser.add_argument("--mnist", metavar="DIR", help="MNIST's four files; else sci
 parser.add_argument("--epochs", type=int, default=5)
 parser.add_argument("--batch", type=int, default=32)
 parser.add_argument("--limit", type=int, help="use this many images only")
+parser.add_argument("--profile", metavar="DIR",
+                    help="leave a profile of the training there, for XProf and TensorBoard")
 args = parser.parse_args()
 
 keras.utils.set_random_seed(0)
@@ -35,6 +39,10 @@ model.compile(
     loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
     metrics=["accuracy"],
 )
-model.fit(x_train, y_train, batch_size=args.batch, epochs=args.epochs, verbose=2)
+options = jax.profiler.ProfileOptions()
+options.python_tracer_level = 0  # else every call of Python is an event
+with (jax.profiler.trace(args.profile, profiler_options=options) if args.profile
+      else contextlib.nullcontext()):
+    model.fit(x_train, y_train, batch_size=args.batch, epochs=args.epochs, verbose=2)
 loss, accuracy = model.evaluate(x_test, y_test, batch_size=args.batch, verbose=0)
 print(f"test loss {loss:.4f}, test accuracy {accuracy:.2%}")

@@ -16,6 +16,7 @@ from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import InterconnectPeer
 from celosia.compiled import Compiled, Executable, Loaded, Resident
 from celosia.driver import Device, open
+from celosia.pjrt import profiler
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
 from celosia.pjrt.handles import HANDLES
@@ -210,8 +211,11 @@ class PjrtChip:
         self._leave(executable)
         device = executable.device
         device.on_progress = lambda _: self.check(job.given, job.everywhere)
+        begin = profiler.now()
         try:
             results = executable.run(*arguments, timeout=None, peer=peer)
+            if begin is not None:
+                profiler.note(job.program, begin, self.number, executable.cycles)
         finally:
             device.on_progress = None  # it has the job, and its arguments
         self._results[executable] = job.outputs

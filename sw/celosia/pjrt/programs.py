@@ -19,6 +19,9 @@ from celosia.pjrt.settings import Settings
 
 __all__ = ["DeviceProgram", "Programs"]
 
+#: Bytes of a module that is kept: for profiles, which show it.
+_MOST_MODULE = 1 << 20
+
 
 class DeviceProgram:
     """A program that any of the chips can run.
@@ -27,8 +30,8 @@ class DeviceProgram:
     ----------
     name
         As JAX calls it: "jit_step".
-    fingerprint
-        A hash of its module.
+    module, fingerprint
+        Its bytecode, b"" where that is large; a hash of it.
     compiled
         The program: what each device runs.
     spmd
@@ -41,8 +44,10 @@ class DeviceProgram:
         Operations of it that the host runs, and how often each occurs.
     """
 
-    def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd):
+    def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd,
+                 module: bytes = b""):
         self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
+        self.module = module
         self.spmd = spmd
         self.donated = tuple(i for i, value in enumerate(spmd.graph.params)
                              if value.node.attrs["donated"])
@@ -130,7 +135,8 @@ class Programs:
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)
-        return DeviceProgram(name, fingerprint, compiled, spmd)
+        return DeviceProgram(name, fingerprint, compiled, spmd,
+                             module if len(module) <= _MOST_MODULE else b"")
 
 
 def _mlir_type(type: TensorType) -> str:

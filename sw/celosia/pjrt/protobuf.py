@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from celosia.storage.protobuf import message, number, varint
 
-__all__ = ["CompileOptions", "device_assignment"]
+__all__ = ["CompileOptions", "device_assignment", "fields"]
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 #: Fields of CompileOptionsProto, of ExecutableBuildOptionsProto in it, and of
@@ -27,7 +27,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Yield number and contents of each field of a message."""
     at = 0
     while at < len(data):
@@ -85,16 +85,16 @@ class CompileOptions:
         replicas = partitions = 1
         devices: tuple[tuple[int, ...], ...] = ()
         try:
-            for field, build in _fields(data):
+            for field, build in fields(data):
                 if field != _BUILD_OPTIONS or not isinstance(build, bytes):
                     continue
-                for inner, value in _fields(build):
+                for inner, value in fields(build):
                     if inner == _NUM_REPLICAS and isinstance(value, int):
                         replicas = value
                     elif inner == _NUM_PARTITIONS and isinstance(value, int):
                         partitions = value
                     elif inner == _DEVICE_ASSIGNMENT and isinstance(value, bytes):
-                        devices = tuple(_computation(each) for which, each in _fields(value)
+                        devices = tuple(_computation(each) for which, each in fields(value)
                                         if which == _COMPUTATION_DEVICES
                                         and isinstance(each, bytes))
         except IndexError:
@@ -104,7 +104,7 @@ class CompileOptions:
 
 def _computation(data: bytes) -> tuple[int, ...]:
     found: list[int] = []
-    for _, value in _fields(data):
+    for _, value in fields(data):
         if isinstance(value, int):
             found.append(value)
             continue

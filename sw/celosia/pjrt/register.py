@@ -50,6 +50,17 @@ def _register() -> Any:
         return error
 
 
+def _profile(capsule: Any) -> None:
+    """Have JAX's profiler ask the plugin, too; JAX does so by itself for plugins that are files."""
+    try:
+        from jaxlib import _profiler
+    except ImportError:
+        from jaxlib.xla_client import profiler as _profiler
+    register = getattr(_profiler, "register_plugin_profiler", None)
+    if register is not None:
+        register(capsule)
+
+
 def _keep_frames() -> None:
     """Have programs say who called, as far as the user's file: frameworks are deep.
 
@@ -75,6 +86,7 @@ def _register_table() -> Any:
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
     from celosia.pjrt.native import native
+    from celosia.pjrt.profiler import extension
     from celosia.pjrt.table import CALLS, make_table
 
     table = make_table()
@@ -84,7 +96,9 @@ def _register_table() -> Any:
     capsule = make(ctypes.addressof(table), b"pjrt_c_api", None)
     # Else JAX warns that the platform is experimental.
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add(PLATFORM)
+    table.extension_start = extension()
     xla_bridge.register_plugin(PLATFORM, priority=PRIORITY, c_api=capsule)
+    _profile(capsule)
     linalg.register(PLATFORM)
     special.register(PLATFORM)
     _keep_frames()

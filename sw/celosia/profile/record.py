@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -97,7 +97,8 @@ class Record:
                         reads=lambda pc, count: int(pc in chosen and count % 2 == 0))
         columns = {name: np.array(getattr(timeline, name), np.int64)
                    for name in Timeline.__slots__}
-        return cls(program, config, timing, found, **columns)
+        return cls(program, config, timing, found, *(columns[each.name] for each in fields(cls)
+                                                     if each.name in columns))
 
     def __len__(self) -> int:
         return len(self.pc)

@@ -12,6 +12,8 @@ DEFAULTS = {
     "info": {"json": False},
     "compile": {"strict": False, "fast": False, "no_cache": False},
     "report": {"strict": False, "fast": False, "no_cache": False, "json": False},
+    "profile": {"strict": False, "fast": False, "no_cache": False, "what_if": [], "mhz": 100,
+                "tolerance": 0, "json": False},
     "disasm": {"no_data": False},
     "run": {"input": [], "dump": [], "save": [], "reserve": 0, "timeout": 1_000_000_000,
             "json": False},

@@ -153,8 +153,10 @@ class Emitter:
                 names = work.kind, *names
             panels = ceil_div(work.space[-1], self.config.dim)
             macs, rows = work.macs, math.prod(work.space[:-1]) * panels * steps
-        self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, *(
-            int(each) * self.turns for each in (macs, rows, sum(moved), moved[0])), origins))
+        macs, rows, bytes, read = (int(each) * self.turns
+                                   for each in (macs, rows, sum(moved), moved[0]))
+        self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, macs, rows,
+                                   bytes, read, origins))
 
 
 def _touched(access: Access) -> int:

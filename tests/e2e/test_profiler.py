@@ -1,0 +1,38 @@
+"""What JAX's profiler sees of the chips."""
+
+import pytest
+
+from e2e.pjrt_process import run
+
+pytestmark = pytest.mark.extra(name="jax", default=True)
+
+
+def test_a_trace_has_the_runs_of_each_chip(tmp_path):
+    run(f"""
+        import pathlib
+        from jax.profiler import ProfileData, ProfileOptions, trace
+        options = ProfileOptions()
+        options.python_tracer_level = 0
+        f = jax.jit(lambda a, b: jnp.tanh(a @ b) @ b)
+        xs = [jax.device_put(jnp.ones((64, 64)), each) for each in jax.devices()]
+        jax.block_until_ready([f(x, x) for x in xs])  # before the trace: it is not in there
+        for count in (3, 1):  # a session after another one
+            with trace({str(tmp_path)!r} + f"/{{count}}", profiler_options=options):
+                for _ in range(count):
+                    jax.block_until_ready([f(x, x) for x in xs])
+            [path] = pathlib.Path({str(tmp_path)!r}, str(count)).rglob("*.xplane.pb")
+            planes = {{plane.name: plane for plane in ProfileData.from_file(str(path)).planes}}
+            for chip in range(2):
+                lines = {{each.name: list(each.events)
+                         for each in planes[f"/device:TPU:{{chip}}"].lines}}
+                runs = [each for each in lines["XLA Modules"] if "lambda" in each.name]
+                assert len(runs) == count, runs
+                assert len({{each.duration_ns for each in runs}}) == 1
+                assert len(lines["Steps"]) == count
+                spent = sum(each.duration_ns for each in lines["XLA Ops"])
+                assert abs(spent - sum(e.duration_ns for e in lines["XLA Modules"])) < 1
+                assert any("tanh" in each.name for each in lines["XLA Ops"])
+        with trace({str(tmp_path)!r} + "/none", profiler_options=options):
+            pass
+        print("well")
+    """, DEVICES="2")
