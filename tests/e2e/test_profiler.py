@@ -34,5 +34,16 @@ def test_a_trace_has_the_runs_of_each_chip(tmp_path):
                 assert any("tanh" in each.name for each in lines["XLA Ops"])
         with trace({str(tmp_path)!r} + "/none", profiler_options=options):
             pass
-        print("well")
+
+        # What a program is expected to cost
+        compiled = f.lower(xs[0], xs[0]).compile()
+        cost = compiled.cost_analysis()
+        assert cost["flops"] == 2 * 2 * 64 ** 3
+        assert cost["cycles"] * 10 == runs[0].duration_ns
+        assert abs(cost["optimal_seconds"] * 1e9 - runs[0].duration_ns) < 1
+        assert cost["bytes accessed"] >= 3 * 64 * 64 * 4
+        memory = compiled.memory_analysis()
+        assert memory.argument_size_in_bytes == 2 * 64 * 64 * 4
+        assert memory.output_size_in_bytes == 64 * 64 * 4
+        assert memory.generated_code_size_in_bytes % 32 == 0
     """, DEVICES="2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -10,6 +11,7 @@ from celosia.pjrt.client import Client
 from celosia.pjrt.errors import PjrtError
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text, bytes_at, pointers
+from celosia.pjrt.named import NamedValues
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.settings import PLATFORM, Settings
 from celosia.pjrt.structs import structure
@@ -19,9 +21,7 @@ __all__ = ["clients"]
 
 _NAME, _VERSION = Text(PLATFORM), Text(f"celosia {version('celosia')}")
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
-_PROGRAM, _NAMED = structure("Program"), structure("NamedValue")
-#: Types of named values.
-_INT64S, _BOOL = 2, 4
+_PROGRAM = structure("Program")
 #: All clients that were made and not destroyed.
 clients: list[Client] = []
 
@@ -56,40 +56,22 @@ def _nothing(args: Any) -> None:
     pass
 
 
-class _Attributes:
-    """Attributes of the plugin in memory: what jaxlib may send, which is what it has itself."""
-
-    def __init__(self) -> None:
-        from jax._src.lib.mlir.dialects import hlo
-        numbers = {f"stablehlo_{name}_version": [int(part) for part in asked().split(".")]
-                   for name, asked in (("current", hlo.get_current_version),
-                                       ("minimum", hlo.get_minimum_version))}
-        self._kept: list[Any] = []
-        made = []
-        for name, parts in numbers.items():
-            array = (ctypes.c_int64 * len(parts))(*parts)
-            self._kept.append(array)
-            made.append(self._named(name, _INT64S, ctypes.addressof(array), len(parts)))
+@cache
+def _attributes() -> NamedValues:
+    """Attributes of the plugin: what jaxlib may send, which is what it has itself."""
+    from jax._src.lib.mlir.dialects import hlo
+    return NamedValues({
+        **{f"stablehlo_{name}_version": [int(part) for part in asked().split(".")]
+           for name, asked in (("current", hlo.get_current_version),
+                               ("minimum", hlo.get_minimum_version))},
         # Shardings and manual computations as they are, also where jaxlib does not know better.
-        made.append(self._named("serialize_with_sdy", _BOOL, 1, 1))
-        self.count = len(made)
-        self.memory = (_NAMED * self.count)(*made)
-
-    def _named(self, name: str, type: int, value: int, size: int) -> Any:
-        text = Text(name)
-        self._kept.append(text)
-        return _NAMED(ctypes.sizeof(_NAMED), 0, text.address, text.size, type, value, size)
-
-
-_attributes: list[_Attributes] = []
+        "serialize_with_sdy": True})
 
 
 @entry("Plugin_Attributes")
 def _plugin_attributes(args: Any) -> None:
-    if not _attributes:
-        _attributes.append(_Attributes())
-    args.attributes = ctypes.addressof(_attributes[0].memory)
-    args.num_attributes = _attributes[0].count
+    found = _attributes()
+    args.attributes, args.num_attributes = found.address, found.count
 
 
 @entry("TopologyDescription_Attributes", "DeviceDescription_Attributes")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
 from typing import Any
 
 from celosia.pjrt.client import LoadedExecutable
 from celosia.pjrt.handles import HANDLES, Text, integers_at, pointers
+from celosia.pjrt.named import NamedValues
 from celosia.pjrt.native import native
 from celosia.pjrt.protobuf import device_assignment
 from celosia.pjrt.structs import ElementType, structure
@@ -38,6 +40,12 @@ class _Facts:
         self.kind_sizes = pointers([_KIND.size] * self.count)
         self.assignment = Text(device_assignment(
             [[chip.number for chip in replicas] for replicas in executable.devices]))
+        self._program = executable.program
+
+    @cached_property
+    def cost(self) -> NamedValues:
+        """What a run is expected to cost."""
+        return NamedValues(self._program.cost)
 
 
 def _facts(number: int) -> _Facts:
@@ -92,6 +100,20 @@ def _num_outputs(args: Any) -> None:
 @entry("Executable_SizeOfGeneratedCodeInBytes")
 def _size(args: Any) -> None:
     args.size = HANDLES[args.executable].program.code_bytes
+
+
+@entry("Executable_GetCostAnalysis")
+def _cost(args: Any) -> None:
+    cost = _facts(args.executable).cost
+    args.properties, args.num_properties = cost.address, cost.count
+
+
+@entry("Executable_GetCompiledMemoryStats")
+def _memory_stats(args: Any) -> None:
+    for name, size in HANDLES[args.executable].program.memory.items():
+        # The last ones came with later versions: a caller's structure may end before.
+        if args.struct_size >= getattr(type(args), name).offset + 8:
+            setattr(args, name, size)
 
 
 @entry("Executable_OutputElementTypes")

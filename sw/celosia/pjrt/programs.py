@@ -19,6 +19,8 @@ from celosia.pjrt.settings import Settings
 
 __all__ = ["DeviceProgram", "Programs"]
 
+#: Of the clock in which costs are said.
+_HERTZ = 100e6
 #: Bytes of a module that is kept: for profiles, which show it.
 _MOST_MODULE = 1 << 20
 
@@ -61,6 +63,40 @@ class DeviceProgram:
         """Bytes of instructions."""
         return sum(len(step.program.code(0)) for step in self.compiled.steps
                    if isinstance(step, ChipStep))
+
+    @property
+    def cost(self) -> dict[str, int | float | bool | list[int]]:
+        """What a run is expected to cost on each chip, by the names that XLA has for it.
+
+        "flops" are two for each product that the program asks for; "optimal_seconds" are at
+        100 MHz; "cycles" are of the cycle model.
+        """
+        found = [each for each in self.compiled.predictions if each is not None]
+        cycles = sum(each.cycles for each in found)
+        read, written = (sum(getattr(each, name) for each in found)
+                         for name in ("bytes_read", "bytes_written"))
+        return {
+            "flops": 2.0 * sum(work.macs for work in self.compiled.works),
+            "bytes accessed": float(read + written), "bytes accessed output": float(written),
+            "optimal_seconds": cycles / _HERTZ, "cycles": float(cycles),
+        }
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of a chip's memory that it has, and those of the host (none)."""
+        compiled = self.compiled
+        arguments = sum(each.type.nbytes for each in compiled.inputs)
+        outputs = sum(each.type.nbytes for each in compiled.outputs)
+        # Results that are written over donated arguments have the buffers of these.
+        given = {each.name for step in compiled.steps if isinstance(step, ChipStep)
+                 for each in step.inputs}
+        aliased = sum(each.type.nbytes for step in compiled.steps if isinstance(step, ChipStep)
+                      for each in step.outputs if each.name in given)
+        arena = compiled.arena_bytes
+        return {"code": self.code_bytes, "arguments": arguments, "outputs": outputs,
+                "aliased": aliased, "temporaries": max(arena - arguments - outputs + aliased, 0),
+                "host_code": 0, "host_arguments": 0, "host_outputs": 0, "host_aliased": 0,
+                "host_temporaries": 0, "peak": arena + self.code_bytes}
 
     @property
     def stub(self) -> str:

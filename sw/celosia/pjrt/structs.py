@@ -36,6 +36,10 @@ _ARGUMENTS = {
     "Event_IsReady": "event:p is_ready:b",
     "Event_Error": "event:p",
     "Event_Await": "event:p",
+    "Executable_GetCostAnalysis": "executable:p num_properties:z properties:p",
+    "Executable_GetCompiledMemoryStats":
+        "executable:p code:q arguments:q outputs:q aliased:q temporaries:q host_code:q "
+        "host_arguments:q host_outputs:q host_aliased:q host_temporaries:q peak:q",
     "Event_OnReady": "event:p callback:p user_arg:p",
     "Client_Create": "create_options:p num_options:z kv_get_callback:p kv_get_user_arg:p "
                      "kv_put_callback:p kv_put_user_arg:p client:p",
