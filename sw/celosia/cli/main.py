@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from celosia.cli import compile, data, files, fpga, info, profile, report, run, serve, verilog
+from celosia.cli import compile, data, files, fpga, info, profile, report, run, serve, smi, verilog
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -69,6 +69,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     run.add_parser(commands)
     data.add_parser(commands)
     serve.add_parser(commands)
+    smi.add_parsers(commands)
     verilog.add_parser(commands)
     fpga.add_parser(commands)
     return parser

@@ -39,14 +39,18 @@ def read(data: bytes) -> Compiled:
                          f"{type(error).__name__}: {error}") from None
 
 
+def _work(kind: str, source: str, operations: list[str], *rest: Any) -> WorkInfo:
+    *counts, origins = rest
+    return WorkInfo(kind, source, tuple(operations), *counts, origins=tuple(origins))
+
+
 def _steps(steps: list[Mapping[str, Any]], blobs: bytes) -> Iterator[ProgramStep]:
     at = 0
     for step in steps:
         blob = blobs[at:at + step["size"]]
         at += step["size"]
         takes = tuple(step["takes"])
-        works = tuple(WorkInfo(kind, source, tuple(operations), *rest, tuple(origins))
-                      for kind, source, operations, *rest, origins in step["works"])
+        works = tuple(_work(*each) for each in step["works"])
         if "places" not in step:
             yield HostStep(takes, parse(blob.decode()), works)
             continue

@@ -93,4 +93,4 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
         config = configs.preset("core" if preset is None else preset)
     if config is not None and not isinstance(config, TpuConfig):
         raise ValueError(f"config must be a TpuConfig, not {config!r}")
-    return Device(BACKENDS[backend](config, **options))
+    return Device(BACKENDS[backend](config, **options), backend)

@@ -19,6 +19,7 @@ from celosia.driver.discovery import differences, discover
 from celosia.driver.errors import StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
 from celosia.driver.outcome import RunResult, error_of
+from celosia.driver.status import DeviceStatus
 from celosia.driver.transport import Transport
 from celosia.program import DTYPES, Program
 
@@ -51,6 +52,8 @@ class Device:
     ----------
     transport
         The way to the chip; closed with the device.
+    backend
+        What to call it (`celosia.driver.status`).
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ class Device:
         If there is no chip that this driver can use.
     """
 
-    def __init__(self, transport: Transport):
+    def __init__(self, transport: Transport, backend: str = "other"):
         self.transport = transport
         self.closed = False
         #: Rises with every `reset`; handles remember it.
@@ -75,6 +78,7 @@ class Device:
         self.on_progress: Callable[[int], None] | None = None
         self._counters: dict[str, int] = dict.fromkeys(registers.COUNTERS, 0)
         self._chip.reset()
+        self._status = DeviceStatus(self.config, backend, self.memory_bytes)
 
     def __enter__(self) -> Self:
         return self
@@ -87,6 +91,7 @@ class Device:
         """Close the transport; every handle becomes stale. Closing twice does nothing."""
         if not self.closed:
             self.closed = True
+            self._status.close()
             self.transport.close()
 
     def reset(self) -> None:
@@ -346,20 +351,31 @@ class Device:
         fetch = {name: program.array(name) for name in wanted}
         windows = self._windows(program, share)
         self._fill(program, inputs or {})
+        self._status.begin(program.program, self.memory_bytes - self.free_bytes)
         try:
             self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
-            self.transport.wait_interrupt(margin, progress or self.on_progress)
+            self.transport.wait_interrupt(margin, self._told(progress or self.on_progress))
             error = error_of(self._chip, program, self.config, timeout)
             self._counters = self._chip.counters()
             self._chip.write("IRQ_STATUS", 1)
             if error is not None:
                 raise error
-        except BaseException:  # an interrupt from the keyboard too must leave an idle chip
+        except BaseException as error:  # an interrupt from the keyboard too: the chip is idle then
+            self._status.failed(error)
             self._chip.reset()
             raise
+        self._status.end(self._counters)
         return RunResult({name: self.get(handle) for name, handle in fetch.items()},
                          self.counters())
+
+    def _told(self, progress: Callable[[int], None] | None) -> Callable[[int], None]:
+        """Return what is called with the cycles so far, and calls ``progress``."""
+        def told(cycles: int) -> None:
+            self._status.progress(cycles)
+            if progress is not None:
+                progress(cycles)
+        return told
 
     def counters(self) -> dict[str, int]:
         """Return the performance counters of the last run."""

@@ -25,7 +25,7 @@ def hlo_of(program: DeviceProgram) -> bytes | None:
 
 def _module(program: DeviceProgram) -> bytes | None:
     with contextlib.suppress(Exception):  # of jaxlib's internals, which may have gone, or of XLA
-        from jaxlib import _jax
+        from jax._src.lib import _jax  # pyright: ignore[reportPrivateImportUsage]
         made = _jax.mlir.mlir_module_to_xla_computation(
             program.module, use_tuple_args=False, return_tuple=False)
         return made.as_serialized_hlo_module_proto()

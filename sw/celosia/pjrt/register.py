@@ -52,11 +52,8 @@ def _register() -> Any:
 
 def _profile(capsule: Any) -> None:
     """Have JAX's profiler ask the plugin, too; JAX does so by itself for plugins that are files."""
-    try:
-        from jaxlib import _profiler
-    except ImportError:
-        from jaxlib.xla_client import profiler as _profiler
-    register = getattr(_profiler, "register_plugin_profiler", None)
+    from jax._src import lib
+    register = getattr(getattr(lib, "_profiler", None), "register_plugin_profiler", None)
     if register is not None:
         register(capsule)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -95,10 +95,14 @@ class Record:
         timeline, chosen = Timeline(), decisions(program)
         found = predict(program, config, timing, timeline=timeline,
                         reads=lambda pc, count: int(pc in chosen and count % 2 == 0))
-        columns = {name: np.array(getattr(timeline, name), np.int64)
-                   for name in Timeline.__slots__}
-        return cls(program, config, timing, found, *(columns[each.name] for each in fields(cls)
-                                                     if each.name in columns))
+
+        def column(name: str) -> _Column:
+            return np.array(getattr(timeline, name), np.int64)
+
+        return cls(program, config, timing, found, column("pc"), column("unit"),
+                   column("issued"), column("checked"), column("start"), column("occupied"),
+                   column("end"), column("gate"), column("gated"), column("reason"),
+                   column("blamed"), column("lost"))
 
     def __len__(self) -> int:
         return len(self.pc)

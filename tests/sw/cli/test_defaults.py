@@ -20,6 +20,8 @@ DEFAULTS = {
     "serve": {"host": "127.0.0.1", "port": 8080, "backend": "model", "fast": False,
               "max_queue": 256, "max_connections": 16, "max_body": 16 << 20, "timeout": 30.0,
               "wait": 2.0, "no_check": False},
+    "smi": {"json": False},
+    "top": {"every": 1.0},
     "verilog": {"preset": "core", "one_file": False, "simulation": False},
     "fpga boards": {"json": False},
     "fpga build": {"json": False, "sources": False, "synth_only": False, "program": False,

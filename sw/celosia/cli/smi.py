@@ -1,0 +1,84 @@
+"""``celosia smi`` and ``celosia top``: what the chips of all processes do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+from celosia.driver.status import statuses
+
+__all__ = ["add_parsers"]
+
+_EPILOG = """\
+examples:
+  celosia smi               once
+  celosia smi --json        for a program to read
+  celosia top               every second, until Ctrl-C
+
+A process writes what its devices do into a file, five times a second at most, in
+$CELOSIA_STATUS, else $XDG_RUNTIME_DIR/celosia: no device is opened or asked. Shares are of the
+cycles of the last run that ended.
+"""
+
+
+def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands."""
+    for name, text in (("smi", "show the chips of all processes: program, memory, use"),
+                       ("top", "the same every second")):
+        parser = commands.add_parser(
+            name, help=text, epilog=_EPILOG,
+            description="Show the chips of all processes: backend, program, memory, use of each\n"
+                        "unit.",
+            formatter_class=argparse.RawDescriptionHelpFormatter)
+        if name == "smi":
+            parser.add_argument("--json", action="store_true", help="write JSON")
+            parser.set_defaults(run=_once)
+        else:
+            parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS",
+                                help="(default: 1)")
+            parser.set_defaults(run=_always)
+
+
+def _once(args: argparse.Namespace) -> int:
+    found = list(statuses())
+    print(json.dumps(found, indent=2) if args.json else _table(found))
+    return 0
+
+
+def _always(args: argparse.Namespace) -> int:
+    if not 0.1 <= args.every <= 3600:
+        raise ValueError(f"--every must be from 0.1 to 3600 seconds, not {args.every:g}")
+    clear = "\x1b[H\x1b[J" if sys.stdout.isatty() else ""
+    while True:
+        print(f"{clear}{time.strftime('%H:%M:%S')}\n{_table(list(statuses()))}", flush=True)
+        time.sleep(args.every)
+
+
+def _table(found: list[dict[str, Any]]) -> str:
+    if not found:
+        return "no process has a chip open that has run anything"
+    rows: list[tuple[str, ...]] = [("pid", "device", "chip", "backend", "memory", "array",
+                                    "vector", "load", "store", "runs", "cycles", "state",
+                                    "program", "process")]
+    notes = []
+    for each in found:
+        memory, busy = each["memory"], each["busy"]
+        place = f" {each['place']}" if each["place"] else ""
+        rows.append((
+            str(each["pid"]), str(each["device"]), each["preset"], each["backend"],
+            f"{memory['used'] >> 10:,} / {memory['limit'] >> 10:,} KiB",
+            *(f"{busy[unit]:.0%}" for unit in ("mxu", "vpu", "load", "store")),
+            f"{each['runs']:,}", f"{each['cycles']:,}", each["state"],
+            f"{each['program']}{place}", each["process"]))
+        if each["fault"]:
+            notes.append(f"{each['pid']} device {each['device']}: {each['faults']} faults, the "
+                         f"last {each['fault']}")
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    left = (2, 3, 11, 12, 13)
+    lines = ["  ".join(f"{cell:<{width}}" if i in left else f"{cell:>{width}}"
+                       for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
+             for row in rows]
+    return "\n".join((*lines, *notes))
