@@ -11,6 +11,7 @@ import celosia
 from celosia.arch import link, registers
 from celosia.arch.config import preset
 from celosia.arch.faults import Fault
+from celosia.program import file
 from celosia.program.asm import assemble
 from celosia.storage import compiler
 
@@ -65,6 +66,7 @@ def test_numbers_are_those_of_the_tables():
         assert value == registers.BY_NAME[name.removeprefix("REGISTER_")].offset
     assert numbers["CHIP_MAGIC"] == registers.MAGIC
     assert numbers["ISA_VERSION"] == registers.ISA_VERSION
+    assert numbers["FILE_VERSION"] == file.VERSION
     assert numbers["NUM_WINDOWS"] == registers.NUM_WINDOWS
     assert numbers["PROGRAM_ALIGN"] == registers.PROGRAM_ALIGN
     for status in (registers.Status.IDLE, registers.Status.RUNNING, registers.Status.DONE,
@@ -125,7 +127,7 @@ def test_errors_are_sentences(command, server, tmp_path):
         "celosia: baud must be a speed of termios, such as 1000000 or 3000000, not 12345\n")
     (tmp_path / "none").write_bytes(b"CELOSIA\x1a" + bytes(40))
     assert fails(port, 1_000_000, tmp_path / "none", 9) == (
-        f"celosia: {tmp_path / 'none'} must be a whole program file of version 1, as Program.save "
+        f"celosia: {tmp_path / 'none'} must be a whole program file of version 2, as Program.save "
         f"writes it\n")
     assemble(".chip edge\nhalt").save(tmp_path / "edge")
     assert fails(port, 1_000_000, tmp_path / "edge", 9) == (

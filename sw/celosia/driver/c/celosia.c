@@ -40,6 +40,8 @@ enum {
     CONTROL_START = 1, CONTROL_RESET = 2, CHIP_IDLE = 0, CHIP_RUNNING = 1, CHIP_DONE = 2,
     CHIP_FAULTED = 3, FAULT_WATCHDOG = 14, ISA_VERSION = 2
 };
+/* Files of programs: sw/celosia/program/file.py. */
+enum { FILE_VERSION = 2 };
 #define CHIP_MAGIC 0x41534C43u
 /* Its faults: sw/celosia/arch/faults.py. */
 static const char *const celosia_faults[] = {
@@ -553,10 +555,10 @@ int celosia_load(struct celosia *board, struct celosia_program *program, const c
     if (read_file(board, program, path) < 0) return -1;
     uint8_t *file = program->file, *zeros;
     uint64_t body = program->size > 28 ? program->size - 24 : 0;
-    if (!body || memcmp(file, "CELOSIA\x1a", 8) != 0 || word_of(file + 8) != 1
+    if (!body || memcmp(file, "CELOSIA\x1a", 8) != 0 || word_of(file + 8) != FILE_VERSION
             || word_of(file + 16) != (uint32_t)body || crc_of(file + 24, body) != word_of(file + 12))
-        return fail(board, "%s must be a whole program file of version 1, as Program.save writes "
-                    "it", path);
+        return fail(board, "%s must be a whole program file of version %d, as Program.save writes "
+                    "it", path, FILE_VERSION);
     uint64_t length = word_of(file + 24), at = 28 + length;
     if (length > body - 4) return fail(board, "%s must have a header of %llu bytes", path,
                                        (unsigned long long)length);
