@@ -45,5 +45,19 @@ def test_a_trace_has_the_runs_of_each_chip(tmp_path):
         memory = compiled.memory_analysis()
         assert memory.argument_size_in_bytes == 2 * 64 * 64 * 4
         assert memory.output_size_in_bytes == 64 * 64 * 4
+        assert memory.alias_size_in_bytes == 0
         assert memory.generated_code_size_in_bytes % 32 == 0
+        over = jax.jit(lambda a: a * 2, donate_argnums=0).lower(xs[0]).compile()
+        assert over.memory_analysis().alias_size_in_bytes == 64 * 64 * 4
     """, DEVICES="2")
+
+
+@pytest.mark.parametrize(("asked", "found"), [("", 100), ("5", 5)], ids=["default", "asked"])
+def test_places_have_the_calls_as_far_as_the_user(asked, found):
+    """Frameworks are deep: JAX keeps ten calls by itself, and the user's line would be lost."""
+    run(f"""
+        if {asked!r}:
+            jax.config.update("jax_traceback_in_locations_limit", int({asked!r}))
+        jax.devices()
+        assert jax.config.jax_traceback_in_locations_limit == {found}
+    """)

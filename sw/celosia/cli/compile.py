@@ -6,10 +6,11 @@ from pathlib import Path
 
 from celosia.arch.config import PRESETS
 from celosia.cli.files import other_file
-from celosia.compiled import Compiled
+from celosia.compiled import Compiled, load
+from celosia.compiled.file import MAGIC
 from celosia.compiler.api import compile
 
-__all__ = ["add_parser", "add_source", "compile_file"]
+__all__ = ["add_parser", "add_source", "compile_file", "compiled_before", "read_source"]
 
 _EPILOG = """\
 FILE is what other frameworks write; from a JAX function f of arrays x and y:
@@ -56,11 +57,37 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(run=_run)
 
 
+def compiled_before(args: argparse.Namespace) -> Compiled | None:
+    """Return the program that arguments name, if `celosia compile` wrote it.
+
+    Raises
+    ------
+    ValueError
+        If an option asks for another compilation of it.
+    """
+    if args.source == "-":
+        return None
+    with Path(args.source).open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            return None
+    compiled = load(args.source)
+    if args.preset not in (None, compiled.config.name):
+        raise ValueError(f"--preset must be left out or {compiled.config.name}, for which "
+                         f"{args.source} was compiled, not {args.preset}")
+    if args.fast:
+        raise ValueError(f"--fast must be left out: {args.source} was compiled before")
+    return compiled
+
+
+def read_source(path: str) -> bytes:
+    """Return the program in a file, or from standard input."""
+    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
 def compile_file(args: argparse.Namespace) -> Compiled:
     """Compile the file that arguments name."""
     path = args.source
-    source = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    return compile(source, args.preset or "core", strict=args.strict, fast=args.fast,
+    return compile(read_source(path), args.preset or "core", strict=args.strict, fast=args.fast,
                    name=None if path == "-" else Path(path).stem, filename=path,
                    cache=not args.no_cache)
 

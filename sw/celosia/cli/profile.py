@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.cli.compile import add_source
+from celosia.cli.compile import add_source, compiled_before, read_source
 from celosia.compiled import load
-from celosia.compiled.file import MAGIC
 from celosia.compiled.observed import FOLDER
+from celosia.storage.destination import check_folder
 
 if TYPE_CHECKING:
     from celosia.profile import Profile
@@ -27,7 +27,7 @@ examples:
   celosia profile f.mlir                          what it will cost, before it runs
   celosia profile f.mlir --what-if bus_bytes=64   and on another chip
   celosia profile f.mlir -o f.prof                keep it in a folder, with traces of it
-  celosia profile -- python train.py              of every compiled function of a program that runs
+  celosia profile -- python train.py              what a program that runs has on chips, most first
   celosia profile diff before.prof after.prof     exit code 1 if the second is slower
 
 A cycle belongs to the line whose instruction ends last; lines add up to the run. A finding is
@@ -46,7 +46,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
                     "bounds it, and what would gain how much.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", metavar="FILE",
-                        help="StableHLO (.mlir), or what celosia compile wrote (.celosia)")
+                        help="StableHLO (.mlir), or what celosia compile wrote (.celosia); "
+                             "- for StableHLO from standard input")
     add_source(parser)
     parser.add_argument("--what-if", action="append", default=[], metavar="FIELD=N",
                         help="cycles with a field of the chip or its memory changed, as "
@@ -73,62 +74,69 @@ def _changes(text: str) -> dict[str, int]:
 def _run(args: argparse.Namespace) -> int:
     if not 0 < args.mhz < float("inf"):
         raise ValueError(f"--mhz must be above 0, not {args.mhz:g}")
+    if args.output:
+        check_folder("-o", Path(args.output))
     if args.what[0] == "diff" and len(args.what) == 3:
         return _diff(args)
     if len(args.what) > 1:
         if Path(args.what[0]).suffix in _PROGRAMS:
             raise ValueError(f"FILE must be one, not {' '.join(args.what)}")
         return _observe(args)
-    return _show(args, [_profiled(args, args.what[0])])
+    return _show(args, _profiled(args, args.what[0]))
 
 
 def _profiled(args: argparse.Namespace, path: str) -> Profile:
     from celosia.profile import profile
-    data = Path(path).read_bytes()
-    if data.startswith(MAGIC):
-        return profile(load(path))
-    return profile(data, args.preset or "core", name=Path(path).stem, filename=Path(path).name,
-                   fast=args.fast, strict=args.strict, cache=not args.no_cache)
+    args.source = path
+    if (compiled := compiled_before(args)) is not None:
+        return profile(compiled)
+    name = "stdin" if path == "-" else Path(path).stem
+    return profile(read_source(path), args.preset or "core", name=name,
+                   filename=path if path == "-" else Path(path).name, fast=args.fast,
+                   strict=args.strict, cache=not args.no_cache)
 
 
-def _show(args: argparse.Namespace, profiles: list[Profile]) -> int:
+def _show(args: argparse.Namespace, found: Profile,
+          runs: list[dict[str, Any]] | None = None) -> int:
+    """Say what is known of a profile, ``runs`` of all the programs that ran."""
     from celosia.profile import facts, save, text
-    known: list[dict[str, Any]] = []
-    files: tuple[Path, ...] = ()
-    for found in profiles:
-        known.append(facts(found))
-        known[-1]["what_if"] = [{"change": each, "cycles": found.what_if(**_changes(each))}
-                                for each in args.what_if]
-    if args.output:
-        files = save(args.output, profiles, known, megahertz=args.mhz)
+    known = facts(found)
+    known["what_if"] = [{"change": each, "cycles": found.what_if(**_changes(each))}
+                        for each in args.what_if]
+    if runs is not None:
+        known["runs"] = runs
+    files = save(args.output, found, known, megahertz=args.mhz) if args.output else ()
     if args.json:
-        print(json.dumps(known[0] if len(known) == 1 else known, indent=2))
+        print(json.dumps(known, indent=2))
         return 0
-    for each in known:
-        print(text(each, megahertz=args.mhz), end="")
-        for other in each["what_if"]:
-            more = other["cycles"] / max(each["cycles"], 1) - 1
-            print(f"what if {other['change']}: {other['cycles']:,} cycles ({more:+.1%})")
-    if args.output:
+    print(text(known, megahertz=args.mhz), end="")
+    for other in known["what_if"]:
+        more = other["cycles"] / max(known["cycles"], 1) - 1
+        print(f"what if {other['change']}: {other['cycles']:,} cycles ({more:+.1%})")
+    if files:
         print(f"wrote {', '.join(map(str, files))}")
     return 0
 
 
 def _observe(args: argparse.Namespace) -> int:
-    """Run a program, and profile what it ran on chips."""
+    """Run a program, and profile what it ran on chips: the one with the most cycles in full."""
     with tempfile.TemporaryDirectory() as folder:
-        code = subprocess.run(args.what, env={**os.environ, FOLDER: folder},
-                              check=False).returncode
-        runs = [json.loads(each.read_text()) for each in sorted(Path(folder).glob("*.json"))]
-        if not runs:
+        # What the program prints is no JSON.
+        code = subprocess.run(args.what, env={**os.environ, FOLDER: folder}, check=False,
+                              stdout=sys.stderr if args.json else None).returncode
+        kept = [json.loads(each.read_text()) for each in sorted(Path(folder).glob("*.json"))]
+        if not kept:
             print(f"celosia: {args.what[0]} ended with {code} and ran nothing on a chip",
                   file=sys.stderr)
             return code or 1
         profiles = [(run["runs"], _observed(Path(folder) / run["program"], run["fast"]))
-                    for run in runs]
+                    for run in kept]
         profiles.sort(key=lambda each: -each[0] * each[1].cycles)
-        _list(profiles)
-        return _show(args, [profiles[0][1]]) or code
+        runs = [{"program": found.name, "runs": count, "cycles": found.cycles}
+                for count, found in profiles]
+        if not args.json:
+            _list(runs)
+        return _show(args, profiles[0][1], runs) or code
 
 
 def _observed(path: Path, fast: bool) -> Profile:
@@ -140,10 +148,10 @@ def _observed(path: Path, fast: bool) -> Profile:
                    options={"fast": fast})
 
 
-def _list(profiles: list[tuple[int, Profile]]) -> None:
+def _list(runs: list[dict[str, Any]]) -> None:
     """Print the programs that ran, and how often."""
-    rows = [(f"{runs:,}", f"{found.cycles:,}", f"{runs * found.cycles:,}", found.name)
-            for runs, found in profiles]
+    rows = [(f"{each['runs']:,}", f"{each['cycles']:,}", f"{each['runs'] * each['cycles']:,}",
+             each["program"]) for each in runs]
     for row in [("runs", "cycles each", "cycles", "program"), *rows]:
         print(f"{row[0]:>9}  {row[1]:>14}  {row[2]:>16}  {row[3]}")
     print()
@@ -158,7 +166,6 @@ def _read(path: str, args: argparse.Namespace) -> Mapping[str, Any]:
         return facts(_profiled(args, path))
     try:
         found = json.loads(Path(path).read_text())
-        found = found[0] if isinstance(found, list) else found
         return {"cycles": int(found["cycles"]), "name": str(found["name"]),
                 "lines": [{"place": each["place"], "cycles": int(each["cycles"])}
                           for each in found["lines"]]}

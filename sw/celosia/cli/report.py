@@ -2,11 +2,8 @@
 
 import argparse
 import json
-from pathlib import Path
 
-from celosia.cli.compile import add_source, compile_file
-from celosia.compiled import Compiled, load
-from celosia.compiled.file import MAGIC
+from celosia.cli.compile import add_source, compile_file, compiled_before
 
 __all__ = ["add_parser"]
 
@@ -38,23 +35,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(run=_run)
 
 
-def _compiled(args: argparse.Namespace) -> Compiled:
-    if args.source != "-":
-        with Path(args.source).open("rb") as file:
-            made = file.read(len(MAGIC)) == MAGIC
-        if made:
-            compiled = load(args.source)
-            if args.preset not in (None, compiled.config.name):
-                raise ValueError(f"--preset must be left out or {compiled.config.name}, for which "
-                                 f"{args.source} was compiled, not {args.preset}")
-            if args.fast:
-                raise ValueError(f"--fast must be left out: {args.source} was compiled before")
-            return compiled
-    return compile_file(args)
-
-
 def _run(args: argparse.Namespace) -> int:
-    compiled = _compiled(args)
+    compiled = compiled_before(args) or compile_file(args)
     if args.json:
         print(json.dumps(compiled.report(json=True), indent=2))
     else:

@@ -9,6 +9,7 @@ from celosia.arch.isa import Opcode
 from celosia.program import Program
 
 if TYPE_CHECKING:
+    from celosia.model.timing import Timeline, Timing
     from celosia.model.timing.predict import Prediction
 
 __all__ = ["decisions", "expected"]
@@ -25,13 +26,14 @@ def decisions(program: Program) -> frozenset[int]:
                      if pair == (Opcode.READ, Opcode.BEQ))
 
 
-def expected(program: Program, config: TpuConfig) -> Prediction:
-    """Return what a run is expected to cost.
+def expected(program: Program, config: TpuConfig, timing: Timing | None = None,
+             timeline: Timeline | None = None) -> Prediction:
+    """Return what a run is expected to cost; ``timing`` and ``timeline`` as of `predict`.
 
     A loop whose end depends on data is taken once, of the branches that such a word chooses from
     the second; dynamic slices are taken from the beginning of their tensors.
     """
     from celosia.model.timing.predict import predict
     chosen = decisions(program)
-    return predict(program, config,
+    return predict(program, config, timing, timeline=timeline,
                    reads=lambda pc, count: int(pc in chosen and count % 2 == 0))

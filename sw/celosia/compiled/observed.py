@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from celosia.graph import Graph, to_text
 
@@ -17,16 +18,14 @@ __all__ = ["FOLDER", "note_graph", "observer"]
 FOLDER = "CELOSIA_PROFILE"
 #: Programs that are kept of a process; the runs of others are left out.
 _MOST = 256
-
-
-#: What programs were made of, by their number: `note_graph`.
-_graphs: dict[int, tuple[Graph, Mapping[str, object]]] = {}
+#: What programs were made of: `note_graph`.
+_graphs: WeakKeyDictionary[Any, tuple[Graph, Mapping[str, object]]] = WeakKeyDictionary()
 
 
 def note_graph(compiled: Any, graph: Graph, options: Mapping[str, object]) -> None:
     """Remember what a program was made of, and how, if somebody looks."""
     if os.environ.get(FOLDER):
-        _graphs[id(compiled)] = graph, options
+        _graphs[compiled] = graph, options
 
 
 def observer() -> Callable[[Any], None] | None:
@@ -36,35 +35,39 @@ def observer() -> Callable[[Any], None] | None:
 
 
 class _Observer:
-    """Writes each program once, and at the end how often it ran."""
+    """Writes each program once, and at the end how often it ran; each process of a fork its own."""
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self._runs: dict[int, int] = {}
-        #: Programs, which keep their place in memory and so their number.
-        self._programs: list[Any] = []
+        self._begin()
         atexit.register(self._count)
 
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        #: Programs, and how often each ran.
+        self._runs: dict[Any, int] = {}
+
     def __call__(self, compiled: Any) -> None:
-        number = id(compiled)
-        if number not in self._runs:
-            if len(self._programs) == _MOST:
+        if os.getpid() != self._pid:
+            self._begin()
+        if compiled not in self._runs:
+            if len(self._runs) == _MOST:
                 return
-            self._programs.append(compiled)
-            self._runs[number] = 0
-            last = len(self._programs) - 1
+            self._runs[compiled] = 0
+            last = len(self._runs) - 1
             self._path(last, "celosia").write_bytes(compiled.to_bytes())
-            if number in _graphs:
-                graph, _ = _graphs[number]
-                self._path(last, "graph").write_text(to_text(graph))
-        self._runs[number] += 1
+            if (made_of := _graphs.get(compiled)) is not None:
+                self._path(last, "graph").write_text(to_text(made_of[0]))
+        self._runs[compiled] += 1
 
     def _path(self, number: int, suffix: str) -> Path:
-        return self._folder / f"{os.getpid()}-{number}.{suffix}"
+        return self._folder / f"{self._pid}-{number}.{suffix}"
 
     def _count(self) -> None:
-        for number, compiled in enumerate(self._programs):
-            _, options = _graphs.get(id(compiled), (None, {}))
+        if os.getpid() != self._pid:
+            return
+        for number, (compiled, runs) in enumerate(self._runs.items()):
+            _, options = _graphs.get(compiled, (None, {}))
             self._path(number, "json").write_text(json.dumps({
-                "program": self._path(number, "celosia").name, "runs": self._runs[id(compiled)],
+                "program": self._path(number, "celosia").name, "runs": runs,
                 "fast": bool(options.get("fast"))}))

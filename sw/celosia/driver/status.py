@@ -19,10 +19,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import UNIT_NAMES
+from celosia.driver.errors import DeviceError
 from celosia.graph import Source
 from celosia.program import Program
 
@@ -88,7 +89,8 @@ class DeviceStatus:
         self._number = next(_numbers)
         self._path: Path | None = None
         self._written = 0.0
-        self._places: dict[int, tuple[Program, str]] = {}
+        #: Of programs that are there still, by their numbers: to hash one takes as long as it is.
+        self._places: dict[int, str] = {}
         self._said: dict[str, Any] = {
             "device": self._number, "preset": config.name, "backend": backend,
             "memory": {"used": 0, "peak": 0, "limit": memory_bytes}, "state": "idle",
@@ -121,9 +123,11 @@ class DeviceStatus:
         self._write()
 
     def failed(self, error: BaseException) -> None:
-        """Say that it has not."""
-        self._said |= {"state": "idle", "faults": self._said["faults"] + 1,
-                       "fault": f"{type(error).__name__}: {error}".splitlines()[0]}
+        """Say that it has not; what the user or a caller has ended is no fault."""
+        self._said["state"] = "idle"
+        if isinstance(error, DeviceError):
+            self._said |= {"faults": self._said["faults"] + 1,
+                           "fault": f"{type(error).__name__}: {error}".splitlines()[0]}
         self._write(always=True)
 
     def close(self) -> None:
@@ -136,16 +140,16 @@ class DeviceStatus:
 
     def _place(self, program: Program) -> str:
         """Return the line that most instructions of a program come from."""
-        known = self._places.get(id(program))
-        if known is None:
+        place = self._places.get(id(program))
+        if place is None:
             lines: Counter[str] = Counter()
             for text, count in Counter(program.sources).items():
                 source = Source.parse(text)[1]
                 if source.line:
                     lines[f"{source.file}:{source.line}"] += count
-            place = lines.most_common(1)[0][0] if lines else ""
-            known = self._places[id(program)] = program, place
-        return known[1]
+            place = self._places[id(program)] = lines.most_common(1)[0][0] if lines else ""
+            finalize(program, self._places.pop, id(program), None).atexit = False
+        return place
 
     def _write(self, *, always: bool = False) -> None:
         now = time.monotonic()

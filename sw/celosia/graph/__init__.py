@@ -7,12 +7,12 @@ from celosia.graph.interpreter import interpret
 from celosia.graph.node import Graph, Node, Value
 from celosia.graph.parser import parse
 from celosia.graph.printer import fingerprint, to_text
-from celosia.graph.rewrite import replace_nodes, rewrite
+from celosia.graph.rewrite import inlined, replace_nodes, rewrite
 from celosia.graph.source import Source
 from celosia.graph.spec import OPS, OpSpec, Trait, having
 from celosia.graph.types import Array, DType, TensorType
 
 __all__ = ["CORE", "OPS", "SOURCED", "Array", "DType", "GrammarRule", "Graph", "GraphError",
            "Level", "Node", "OpSpec", "Source", "TensorType", "Trait", "Value", "check", "constant",
-           "fingerprint", "having", "interpret", "op", "ops", "parameter", "parse",
+           "fingerprint", "having", "inlined", "interpret", "op", "ops", "parameter", "parse",
            "replace_nodes", "rewrite", "splat", "to_text"]

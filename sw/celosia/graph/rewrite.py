@@ -1,15 +1,26 @@
-"""Rebuilding a graph with some nodes replaced."""
+"""Rebuilding a graph with some nodes replaced, or its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from celosia.graph.node import Graph, Node, Value
 
-__all__ = ["replace_nodes", "rewrite"]
+__all__ = ["inlined", "replace_nodes", "rewrite"]
 
 #: What stands for the results of a node, or None to keep it.
 Replacement = tuple[Value, ...] | None
+
+
+def inlined(graph: Graph, operands: Sequence[Value]) -> list[Value]:
+    """Return what a graph makes of other values in place of its parameters."""
+    values = dict(zip(graph.params, operands, strict=True))
+    for node in graph.nodes:
+        if node.op != "parameter":
+            made = Node(node.op, [values[value] for value in node.operands], node.attrs,
+                        node.regions, node.source)
+            values.update(zip(node.results, made.results, strict=True))
+    return [values[value] for value in graph.outputs]
 
 
 def rewrite(graph: Graph, replace: Callable[[Node], Replacement]) -> Graph:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from celosia.pjrt.programs import DeviceProgram
-from celosia.pjrt.protobuf import fields
-from celosia.storage.protobuf import message, number
+from celosia.storage.protobuf import fields, message, number
 
 __all__ = ["hlo_of"]
 
@@ -24,7 +23,8 @@ def hlo_of(program: DeviceProgram) -> bytes | None:
 
 
 def _module(program: DeviceProgram) -> bytes | None:
-    with contextlib.suppress(Exception):  # of jaxlib's internals, which may have gone, or of XLA
+    # jaxlib's internals may have gone; XLA does not take every module.
+    with contextlib.suppress(ImportError, AttributeError, TypeError, ValueError, RuntimeError):
         from jax._src.lib import _jax  # pyright: ignore[reportPrivateImportUsage]
         made = _jax.mlir.mlir_module_to_xla_computation(
             program.module, use_tuple_args=False, return_tuple=False)

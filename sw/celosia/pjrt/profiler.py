@@ -16,7 +16,7 @@ from typing import Any
 from celosia.pjrt.hlo import hlo_of
 from celosia.pjrt.programs import DeviceProgram
 
-__all__ = ["Profiler", "extension", "note"]
+__all__ = ["Profiler", "extension", "note", "now"]
 
 #: Runs that a session keeps; of a longer one, the first.
 _MOST_RUNS = 100_000

@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from celosia.storage.protobuf import message, number, varint
+from celosia.storage.protobuf import fields, message, number, varint, varint_at
 
-__all__ = ["CompileOptions", "device_assignment", "fields"]
+__all__ = ["CompileOptions", "device_assignment"]
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 #: Fields of CompileOptionsProto, of ExecutableBuildOptionsProto in it, and of
 #: DeviceAssignmentProto in that.
 _BUILD_OPTIONS = 3
 _NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT = 4, 5, 9
 _COMPUTATION_DEVICES = 3
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield number and contents of each field of a message."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        field, kind = key >> 3, key & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
-            yield field, value
-            continue
-        if kind == _BYTES:
-            size, at = _varint(data, at)
-        elif kind in (_FIXED64, _FIXED32):
-            size = 8 if kind == _FIXED64 else 4
-        else:
-            raise ValueError(f"wire type of field {field} must be 0, 1, 2 or 5, not {kind}")
-        if at + size > len(data):
-            raise ValueError(f"field {field} must end in the message")
-        yield field, data[at:at + size]
-        at += size
 
 
 def device_assignment(devices: Sequence[Sequence[int]]) -> bytes:
@@ -110,6 +77,6 @@ def _computation(data: bytes) -> tuple[int, ...]:
             continue
         at = 0
         while at < len(value):
-            each, at = _varint(value, at)
+            each, at = varint_at(value, at)
             found.append(each)
     return tuple(found)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from celosia.profile.exports import konata, perfetto, stacks
 from celosia.profile.profile import Profile
+from celosia.profile.verdict import MEGAHERTZ
 from celosia.storage.destination import check_folder
 
 __all__ = ["save"]
@@ -17,16 +18,16 @@ __all__ = ["save"]
 _NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-def save(folder: str | Path, profiles: Sequence[Profile], known: Sequence[Mapping[str, Any]],
-         *, megahertz: float = 100) -> tuple[Path, ...]:
-    """Write profiles and their records into a folder, which is made; return the files.
+def save(folder: str | Path, profile: Profile, known: Mapping[str, Any], *,
+         megahertz: float = MEGAHERTZ) -> tuple[Path, ...]:
+    """Write a profile and its records into a folder, which is made; return the files.
 
     Parameters
     ----------
     folder
         Where.
-    profiles, known
-        What was profiled, and the `celosia.profile.facts` of each.
+    profile, known
+        What was profiled, and its `celosia.profile.facts`.
     megahertz
         The clock, for traces in seconds.
 
@@ -39,13 +40,12 @@ def save(folder: str | Path, profiles: Sequence[Profile], known: Sequence[Mappin
     check_folder("-o", folder)
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / "profile.json"]
-    files[0].write_text(json.dumps(known[0] if len(known) == 1 else list(known), indent=1))
-    for profile in profiles:
-        for number, record in enumerate(profile.records):
-            name = _NAME.sub("_", profile.name) + (f"-{number}" if number else "")
-            for suffix, data in (("pftrace", perfetto(record, megahertz)),
-                                 ("kanata", konata(record).encode()),
-                                 ("stacks", stacks(record).encode())):
-                files.append(folder / f"{name}.{suffix}")
-                files[-1].write_bytes(data)
+    files[0].write_text(json.dumps(known, indent=1))
+    for number, record in enumerate(profile.records):
+        name = _NAME.sub("_", profile.name) + (f"-{number}" if number else "")
+        for suffix, data in (("pftrace", perfetto(record, megahertz)),
+                             ("kanata", konata(record).encode()),
+                             ("stacks", stacks(record).encode())):
+            files.append(folder / f"{name}.{suffix}")
+            files[-1].write_bytes(data)
     return tuple(files)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from celosia.arch.config import PRESETS, TpuConfig
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes
-from celosia.graph import DType, Graph, GraphError, Node, Trait, Value, having
+from celosia.graph import (
+    DType,
+    Graph,
+    GraphError,
+    Node,
+    Trait,
+    Value,
+    having,
+    inlined,
+    replace_nodes,
+)
 from celosia.graph import op as graph_op
 from celosia.model.timing import Timing
 
@@ -144,7 +156,7 @@ def _without(graph: Graph, node: Node) -> Graph | None:
             given = graph_op("reshape", given, shape=value.shape, source=node.source)
     except (StopIteration, ValueError, GraphError):
         return None
-    return _rebuilt(graph, {value: given})
+    return replace_nodes(graph, lambda _, old, __: (given,) if old is node else None)
 
 
 def _uses(graph: Graph, value: Value) -> list[tuple[Node, bool]] | None:
@@ -180,10 +192,10 @@ def _narrow(graph: Graph) -> Iterator[Mend]:
     for kind, values in found.items():
         if not values:
             continue
-        params = {value: Node("parameter", (), {**value.node.attrs, "dtype": DType.BF16}, (),
+        narrow = {value: Node("parameter", (), {**value.node.attrs, "dtype": DType.BF16}, (),
                               value.node.source).result for value in values}
-        wide = {value: graph_op("convert", new, dtype=DType.F32, source=value.node.source)
-                for value, new in params.items()}
+        instead = {value: (new, graph_op("convert", new, dtype=DType.F32, source=new.node.source))
+                   for value, new in narrow.items()}
         names = [_name(graph, value) for value in values]
         said = (names[0] if len(names) == 1 else
                 f"{', '.join(names[:_MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
@@ -192,7 +204,7 @@ def _narrow(graph: Graph) -> Iterator[Mend]:
         largest = max(values, key=lambda each: each.type.size)
         yield Mend(kind, f"{said} {comes} as f32, and the array rounds to bf16",
                    f"give {said} in bf16", _place(values[largest]),
-                   graph=_rebuilt(graph, wide, params))
+                   graph=_given(graph, instead))
 
 
 def _name(graph: Graph, value: Value) -> str:
@@ -205,21 +217,26 @@ def _layout(graph: Graph, value: Value, name: str) -> Iterator[Mend]:
     if value in graph.outputs or len(users) != 1 or value.type.rank < 2:
         return
     [node] = users
-    old, shape, how = value, value.shape, "in the order in which it is used"
+    shape, how = node.result.shape, "in the order in which it is used"
+    back: tuple[int, ...] = (1, 0)
     if node.op == "transpose":
-        old, shape = node.result, node.result.shape
+        back = tuple(np.argsort(node.attrs["permutation"]).tolist())
     elif node.op == "slice" and max(node.attrs["stride"]) > 1:
-        old, shape, how = node.result, node.result.shape, "without what is left out"
+        how, back = "without what is left out", ()
     elif node.op == "dot" and value.type.rank == 2 and _turned(node, value):
-        shape = shape[::-1]
+        shape = value.shape[::-1]
     else:
         return
     new = Node("parameter", (), {**value.node.attrs, "shape": shape}, (), value.node.source).result
-    given = new if old is not value else graph_op("transpose", new, permutation=(1, 0),
-                                                  source=node.source)
+    if back:
+        made = _given(graph, {value: (new, graph_op("transpose", new, permutation=back,
+                                                    source=node.source))})
+    else:
+        cut = replace_nodes(graph.with_((*graph.params, new), graph.outputs),
+                            lambda _, old, __: (new,) if old is node else None)
+        made = cut.with_([new if each is value else each for each in graph.params], cut.outputs)
     yield Mend("layout", f"{name}, {value.type}, is loaded with steps for {node.op}",
-               f"give {name} {how}: {new.type}", _place(node),
-               graph=_rebuilt(graph, {old: given}, {value: new}))
+               f"give {name} {how}: {new.type}", _place(node), graph=made)
 
 
 def _turned(dot: Node, value: Value) -> bool:
@@ -260,7 +277,7 @@ def _grown(graph: Graph, size: int, times: int) -> Graph | None:
             attrs = dict(node.attrs)
             if isinstance(attrs.get("shape"), tuple):
                 attrs["shape"] = shape(attrs["shape"])
-            if "limits" in attrs or (node.op == "constant" and size in node.result.shape):
+            if node.op == "constant" and size in node.result.shape:
                 return None
             made = Node(node.op, [values[each] for each in node.operands], attrs, (), node.source)
             for old, new in zip(node.results, made.results, strict=True):
@@ -273,32 +290,12 @@ def _grown(graph: Graph, size: int, times: int) -> Graph | None:
         return None
 
 
-def _rebuilt(graph: Graph, instead: dict[Value, Value],
-             params: dict[Value, Value] | None = None) -> Graph | None:
-    """Return a graph in which other values stand for some, and for some of its parameters."""
-    params = params or {}
-    values: dict[Value, Value] = {}
-
-    def ready(value: Value) -> Value:
-        """Return a new value whose operands are of the old graph, in the new one."""
-        node = value.node
-        if value in values:
-            return values[value]
-        operands = [ready(each) for each in node.operands]
-        if operands == list(node.operands):
-            return value
-        return Node(node.op, operands, node.attrs, node.regions, node.source).results[value.index]
-
+def _given(graph: Graph, instead: Mapping[Value, tuple[Value, Value]]) -> Graph | None:
+    """Return a graph with other parameters: for some a new one, and what is made of it instead."""
     try:
-        for node in graph.nodes:
-            operands = [values[each] for each in node.operands]
-            now = node if operands == list(node.operands) else Node(
-                node.op, operands, node.attrs, node.regions, node.source)
-            for old, new in zip(node.results, now.results, strict=True):
-                values[old] = ready(instead[old]) if old in instead else new
-        return graph.with_([params.get(each, each) for each in graph.params],
-                           [values[each] for each in graph.outputs])
-    except (GraphError, KeyError):
+        outputs = inlined(graph, [instead[each][1] if each in instead else each
+                                  for each in graph.params])
+        return graph.with_([instead[each][0] if each in instead else each
+                            for each in graph.params], outputs)
+    except GraphError:
         return None
-
-

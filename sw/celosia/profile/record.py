@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.arch.registers import UNIT_NAMES
-from celosia.compiled.expected import decisions
+from celosia.compiled.expected import expected
 from celosia.graph import Source
 from celosia.model.timing import Timeline, Timing
-from celosia.model.timing.predict import Prediction, predict
+from celosia.model.timing.predict import Prediction
 from celosia.program import Program
 from celosia.program.asm import formatter
 
@@ -53,7 +53,7 @@ class Record:
         What ran, where.
     prediction
         What it cost: cycles, instructions, bytes.
-    pc, unit, issued, checked, start, occupied, end, gate, gated, reason, blamed, lost
+    pc, unit, amount, issued, checked, start, occupied, end, gate, gated, reason, blamed, lost
         Of each tensor instruction that was executed, in their order; see
         `celosia.model.timing.Timeline`.
     made_by
@@ -66,6 +66,7 @@ class Record:
     prediction: Prediction
     pc: _Column
     unit: _Column
+    amount: _Column
     issued: _Column
     checked: _Column
     start: _Column
@@ -92,17 +93,16 @@ class Record:
             If an instruction faults.
         """
         timing = timing or Timing()
-        timeline, chosen = Timeline(), decisions(program)
-        found = predict(program, config, timing, timeline=timeline,
-                        reads=lambda pc, count: int(pc in chosen and count % 2 == 0))
+        timeline = Timeline()
+        found = expected(program, config, timing, timeline)
 
         def column(name: str) -> _Column:
             return np.array(getattr(timeline, name), np.int64)
 
         return cls(program, config, timing, found, column("pc"), column("unit"),
-                   column("issued"), column("checked"), column("start"), column("occupied"),
-                   column("end"), column("gate"), column("gated"), column("reason"),
-                   column("blamed"), column("lost"))
+                   column("amount"), column("issued"), column("checked"), column("start"),
+                   column("occupied"), column("end"), column("gate"), column("gated"),
+                   column("reason"), column("blamed"), column("lost"))
 
     def __len__(self) -> int:
         return len(self.pc)

@@ -1,5 +1,6 @@
 """The command profile."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -83,13 +84,47 @@ def test_a_program_that_runs(capfd, tmp_path):
                       "import numpy as np\nimport celosia\n"
                       f"net = celosia.compile({SMALL!r}, 'core')\n"
                       "x = np.ones((64, 64), np.float32)\n"
-                      "for _ in range(3):\n    net(x, x)\nsys.exit(int(sys.argv[1]))\n")
+                      "for _ in range(3):\n    net(x, x)\n"
+                      "print('said')\nsys.exit(int(sys.argv[1]))\n")
     assert main(["profile", "--", sys.executable, str(script), "0"]) == 0
     lines = capfd.readouterr().out.splitlines()
+    assert lines.pop(0) == "said"
     assert lines[0].split() == ["runs", "cycles", "each", "cycles", "program"]
     assert lines[1].split()[0] == "3"
     assert any("dot" in line for line in lines)
     assert main(["profile", "--", sys.executable, str(script), "7"]) == 7
+    capfd.readouterr()
+    assert main(["profile", "--json", "--", sys.executable, str(script), "0"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert [(each["program"], each["runs"]) for each in found["runs"]] == [("main", 3)]
+    # Its graph is known, so changes of the program are tried: arguments of f32.
+    assert "inputs" in {each["kind"] for each in found["findings"]}
+
+
+def test_processes_of_a_fork_are_told_apart(tmp_path, capfd):
+    """A child that ends as its parent does says what it ran itself, and no more."""
+    script = tmp_path / "run.py"
+    script.write_text(f"import os, sys\nsys.path[:0] = {sys.path!r}\n"
+                      "import numpy as np\nimport celosia\n"
+                      f"net = celosia.compile({SMALL!r}, 'core')\n"
+                      "x = np.ones((64, 64), np.float32)\nnet(x, x)\n"
+                      "if pid := os.fork():\n    os.waitpid(pid, 0)\n"
+                      "elif len(sys.argv) > 1:\n    net(x, x)\n    net(x, x)\n")
+    for more, counts in (([], [1]), (["run"], [1, 2])):
+        assert main(["profile", "--json", "--", sys.executable, str(script), *more]) == 0
+        found = json.loads(capfd.readouterr().out)
+        assert sorted(each["runs"] for each in found["runs"]) == counts
+
+
+def test_from_standard_input_and_compiled_before(capsys, source, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SMALL.encode())))
+    assert main(["profile", "-"]) == 0
+    assert capsys.readouterr().out.startswith("stdin on core")
+    made = tmp_path / "net.celosia"
+    assert main(["compile", str(source), "-o", str(made)]) == 0
+    assert main(["profile", str(made)]) == 0
+    assert main(["profile", str(made), "--preset", "edge"]) == 1
+    assert "--preset must be left out or core" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

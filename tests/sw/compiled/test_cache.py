@@ -80,6 +80,13 @@ def test_sources_are_the_callers(tmp_path, monkeypatch, forget):
     assert any("user.py:80:3" in text for text in moved.program.sources)
 
 
+def test_what_only_brings_a_result_to_its_place_is_of_its_line():
+    graph = parse('graph g(\n  %0: f32[4,16] "x"\n) {\n  %1 = transpose(%0) permutation=[1,0] : '
+                  'f32[16,4] @ "user.py":7:3 "f"\n  return %1, %0\n}\n')
+    works = celosia.compile(graph, cache=False).works
+    assert "result user.py:7:3 (f)" in [work.source for work in works]
+
+
 def test_which_operations_share_a_place_is_in_the_key():
     def key(*lines):
         return cache.key_of(placed(*lines), celosia.preset("core"), {})

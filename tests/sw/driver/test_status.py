@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from celosia.arch.config import preset
-from celosia.driver import ChipFault, open
+from celosia.driver import ChipFault, DeviceError, open
 from celosia.driver import status as module
 from celosia.driver.status import DeviceStatus, statuses
 from celosia.program import Program
@@ -62,6 +62,27 @@ def test_faults_are_counted():
         assert found["runs"] == 0
 
 
+def test_what_somebody_ends_is_no_fault():
+    def stop(cycles):
+        raise KeyboardInterrupt
+
+    with open("model", "core") as device:
+        with pytest.raises(KeyboardInterrupt):
+            device.run(program(), progress=stop)
+        [found] = statuses()
+        assert (found["state"], found["faults"], found["fault"]) == ("idle", 0, "")
+
+
+def test_programs_that_are_gone_are_not_kept():
+    made = DeviceStatus(CORE, "model", 1 << 20)
+    kept = program()
+    for _ in range(3):
+        made.begin(program(), 1)
+        made.begin(kept, 1)
+    assert list(made._places) == [id(kept)]
+    made.close()
+
+
 def test_several_devices_of_a_process():
     with open("model", "core") as first, open("model", "nano"):
         first.run(program())
@@ -89,9 +110,9 @@ def test_writes_are_not_more_often_than_their_pace(folder, monkeypatch):
         made.progress(cycles)
     made.end({"cycles": 5})
     assert list(statuses()) == [before]
-    made.failed(ValueError("it"))
+    made.failed(DeviceError("it"))
     [found] = statuses()
-    assert (found["runs"], found["fault"]) == (1, "ValueError: it")
+    assert (found["runs"], found["fault"]) == (1, "DeviceError: it")
     made.close()
 
 

@@ -1,7 +1,8 @@
 """What is read of modules, and changed in them."""
 
 from celosia.frontend import import_stablehlo
-from celosia.frontend.stablehlo.reader import called, chain_collectives, read_module
+from celosia.frontend.stablehlo.reader import called, chain_collectives, read_module, source_of
+from celosia.frontend.tensorflow import _location
 from celosia.graph import Source
 
 TEXT = """module @two {
@@ -84,3 +85,16 @@ def test_calls_that_a_location_has_are_not_said_twice():
     outer = Source("user.py", 20, 3, "jit(f)/y", ("user.py:30 in <module>",))
     assert called(inner, outer).callers == inner.callers
     assert called(outer, outer) is outer
+
+
+def test_tensorflows_calls_become_places():
+    """What its traceback has, as `celosia.frontend.tensorflow` gives it to a module."""
+    from jaxlib.mlir import ir
+    frames = [("model.py", 9, "forward"), ("train.py", 40, "<module>")]
+    for count in (1, 2):
+        with ir.Context():
+            found = source_of(_location(ir, "dense/MatMul", frames[:count]), "t.mlir")
+        assert found == Source("model.py", 9, 0, "dense/MatMul")
+        assert found.callers == ("train.py:40 in <module>",)[:count - 1]
+    with ir.Context():
+        assert _location(ir, "dense/MatMul", []) is None

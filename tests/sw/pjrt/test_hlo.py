@@ -7,7 +7,7 @@ from celosia.arch.config import preset
 from celosia.pjrt.hlo import hlo_of
 from celosia.pjrt.programs import Programs
 from celosia.pjrt.settings import Settings
-from protobuf_reader import fields
+from celosia.storage.protobuf import fields
 
 pytestmark = pytest.mark.extra(name="jax", default=True)
 

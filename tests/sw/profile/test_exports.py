@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from celosia.profile.exports import konata, perfetto, stacks
-from protobuf_reader import fields
+from celosia.storage.protobuf import fields
 
 pytestmark = pytest.mark.extra(name="jax", default=True)
 

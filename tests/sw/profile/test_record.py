@@ -32,6 +32,15 @@ def test_units_take_one_instruction_at_a_time(clean):
     assert (record.start < record.end).all()
 
 
+def test_what_instructions_move_is_what_the_run_moves(clean):
+    [record] = clean.records
+    amounts = [int(record.amount[record.of_unit(unit)].sum()) for unit in Unit]
+    found = record.prediction
+    assert amounts[Unit.LOAD] == found.bytes_read
+    assert amounts[Unit.STORE] == found.bytes_written
+    assert amounts[Unit.MXU] * record.config.pes == found.macs
+
+
 def test_those_blamed_are_older_and_were_there(clean):
     [record] = clean.records
     index = np.arange(len(record))
@@ -46,6 +55,8 @@ def test_lines_add_up_and_are_the_users(clean):
     assert clean.lines[0].place.rpartition(":")[0].endswith("tests/profiled.py")
     known = sum(line.cycles for line in clean.lines if "profiled.py:" in line.place)
     assert known >= 0.99 * clean.cycles
+    # The instructions of a fusion are of its operations, each of its own.
+    assert {"dot", "maximum"} <= clean.lines[0].operations.keys()
     for line in clean.lines:
         assert sum(line.parts.values()) == line.cycles
     busy = sum(line.busy["mxu"] for line in clean.lines)

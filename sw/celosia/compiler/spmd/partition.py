@@ -20,6 +20,7 @@ from celosia.graph import (
     check,
     constant,
     having,
+    inlined,
     op,
     parameter,
 )
@@ -127,7 +128,7 @@ class _Partition:
             case "shard":
                 return operands
             case "manual":
-                return _inlined(node.regions[0], operands)
+                return inlined(node.regions[0], operands)
         regions = [self.graph(region, whole=True) for region in node.regions]
         made = Node(node.op, operands, {**node.attrs, **plan.changes}, regions, node.source)
         if not plan.groups:
@@ -137,17 +138,6 @@ class _Partition:
             value = op("all_reduce", value, groups=groups, reducer=plan.reducer,
                        source=node.source)
         return [value]
-
-
-def _inlined(region: Graph, operands: Sequence[Value]) -> list[Value]:
-    """Return what a region makes of operands, in place."""
-    values = dict(zip(region.params, operands, strict=True))
-    for node in region.nodes:
-        if node.op != "parameter":
-            made = Node(node.op, [values[value] for value in node.operands], node.attrs,
-                        node.regions, node.source)
-            values.update(zip(node.results, made.results, strict=True))
-    return [values[value] for value in region.outputs]
 
 
 def _reshard(value: Value, was: Sharding, to: Sharding, source: Source) -> Value:

@@ -231,8 +231,10 @@ class Estimator:
         self._done[unit] = entry.end
         if self._timeline is not None:
             entry.index = self._latest[unit] = len(self._timeline)
-            self._timeline.add(self._pc, unit, (issued, checked, start, occupied, entry.end), gate,
-                               (reason, blamed))
+            amount = (command.rows * command.row_bytes if isinstance(command, Dma)
+                      else command.length)
+            times = issued, checked, start, occupied, entry.end
+            self._timeline.add(self._pc, unit, amount, times, gate, (reason, blamed))
         self.busy[unit] += (occupied if isinstance(command, Dma) else
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)

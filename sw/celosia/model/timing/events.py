@@ -58,16 +58,19 @@ class Timeline:
     reason, blamed
         Why it did not start before, and the instruction that it waited for; those of the gate where
         it started as soon as it was in the window.
+    amount
+        Bytes that a load or store moves; rows of the others.
     lost
         Cycles of ``occupied`` that other rows in the same bank, or fetched instructions on the
         bus, cost.
     """
 
-    __slots__ = ("blamed", "checked", "end", "gate", "gated", "issued", "lost", "occupied", "pc",
-                 "reason", "start", "unit")
+    __slots__ = ("amount", "blamed", "checked", "end", "gate", "gated", "issued", "lost",
+                 "occupied", "pc", "reason", "start", "unit")
 
     def __init__(self) -> None:
         self.pc: list[int] = []
+        self.amount: list[int] = []
         self.unit: list[int] = []
         self.issued: list[int] = []
         self.checked: list[int] = []
@@ -83,13 +86,13 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.pc)
 
-    def add(self, pc: int, unit: int, times: tuple[int, int, int, int, int],
+    def add(self, pc: int, unit: int, amount: int, times: tuple[int, int, int, int, int],
             gate: tuple[int, int], cause: tuple[int, int]) -> None:
         """Note an instruction.
 
         Parameters
         ----------
-        pc, unit
+        pc, unit, amount
             Of it.
         times
             issued, checked, start, occupied, end.
@@ -98,6 +101,7 @@ class Timeline:
         """
         self.pc.append(pc)
         self.unit.append(unit)
+        self.amount.append(amount)
         for column, time in zip((self.issued, self.checked, self.start, self.occupied, self.end),
                                 times, strict=True):
             column.append(time)

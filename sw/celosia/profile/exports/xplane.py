@@ -8,10 +8,11 @@ run begins when it did on the host, and lasts as many cycles as it has, at the c
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from celosia.arch.registers import UNIT_NAMES
+from celosia.graph import Source
 from celosia.profile.profile import Profile
 from celosia.profile.record import Record
 from celosia.storage.protobuf import double, message, number
@@ -20,6 +21,8 @@ __all__ = ["DeviceRun", "xspace"]
 
 #: Events of units that are written for a device; after these, runs have their operations alone.
 _MOST_EVENTS = 200_000
+#: Numbers of operations that are kept for a step of a program.
+_MOST_OPERATIONS = 1 << 24
 #: The statistic that names a program, on all planes.
 _PROGRAM = "program_id"
 _Stat = int | float | str | bytes
@@ -181,6 +184,7 @@ def _device(device: int, runs: Sequence[DeviceRun], numbers: Mapping[int, int],
     largest = max(cost, key=lambda key: cost[key] * next(
         run.program.cycles for run in runs if id(run.program) == key))
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
+    parts: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     step = 0
     for run in runs:
         at = max((run.begin - begin) * 1000, free)
@@ -194,11 +198,15 @@ def _device(device: int, runs: Sequence[DeviceRun], numbers: Mapping[int, int],
             lines["Steps"].append(plane.event(
                 plane.kind(("step", step), str(step)), at, free - at, **group))
             step += 1
-        for record in program.records:
-            each = picoseconds * run.scale
-            lines["XLA Ops"] += _operations(plane, record, found, at, each, group)
+        for place, record in enumerate(program.records):
+            each, key = picoseconds * run.scale, (found, place)
+            if key not in parts:
+                parts[key] = _operations(plane, record, key)
+            for kind, first, last in parts[key]:
+                first, last = round(first * each), round(last * each)
+                lines["XLA Ops"].append(plane.event(kind, at + first, last - first, **group))
             if sum(map(len, lines.values())) < _MOST_EVENTS:
-                _units(plane, record, found, at, each, lines)
+                _units(plane, record, key, at, each, lines)
             at += round(record.cycles * each)
     order = ("Steps", "XLA Modules", "XLA Ops", *(name.upper() for name in UNIT_NAMES[:4]))
     for id_, name in enumerate(order, 1):
@@ -207,14 +215,16 @@ def _device(device: int, runs: Sequence[DeviceRun], numbers: Mapping[int, int],
     return plane
 
 
-def _operations(plane: _Plane, record: Record, found: int, at: int, picoseconds: float,
-                group: Mapping[str, int]) -> Iterator[bytes]:
-    """Yield what operations have of a run, one after another: it adds up to the run."""
+def _operations(plane: _Plane, record: Record,
+                key: tuple[int, int]) -> list[tuple[int, int, int]]:
+    """Return which kind of event the cycles of a run are, from one to before another.
+
+    ``key``: numbers of the program, and of the record in it.
+    """
     operations, segments = _segments(record)
-    for text, first, last in segments:
-        kind = plane.kind(("operation", found, text), *_named(record, operations[text], found))
-        begin, end = round(first * picoseconds), round(last * picoseconds)
-        yield plane.event(kind, at + begin, end - begin, **group)
+    kinds = {text: plane.kind((key, text), *_named(each, number, key))
+             for number, (text, each) in enumerate(operations.items()) if each.segments}
+    return [(kinds[text], first, last) for text, first, last in segments]
 
 
 def _segments(record: Record) -> tuple[dict[str, _Operation], list[tuple[str, int, int]]]:
@@ -223,17 +233,16 @@ def _segments(record: Record) -> tuple[dict[str, _Operation], list[tuple[str, in
     operations: dict[str, _Operation] = {}
     segments: list[tuple[str, int, int]] = []
     front = 0
-    config = record.config
     for i in range(len(record)):
         text, end = sources[record.pc[i]], int(record.end[i])
         each = operations.setdefault(text, _Operation(text))
         unit = UNIT_NAMES[record.unit[i]]
         if unit == "mxu":
-            each.flops += 2 * config.pes * int(record.occupied[i])
+            each.flops += 2 * record.config.pes * int(record.amount[i])
         elif unit == "load":
-            each.bytes_read += config.bus_bytes * int(record.occupied[i])
+            each.bytes_read += int(record.amount[i])
         elif unit == "store":
-            each.bytes_written += config.bus_bytes * int(record.occupied[i])
+            each.bytes_written += int(record.amount[i])
         if end > front:
             if segments and segments[-1][0] == text:
                 segments[-1] = text, segments[-1][1], end
@@ -248,19 +257,22 @@ def _segments(record: Record) -> tuple[dict[str, _Operation], list[tuple[str, in
     return operations, segments
 
 
-def _named(record: Record, each: _Operation, found: int) -> tuple[str, str, dict[str, _Stat]]:
-    """Return the name of an operation, how it is shown, and what XProf wants to know of it."""
-    pc = next(i for i, text in enumerate(record.program.sources or ("",)) if text == each.text)
-    operation, source = record.source(pc)
+def _named(each: _Operation, number: int,
+           key: tuple[int, int]) -> tuple[str, str, dict[str, _Stat]]:
+    """Return the name of an operation, how it is shown, and what XProf wants to know of it.
+
+    Its products and bytes are dealt out evenly to its events.
+    """
+    operation, source = Source.parse(each.text)
+    program, record = key
     # The number tells operations of one kind apart, as XLA's do.
-    order = list(dict.fromkeys(record.program.sources)).index(each.text) if each.text else 0
-    shown = f"{operation or 'operation'}.{order}"
-    times = max(each.segments, 1)
-    moved = each.bytes_read + each.bytes_written
+    shown = f"{operation or 'operation'}.{number}" + (f".{record}" if record else "")
+    times = each.segments
     stats: dict[str, _Stat] = {
-        _PROGRAM: found, "symbol_id": order + 1, "hlo_category": _category(operation),
+        _PROGRAM: program, "symbol_id": record * _MOST_OPERATIONS + number + 1,
+        "hlo_category": _category(operation),
         "flops": each.flops // times, "model_flops": each.flops // times,
-        "bytes_accessed": moved // times,
+        "bytes_accessed": (each.bytes_read + each.bytes_written) // times,
         "memory_access_breakdown": _breakdown(each.bytes_read // times,
                                               each.bytes_written // times),
         "tf_op": f"{source.name or operation}:",
@@ -285,12 +297,12 @@ def _breakdown(read: int, written: int) -> bytes:
                     for kind, count in ((1, read), (2, written)) if count)
 
 
-def _units(plane: _Plane, record: Record, found: int, at: int, picoseconds: float,
+def _units(plane: _Plane, record: Record, key: tuple[int, int], at: int, picoseconds: float,
            lines: dict[str, list[bytes]]) -> None:
     """Add what each unit does, an event for each instruction."""
     for i in range(len(record)):
         pc = int(record.pc[i])
-        kind = plane.kind(("instruction", found, id(record.program), pc), record.text(pc))
+        kind = plane.kind((key, pc), record.text(pc))
         lines[UNIT_NAMES[record.unit[i]].upper()].append(plane.event(
             kind, at + round(record.start[i] * picoseconds),
             round(record.occupied[i] * picoseconds)))
