@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import ClockDomain, DomainRenamer, Module, Mux, Signal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Flow, In, Out
 from amaranth.utils import exact_log2
 
-from celosia.arch import registers
+from celosia.arch import probe, registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia_hw.bus.arbiter import ReadArbiter
@@ -30,7 +30,7 @@ MODULE_NAME = "celosia"
 _BURST_INCR, _CACHE, _PROT = 0b01, 0b0011, 0b000
 
 
-def _pins(config: TpuConfig) -> dict[str, Any]:
+def _pins(config: TpuConfig, probed: bool) -> dict[str, Any]:
     """Pins of the chip by their AXI names."""
     width, lite = 8 * config.bus_bytes, registers.ADDRESS_BITS
     pins: dict[str, Any] = {"clk": In(1), "rst": In(1), "irq": Out(1)}
@@ -52,6 +52,8 @@ def _pins(config: TpuConfig) -> dict[str, Any]:
     add("m_axi", "w", Out, data=width, strb=config.bus_bytes, last=1)
     add("m_axi", "b", In, id=1, resp=2)
     add("m_axi", "r", In, id=1, data=width, resp=2, last=1)
+    if probed:
+        pins["probe"] = Out(probe.PROBE_BITS)
     return pins
 
 
@@ -61,11 +63,20 @@ class Celosia(wiring.Component):
     ``rst`` resets everything; the soft reset of the host interface resets the units, while the host
     interface, the guard of the memory port and the rows of the on-chip memories live on.
 
+    Parameters
+    ----------
+    config
+        What it is.
+    probed
+        With the pin ``probe``, for simulations.
+
     Members
     -------
     clk, rst : In(1)
     irq : Out(1)
         Level interrupt.
+    probe : Out(PROBE_BITS)
+        What the units do in this cycle, ``celosia.arch.probe``; only of a chip that is ``probed``.
     s_axil_* : AXI4-Lite subordinate, 32-bit data
         Registers, ``celosia.arch.registers``.
     m_axi_* : AXI4 manager
@@ -76,9 +87,9 @@ class Celosia(wiring.Component):
     rst: Signal
     irq: Signal
 
-    def __init__(self, config: TpuConfig):
-        self._config = config
-        super().__init__(_pins(config))
+    def __init__(self, config: TpuConfig, *, probed: bool = False):
+        self._config, self._probed = config, probed
+        super().__init__(_pins(config, probed))
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -171,6 +182,19 @@ class Celosia(wiring.Component):
             events.read_beat.eq(guard.o_read.r.valid & guard.o_read.r.ready),
             events.write_beat.eq(guard.o_write.w.valid & guard.o_write.w.ready),
         ]
+        if self._probed:
+            ports = {"load": load.port, "store": store.port, "mxu": mxu.port, "vpu": vpu.port}
+            values = {
+                "running": host.running, "pc": host.pc,
+                **{name: events[name] for name in ("retired", "read_beat", "write_beat")},
+                **{f"{name}_activity": events.activity[name] for name in registers.UNIT_NAMES},
+                **{f"{name}_take": port.command.valid & port.command.ready
+                   for name, port in ports.items()},
+                **{f"{name}_done": port.done for name, port in ports.items()},
+                **{f"conflicts_{name}": events.conflicts[name] for name in registers.PORTS},
+            }
+            m.d.comb += self._pin("probe").eq(
+                Cat(values[field.name][:field.bits] for field in probe.FIELDS))
         return m
 
     def _pin(self, name: str) -> Signal:

@@ -22,7 +22,7 @@ __all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build
            "compile_all", "runtime_objects", "tool_identity", "verilate"]
 
 #: Version of the C interface in harness/api.cpp.
-ABI = 1
+ABI = 2
 
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"
@@ -201,12 +201,14 @@ _ARRAY = re.compile(
     r"VlUnpacked<[^;]*?/\*(?P<high>\d+):0\*/, (?P<depth>\d+)> "
     r"(?P<name>(?!__)\w*?__DOT__(?P<memory>ub|acc)__DOT__(?:\w+__DOT__)??bank(?P<bank>\d)"
     r"(?:__DOT__part(?P<part>\d))?(?:__DOT__\w+)?);")
+_PROBE = re.compile(r"VL_OUT64\(&?probe,63,0\);")
 _CLOCK = re.compile(r"CData/\*0:0\*/ (__Vtrigprevexpr___TOP__clk__\d+);")
 
 
 def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
     """Write chip_config.h: what the harness must know of the generated class."""
     root = (cpp / f"{PREFIX}___024root.h").read_text()
+    pins = (cpp / f"{PREFIX}.h").read_text()
     arrays = list(_ARRAY.finditer(root))
     count = Counter(array["memory"] for array in arrays)
     banks = [
@@ -225,6 +227,7 @@ def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"#define CELOSIA_NUM_BANKS {BANKS}",
         f"#define CELOSIA_TRACE {TRACES[trace]}",
         f"#define CELOSIA_IDLE {int('void wake()' in root)}",
+        f"#define CELOSIA_PROBE {int(bool(_PROBE.search(pins)))}",
         f"#define CELOSIA_BANKS {', '.join(banks)}",
     ]
     if len(clocks) == 1:

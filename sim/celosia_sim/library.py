@@ -37,6 +37,9 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
                                ctypes.POINTER(ctypes.c_uint64))),
     "peek": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, _u8p)),
     "poke": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, _u8p)),
+    "probe_set": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)),
+    "probe_size": (ctypes.c_uint64, (ctypes.c_void_p,)),
+    "probe_read": (None, (ctypes.c_void_p, _u8p)),
     "trace_open": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64,
                                   ctypes.c_uint64)),
     "trace_close": (None, (ctypes.c_void_p,)),
@@ -51,6 +54,7 @@ class RunEnd(enum.IntEnum):
     CYCLES = 0
     INTERRUPT = 1
     VIOLATION = 2
+    PROBE = 3
 
 
 class ProtocolError(RuntimeError):
@@ -209,6 +213,31 @@ class ChipLibrary:
                              f"{data.dtype} of shape {data.shape}")
         data = np.ascontiguousarray(data)
         self._call("poke", memory.encode(), row, len(data), data.ctypes.data)
+
+    def probe_set(self, states: int, stops: int = 0) -> None:
+        """Note the probe when one of some of its bits changes, and forget what was noted.
+
+        Parameters
+        ----------
+        states
+            The bits; 0: note nothing.
+        stops
+            Bits of it that end `run` behind the cycle in which one of them is set, for as long as
+            something is noted.
+
+        Raises
+        ------
+        ValueError
+            If the chip's Verilog is without a probe.
+        """
+        if not self._call("probe_set", states, stops) and states:
+            raise ValueError("the chip must have the pin probe, but its Verilog has none")
+
+    def probe_read(self) -> NDArray[np.uint64]:
+        """Return what was noted since the last call: (n, 2), a cycle and the word from it on."""
+        data = np.empty((self._call("probe_size"), 2), np.uint64)
+        self._call("probe_read", data.ctypes.data)
+        return data
 
     def trace_open(self, path: Path, first: int, last: int) -> None:
         """Write a waveform of the cycles first..last while they are run.

@@ -242,7 +242,7 @@ class Lockstep:
             self._write(name, value)
 
     def _check_counters(self, program: RandomProgram, cycles: int, cause: Fault) -> None:
-        """Every unit is in one state in every cycle."""
+        """Every unit is in one state in every cycle, and the probe has seen what was counted."""
         counters = {name: self.transport.read_register(offset)
                     for name, offset in registers.COUNTERS.items()}
         for unit in registers.UNIT_NAMES:
@@ -251,6 +251,12 @@ class Lockstep:
             if sum(states.values()) != cycles:
                 raise LockstepError(f"{self._name(program)}: the states of {unit} must add up to "
                                     f"{cycles} cycles, not {sum(states.values())}: {states}")
+        if isinstance(self.transport, RtlTransport) and self.transport.probe is not None:
+            seen = self.transport.probe.counters
+            for name, count in counters.items():
+                if seen[name] != count:
+                    raise LockstepError(f"{self._name(program)}: counter {name} must be what the "
+                                        f"probe has seen, {seen[name]}, not {count}")
         self.coverage.chip(counters, cause)
 
     def _soft_reset(self) -> None:
@@ -431,13 +437,13 @@ def main(argv: list[str] | None = None) -> int:
     config = replace(preset(args.preset), lanes=args.lanes)
     if args.coverage:
         seeds = range(*args.seeds)
-        lockstep = Lockstep(config, RtlTransport(config))
+        lockstep = Lockstep(config, RtlTransport(config, SimOptions(probe=True)))
         cover_chip(lockstep, seeds)
         lockstep.coverage.hits += cover(config, seeds, seeds).hits
         print(lockstep.coverage.report())
         return int(bool(lockstep.coverage.missing()))
     transport = (CompactHost(config) if args.compact
-                 else RtlTransport(config, SimOptions(trace=args.trace)))
+                 else RtlTransport(config, SimOptions(trace=args.trace, probe=True)))
     lockstep = Lockstep(config, transport, exact=not args.compact)
     make = (random_faulting_program if args.faults else
             random_bus_errors if args.bus_errors else random_program)

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.probe import STATES
 from celosia.arch.registers import ADDRESS_BITS, REGISTERS
 from celosia.driver.errors import BusError
 from celosia_sim.build import TRACES, build_library
 from celosia_sim.library import MEMORY_BYTES, ChipLibrary, RunEnd
+from celosia_sim.probe import Probe
 from celosia_sim.verilog import chip_verilog
 
 __all__ = ["ErrorRange", "RtlTransport", "SimOptions"]
@@ -61,6 +63,8 @@ class SimOptions:
         ``*.toggles``, see `celosia_sim.toggles`; None: none, and a faster simulation.
     trace_cycles
         First and last cycle in the waveform; cycles count from the chip's creation.
+    probe
+        Keep what the units of the chip do in the last run, see `RtlTransport.probe`.
     """
 
     bytes_per_cycle: float | None = None
@@ -72,6 +76,7 @@ class SimOptions:
     errors: tuple[ErrorRange, ...] = ()
     trace: Path | str | None = None
     trace_cycles: tuple[int, int] = (0, (1 << 63) - 1)
+    probe: bool = False
 
     def __post_init__(self) -> None:
         """Check every value."""
@@ -144,18 +149,31 @@ class RtlTransport:
         announce = None if self._quiet else lambda line: print(line, file=sys.stderr)
         trace = self.options.trace_format
         self.chip = ChipLibrary(build_library(text, config, trace=trace, announce=announce))
+        self._probe = Probe(config.bus_bytes) if self.options.probe else None
+        if self._probe is not None:
+            self.chip.probe_set(STATES)
         self.set_options(self.options)
         if self.options.trace is not None:
             self.chip.trace_open(Path(self.options.trace), *self.options.trace_cycles)
 
     def set_options(self, options: SimOptions) -> None:
-        """Change timing and errors, between runs; the waveform stays what it was."""
+        """Change timing and errors, between runs; waveform and probe stay what they were."""
         self.options = options
         self.chip.set_timing(options.bytes_per_cycle, options.read_latency, options.write_latency,
                              options.max_outstanding, options.stall_seed, options.stall_rate)
         self.chip.clear_errors()
         for error in options.errors:
             self.chip.add_error(error.first, error.last, read=error.read, write=error.write)
+
+    @property
+    def probe(self) -> Probe | None:
+        """What the units did in the last run; None where the chip was made without its probe."""
+        self._drain()
+        return self._probe
+
+    def _drain(self) -> None:
+        if self._probe is not None:
+            self._probe.add(self.chip.probe_read(), self.chip.now)
 
     @property
     def now(self) -> int:
@@ -202,6 +220,7 @@ class RtlTransport:
                 stop, cycles = self.chip.run(limit)
                 seconds = time.perf_counter() - begin
                 waited += cycles
+                self._drain()
                 if stop is RunEnd.INTERRUPT:
                     return True
                 if timeout_cycles is not None and waited >= timeout_cycles:

@@ -40,7 +40,8 @@ def _kept(made_of: dict[str, object], write: Callable[[], str]) -> str:
 
 
 def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
-    """Verilog of a chip, top module ``celosia``, in the form that simulates fast or for synthesis.
+    """Verilog of a chip, top module ``celosia``, in the form that simulates fast, with its probe,
+    or in that for synthesis.
 
     It is written anew when a source of what writes it, or Amaranth, has changed.
     """
@@ -49,7 +50,8 @@ def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
         from celosia_hw.verilog.emit import instances
         from celosia_sim.loops.vectorise import loops
 
-        return chip.chip_verilog(config, write_grid=loops if simulation else instances)
+        return chip.chip_verilog(config, write_grid=loops if simulation else instances,
+                                 probed=simulation)
 
     return _kept({"config": repr(config), "simulation": simulation}, write)
 

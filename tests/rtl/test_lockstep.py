@@ -21,7 +21,7 @@ from celosia_sim.randprog import (
     random_program,
     random_walks,
 )
-from celosia_sim.rtl import RtlTransport
+from celosia_sim.rtl import RtlTransport, SimOptions
 from celosia_sim.verilog import chip_verilog
 
 PROGRAMS, FAULTS, INDEXES, CUTS = range(120), range(65), range(30), range(90)
@@ -41,8 +41,9 @@ CHIPS = ("nano", "core", "nano 1 synthesis",
 def lockstep(request):
     name, *forms = request.param.split()
     config = replace(preset(name), lanes=next((int(form) for form in forms if form.isdigit()), 0))
-    transport = RtlTransport(
-        config, verilog=chip_verilog(config, simulation="synthesis" not in forms))
+    simulation = "synthesis" not in forms  # which alone has the probe
+    transport = RtlTransport(config, SimOptions(probe=simulation),
+                             verilog=chip_verilog(config, simulation=simulation))
     yield Lockstep(config, transport)
     transport.close()
 

@@ -58,6 +58,8 @@ class HostInterface(wiring.Component):
     length : Out(32)
         Instructions.
     windows : Out(ArrayLayout(window_layout(), NUM_WINDOWS))
+    running : Out(1)
+        The performance counters count this cycle.
     halted : In(1)
         The run ends normally with this cycle.
     fault, fault_valid : In
@@ -82,6 +84,7 @@ class HostInterface(wiring.Component):
     program: Signal
     length: Signal
     windows: data.View
+    running: Signal
     halted: Signal
     fault: data.View
     fault_valid: Signal
@@ -99,7 +102,7 @@ class HostInterface(wiring.Component):
             "start": Out(1), "prepare": Out(1), "forget": Out(1),
             "program": Out(32), "length": Out(32),
             "windows": Out(data.ArrayLayout(window_layout(), registers.NUM_WINDOWS)),
-            "halted": In(1), "fault": In(fault_layout()),
+            "running": Out(1), "halted": In(1), "fault": In(fault_layout()),
             "fault_valid": In(1), "pc": In(32), "abort": Out(1), "drained": In(1),
             "unit_reset": Out(1), "events": In(events_layout()),
         })
@@ -126,7 +129,8 @@ class HostInterface(wiring.Component):
             self.unit_reset.eq(control.unit_reset),
             self.prepare.eq(writes.prepare), self.forget.eq(writes.forget),
             self.program.eq(stored.PROGRAM), self.length.eq(stored.LENGTH),
-            counters.run.eq(control.running), counters.clear.eq(control.started),
+            self.running.eq(control.running), counters.run.eq(self.running),
+            counters.clear.eq(control.started),
             counters.events.eq(self.events),
         ]
         for i in range(registers.NUM_WINDOWS):

@@ -23,20 +23,24 @@ def _without_ports(config: TpuConfig) -> TpuConfig:
     return config
 
 
-def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances) -> str:
+def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances,
+                 probed: bool = False) -> str:
     """Verilog of the chip, module `celosia_hw.top.MODULE_NAME`; the same for the same arguments.
 
     Parameters
     ----------
     write_grid
         The form of grids, see `celosia_hw.verilog.emit.verilog`: that for synthesis if not given.
+    probed
+        With the pin ``probe``, see `celosia_hw.top.Celosia`.
 
     Raises
     ------
     ValueError
         If the chip has ports.
     """
-    return verilog(Celosia(_without_ports(config)), name=top.MODULE_NAME, write_grid=write_grid)
+    return verilog(Celosia(_without_ports(config), probed=probed), name=top.MODULE_NAME,
+                   write_grid=write_grid)
 
 
 def system_verilog(config: TpuConfig, around: SystemConfig, *,

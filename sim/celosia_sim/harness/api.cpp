@@ -78,6 +78,19 @@ void celosia_poke(Chip* chip, const char* memory, uint64_t row, uint64_t n, cons
     chip->wake();
 }
 
+// See Chip::probe_set; 0: there is no probe.
+int celosia_probe_set(Chip* chip, uint64_t states, uint64_t stops) {
+    return chip->probe_set(states, stops);
+}
+
+uint64_t celosia_probe_size(Chip* chip) { return chip->records.size(); }
+
+// Copy what was noted, and forget it.
+void celosia_probe_read(Chip* chip, Probed* into) {
+    std::copy(chip->records.begin(), chip->records.end(), into);
+    chip->records.clear();
+}
+
 int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t last) {
     return chip->trace_open(path, first, last);
 }

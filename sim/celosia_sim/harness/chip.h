@@ -1,8 +1,8 @@
 // The Verilated chip with its clock, its memory and a manager on its register port.
 //
 // `chip_config.h` is written by build.py: CELOSIA_MODEL (the class), CELOSIA_BUS_BYTES,
-// CELOSIA_CLOCK_BEFORE (the clock level that Verilator remembers, if its name was found) and
-// CELOSIA_BANKS (the arrays of the on-chip memories).
+// CELOSIA_CLOCK_BEFORE (the clock level that Verilator remembers, if its name was found),
+// CELOSIA_BANKS (the arrays of the on-chip memories) and CELOSIA_PROBE (whether it has that pin).
 #pragma once
 
 #include <memory>
@@ -21,7 +21,12 @@ using TraceFile = VerilatedFstC;
 #endif
 #define CELOSIA_WAVES (CELOSIA_TRACE == 1 || CELOSIA_TRACE == 2)
 
-enum class Stop : int { CYCLES = 0, INTERRUPT = 1, VIOLATION = 2 };
+enum class Stop : int { CYCLES = 0, INTERRUPT = 1, VIOLATION = 2, PROBE = 3 };
+
+// The word of the probe from a cycle on, until the next one.
+struct Probed {
+    uint64_t cycle, word;
+};
 
 struct Bank {
     const char* memory;
@@ -78,6 +83,9 @@ public:
     }
 
     void cycle() {
+#if CELOSIA_PROBE
+        if (probe_states_) probe();
+#endif
         bool changed = axi.sample(now);
         if (lite_.active) changed |= sample_lite();
         edge();
@@ -103,9 +111,19 @@ public:
             if (now - start >= limit) break;
             cycle();
             if (!axi.violation.empty()) { stop = Stop::VIOLATION; break; }
+            if (probed_.word & probe_stops_) { stop = Stop::PROBE; break; }
         }
         *cycles = now - start;
         return stop;
+    }
+
+    // Note the probe whenever one of the bits ``states`` changes (0: never), and end each run behind
+    // a cycle in which one of the bits ``stops`` of it is set. False: the chip has none.
+    bool probe_set(uint64_t states, uint64_t stops) {
+        records.clear();
+        probed_ = {now, 0};
+        probe_states_ = states, probe_stops_ = stops;
+        return CELOSIA_PROBE;
     }
 
     // The response (0 OKAY, 2 SLVERR, 3 DECERR), or NO_ANSWER or BROKEN.
@@ -170,8 +188,20 @@ private:
 public:
     AxiMemory axi;
     uint64_t now = 0;
+    std::vector<Probed> records;
 
 private:
+    Probed probed_ = {};
+    uint64_t probe_states_ = 0, probe_stops_ = 0;
+
+#if CELOSIA_PROBE
+    void probe() {
+        const uint64_t word = top().probe;
+        if (((word ^ probed_.word) & probe_states_) != 0) records.push_back({now, word});
+        probed_ = {now, word};
+    }
+#endif
+
     struct Lite {
         bool active, ended, awvalid, wvalid, bready, arvalid, rready;
         uint32_t address, data;
