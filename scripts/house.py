@@ -32,7 +32,8 @@ LAYERS = (
     # The chip: its folders are the boxes of docs/chip.md.
     "celosia_hw", "celosia_hw.stream", "celosia_hw.pipeline", "celosia_hw.grid", "celosia_hw.fp",
     "celosia_hw.memory", "celosia_hw.bus", "celosia_hw.commands", "celosia_hw.follow",
-    "celosia_hw.mxu", "celosia_hw.vpu", "celosia_hw.dma", "celosia_hw.scalar", "celosia_hw.host",
+    "celosia_hw.mxu", "celosia_hw.vpu", "celosia_hw.dma", "celosia_hw.ici", "celosia_hw.scalar",
+    "celosia_hw.host",
     "celosia_hw.top",
     # What is around it on a board, and what is written of it.
     "celosia_hw.soc", "celosia_hw.verilog", "celosia_hw.boards",

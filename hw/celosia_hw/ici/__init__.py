@@ -1,0 +1,1 @@
+"""Links to other chips: one port each, of a sender and a receiver."""

@@ -1,0 +1,110 @@
+"""Links between chips as data: words on the line, frames, the head of a message.
+
+Each direction of a link carries a word of ``TpuConfig.link_bytes`` and its kind in every cycle. A
+frame is a HEAD, up to FRAME_WORDS words of data and an END; its words may have pauses between them.
+What is not data is in the low 32 bits of its word. END has the CRC-32 of all bytes before it, which
+is zlib's.
+
+Frames with data are numbered and are sent again from the first one on that has not arrived. Every
+HEAD, also that of a frame without data, tells the other direction how far it has come.
+"""
+
+import enum
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from celosia.arch.isa import DmaFormat
+
+__all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "MESSAGE_BITS", "QUIET_CYCLES",
+           "RESEND_CYCLES", "SEQUENCE_BITS", "FrameFlag", "LineWord", "LinkFrame", "WordKind",
+           "frames", "line_words", "message_head"]
+
+#: Words of data in a frame, at most.
+FRAME_WORDS = 128
+#: Frames are numbered modulo 2**SEQUENCE_BITS.
+SEQUENCE_BITS = 8
+#: Fields of HEAD and their first bits, of SEQUENCE_BITS each: the frame's number; up to which one
+#: frames have arrived; how many have left the receiver; `FrameFlag`.
+HEAD_FIELDS = {"sequence": 0, "expected": 8, "freed": 16, "flags": 24}
+#: Cycles after which a HEAD comes even if there is nothing to say.
+BEAT_CYCLES = 1024
+#: Cycles without news of frames that were sent, after which they are sent again.
+RESEND_CYCLES = 2048
+#: Cycles without a whole frame after which a link is down.
+QUIET_CYCLES = 1 << 16
+#: Bits that a message begins with, see `message_head`.
+MESSAGE_BITS = 64
+
+
+class WordKind(enum.IntEnum):
+    """What a word on the line is."""
+
+    IDLE = 0
+    HEAD = 1
+    DATA = 2
+    END = 3
+
+
+class FrameFlag(enum.IntFlag):
+    """Flags of HEAD."""
+
+    #: Data follows.
+    DATA = 1
+    #: Frames from ``expected`` on are to be sent again.
+    AGAIN = 2
+
+
+class LineWord(NamedTuple):
+    """A word on the line."""
+
+    kind: WordKind
+    word: int
+
+
+class LinkFrame(NamedTuple):
+    """A frame: the fields of its HEAD, and its words."""
+
+    sequence: int
+    expected: int
+    freed: int
+    flags: FrameFlag
+    words: tuple[int, ...]
+
+
+def message_head(tag: int, fmt: DmaFormat, rows: int) -> int:
+    """Return what a message begins with, MESSAGE_BITS, its first word in the low bits.
+
+    Of the lower 32 bits, tag, format and rows mod 65,536 are where a LINK_MISMATCH has them.
+    """
+    return tag | fmt << 12 | (rows & 0xFFFF) << 16 | rows >> 16 << 32
+
+
+def line_words(frame: LinkFrame, link_bytes: int) -> Iterator[LineWord]:
+    """Return a frame as it is on the line."""
+    head = sum(getattr(frame, name) << lsb for name, lsb in HEAD_FIELDS.items())
+    yield LineWord(WordKind.HEAD, head)
+    for word in frame.words:
+        yield LineWord(WordKind.DATA, word)
+    yield LineWord(WordKind.END, _crc((head, *frame.words), link_bytes))
+
+
+def frames(line: Iterable[LineWord], link_bytes: int) -> Iterator[LinkFrame]:
+    """Return the whole frames among words on a line, without those that were garbled."""
+    inside: list[int] | None = None
+    for kind, word in line:
+        if kind == WordKind.HEAD:
+            inside = [word]
+        elif kind == WordKind.DATA and inside is not None:
+            inside.append(word)
+        elif kind == WordKind.END and inside is not None:
+            head, *words = inside
+            if word == _crc(inside, link_bytes) and len(words) <= FRAME_WORDS:
+                sequence, expected, freed, flags = (
+                    head >> lsb & (1 << SEQUENCE_BITS) - 1 for lsb in HEAD_FIELDS.values())
+                yield LinkFrame(sequence, expected, freed, FrameFlag(flags), tuple(words))
+            inside = None
+
+
+def _crc(words: Sequence[int], link_bytes: int) -> int:
+    return zlib.crc32(b"".join(word.to_bytes(link_bytes, "little") for word in words))
