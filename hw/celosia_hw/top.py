@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Flow, In, Out
 from amaranth.utils import exact_log2
@@ -12,6 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia_hw.bus.arbiter import ReadArbiter
 from celosia_hw.bus.guard import AxiGuard
+from celosia_hw.commands import UnitPort
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.host.interface import HostInterface
@@ -183,19 +184,24 @@ class Celosia(wiring.Component):
             events.write_beat.eq(guard.o_write.w.valid & guard.o_write.w.ready),
         ]
         if self._probed:
-            ports = {"load": load.port, "store": store.port, "mxu": mxu.port, "vpu": vpu.port}
-            values = {
-                "running": host.running, "pc": host.pc,
-                **{name: events[name] for name in ("retired", "read_beat", "write_beat")},
-                **{f"{name}_activity": events.activity[name] for name in registers.UNIT_NAMES},
-                **{f"{name}_take": port.command.valid & port.command.ready
-                   for name, port in ports.items()},
-                **{f"{name}_done": port.done for name, port in ports.items()},
-                **{f"conflicts_{name}": events.conflicts[name] for name in registers.PORTS},
-            }
-            m.d.comb += self._pin("probe").eq(
-                Cat(values[field.name][:field.bits] for field in probe.FIELDS))
+            m.d.comb += self._pin("probe").eq(self._states(host, {
+                "load": load.port, "store": store.port, "mxu": mxu.port, "vpu": vpu.port}))
         return m
+
+    @staticmethod
+    def _states(host: HostInterface, ports: dict[str, UnitPort]) -> Value:
+        """Return the word of the probe."""
+        events = host.events
+        values: dict[str, Any] = {
+            "running": host.running, "pc": host.pc,
+            **{name: events[name] for name in ("retired", "read_beat", "write_beat")},
+            **{f"{name}_activity": events.activity[name] for name in registers.UNIT_NAMES},
+            **{f"{name}_take": port.command.valid & port.command.ready
+               for name, port in ports.items()},
+            **{f"{name}_done": port.done for name, port in ports.items()},
+            **{f"conflicts_{name}": events.conflicts[name] for name in registers.PORTS},
+        }
+        return Cat(values[field.name][:field.bits] for field in probe.FIELDS)
 
     def _pin(self, name: str) -> Signal:
         return getattr(self, name)

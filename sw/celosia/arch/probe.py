@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from celosia.arch.registers import PORTS, UNIT_NAMES
 
-__all__ = ["BY_NAME", "FIELDS", "PROBE_BITS", "STATES", "Field"]
+__all__ = ["BY_NAME", "FIELDS", "PROBE_BITS", "STATES", "ProbeField"]
 
 PROBE_BITS = 64
 
 
 @dataclass(frozen=True)
-class Field:
+class ProbeField:
     """Bits ``first`` to ``first + bits - 1`` of the word."""
 
     name: str
@@ -26,11 +26,11 @@ class Field:
         return (1 << self.bits) - 1 << self.first
 
 
-def _fields() -> tuple[Field, ...]:
-    rows: list[Field] = []
+def _fields() -> tuple[ProbeField, ...]:
+    rows: list[ProbeField] = []
 
     def add(name: str, bits: int, doc: str) -> None:
-        rows.append(Field(name, rows[-1].first + rows[-1].bits if rows else 0, bits, doc))
+        rows.append(ProbeField(name, rows[-1].first + rows[-1].bits if rows else 0, bits, doc))
 
     add("running", 1, "a program runs: the cycle counts")
     add("retired", 1, "an instruction was executed or handed to the checker")
@@ -49,7 +49,7 @@ def _fields() -> tuple[Field, ...]:
     return tuple(rows)
 
 
-FIELDS: tuple[Field, ...] = _fields()
-BY_NAME: dict[str, Field] = {field.name: field for field in FIELDS}
+FIELDS: tuple[ProbeField, ...] = _fields()
+BY_NAME: dict[str, ProbeField] = {field.name: field for field in FIELDS}
 #: All bits but the pc, which changes with nearly every cycle of the scalar unit.
 STATES = sum(field.mask for field in FIELDS if field.name != "pc")
