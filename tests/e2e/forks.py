@@ -83,7 +83,7 @@ def _work(words, module, cwd, env, folder):
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
             sys.argv, sys.path[0] = words, str(Path(words[0]).parent)
-            runpy.run_path(_INPUTS)["end_at_once"]()  # else most of the time is waited
+            runpy.run_path(_INPUTS)["share_iterators"]()  # else most of the time is waited
             runpy.run_path(words[0], run_name="__main__")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(bool(end.code))

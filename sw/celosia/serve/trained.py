@@ -18,6 +18,7 @@ from celosia.driver.errors import needs
 from celosia.frontend import FrontendError, import_stablehlo
 from celosia.frontend.stablehlo.reader import aliases_of
 from celosia.frontend.tensorflow import module_of
+from celosia.pjrt.factorisations import factorise
 from celosia.serve.model import Model, make_model
 from celosia.serve.rows import SIGNATURE
 
@@ -187,6 +188,7 @@ def _lowered(path: Path, function: _Function, batch: int | None
         concrete = tf.function(function.call, jit_compile=True,
                                autograph=False).get_concrete_function(*specs)
         module = module_of(concrete, specs, concrete.captured_inputs, str(path))
+        factorise(module)
     except FrontendError:
         raise
     except (tf.errors.OpError, ValueError, TypeError) as error:

@@ -14,7 +14,7 @@ from celosia.tensorflow.contrib import put_contrib, refuse
 from celosia.tensorflow.cores import settings
 from celosia.tensorflow.datasets import take_local_mnist
 from celosia.tensorflow.images import put_projections, put_resizing
-from celosia.tensorflow.inputs import end_at_once
+from celosia.tensorflow.inputs import share_iterators
 from celosia.tensorflow.keras_models import know_replicas
 from celosia.tensorflow.precision import put_mixed_precision
 from celosia.tensorflow.random_numbers import put_random_numbers
@@ -43,7 +43,7 @@ def install() -> None:
     put_projections(in_program)
     put_resizing(in_program)
     put_random_numbers(in_program)
-    end_at_once()
+    share_iterators()
     take_local_mnist()
     tf.distribute.TPUStrategy = TPUStrategy
     tf.distribute.experimental.TPUStrategy = TPUStrategy

@@ -21,6 +21,7 @@ from celosia.frontend.stablehlo.reader import aliases_of, chain_collectives, ope
 from celosia.frontend.tensorflow import module_of, variables_of
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.client import LoadedExecutable
+from celosia.pjrt.factorisations import factorise
 from celosia.tensorflow.cores import client, run, upload
 from celosia.tensorflow.variables import VariableCell, bare_handle, cell_of
 
@@ -273,6 +274,7 @@ class Replicated:
         specs = [tf.TensorSpec((), tf.int32), *(tf.TensorSpec(each.shape, each.dtype)
                                                 for each in row)]
         module = module_of(concrete, specs, captured, self.name)
+        factorise(module)
         aliases = aliases_of(module)
         if differ:
             chain_collectives(module)
