@@ -14,19 +14,25 @@ from amaranth.utils import bits_for, ceil_log2
 
 from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia.arch.faults import Fault
+from celosia.arch.faults import Fault, LinkFault
 from celosia.arch.registers import Activity
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS
 from celosia_hw.memory.agen import counts_layout, stream_layout
 from celosia_hw.memory.ports import row_bits
 
-__all__ = ["CAUSE_BITS", "LAYOUTS", "UnitPort", "UnitSignature", "dma_layout", "fault_layout",
-           "matmul_layout", "vector_layout", "window_layout"]
+__all__ = ["CAUSE_BITS", "LAYOUTS", "LINK_CAUSE_BITS", "LINK_DOWN_BIT", "UnitPort",
+           "UnitSignature", "dma_layout", "fault_layout", "matmul_layout", "message_layout",
+           "vector_layout", "window_layout"]
 
 
-#: Bits of a fault.
-CAUSE_BITS = bits_for(max(Fault))
+#: Bits of a fault; of one on a chip with ports.
+CAUSE_BITS, LINK_CAUSE_BITS = bits_for(max(Fault)), bits_for(max(LinkFault))
+#: Of the ``detail`` of a port's units: the link is down.
+LINK_DOWN_BIT = 32
+#: Bits of the name of a message.
+MESSAGE_TAG_BITS = next(field.width for field in isa.BY_OPCODE[isa.Opcode.SEND].fields
+                        if field.name == "tag")
 
 
 def window_layout() -> data.StructLayout:
@@ -34,9 +40,10 @@ def window_layout() -> data.StructLayout:
     return data.StructLayout({"base": 32, "last": 32})
 
 
-def fault_layout() -> data.StructLayout:
-    """Values of FAULT_CAUSE, FAULT_PC and FAULT_ADDR."""
-    return data.StructLayout({"cause": CAUSE_BITS, "pc": 32, "addr": 32})
+def fault_layout(ports: int = 0) -> data.StructLayout:
+    """Values of FAULT_CAUSE, FAULT_PC and FAULT_ADDR, on a chip with so many ports."""
+    return data.StructLayout({"cause": LINK_CAUSE_BITS if ports else CAUSE_BITS,
+                              "pc": 32, "addr": 32})
 
 
 def dma_layout(config: TpuConfig) -> data.StructLayout:
@@ -74,6 +81,15 @@ def vector_layout(config: TpuConfig) -> data.StructLayout:
     })
 
 
+def message_layout(config: TpuConfig) -> data.StructLayout:
+    """A send or a recv; ``op`` means nothing in a send."""
+    bits = row_bits(config)
+    return data.StructLayout({
+        "mem": isa.Mem, "fmt": isa.DmaFormat, "op": isa.RecvOp, "tag": MESSAGE_TAG_BITS,
+        "row": bits, "linear": 1, "s0": bits, "s1": bits, "n0": COUNT_BITS, "n1": COUNT_BITS,
+    })
+
+
 class UnitSignature(wiring.Signature):
     """Between the scoreboard and a tensor unit, from the scoreboard's side.
 
@@ -88,16 +104,17 @@ class UnitSignature(wiring.Signature):
         With ``done``: the command met a bus error; a vector instruction, a bad index.
     detail : In(32)
         With the first ``error`` since reset: its FAULT_ADDR, the first bad index of a vector
-        instruction, else 0. Later ones may show the first one's.
+        instruction, else 0. Later ones may show the first one's. Of a port's units, with
+        LINK_DOWN_BIT above.
     activity : In(Activity)
         IDLE, BUSY, WAIT_MEMORY, WAIT_BUS, WAIT_UNIT, or WAIT_DEPS where its rows are still to be
         written; out of a register, of the cycle before.
     """
 
-    def __init__(self, layout: data.StructLayout):
+    def __init__(self, layout: data.StructLayout, detail_bits: int = 32):
         super().__init__({
             "command": Out(stream.Signature(layout)),
-            "done": In(1), "error": In(1), "detail": In(32), "activity": In(Activity),
+            "done": In(1), "error": In(1), "detail": In(detail_bits), "activity": In(Activity),
         })
 
 
@@ -114,4 +131,5 @@ class UnitPort(wiring.PureInterface):
 LAYOUTS = {
     isa.Unit.LOAD: dma_layout, isa.Unit.STORE: dma_layout,
     isa.Unit.MXU: matmul_layout, isa.Unit.VPU: vector_layout,
+    isa.LinkUnit.TX: message_layout, isa.LinkUnit.RX: message_layout,
 }

@@ -1,5 +1,6 @@
 """The chip: every unit of the block diagram, wired together behind AXI pins."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal, Value
@@ -16,6 +17,7 @@ from celosia_hw.commands import UnitPort
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.host.interface import HostInterface
+from celosia_hw.ici.port import LinkPort
 from celosia_hw.memory.banked import BankedMemory
 from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.mxu.unit import MatrixUnit
@@ -53,9 +55,21 @@ def _pins(config: TpuConfig, probed: bool) -> dict[str, Any]:
     add("m_axi", "w", Out, data=width, strb=config.bus_bytes, last=1)
     add("m_axi", "b", In, id=1, resp=2)
     add("m_axi", "r", In, id=1, data=width, resp=2, last=1)
+    for port in range(config.ports):
+        for way, flow in (("tx", Out), ("rx", In)):
+            pins[f"link{port}_{way}_kind"] = flow(2)
+            pins[f"link{port}_{way}_data"] = flow(8 * config.link_bytes)
     if probed:
         pins["probe"] = Out(probe.PROBE_BITS)
     return pins
+
+
+def _before_dma(users: dict[str, Any], links: list[LinkPort], *names: str) -> dict[str, Any]:
+    """Return users of a memory, and of each port those of some names before the last one, DMA."""
+    *first, last = users.items()
+    return {**dict(first), **{f"link{i}_{name.partition('_')[2]}": getattr(link, name)
+                              for i, link in enumerate(links) for name in names},
+            last[0]: last[1]}
 
 
 class Celosia(wiring.Component):
@@ -82,6 +96,8 @@ class Celosia(wiring.Component):
         Registers, ``celosia.arch.registers``.
     m_axi_* : AXI4 manager
         External memory.
+    linkN_tx_kind, linkN_tx_data, linkN_rx_kind, linkN_rx_data
+        The link of port N: a word and what it is (``celosia.arch.ici``) in every cycle.
     """
 
     clk: Signal
@@ -118,21 +134,25 @@ class Celosia(wiring.Component):
         for user in (store.acc, scalar.acc_read):
             m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data)]
 
-        # Order is priority: the MXU first, DMA last. Behind a load of 32-bit words, a row every
-        # other cycle, the vector unit would lose every other one.
+        # Order is priority: the MXU first, then the vector unit, which would lose every other row
+        # behind a load of 32-bit words; links, then DMA.
         ub_reads = {"mxu_acts": mxu.acts, "mxu_weights": mxu.weights, "vpu_p": vpu.ub_p,
                     "vpu_q": vpu.ub_q, "store": store.ub}
         ub_writes = {"vpu": vpu.ub_write, "load": load.ub}
         acc_reads = {"mxu": mxu.acc_read, "vpu_p": vpu.acc_p, "vpu_q": vpu.acc_q,
                      "store": borrowed}
         acc_writes = {"mxu": mxu.acc_write, "vpu": vpu.acc_write, "load": load.acc}
+        links = [LinkPort(config, i) for i in range(config.ports)]
+        ub_reads, ub_writes, acc_reads, acc_writes = self._links(
+            m, scalar, host, links, ub_reads, ub_writes, acc_reads, acc_writes)
         folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q")}
         ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes],
                           **folded)
         acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes],
                            **folded)
         for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
-                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc)):
+                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc),
+                           *((f"link{number}", link) for number, link in enumerate(links))):
             m.submodules[name] = into_units(unit)
 
         for memory, kind, users in ((ub, "read", ub_reads), (ub, "write", ub_writes),
@@ -202,6 +222,28 @@ class Celosia(wiring.Component):
             **{f"conflicts_{name}": events.conflicts[name] for name in registers.PORTS},
         }
         return Cat(values[field.name][:field.bits] for field in probe.FIELDS)
+
+    def _links(self, m: Module, scalar: ScalarUnit, host: HostInterface, links: list[LinkPort],
+               *users: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Connect ports to the scoreboard and their pins; return users of the memories with them.
+
+        Parameters
+        ----------
+        users
+            Who reads and writes the unified buffer, who reads and writes the accumulators.
+        """
+        for i, link in enumerate(links):
+            wiring.connect(m, getattr(scalar, f"port_tx{i}"), link.port_tx)
+            wiring.connect(m, getattr(scalar, f"port_rx{i}"), link.port_rx)
+            for name in ("kind", "data"):
+                m.d.comb += [self._pin(f"link{i}_tx_{name}").eq(link.tx[name]),
+                             link.rx[name].eq(self._pin(f"link{i}_rx_{name}"))]
+        if links:
+            m.d.comb += [scalar.device.eq(host.device),
+                         host.links.eq(Cat(link.up for link in links))]
+        ports = (("ub_send",), ("ub_recv",), ("acc_join", "acc_send"), ("acc_recv",))
+        return (_before_dma(each, links, *names)
+                for each, names in zip(users, ports, strict=True))
 
     def _pin(self, name: str) -> Signal:
         return getattr(self, name)

@@ -205,9 +205,10 @@ def _links() -> Iterator[str]:
     yield ""
     yield ("A chip whose configuration has `ports` (1 to 6, and none of the presets has any) talks "
            "to others over links. It has the instructions of this section; on other chips they are "
-           "an `ILLEGAL_OPCODE`. Each direction of a link is a queue of messages in order. So far "
-           "the golden model alone has links (`celosia.model.Pod`): Verilog of a chip with ports "
-           "is refused.")
+           "an `ILLEGAL_OPCODE`. Each direction of a link is a queue of messages in order. Chips "
+           "that links connect are a `celosia.model.Pod` on the golden model and a "
+           "`celosia_sim.pod.RtlPod` in RTL; boards have no links. The registers `DEVICE` and "
+           "`LINKS` are those of such chips alone.")
     yield ""
     yield from _table(("opcode", "instruction", "unit", "what it does"), (
         (f"{i.opcode.value:#04x}", f"[`{i.mnemonic}`](#{i.mnemonic})", i.unit.name.lower(),
@@ -315,7 +316,8 @@ def _registers() -> Iterator[str]:
     low = min(registers.COUNTERS.values())
     yield from _table(("offset", "register", "access", "meaning"), (
         (f"{register.offset:#05x}", f"`{register.name}`", register.access.value, register.doc)
-        for register in registers.REGISTERS if register.offset < low))
+        for register in sorted(registers.registers(1), key=lambda each: each.offset)
+        if register.offset < low))
     yield "## Performance counters"
     yield ""
     yield (f"{registers.COUNTER_BITS} bits each, `.._LO` at the offset and `.._HI` 4 bytes on; "

@@ -218,6 +218,10 @@ def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"{array['part'] or 0}, {count[array['memory']] // BANKS}}}"
         for array in arrays
     ]
+    links = [
+        "{" + ", ".join(f"&pins.link{port}_{pin}" for pin in (
+            "tx_kind", "rx_kind", "tx_data", "rx_data")) + "}"
+        for port in range(config.ports)]
     clocks = _CLOCK.findall(root)
     lines = [
         f'#include "{PREFIX}.h"', f'#include "{PREFIX}___024root.h"',
@@ -227,6 +231,9 @@ def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"#define CELOSIA_NUM_BANKS {BANKS}",
         f"#define CELOSIA_TRACE {TRACES[trace]}",
         f"#define CELOSIA_IDLE {int('void wake()' in root)}",
+        f"#define CELOSIA_PORTS {config.ports}",
+        f"#define CELOSIA_LINK_BYTES {config.link_bytes}",
+        f"#define CELOSIA_LINKS {', '.join(links)}",
         f"#define CELOSIA_PROBE {int(bool(_PROBE.search(pins)))}",
         f"#define CELOSIA_BANKS {', '.join(banks)}",
     ]

@@ -75,7 +75,7 @@ class ChipLibrary:
     """
 
     def __init__(self, path: Path):
-        library = ctypes.CDLL(str(path))
+        self.library = library = ctypes.CDLL(str(path))
         self._functions = {}
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(library, f"celosia_{name}")
@@ -89,6 +89,13 @@ class ChipLibrary:
         if self._chip is None:
             raise RuntimeError(f"the simulated chip must be open for {name}, but it was closed")
         return self._functions[name](self._chip, *arguments)
+
+    @property
+    def handle(self) -> int:
+        """The chip, as the functions of `library` know it."""
+        if self._chip is None:
+            raise RuntimeError("the simulated chip must be open, but it was closed")
+        return self._chip
 
     def close(self) -> None:
         """Free the chip; closing twice does nothing."""

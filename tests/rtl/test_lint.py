@@ -1,5 +1,7 @@
 """Lint of the presets' Verilog, and that it can fail."""
 
+from dataclasses import replace
+
 import pytest
 
 from celosia.arch.config import preset
@@ -38,3 +40,8 @@ SLOW = pytest.mark.slow
 ])
 def test_preset_is_clean(name, simulation):
     assert "\n".join(map(str, lint(preset(name), simulation=simulation))) == ""
+
+
+def test_a_chip_with_ports_is_clean():
+    config = replace(preset("nano"), ports=2, link_frames=8)  # that of test_pod.py
+    assert "\n".join(map(str, lint(config, simulation=True))) == ""

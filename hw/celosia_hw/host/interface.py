@@ -21,7 +21,7 @@ def constants(config: TpuConfig) -> dict[str, int]:
     return {
         "MAGIC": registers.MAGIC, "VERSION": registers.ISA_VERSION,
         "FINGERPRINT": config.fingerprint, "DIM": config.dim,
-        "FORMATS": config.int8 | config.bf16 << 1, "UB_ROWS": config.ub_rows,
+        "FORMATS": config.int8 | config.bf16 << 1 | config.ports << 8, "UB_ROWS": config.ub_rows,
         "ACC_ROWS": config.acc_rows, "BUS_BYTES": config.bus_bytes,
         "WINDOW": config.window, "IBUF": config.ibuf,
     }
@@ -74,6 +74,8 @@ class HostInterface(wiring.Component):
         Reset of everything but this component, for two cycles, when a RESET has drained.
     events : In(events_layout())
         What the performance counters count.
+    device : Out(32), links : In
+        On a chip with ports: its number; of each port, whether its link is up.
     """
 
     axil: AxiLite
@@ -93,6 +95,8 @@ class HostInterface(wiring.Component):
     drained: Signal
     unit_reset: Signal
     events: data.View
+    device: Signal
+    links: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -102,16 +106,17 @@ class HostInterface(wiring.Component):
             "start": Out(1), "prepare": Out(1), "forget": Out(1),
             "program": Out(32), "length": Out(32),
             "windows": Out(data.ArrayLayout(window_layout(), registers.NUM_WINDOWS)),
-            "running": Out(1), "halted": In(1), "fault": In(fault_layout()),
+            "running": Out(1), "halted": In(1), "fault": In(fault_layout(config.ports)),
             "fault_valid": In(1), "pc": In(32), "abort": Out(1), "drained": In(1),
             "unit_reset": Out(1), "events": In(events_layout()),
+            **({"device": Out(32), "links": In(config.ports)} if config.ports else {}),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.responder = responder = AxiLiteResponder()
-        m.submodules.control = control = RunControl()
-        m.submodules.writes = writes = RegisterWrites()
+        m.submodules.control = control = RunControl(self._config.ports)
+        m.submodules.writes = writes = RegisterWrites(self._config.ports)
         m.submodules.counters = counters = self._counters
         wiring.connect(m, wiring.flipped(self.axil), responder.axil)
         stored = writes.stored
@@ -147,6 +152,9 @@ class HostInterface(wiring.Component):
             "IRQ_STATUS": writes.irq_status, "FAULT_CAUSE": control.last_fault.cause,
             "FAULT_PC": control.last_fault.pc, "FAULT_ADDR": control.last_fault.addr, "PC": self.pc,
         }
+        if self._config.ports:
+            m.d.comb += self.device.eq(writes.device)
+            values |= {"DEVICE": writes.device, "LINKS": self.links}
         word = responder.read_word
         value, counted = (Signal(32, name=name, reset_less=True) for name in ("value", "counted"))
         missing, is_counter, begin = Signal(reset_less=True), Signal(reset_less=True), Signal()

@@ -28,6 +28,11 @@ class RunControl(wiring.Component):
     What comes in the same cycle is taken in this order: reset, fault, halted, watchdog. So a run
     that ends in the last cycle that the watchdog allows has ended.
 
+    Parameters
+    ----------
+    ports
+        Of the chip.
+
     Members
     -------
     start : In(1)
@@ -78,13 +83,13 @@ class RunControl(wiring.Component):
     status: Signal
     last_fault: data.View
 
-    def __init__(self):
+    def __init__(self, ports: int = 0):
         super().__init__({
             "start": In(1), "can_start": Out(1), "reset": In(1), "watchdog": In(32),
-            "halted": In(1), "fault": In(fault_layout()), "fault_valid": In(1), "pc": In(32),
+            "halted": In(1), "fault": In(fault_layout(ports)), "fault_valid": In(1), "pc": In(32),
             "drained": In(1),
             "started": Out(1), "ended": Out(1), "running": Out(1), "abort": Out(1),
-            "unit_reset": Out(1), "status": Out(Status), "last_fault": Out(fault_layout()),
+            "unit_reset": Out(1), "status": Out(Status), "last_fault": Out(fault_layout(ports)),
         })
 
     def elaborate(self, platform):  # noqa: D102

@@ -35,6 +35,8 @@ class RegisterWrites(wiring.Component):
         The registers FIXED_IN_A_RUN.
     irq_enable, irq_status : Out(1)
         An end of a run that comes with a write to IRQ_STATUS is not lost.
+    device : Out(32)
+        The register DEVICE, on a chip with ports.
     """
 
     write: Signal
@@ -51,14 +53,17 @@ class RegisterWrites(wiring.Component):
     stored: data.View
     irq_enable: Signal
     irq_status: Signal
+    device: Signal
 
-    def __init__(self):
+    def __init__(self, ports: int = 0):
+        self._ports = ports
         super().__init__({
             "write": In(1), "word": In(ADDRESS_BITS - 2), "value": In(32), "error": Out(1),
             "running": In(1), "can_start": In(1), "ended": In(1), "start": Out(1),
             "reset": Out(1), "prepare": Out(1), "forget": Out(1),
             "irq_enable": Out(1), "irq_status": Out(1),
             "stored": Out(data.StructLayout(dict.fromkeys(FIXED_IN_A_RUN, 32))),
+            **({"device": Out(32)} if ports else {}),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -66,7 +71,8 @@ class RegisterWrites(wiring.Component):
         # Whether a register is at ``word``, in the cycle of ``write``.
         selected = {register.name: Signal(name=f"selected_{register.name.lower()}",
                                           reset_less=True)
-                    for register in registers.REGISTERS if register.access is not AccessMode.RO}
+                    for register in registers.registers(self._ports)
+                    if register.access is not AccessMode.RO}
         for name, signal in selected.items():
             m.d.sync += signal.eq(self.word == BY_NAME[name].offset >> 2)
         fixed = Signal(reset_less=True)
@@ -87,12 +93,15 @@ class RegisterWrites(wiring.Component):
             self.prepare.eq(self.write & selected["LENGTH"] & ~self.running & aligned),
             self.forget.eq(self.write & selected["PROGRAM"] & ~self.running),
         ]
-        m.d.comb += [
-            self.start.eq(control & start & ready), self.reset.eq(control & reset),
-            self.error.eq(
-                ~((fixed & ~self.running) | selected["IRQ_ENABLE"] | selected["IRQ_STATUS"]
-                  | (selected["CONTROL"] & (~start | reset | ready)))),
-        ]
+        allowed = ((fixed & ~self.running) | selected["IRQ_ENABLE"] | selected["IRQ_STATUS"]
+                   | (selected["CONTROL"] & (~start | reset | ready)))
+        if self._ports:
+            allowed |= selected["DEVICE"]
+        m.d.comb += [self.start.eq(control & start & ready), self.reset.eq(control & reset),
+                     self.error.eq(~allowed)]
+        if self._ports:
+            with m.If(self.write & selected["DEVICE"]):
+                m.d.sync += self.device.eq(self.value)
         with m.If(self.write & selected["IRQ_ENABLE"]):
             m.d.sync += self.irq_enable.eq(self.value[0])
         with m.If(self.reset):

@@ -22,6 +22,8 @@ class LinkLayer(wiring.Component):
         Words to and from the other chip.
     tx : Out(line_layout), rx : In(line_layout)
         The line.
+    up : Out(1)
+        A whole frame has come since the reset.
     down : Out(1)
         As of `FrameReceiver`.
     """
@@ -30,6 +32,7 @@ class LinkLayer(wiring.Component):
     o: stream.Interface
     tx: data.View
     rx: data.View
+    up: Signal
     down: Signal
 
     def __init__(self, config: TpuConfig):
@@ -37,7 +40,8 @@ class LinkLayer(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(sent_word_layout(config))),
             "o": Out(stream.Signature(8 * config.link_bytes)),
-            "tx": Out(line_layout(config)), "rx": In(line_layout(config)), "down": Out(1),
+            "tx": Out(line_layout(config)), "rx": In(line_layout(config)), "up": Out(1),
+            "down": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -50,4 +54,6 @@ class LinkLayer(wiring.Component):
             sender.heard.eq(receiver.heard), sender.told.eq(receiver.told),
             self.tx.eq(sender.line), receiver.line.eq(self.rx), self.down.eq(receiver.down),
         ]
+        with m.If(receiver.heard.valid):
+            m.d.sync += self.up.eq(1)
         return m

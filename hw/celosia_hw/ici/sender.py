@@ -28,7 +28,7 @@ __all__ = ["FrameSender", "sent_word_layout"]
 
 
 def sent_word_layout(config: TpuConfig) -> data.StructLayout:
-    """A word of a message; ``last`` ends it, and its frame."""
+    """A word of a message; ``last`` ends it."""
     return data.StructLayout({"data": 8 * config.link_bytes, "last": 1})
 
 
@@ -44,7 +44,8 @@ class FrameSender(wiring.Component):
     """Cuts messages into frames, keeps them until they have arrived, sends them again if not.
 
     A frame goes out while its words still come: its HEAD is on the line 4 cycles after its first
-    word was taken. FRAME_WORDS of each FRAME_WORDS + 2 cycles are data. Words are taken as long as
+    word was taken. It ends where a message ends and no other one follows at once. FRAME_WORDS of
+    each FRAME_WORDS + 2 cycles are data. Words are taken as long as
     fewer than ``link_frames`` frames, rounded up to a power of two, have not arrived; a frame is
     sent where the receiver has room for it.
 
@@ -93,24 +94,26 @@ class FrameSender(wiring.Component):
         # Words go into the frame ``put``, which is closed with its last.
         put, count = Signal(SEQUENCE_BITS), Signal(WORD_BITS)
         taken, ends = Signal(), Signal()
+        pause = Signal()  # no message is under way
+        early = Signal()  # the frame is closed before it is full
         m.d.comb += [
             self.i.ready.eq((put - arrived)[:SEQUENCE_BITS] < slots),
             taken.eq(self.i.valid & self.i.ready),
-            ends.eq(taken & (self.i.payload.last | (count == FRAME_WORDS - 1))),
+            ends.eq(early | (taken & (count == FRAME_WORDS - 1))),
             words.write_en.eq(taken), words.write_data.eq(self.i.payload.data),
             words.write_addr.eq(Cat(count[:WORD_BITS - 1], put[:slot])),
-            close.en.eq(ends), close.addr.eq(put[:slot]), close.data.eq(count + 1),
+            close.en.eq(ends), close.addr.eq(put[:slot]), close.data.eq(count + taken),
         ]
         with m.If(taken):
-            m.d.sync += count.eq(Mux(ends, 0, count + 1))
+            m.d.sync += [count.eq(count + 1), pause.eq(self.i.payload.last)]
         with m.If(ends):
-            m.d.sync += put.eq(put + 1)
+            m.d.sync += [count.eq(0), put.eq(put + 1)]
 
         state = Signal(_State)
         kind = Signal(WordKind)
         send, word = Signal(SEQUENCE_BITS), Signal(WORD_BITS)
         newest = Signal(SEQUENCE_BITS)  # frames before this one have been sent once
-        back, owed, again, with_data = Signal(), Signal(), Signal(), Signal()
+        back, owed, again, with_data = Signal(), Signal(init=1), Signal(), Signal()
         closed, there, final, behind = Signal(), Signal(), Signal(), Signal()
         begin = Signal()
         m.d.comb += [
@@ -139,7 +142,8 @@ class FrameSender(wiring.Component):
                     m.d.comb += kind.eq(WordKind.DATA)
                     m.d.sync += word.eq(word + 1)
                 # A frame that has arrived meanwhile may be shorter than it was: it is ignored.
-                with m.If(Mux(there, final, closed)):
+                m.d.comb += early.eq(~there & ~closed & pause & ~taken)
+                with m.If(Mux(there, final, closed | early)):
                     m.d.sync += state.eq(_State.END)
             with m.Case(_State.END):
                 m.d.comb += kind.eq(WordKind.END)
@@ -162,19 +166,21 @@ class FrameSender(wiring.Component):
         with m.If((self.heard.valid & self.heard.again) | (silence == RESEND_CYCLES - 1)):
             m.d.sync += [back.eq(1), silence.eq(0)]
 
-        # A cycle later the word is there; it joins the CRC, and goes out.
-        was, crc = Signal(WordKind), Signal(32)
-        head = Signal(head_layout())
-        now = Signal(8 * config.link_bytes)
         flags = Mux(begin & ~back & ~behind, FrameFlag.DATA, 0) | Mux(again, FrameFlag.AGAIN, 0)
-        m.d.sync += [
-            was.eq(kind), head.sequence.eq(send), head.expected.eq(self.told.expected),
-            head.freed.eq(self.told.freed), head.flags.eq(flags), self.line.kind.eq(was),
-        ]
+        head = Signal(head_layout())
+        m.d.sync += [head.sequence.eq(send), head.expected.eq(self.told.expected),
+                     head.freed.eq(self.told.freed), head.flags.eq(flags)]
+        self._send(m, kind, head, words.read_data)
+        return m
+
+    def _send(self, m: Module, kind: Signal, head: data.View, word: Signal) -> None:
+        """Put what was chosen in the cycle before on the line: its word is there now."""
+        was, crc = Signal(WordKind), Signal(32)
+        now = Signal(8 * self._config.link_bytes)
+        m.d.sync += [was.eq(kind), self.line.kind.eq(was)]
         before = Mux(was == WordKind.HEAD, Const(CRC_INIT, 32), crc)
-        m.d.comb += now.eq(Mux(was == WordKind.HEAD, head.as_value(), words.read_data))
+        m.d.comb += now.eq(Mux(was == WordKind.HEAD, head.as_value(), word))
         with m.If((was == WordKind.HEAD) | (was == WordKind.DATA)):
             m.d.sync += [crc.eq(crc_after(m, before, now, name="mixed")), self.line.data.eq(now)]
         with m.Elif(was == WordKind.END):
             m.d.sync += self.line.data.eq(~crc)
-        return m

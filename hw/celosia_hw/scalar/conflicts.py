@@ -1,14 +1,14 @@
 """Whether instructions conflict: one writes rows or bytes that the other reads or writes."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Mem, Unit
+from celosia.arch.isa import LinkUnit, Mem, Unit
 from celosia_hw.memory.ports import row_bits
-from celosia_hw.scalar.dispatch import UNIT_BITS
+from celosia_hw.scalar.dispatch import PortUnit, issue_units, unit_bits
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.streams import STREAMS
 
@@ -30,12 +30,12 @@ def span_layout(config: TpuConfig) -> data.StructLayout:
 def entry_layout(config: TpuConfig) -> data.StructLayout:
     """What the scoreboard must know of an instruction.
 
-    ``first`` is what it writes, of a store what it reads; ``reads`` is what else it reads.
-    ``low``..``high`` are the bytes of external memory that a load reads or a store writes.
+    ``first`` is what it writes, of a store or a send what it reads; ``reads`` is what else it
+    reads. ``low``..``high`` are the bytes of external memory that a load reads or a store writes.
     """
     span = span_layout(config)
     return data.StructLayout({
-        "unit": UNIT_BITS, "pc": PC_BITS, "first": span,
+        "unit": unit_bits(config), "pc": PC_BITS, "first": span,
         "reads": data.ArrayLayout(span, READ_SPANS), "low": 32, "high": 32,
     })
 
@@ -50,11 +50,17 @@ def _overlap(a, b):
     return a.used & b.used & (a.mem == b.mem) & (a.low <= b.high) & (b.low <= a.high)
 
 
-def _conflict(new, old):
+def _conflict(config: TpuConfig, new, old):
     """Return whether two instructions, of different units or both of the vector unit, conflict."""
-    # Two stores do not meet here, so one of the first spans is written.
+    # Two stores do not meet here, so one of the first spans is written, but for sends.
     stores = [item.unit == Unit.STORE for item in (new, old)]
     rows = _overlap(new.first, old.first)
+    senders = [unit for unit in issue_units(config)
+               if isinstance(unit, PortUnit) and unit.kind is LinkUnit.TX]
+    if senders:
+        stores = [store | Cat(item.unit == unit for unit in senders).any()
+                  for store, item in zip(stores, (new, old), strict=True)]
+        rows &= ~(stores[0] & stores[1])
     for span in old.reads:
         rows |= _overlap(new.first, span) & ~stores[0]
     for span in new.reads:
@@ -127,7 +133,7 @@ class ConflictCheck(wiring.Component):
                     m.d.comb += [get.addr.eq(i - first), valid.eq(1 << i)]
             m.d.comb += started[first:first + len(group)].eq(valid[first:first + len(group)])
             m.d.sync += [old.eq(get.data), old_slot.eq(valid)]
-            with m.If(~_conflict(new, old)):
+            with m.If(~_conflict(self._config, new, old)):
                 m.d.comb += self.independent[first:first + len(group)].eq(
                     old_slot[first:first + len(group)])
         m.d.sync += pending.eq(Mux(self.enter, self.others, pending & ~started))

@@ -71,7 +71,7 @@ class Decoder(wiring.Component):
 
         m.d.comb += self.fault.eq(Fault.ILLEGAL_OPCODE)
         with m.Switch(word.opcode):
-            for description in isa.INSTRUCTIONS:
+            for description in isa.instructions(self._config.ports):
                 with m.Case(int(description.opcode)):
                     used = {f.lsb + bit for f in description.fields for bit in range(f.width)}
                     spare = Cat(header[bit] for bit in range(isa.FIELDS_LSB, isa.HEADER_BITS)

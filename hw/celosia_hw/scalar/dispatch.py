@@ -7,17 +7,62 @@ from amaranth.utils import bits_for, ceil_log2
 
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import Opcode, Unit
+from celosia.arch.isa import LinkUnit, Opcode, Unit
 from celosia.arch.vector import LANE_BITS_LSB
-from celosia_hw.commands import LAYOUTS
+from celosia_hw.commands import LAYOUTS, LINK_DOWN_BIT, UnitSignature
 from celosia_hw.memory.ports import row_bits
 from celosia_hw.scalar.encoding import BLOCK_RAM_DEPTH, instruction_layout, word_layout
 from celosia_hw.scalar.streams import STREAMS
 
-__all__ = ["TENSOR_UNITS", "UNIT_BITS", "Dispatcher", "part_layout"]
+__all__ = ["TENSOR_UNITS", "Dispatcher", "PortUnit", "issue_units", "part_layout", "unit_bits",
+           "unit_signature"]
 
 TENSOR_UNITS = (Unit.LOAD, Unit.STORE, Unit.MXU, Unit.VPU)
-UNIT_BITS = bits_for(max(TENSOR_UNITS))
+
+
+class PortUnit(int):
+    """A unit of a port, by its number among the units that the scoreboard issues to.
+
+    Attributes
+    ----------
+    port, kind
+        Of which port, and which of its two units.
+    name
+        ``TX0``, ``RX0``, ``TX1`` and so on.
+    """
+
+    port: int
+    kind: LinkUnit
+    name: str
+
+    def __new__(cls, port: int, kind: LinkUnit) -> "PortUnit":
+        """Make the number: behind TENSOR_UNITS, tx and rx of each port."""
+        unit = super().__new__(cls, len(TENSOR_UNITS) + 2 * port + (kind is LinkUnit.RX))
+        unit.port, unit.kind, unit.name = port, kind, f"{kind.name}{port}"
+        return unit
+
+
+def issue_units(config: TpuConfig) -> "tuple[Unit | PortUnit, ...]":
+    """Return the units that the scoreboard issues to; each is its number among them."""
+    return (*TENSOR_UNITS, *(PortUnit(port, kind) for port in range(config.ports)
+                             for kind in (LinkUnit.TX, LinkUnit.RX)))
+
+
+def unit_bits(config: TpuConfig) -> int:
+    """Return the bits of a number of one of `issue_units`."""
+    return bits_for(max(issue_units(config)))
+
+
+def _layout(config: TpuConfig, unit: "Unit | PortUnit") -> data.StructLayout:
+    """Return the layout of the commands of a unit."""
+    return LAYOUTS[unit.kind if isinstance(unit, PortUnit) else unit](config)
+
+
+def unit_signature(config: TpuConfig, unit: "Unit | PortUnit") -> UnitSignature:
+    """Return what is between the scoreboard and a unit, from the scoreboard's side."""
+    detail = LINK_DOWN_BIT + 1 if isinstance(unit, PortUnit) else LINK_DOWN_BIT
+    return UnitSignature(_layout(config, unit), detail)
+
 #: Operands that go with the header: those that begin no stream, and the last that begins one, which
 #: does so in vector instructions only.
 OTHERS = tuple(range(STREAMS - 1, max(
@@ -85,16 +130,17 @@ class Dispatcher(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
+        self._units = units = issue_units(config)
         slot_bits = ceil_log2(config.window)
         super().__init__({
-            "unit": In(UNIT_BITS), "word_valid": In(1), "word": In(word_layout()),
+            "unit": In(unit_bits(config)), "word_valid": In(1), "word": In(word_layout()),
             "part_valid": In(1), "part_index": In(range(STREAMS)), "part": In(part_layout(config)),
-            "push": In(1), "loaded": Out(slot_bits).array(len(TENSOR_UNITS)),
-            "next_slots": In(slot_bits).array(len(TENSOR_UNITS)), "valid": Out(len(TENSOR_UNITS)),
-            "slots": Out(slot_bits).array(len(TENSOR_UNITS)),
-            "waiting": Out(len(TENSOR_UNITS)), "take": In(len(TENSOR_UNITS)),
-            **{f"command_{unit.name.lower()}": Out(LAYOUTS[unit](config))
-               for unit in TENSOR_UNITS},
+            "push": In(1), "loaded": Out(slot_bits).array(len(units)),
+            "next_slots": In(slot_bits).array(len(units)), "valid": Out(len(units)),
+            "slots": Out(slot_bits).array(len(units)),
+            "waiting": Out(len(units)), "take": In(len(units)),
+            **{f"command_{unit.name.lower()}": Out(_layout(config, unit))
+               for unit in units},
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -104,14 +150,14 @@ class Dispatcher(wiring.Component):
         depth = 2 * config.window
         m.submodules.parts = parts = memory.Memory(
             shape=data.ArrayLayout(part_layout(config), 2),
-            depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * depth * STREAMS // 2), init=[])
+            depth=max(BLOCK_RAM_DEPTH, len(self._units) * depth * STREAMS // 2), init=[])
         m.submodules.commons = commons = memory.Memory(
-            shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(TENSOR_UNITS) * depth),
+            shape=_common_layout(), depth=max(BLOCK_RAM_DEPTH, len(self._units) * depth),
             init=[])
         put_part, put_common = parts.write_port(granularity=1), commons.write_port()
         get_part, get_common = parts.read_port(), commons.read_port()
         entered, loaded = (
-            [Signal(ceil_log2(depth), name=f"{word}_{unit.name.lower()}") for unit in TENSOR_UNITS]
+            [Signal(ceil_log2(depth), name=f"{word}_{unit.name.lower()}") for unit in self._units]
             for word in ("entered", "loaded"))
 
         address = Cat(Array(entered)[self.unit], self.unit)
@@ -130,10 +176,10 @@ class Dispatcher(wiring.Component):
         # The first two parts are read in the cycle of ``begin``, the others in that of ``second``;
         # they go into the registers a cycle later.
         begin, second, third = Signal(), Signal(), Signal()
-        choice, reader, current = (Signal(UNIT_BITS) for _ in range(3))
+        choice, reader, current = (Signal(unit_bits(config)) for _ in range(3))
         wanted = Cat((old != new) & ~self.valid[i]
                      for i, (old, new) in enumerate(zip(loaded, entered, strict=True)))
-        for i in reversed(range(len(TENSOR_UNITS))):
+        for i in reversed(range(len(self._units))):
             with m.If(wanted[i]):
                 m.d.comb += choice.eq(i)
         m.d.comb += [
@@ -147,7 +193,7 @@ class Dispatcher(wiring.Component):
         with m.If(begin):
             m.d.sync += reader.eq(choice)
 
-        for unit in TENSOR_UNITS:
+        for unit in self._units:
             name = unit.name.lower()
             kept = [Signal(part_layout(config), name=f"{name}{i}", reset_less=True)
                     for i in range(STREAMS)]
@@ -171,13 +217,14 @@ class Dispatcher(wiring.Component):
             m.d.comb += self._command(unit, kept, common)
         return m
 
-    def _command(self, unit: Unit, parts, common):
+    def _command(self, unit: "Unit | PortUnit", parts, common):
         """Lay out the command of a unit; what it does not use is never stored."""
         command = getattr(self, f"command_{unit.name.lower()}")
         bits = dict(zip(KEPT, common.header, strict=True))
         values = {i: part.value for i, part in enumerate(parts)}
         values.update(zip(OTHERS, common.values, strict=True))
-        opcode = {Unit.MXU: Opcode.MATMUL, Unit.VPU: Opcode.VECTOR}.get(unit, Opcode.LOAD)
+        opcode = Opcode.RECV if isinstance(unit, PortUnit) else {
+            Unit.MXU: Opcode.MATMUL, Unit.VPU: Opcode.VECTOR}.get(unit, Opcode.LOAD)
         insn = data.View(instruction_layout(opcode), Cat(
             *(bits.get(bit, Const(0)) for bit in range(isa.HEADER_BITS)),
             *(values[i] for i in range(isa.NUM_OPERANDS))))
@@ -186,6 +233,15 @@ class Dispatcher(wiring.Component):
                 *(command[name].eq(insn[name]) for name in ("mem", "fmt", "row", "addr", "pitch")),
                 command.rows.eq(insn.shape_.rows), command.cols.eq(insn.shape_.cols),
                 *(command[name].eq(insn.steps[name]) for name in ("row_step", "group_step")),
+            ]
+
+        if isinstance(unit, PortUnit):
+            row = parts[0]
+            return [
+                *(command[name].eq(insn[name]) for name in ("mem", "fmt", "op", "tag")),
+                command.n0.eq(insn.counts.n0), command.n1.eq(insn.counts.n1),
+                command.row.eq(row.value),
+                *(command[name].eq(row[name]) for name in ("linear", "s0", "s1")),
             ]
 
         def stream(target, part):

@@ -37,6 +37,11 @@ class Next(enum.Enum):
 class Execute(wiring.Component):
     """Executes an instruction. Combinational.
 
+    Parameters
+    ----------
+    ports
+        Of the chip: with some there are more instructions.
+
     Members
     -------
     valid : In(1), opcode : In
@@ -73,7 +78,8 @@ class Execute(wiring.Component):
     push: Signal
     issue: Signal
 
-    def __init__(self):
+    def __init__(self, ports: int = 0):
+        self._ports = ports
         super().__init__({
             "opcode": In(OPCODE_BITS), "fault": Out(CAUSE_BITS), "following": Out(Next),
             **{name: In(1) for name in ("valid", "full", "skip", "empty", "row_fault",
@@ -89,8 +95,11 @@ class Execute(wiring.Component):
             m.d.comb += [self.following.eq(Next.FAIL), self.fault.eq(cause)]
 
         def execute() -> None:
+            alu, tensor = (*_ALU,), (*_TENSOR,)
+            if self._ports:
+                alu, tensor = (*alu, Opcode.CHIP), (*tensor, Opcode.SEND, Opcode.RECV)
             with m.Switch(self.opcode):
-                with m.Case(*map(int, _ALU)):
+                with m.Case(*map(int, alu)):
                     m.d.comb += [self.write_rd.eq(1), self.retired.eq(1)]
                 with m.Case(*map(int, _PIPELINED)):
                     m.d.comb += self.following.eq(Next.RESULT)
@@ -110,7 +119,7 @@ class Execute(wiring.Component):
                                  self.retired.eq(self.checker_idle)]
                     with m.If(~self.checker_idle):
                         m.d.comb += self.following.eq(Next.STALL)
-                with m.Case(*map(int, _TENSOR)):
+                with m.Case(*map(int, tensor)):
                     m.d.comb += [self.issue.eq(1), self.retired.eq(self.checker_ready)]
                     with m.If(~self.checker_ready):
                         m.d.comb += self.following.eq(Next.STALL)

@@ -4,7 +4,8 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.faults import Fault
+from celosia.arch.config import TpuConfig
+from celosia.arch.faults import Fault, LinkFault
 from celosia.arch.isa import OPCODE_BITS, Unit
 from celosia_hw.commands import CAUSE_BITS, fault_layout
 from celosia_hw.scalar.encoding import PC_BITS
@@ -16,8 +17,9 @@ __all__ = ["FaultReport"]
 class FaultReport(wiring.Component):
     """Stops the run at a fault.
 
-    A bus error stops it at once; any other fault, once everything older has finished. Of those, an
-    older instruction's is found later: in a unit, then the checker, then the scalar unit.
+    An error of the bus or of a link stops it at once; any other fault, once everything older has
+    finished. Of those, an older instruction's is found later: in a unit, then the checker, then the
+    scalar unit.
 
     Members
     -------
@@ -60,13 +62,14 @@ class FaultReport(wiring.Component):
     valid: Signal
     fault: data.View
 
-    def __init__(self):
+    def __init__(self, config: TpuConfig):
+        self._config = config
         super().__init__({
             "begin": In(1), "active": In(1), "fail": In(CAUSE_BITS), "draining": In(1),
             "pc": In(PC_BITS), "opcode": In(OPCODE_BITS), "row": In(32), "lane": In(32),
-            "checked": In(fault_layout()), "checker_idle": In(1), "error": In(error_layout()),
+            "checked": In(fault_layout()), "checker_idle": In(1), "error": In(error_layout(config)),
             "empty": In(1), "cause": Out(CAUSE_BITS), "drain": Out(1),
-            "valid": Out(1), "fault": Out(fault_layout()),
+            "valid": Out(1), "fault": Out(fault_layout(config.ports)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -110,4 +113,8 @@ class FaultReport(wiring.Component):
         with m.If(bus_error):
             m.d.comb += fault.cause.eq(
                 Mux(error.unit == Unit.LOAD, Fault.BUS_READ, Fault.BUS_WRITE))
+        if self._config.ports:
+            with m.If(bus_error & (error.unit > Unit.VPU)):
+                m.d.comb += fault.cause.eq(
+                    Mux(error.down, LinkFault.LINK_DOWN, LinkFault.LINK_MISMATCH))
         return m

@@ -1,5 +1,7 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
+from collections.abc import Callable
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -8,10 +10,16 @@ from amaranth.utils import ceil_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.arch.registers import Activity
-from celosia_hw.commands import LAYOUTS, UnitPort, UnitSignature
+from celosia_hw.commands import LINK_DOWN_BIT, UnitPort
 from celosia_hw.follow import FOLLOWED, rises
 from celosia_hw.scalar.conflicts import ConflictCheck, entry_layout
-from celosia_hw.scalar.dispatch import TENSOR_UNITS, Dispatcher, part_layout
+from celosia_hw.scalar.dispatch import (
+    Dispatcher,
+    PortUnit,
+    issue_units,
+    part_layout,
+    unit_signature,
+)
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
 from celosia_hw.scalar.streams import STREAMS
@@ -20,10 +28,11 @@ __all__ = ["Scoreboard"]
 
 #: Units that others follow: how many of their oldest instructions, and whether one writes its rows
 #: in order.
-_LEADERS = {Unit.LOAD: (FOLLOWED, rises),
-            Unit.MXU: (1, lambda config, command: command.acc.linear)}
+_LEADERS: dict[Unit | PortUnit, tuple[int, Callable[..., Value]]] = {
+    Unit.LOAD: (FOLLOWED, rises),
+    Unit.MXU: (1, lambda config, command: command.acc.linear)}
 #: Units that follow, and whom.
-_FOLLOWERS = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
+_FOLLOWERS: dict[Unit | PortUnit, Unit] = {Unit.MXU: Unit.LOAD, Unit.STORE: Unit.MXU}
 
 
 class Scoreboard(wiring.Component):
@@ -51,6 +60,8 @@ class Scoreboard(wiring.Component):
     word, word_valid, part, part_index, part_valid : In
         Its command, see ``Dispatcher``: written before it enters.
     port_load, port_store, port_mxu, port_vpu : Out(UnitSignature)
+    port_tx0, port_rx0, .. : Out(UnitSignature)
+        Of each port.
     following : Out(1)
         A store that the engine has taken waits for the oldest matmul.
     empty : Out(1)
@@ -78,15 +89,16 @@ class Scoreboard(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
+        self._units = issue_units(config)
         members = {
             "entry": In(stream.Signature(entry_layout(config))),
             "word": In(word_layout()), "word_valid": In(1), "part": In(part_layout(config)),
             "part_index": In(range(STREAMS)), "part_valid": In(1),
-            "following": Out(1), "empty": Out(1), "error": Out(error_layout()),
-            "activities": Out(Activity).array(len(TENSOR_UNITS)),
+            "following": Out(1), "empty": Out(1), "error": Out(error_layout(config)),
+            "activities": Out(Activity).array(len(self._units)),
         }
-        for unit in TENSOR_UNITS:
-            members[f"port_{unit.name.lower()}"] = Out(UnitSignature(LAYOUTS[unit](config)))
+        for unit in self._units:
+            members[f"port_{unit.name.lower()}"] = Out(unit_signature(config, unit))
         super().__init__(members)
 
     def elaborate(self, platform):  # noqa: D102
@@ -118,7 +130,7 @@ class Scoreboard(wiring.Component):
                 (entry.unit != unit) | (entry.unit == Unit.VPU) for unit in units)),
             conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
             conflicts.others.eq(others), errors.enter.eq(enter), errors.slot.eq(free),
-            errors.pc.eq(entry.pc), errors.detail.eq(self.port_vpu.detail),
+            errors.pc.eq(entry.pc), errors.detail.eq(self._detail(m, errors)),
             self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
         ]
         # Slots of taken instructions that write row after row; those whose rows others may follow
@@ -142,7 +154,7 @@ class Scoreboard(wiring.Component):
                 m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit),
                              *(each[i].eq(0) for each in rising.values())]
 
-        for unit in TENSOR_UNITS:
+        for unit in self._units:
             name = unit.name.lower()
             port = getattr(self, f"port_{name}")
             # Slots of this unit's instructions, in order.
@@ -189,6 +201,18 @@ class Scoreboard(wiring.Component):
         waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
+
+    def _detail(self, m: Module, errors: ErrorLookup) -> Value:
+        """Return the detail of what fails in this cycle."""
+        detail: Value = self.port_vpu.detail
+        for unit in self._units:
+            if isinstance(unit, PortUnit):
+                port: UnitPort = getattr(self, f"port_{unit.name.lower()}")
+                fails = port.done & port.error
+                detail = Mux(fails, port.detail[:LINK_DOWN_BIT], detail)
+                with m.If(fails):
+                    m.d.comb += errors.down.eq(port.detail[LINK_DOWN_BIT])
+        return detail
 
     def _follow(self, m: Module, follows: Value) -> None:
         """Note that a store is taken that ``follows`` the oldest matmul, until that is done."""

@@ -73,6 +73,8 @@ class StreamTable(wiring.Component):
         External address or pitch is not a multiple of the element size.
     paired : Out(1)
         Row i of each stream of a vector instruction goes with row i of its destination.
+    message : Out(1)
+        It is a send or a recv, on a chip with ports.
     n0, n1, n2 : Out
         The instruction's own counts; of DMA, rows and columns, and n2 means nothing.
     """
@@ -82,6 +84,7 @@ class StreamTable(wiring.Component):
     shape: data.View
     matmul: Signal
     vector: Signal
+    message: Signal
     bad_count: Signal
     bad_lanes: Signal
     misaligned: Signal
@@ -96,7 +99,7 @@ class StreamTable(wiring.Component):
             "word": In(word_layout()), "index": In(range(STREAMS)), "shape": Out(shape_layout()),
             "matmul": Out(1), "vector": Out(1), "bad_count": Out(1), "bad_lanes": Out(STREAMS - 1),
             "misaligned": Out(1), "paired": Out(1), "n0": Out(COUNT_BITS), "n1": Out(COUNT_BITS),
-            "n2": Out(COUNT_BITS),
+            "n2": Out(COUNT_BITS), **({"message": Out(1)} if config.ports else {}),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -118,6 +121,8 @@ class StreamTable(wiring.Component):
             shape.value.eq(Array(word.operands[i] for i in range(STREAMS))[self.index]),
         ]
         too_few = ~self.n0.any() | ~self.n1.any()
+        if self._config.ports:
+            self._messages(m)
 
         with m.If(self.vector):
             param = vector.param.as_value()
@@ -173,6 +178,12 @@ class StreamTable(wiring.Component):
                 with m.Case(_W):
                     m.d.comb += [shape.used.eq(matmul.wload), shape.mem.eq(Mem.UB),
                                  shape.x.eq(matmul.xw), shape.table.eq(1)]
+        if self._config.ports:
+            with m.Elif(self.message):
+                send = instruction(Opcode.SEND, word)
+                m.d.comb += [self.bad_count.eq(too_few), shape.used.eq(self.index == 0),
+                             shape.single.eq(self.index != 0),
+                             shape.mem.eq(send.mem), shape.x.eq(send.xrow)]
         with m.Else():
             below = ((1 << dma.fmt) - 1)[:_ALIGN_BITS]  # the size of an element
             m.d.comb += [
@@ -183,3 +194,10 @@ class StreamTable(wiring.Component):
             ]
         return m
 
+    def _messages(self, m: Module) -> None:
+        """Tell messages from other instructions, and their counts."""
+        send = instruction(Opcode.SEND, self.word)
+        m.d.comb += self.message.eq(
+            self.word.opcode[exact_log2(Opcode.SEND ^ Opcode.LOAD)])
+        with m.If(self.message):
+            m.d.comb += [self.n0.eq(send.counts.n0), self.n1.eq(send.counts.n1), self.n2.eq(1)]

@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import NUM_WINDOWS, Activity
-from celosia_hw.commands import LAYOUTS, UnitSignature, fault_layout, window_layout
+from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.scalar.check import Checker, resolved_layout
-from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.dispatch import issue_units, unit_signature
 from celosia_hw.scalar.errors import error_layout
 from celosia_hw.scalar.scoreboard import Scoreboard
 from celosia_hw.scalar.streams import stride_layout
@@ -45,16 +45,17 @@ class TensorIssue(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
+        self._units = units = issue_units(config)
         super().__init__({
             "i": In(stream.Signature(resolved_layout())),
             "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
             "stride_write": In(1), "stride_index": In(range(isa.NUM_STRIDES)),
             "stride": In(stride_layout()), "fault": Out(fault_layout()), "checked": Out(1),
-            **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
-               for unit in TENSOR_UNITS},
-            "error": Out(error_layout()), "finished": Out(1),
+            **{f"port_{unit.name.lower()}": Out(unit_signature(config, unit))
+               for unit in units},
+            "error": Out(error_layout(config)), "finished": Out(1),
             "following": Out(1),
-            "activities": Out(Activity).array(len(TENSOR_UNITS)),
+            "activities": Out(Activity).array(len(units)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -63,7 +64,7 @@ class TensorIssue(wiring.Component):
         m.submodules.scoreboard = scoreboard = Scoreboard(self._config)
         wiring.connect(m, wiring.flipped(self.i), checker.i)
         wiring.connect(m, checker.entry, scoreboard.entry)
-        for unit in TENSOR_UNITS:
+        for unit in self._units:
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))
             m.d.comb += self.activities[unit].eq(scoreboard.activities[unit])

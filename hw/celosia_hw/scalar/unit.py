@@ -9,13 +9,13 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS, Activity
 from celosia_hw.bus.axi import AxiRead, AxiReadSignature
-from celosia_hw.commands import LAYOUTS, UnitSignature, fault_layout, window_layout
+from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.scalar.accread import AccumulatorRead
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.control import ScalarControl, ScalarState
 from celosia_hw.scalar.counter import ProgramCounter
-from celosia_hw.scalar.dispatch import TENSOR_UNITS
+from celosia_hw.scalar.dispatch import TENSOR_UNITS, issue_units, unit_signature
 from celosia_hw.scalar.encoding import PC_BITS, instruction, reaches
 from celosia_hw.scalar.execute import Execute
 from celosia_hw.scalar.faults import FaultReport
@@ -61,6 +61,8 @@ class ScalarUnit(wiring.Component):
         An instruction was executed or handed to the checker.
     activities : Out
         Activity of each unit, in the order of ``isa.Unit``.
+    port_tx0, port_rx0, .. : Out(UnitSignature), device : In(32)
+        On a chip with ports: units of each, and the number of the chip.
     """
 
     start: Signal
@@ -78,6 +80,7 @@ class ScalarUnit(wiring.Component):
     pc: Signal
     retired: Signal
     activities: list[Signal]
+    device: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -87,11 +90,12 @@ class ScalarUnit(wiring.Component):
             "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
             "acc_read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
-            **{f"port_{unit.name.lower()}": Out(UnitSignature(LAYOUTS[unit](config)))
-               for unit in TENSOR_UNITS},
+            **{f"port_{unit.name.lower()}": Out(unit_signature(config, unit))
+               for unit in issue_units(config)},
             "following": Out(1), "halted": Out(1), "fault_valid": Out(1),
-            "fault": Out(fault_layout()), "pc": Out(PC_BITS), "retired": Out(1),
+            "fault": Out(fault_layout(config.ports)), "pc": Out(PC_BITS), "retired": Out(1),
             "activities": Out(Activity).array(len(Unit)),
+            **({"device": In(32)} if config.ports else {}),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -101,10 +105,10 @@ class ScalarUnit(wiring.Component):
         m.submodules.counter = counter = ProgramCounter(config)
         m.submodules.operands = operands = OperandRead(config)
         m.submodules.alu = alu = Alu()
-        m.submodules.execute = execute = Execute()
+        m.submodules.execute = execute = Execute(config.ports)
         m.submodules.control = control = ScalarControl()
         m.submodules.accumulators = accumulators = AccumulatorRead(config)
-        m.submodules.faults = faults = FaultReport()
+        m.submodules.faults = faults = FaultReport(config)
         m.submodules.tensor = tensor = TensorIssue(config)
         self._connect(m, fetch, accumulators, tensor)
         held, state = operands.held, control.state
@@ -156,7 +160,7 @@ class ScalarUnit(wiring.Component):
             alu.pass_valid.eq(state == ScalarState.ACC_DATA),
             operands.write.eq(execute.write_rd | (state == ScalarState.RESULT)),
             operands.rd.eq(alu_insn.rd),
-            operands.data.eq(Mux(state == ScalarState.RESULT, alu.pipelined, alu.result)),
+            operands.data.eq(self._result(opcode, state, alu)),
             # ``read``: a word of the accumulators passes the ALU.
             accumulators.request.eq(state == ScalarState.ACC_REQUEST),
             *(getattr(accumulators, name).eq(read[name]) for name in ("row", "lane")),
@@ -200,10 +204,18 @@ class ScalarUnit(wiring.Component):
         """Connect what stands behind the ports of the unit."""
         wiring.connect(m, wiring.flipped(self.axi), fetch.axi)
         wiring.connect(m, accumulators.port, wiring.flipped(self.acc_read))
-        for unit in TENSOR_UNITS:
+        for unit in issue_units(self._config):
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(tensor, name))
+        for unit in TENSOR_UNITS:
             m.d.comb += self.activities[unit].eq(tensor.activities[unit])
+
+    def _result(self, opcode: Value, state: Value, alu: Alu) -> Value:
+        """Return what an instruction writes into its register."""
+        soon: Value = alu.result
+        if self._config.ports:
+            soon = Mux(opcode == Opcode.CHIP, self.device, soon)
+        return Mux(state == ScalarState.RESULT, alu.pipelined, soon)
 
     def _begin(self, m: Module) -> tuple[Value, Value]:
         """Return whether fetch and clearing begin, and whether they have before the run."""

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch import isa
 from celosia.arch.config import COUNT_BITS, TpuConfig
-from celosia_hw.scalar.dispatch import UNIT_BITS, part_layout
-from celosia_hw.scalar.encoding import word_layout
+from celosia_hw.scalar.dispatch import issue_units, part_layout, unit_bits
+from celosia_hw.scalar.encoding import instruction, word_layout
 from celosia_hw.scalar.streams import STREAMS, StreamTable, shape_layout, stride_layout
 from celosia_hw.scalar.sums import ADDRESS_BITS, StreamSum, summed_layout
 from celosia_hw.scalar.terms import TermSource
@@ -89,7 +89,7 @@ class StreamWalk(wiring.Component):
                                         "stride_write", "freeze", "clear")},
             "stride_index": In(range(isa.NUM_STRIDES)), "stride": In(stride_layout()),
             "last": Out(1), "busy": Out(1), "dma": Out(1), "flaws": Out(flaws_layout()),
-            "unit": Out(UNIT_BITS), "part": Out(part_layout(config)),
+            "unit": Out(unit_bits(config)), "part": Out(part_layout(config)),
             "part_index": Out(range(STREAMS)), "part_valid": Out(1), "o_valid": Out(1),
             "o": Out(summed_layout(config)), "address": Out(ADDRESS_BITS), "over": Out(1),
         })
@@ -151,4 +151,10 @@ class StreamWalk(wiring.Component):
             total.clear.eq(self.clear), self.o_valid.eq(total.o_valid), self.o.eq(total.o),
             self.address.eq(total.address), self.over.eq(total.over),
         ]
+        if self._config.ports:
+            first = len(issue_units(self._config)) - 2 * self._config.ports
+            send = instruction(isa.Opcode.SEND, self.word)
+            m.d.comb += self.dma.eq(~table.vector & ~table.matmul & ~table.message)
+            with m.If(table.message):
+                m.d.comb += self.unit.eq(first + Cat(self.word.opcode[0], send.port))
         return m

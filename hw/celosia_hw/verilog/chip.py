@@ -18,8 +18,8 @@ __all__ = ["chip_verilog", "compact_verilog", "link_verilog", "system_verilog"]
 
 def _without_ports(config: TpuConfig) -> TpuConfig:
     if config.ports:
-        raise ValueError(f"TpuConfig.ports of a chip in Verilog must be 0, not {config.ports}: the "
-                         "golden model alone has links")
+        raise ValueError(f"TpuConfig.ports of a chip on a board must be 0, not {config.ports}: "
+                         "boards have no links")
     return config
 
 
@@ -33,13 +33,8 @@ def chip_verilog(config: TpuConfig, *, write_grid: WriteGrid = instances,
         The form of grids, see `celosia_hw.verilog.emit.verilog`: that for synthesis if not given.
     probed
         With the pin ``probe``, see `celosia_hw.top.Celosia`.
-
-    Raises
-    ------
-    ValueError
-        If the chip has ports.
     """
-    return verilog(Celosia(_without_ports(config), probed=probed), name=top.MODULE_NAME,
+    return verilog(Celosia(config, probed=probed), name=top.MODULE_NAME,
                    write_grid=write_grid)
 
 

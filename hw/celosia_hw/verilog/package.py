@@ -165,7 +165,8 @@ def describe(config: TpuConfig) -> dict[str, Any]:
                       "address_bits": 32, "id_bits": 1}},
         "registers": [{"name": register.name, "offset": register.offset,
                        "access": register.access.name, "reset": register.init,
-                       "description": register.doc} for register in registers.REGISTERS],
+                       "description": register.doc}
+                      for register in registers.registers(config.ports)],
         "memories": {name: {"rows": count, "row_bits": bits, "bytes": count * bits // 8}
                      for name, (count, bits) in rows.items()},
     }

@@ -1,5 +1,5 @@
 // C interface of a chip in a shared library, for celosia_sim.library (ctypes).
-#include "chip.h"
+#include "pod.h"
 
 // Verilator's library wants the time of $time; the chip has none.
 double sc_time_stamp() { return 0; }
@@ -95,4 +95,20 @@ int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t la
     return chip->trace_open(path, first, last);
 }
 void celosia_trace_close(Chip* chip) { chip->trace_close(); }
+
+#if CELOSIA_PORTS
+Pod* celosia_pod_new(Chip** chips, int count, const int32_t* peers, uint64_t latency, uint64_t seed,
+                     double errors) {
+    return new Pod(chips, count, peers, latency, seed, errors);
+}
+void celosia_pod_free(Pod* pod) { delete pod; }
+int celosia_pod_write(Pod* pod, uint32_t offset, const uint32_t* values) {
+    return pod->write(offset, values);
+}
+int celosia_pod_read(Pod* pod, uint32_t offset, uint32_t* values) {
+    return pod->read(offset, values);
+}
+int celosia_pod_run(Pod* pod, uint64_t limit) { return static_cast<int>(pod->run(limit)); }
+#endif
+
 }

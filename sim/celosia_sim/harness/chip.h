@@ -2,7 +2,8 @@
 //
 // `chip_config.h` is written by build.py: CELOSIA_MODEL (the class), CELOSIA_BUS_BYTES,
 // CELOSIA_CLOCK_BEFORE (the clock level that Verilator remembers, if its name was found),
-// CELOSIA_BANKS (the arrays of the on-chip memories) and CELOSIA_PROBE (whether it has that pin).
+// CELOSIA_BANKS (the arrays of the on-chip memories), CELOSIA_PROBE (whether it has that pin),
+// CELOSIA_PORTS, and of these CELOSIA_LINK_BYTES and CELOSIA_LINKS (their pins).
 #pragma once
 
 #include <memory>
@@ -27,6 +28,14 @@ enum class Stop : int { CYCLES = 0, INTERRUPT = 1, VIOLATION = 2, PROBE = 3 };
 struct Probed {
     uint64_t cycle, word;
 };
+
+#if CELOSIA_PORTS
+// Pins of a port: two bits of kind and a word each way.
+struct LinkPins {
+    CData *tx_kind, *rx_kind;
+    void *tx_data, *rx_data;
+};
+#endif
 
 struct Bank {
     const char* memory;
@@ -128,18 +137,52 @@ public:
 
     // The response (0 OKAY, 2 SLVERR, 3 DECERR), or NO_ANSWER or BROKEN.
     int write_register(uint32_t offset, uint32_t value) {
-        lite_ = {};
-        lite_.active = lite_.awvalid = lite_.wvalid = lite_.bready = true;
-        lite_.address = offset, lite_.data = value;
+        begin_write(offset, value);
         return finish_lite(nullptr);
     }
 
     int read_register(uint32_t offset, uint32_t* value) {
+        begin_read(offset);
+        return finish_lite(value);
+    }
+
+    // The same in three parts: begin, `cycle` while `accessing`, end.
+    void begin_write(uint32_t offset, uint32_t value) {
+        lite_ = {};
+        lite_.active = lite_.awvalid = lite_.wvalid = lite_.bready = true;
+        lite_.address = offset, lite_.data = value;
+        apply_lite();
+        settle();
+    }
+
+    void begin_read(uint32_t offset) {
         lite_ = {};
         lite_.active = lite_.arvalid = lite_.rready = true;
         lite_.address = offset;
-        return finish_lite(value);
+        apply_lite();
+        settle();
     }
+
+    bool accessing() const { return lite_.active; }
+
+    int end_access(uint32_t* value) {
+        const int response = lite_.ended ? lite_.response : axi.violation.empty() ? NO_ANSWER : BROKEN;
+        if (value) *value = lite_.data;
+        lite_ = {};
+        apply_lite();
+        settle();
+        return response;
+    }
+
+    bool interrupt() { return top().irq; }
+
+#if CELOSIA_PORTS
+    LinkPins link_pins(int port) {
+        CELOSIA_MODEL& pins = top();
+        const LinkPins all[] = {CELOSIA_LINKS};
+        return all[port];
+    }
+#endif
 
     const std::vector<Bank>& banks() {
         if (banks_.empty()) {
@@ -254,18 +297,11 @@ private:
     }
 
     int finish_lite(uint32_t* value) {
-        apply_lite();
-        settle();
         for (int i = 0; lite_.active && i < LITE_CYCLES; i++) {
             cycle();
             if (!axi.violation.empty()) break;
         }
-        const int response = lite_.ended ? lite_.response : axi.violation.empty() ? NO_ANSWER : BROKEN;
-        if (value) *value = lite_.data;
-        lite_ = {};
-        apply_lite();
-        settle();
-        return response;
+        return end_access(value);
     }
 
     bool sample_lite() {

@@ -49,7 +49,7 @@ class TpuConfig:
         Lanes of the vector unit: ``dim``, or ``dim // 2`` or ``dim // 4``, through which a row
         passes in 2 or 4 beats. Programs do not see it. 0: ``dim``.
     ports
-        Ports of links to other chips: 0..6. So far the golden model alone has any.
+        Ports of links to other chips: 0..6.
     link_bytes
         Bytes a cycle of each direction of a link: 4, 8 or 16. Programs do not see it.
     link_frames

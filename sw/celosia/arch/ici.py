@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from celosia.arch.isa import DmaFormat
 
-__all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "MESSAGE_BITS", "QUIET_CYCLES",
+__all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "LONG_MESSAGE", "QUIET_CYCLES",
            "RESEND_CYCLES", "SEQUENCE_BITS", "FrameFlag", "LineWord", "LinkFrame", "WordKind",
            "frames", "line_words", "message_head"]
 
@@ -33,8 +33,8 @@ BEAT_CYCLES = 1024
 RESEND_CYCLES = 2048
 #: Cycles without a whole frame after which a link is down.
 QUIET_CYCLES = 1 << 16
-#: Bits that a message begins with, see `message_head`.
-MESSAGE_BITS = 64
+#: Bit of a message's first word: a second one has the upper bits of the number of rows.
+LONG_MESSAGE = 14
 
 
 class WordKind(enum.IntEnum):
@@ -72,12 +72,13 @@ class LinkFrame(NamedTuple):
     words: tuple[int, ...]
 
 
-def message_head(tag: int, fmt: DmaFormat, rows: int) -> int:
-    """Return what a message begins with, MESSAGE_BITS, its first word in the low bits.
+def message_head(tag: int, fmt: DmaFormat, rows: int) -> tuple[int, ...]:
+    """Return the words that a message begins with: one, or of 65,536 rows and more two.
 
-    Of the lower 32 bits, tag, format and rows mod 65,536 are where a LINK_MISMATCH has them.
+    Tag, format and rows mod 65,536 are where a LINK_MISMATCH has them.
     """
-    return tag | fmt << 12 | (rows & 0xFFFF) << 16 | rows >> 16 << 32
+    first = tag | fmt << 12 | (rows & 0xFFFF) << 16
+    return (first | 1 << LONG_MESSAGE, rows >> 16) if rows >> 16 else (first,)
 
 
 def line_words(frame: LinkFrame, link_bytes: int) -> Iterator[LineWord]:

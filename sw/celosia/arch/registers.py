@@ -4,9 +4,9 @@ import enum
 from dataclasses import dataclass
 
 __all__ = [
-    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "MAGIC", "MOST_MEMORY",
-    "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "UNIT_NAMES", "AccessMode", "Activity",
-    "Control", "Register", "Status", "counter_names",
+    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "LINK_REGISTERS", "MAGIC",
+    "MOST_MEMORY", "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "UNIT_NAMES", "AccessMode",
+    "Activity", "Control", "Register", "Status", "counter_names", "registers",
 ]
 
 #: Value of MAGIC: "CLSA" in ASCII, first letter in the lowest byte.
@@ -140,7 +140,19 @@ def _registers() -> tuple[Register, ...]:
 
 
 REGISTERS: tuple[Register, ...] = _registers()
-BY_NAME: dict[str, Register] = {register.name: register for register in REGISTERS}
+#: More registers, of chips with ports.
+LINK_REGISTERS: tuple[Register, ...] = (
+    Register("DEVICE", 0x028, AccessMode.RW, "number of this chip among those that links connect"),
+    Register("LINKS", 0x02C, AccessMode.RO,
+             "of each port a bit, from bit 0: a chip answers at the other end of its link"),
+)
+BY_NAME: dict[str, Register] = {
+    register.name: register for register in (*REGISTERS, *LINK_REGISTERS)}
 #: Byte offset of the low word of each counter.
 COUNTERS: dict[str, int] = {name: BY_NAME[f"{name.upper()}_LO"].offset
                             for name in counter_names()}
+
+
+def registers(ports: int) -> tuple[Register, ...]:
+    """Return the registers of a chip with so many ports."""
+    return (*REGISTERS, *LINK_REGISTERS) if ports else REGISTERS

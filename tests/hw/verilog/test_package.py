@@ -12,6 +12,7 @@ from celosia.arch.config import PRESETS
 from celosia.cli.main import main
 from celosia_hw.top import Celosia
 from celosia_hw.verilog import package
+from celosia_hw.verilog.chip import system_verilog
 from celosia_hw.verilog.package import annotate, describe, instance, modules, write_folder
 from celosia_sim.toolchain import verilator
 from celosia_sim.verilog import chip_verilog
@@ -170,7 +171,7 @@ def test_pins_are_those_of_the_chip():
     assert len(describe(NANO)["ports"]) == len(list(chip.signature.members))
 
 
-def test_a_chip_with_ports_is_refused():
-    with pytest.raises(ValueError, match=r"^TpuConfig.ports of a chip in Verilog must be 0, not 2: "
-                       r"the golden model alone has links$"):
-        chip_verilog(replace(NANO, name="linked", ports=2), simulation=False)
+def test_a_board_without_links_refuses_a_chip_with_ports():
+    with pytest.raises(ValueError, match=r"^TpuConfig.ports of a chip on a board must be 0, not 2: "
+                       r"boards have no links$"):
+        system_verilog(replace(NANO, name="linked", ports=2), None)

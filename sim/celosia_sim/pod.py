@@ -1,0 +1,167 @@
+"""RTL chips in this process and the links between them: what a pod is on the golden model."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.faults import FAULTS
+from celosia.arch.registers import BY_NAME, COUNTERS, NUM_WINDOWS, Control, Status
+from celosia.model import ModelResult, PodProgram
+from celosia_sim.library import RunEnd
+from celosia_sim.rtl import RtlTransport, SimOptions
+
+__all__ = ["RtlPod"]
+
+_FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
+    "pod_new": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
+                                  ctypes.c_uint64, ctypes.c_double)),
+    "pod_free": (None, (ctypes.c_void_p,)),
+    "pod_write": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
+    "pod_read": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
+    "pod_run": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint64)),
+}
+
+
+class RtlPod:
+    """Chips of one configuration, and links of one latency.
+
+    Time passes for all chips together, in windows of the latency; all begin a run in one cycle.
+
+    Parameters
+    ----------
+    config
+        Of each chip; it has ports.
+    chips
+        How many.
+    links
+        For an end, a chip and its port, the other one, as of `celosia.model.Pod`.
+    latency
+        Cycles from a word's leaving a chip's pins to its being at the other's.
+    errors, seed
+        Chance that a bit on a line is turned, and where.
+    options
+        Of the chips' memories.
+    """
+
+    def __init__(self, config: TpuConfig, chips: int,
+                 links: Mapping[tuple[int, int], tuple[int, int]], *, latency: int = 64,
+                 errors: float = 0, seed: int = 0, options: SimOptions | None = None):
+        if not config.ports:
+            raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
+        if latency < 1:
+            raise ValueError(f"latency must be a positive number of cycles, not {latency!r}")
+        self.config = config
+        self.chips = [RtlTransport(config, options, quiet=True) for _ in range(chips)]
+        library = self.chips[0].chip.library
+        self._functions = {}
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, f"celosia_{name}")
+            function.restype, function.argtypes = result, arguments
+            self._functions[name] = function
+        peers = np.full(chips * config.ports, -1, np.int32)
+        for a, b in links.items():
+            for (chip, port), (other, at) in ((a, b), (b, a)):
+                peers[chip * config.ports + port] = other * config.ports + at
+        handles = (ctypes.c_void_p * chips)(*(each.chip.handle for each in self.chips))
+        self._pod: int | None = self._functions["pod_new"](
+            handles, chips, peers.ctypes.data, latency, seed, errors)
+        self._write("DEVICE", range(chips))
+
+    def close(self) -> None:
+        """Free the chips; closing twice does nothing."""
+        if self._pod is not None:
+            self._functions["pod_free"](self._pod)
+            self._pod = None
+            for chip in self.chips:
+                chip.close()
+
+    def _write(self, name: str, values: Sequence[int] | int) -> None:
+        words = np.array([values] * len(self.chips) if isinstance(values, int) else values,
+                         np.uint32)
+        self._answered(name, self._functions["pod_write"](
+            self._pod, BY_NAME[name].offset, words.ctypes.data))
+
+    def _read(self, offset: int) -> list[int]:
+        words = np.zeros(len(self.chips), np.uint32)
+        self._answered(f"{offset:#x}", self._functions["pod_read"](
+            self._pod, offset, words.ctypes.data))
+        return words.tolist()
+
+    def _answered(self, name: str, response: int) -> None:
+        if response:
+            raise RuntimeError(f"all chips must answer OKAY at register {name}, not {response}")
+
+    def run(self, programs: Sequence[PodProgram], limit: int = 1_000_000) -> list[ModelResult]:
+        """Run a program on each chip until all have halted or faulted.
+
+        Parameters
+        ----------
+        programs
+            One for each chip, in its memory.
+        limit
+            Cycles after which it is given up.
+
+        Returns
+        -------
+        list
+            How each chip ended; ``cycles`` are those of the chip.
+
+        Raises
+        ------
+        TimeoutError
+            If the limit is reached; it names what each chip waits in.
+        """
+        self._write("PROGRAM", [each.program for each in programs])
+        self._write("LENGTH", [each.length for each in programs])
+        self._write("WATCHDOG", 0)
+        for number in range(NUM_WINDOWS):
+            spans = [each.windows[number] if number < len(each.windows) else (1, 0)
+                     for each in programs]
+            self._write(f"WINDOW{number}_BASE", [base for base, _ in spans])
+            self._write(f"WINDOW{number}_LAST", [last for _, last in spans])
+        self._write("IRQ_STATUS", 1)
+        self._write("IRQ_ENABLE", 1)
+        self._write("CONTROL", Control.START)
+        end = RunEnd(self._functions["pod_run"](self._pod, limit))
+        status = self._read(BY_NAME["STATUS"].offset)
+        if end is not RunEnd.INTERRUPT:
+            at = self._read(BY_NAME["PC"].offset)
+            said = ", ".join(f"chip {chip} is at instruction {pc}"
+                             for chip, (pc, now) in enumerate(zip(at, status, strict=True))
+                             if now == Status.RUNNING)
+            raise TimeoutError(f"all chips must end within {limit} cycles, but {said}")
+        values = {name: self._read(BY_NAME[name].offset)
+                  for name in ("FAULT_CAUSE", "FAULT_PC", "FAULT_ADDR", "PC")}
+        counts = {name: self._read(COUNTERS[name]) for name in ("cycles", "instructions")}
+        results = []
+        for chip in range(len(self.chips)):
+            faulted = status[chip] == Status.FAULTED
+            results.append(ModelResult(
+                Status(status[chip]), FAULTS[values["FAULT_CAUSE"][chip]],
+                values["FAULT_PC" if faulted else "PC"][chip], values["FAULT_ADDR"][chip],
+                counts["instructions"][chip], counts["cycles"][chip]))
+        return results
+
+    def counters(self) -> dict[str, list[int]]:
+        """Return the counters of the last run, their low 32 bits, of each chip."""
+        return {name: self._read(offset) for name, offset in COUNTERS.items()}
+
+    def memory(self, chip: int, name: str) -> NDArray:
+        """Return a copy of "ub" or "acc" of a chip, shaped as that of the golden model."""
+        rows, kind = ((self.config.acc_rows, np.uint32) if name == "acc" else
+                      (self.config.ub_rows, np.uint16 if self.config.bf16 else np.uint8))
+        return self.chips[chip].peek(name, 0, rows).view(kind)
+
+    def set_memory(self, chip: int, name: str, rows: NDArray) -> None:
+        """Set "ub" or "acc" of a chip from row 0 on."""
+        self.chips[chip].poke(name, 0, np.ascontiguousarray(rows).view(np.uint8).reshape(
+            len(rows), -1))
+
+    def reset(self) -> None:
+        """Soft reset of all chips at once, and of what is on their links."""
+        self._write("CONTROL", Control.RESET)
+        while any(now == Status.RESETTING for now in self._read(BY_NAME["STATUS"].offset)):
+            pass

@@ -1,0 +1,195 @@
+"""RTL chips that links connect beside golden ones: every row of every chip, with ``==``."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.arch.encoding import encode, insn
+from celosia.arch.faults import Fault, LinkFault
+from celosia.arch.isa import DmaFormat, RecvOp
+from celosia.collectives import Topology
+from celosia.collectives.schedule import Action, all_reduce, bound
+from celosia.model import Machine, PlainMachine, Pod, PodProgram
+from celosia.program.asm import assemble
+from celosia_sim.pod import RtlPod
+
+#: The one chip with ports that tests build.
+CHIP = replace(PRESETS["nano"], ports=2, link_frames=8)
+RING = Topology.ring(4)
+LINKS = {(chip, 0): RING.peer(chip, 0) for chip in range(RING.chips)}
+JOINS = [op for op in RecvOp if op not in (RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MIN_F)]
+
+
+def pods(**options):
+    """Return a pod of RTL chips in a ring."""
+    return RtlPod(CHIP, RING.chips, LINKS, **options)
+
+
+@pytest.fixture(scope="module")
+def pod():
+    made = pods(latency=8)
+    yield made
+    made.close()
+
+
+def both(pod, texts, seed=0):
+    """Run a program on each chip, RTL and golden; return how both pods ended."""
+    rng = np.random.default_rng(seed)
+    machines, programs = [], []
+    for number, text in enumerate(texts):
+        machine = PlainMachine(CHIP)
+        machine.acc[:] = rng.integers(0, 1 << 32, machine.acc.shape, np.uint64)
+        machine.ub[:] = rng.integers(0, 256, machine.ub.shape)
+        insns = assemble(text + "\nhalt", CHIP).insns
+        data = b"".join(map(encode, insns))
+        machine.memory.write(0, data)
+        pod.chips[number].write_memory(0, data)
+        for name in ("ub", "acc"):
+            pod.set_memory(number, name, getattr(machine, name))
+        machines.append(machine)
+        programs.append(PodProgram(0, len(insns)))
+    golden = Pod(machines, LINKS).run(programs)
+    found = pod.run(programs)
+    if not any(each.cause for each in golden):
+        for number, machine in enumerate(machines):
+            for name in ("ub", "acc"):
+                np.testing.assert_array_equal(
+                    pod.memory(number, name), getattr(machine, name), f"{name} of chip {number}")
+    return golden, found
+
+
+def ended(results):
+    return [(each.cause, each.pc, each.addr) for each in results]
+
+
+def test_rows_of_every_format_go_round(pod):
+    texts = ["chip r1\nadd r1, r1, 20\nstride x1, 3, 17" for _ in range(RING.chips)]
+    for number, (mem, fmt) in enumerate([("ub", "i8"), ("acc", "i8"), ("acc", "w32")]):
+        for chip in range(RING.chips):
+            texts[chip] += (
+                f"\nsend {mem}[r1, x1], fmt={fmt}, port=0, tag={number}, n0=3, n1=2"
+                f"\nrecv set, {mem}[{100 + 8 * number}], fmt={fmt}, port=1, tag={number}, n0=6")
+    golden, found = both(pod, texts)
+    assert ended(found) == ended(golden)
+    assert all(each.cause == Fault.NONE for each in golden)
+
+
+@pytest.mark.parametrize("op", JOINS, ids=lambda op: op.name.lower())
+def test_what_arrives_is_joined(pod, op):
+    # A row that comes again is joined again, with what it has become.
+    mine = (f"send acc[0], fmt=w32, port=0, n0=9\nstride x1, {0 if op else 1}, 0\n"
+            f"recv {op.name.lower()}, acc[32, x1], fmt=w32, port=1, n0=9")
+    golden, found = both(pod, [mine] * RING.chips, seed=op)
+    assert ended(found) == ended(golden)
+
+
+@pytest.mark.parametrize(("sent", "taken"), [
+    ("acc[0], fmt=w32, n0=3, tag=5", "acc[8], fmt=w32, n0=3, tag=6"),
+    ("acc[0], fmt=i8, n0=3, tag=5", "acc[8], fmt=w32, n0=3, tag=5"),
+    ("acc[0], fmt=w32, n0=3, tag=5", "acc[8], fmt=w32, n0=4, tag=5"),
+])
+def test_a_message_that_recv_does_not_name_is_a_fault(pod, sent, taken):
+    golden, found = both(pod, [f"send {sent}", f"nop\nrecv set, {taken}, port=1", "nop", "nop"])
+    assert golden[1].cause == LinkFault.LINK_MISMATCH
+    assert ended(found) == ended(golden)
+    pod.reset()
+
+
+def test_a_port_that_leads_nowhere_is_a_fault():
+    alone = RtlPod(CHIP, 1, {}, latency=64)
+    for text in ("send acc[0], fmt=w32, port=1, n0=1", "recv set, acc[0], fmt=w32, port=1, n0=1"):
+        insns = assemble(text + "\nhalt", CHIP).insns
+        alone.chips[0].write_memory(0, b"".join(map(encode, insns)))
+        assert ended(alone.run([PodProgram(0, 2)])) == [(LinkFault.LINK_DOWN, 0, 1)]
+        alone.reset()
+    alone.close()
+
+
+def random_texts(seed, messages=14):
+    """Programs of matched sends and receives, and what chips do between them."""
+    rng = random.Random(seed)
+    texts = [[] for _ in range(RING.chips)]
+    for number in range(messages):
+        chip, port = rng.randrange(RING.chips), rng.randrange(2)
+        peer, at = RING.peer(chip, port)
+        fmt = rng.choice([DmaFormat.I8, DmaFormat.W32])
+        mem = "acc" if fmt is DmaFormat.W32 else rng.choice(["acc", "ub"])
+        n0, n1 = rng.choice([1, 2, 5, 16, 40]), rng.choice([1, 1, 3])
+        target = "acc" if fmt is DmaFormat.W32 else rng.choice(["acc", "ub"])
+        op = rng.choice(JOINS) if target == "acc" else RecvOp.SET
+        texts[chip].append(f"send {mem}[{rng.randrange(300)}], fmt={fmt.name.lower()}, "
+                           f"port={port}, tag={number}, n0={n0}, n1={n1}")
+        texts[peer].append(f"recv {op.name.lower()}, {target}[{rng.randrange(300)}], "
+                           f"fmt={fmt.name.lower()}, port={at}, tag={number}, n0={n0 * n1}")
+        busy = rng.randrange(RING.chips)
+        to, a, b = rng.randrange(400, 500), rng.randrange(390), rng.randrange(390)
+        texts[busy].append(f"vector iadd, acc[{to}], acc[{a}], acc_row[{b}], n0=8")
+    return ["\n".join(lines) for lines in texts]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_are_those_of_the_golden_pod(pod, seed):
+    golden, found = both(pod, random_texts(seed), seed)
+    assert all(each.cause == Fault.NONE for each in golden)
+    assert ended(found) == ended(golden)
+
+
+def test_neither_latency_nor_errors_change_a_bit():
+    for latency, errors in ((1, 0), (300, 0), (20, 2e-4)):
+        made = pods(latency=latency, errors=errors, seed=latency)
+        golden, found = both(made, random_texts(77), 77)
+        assert ended(found) == ended(golden)
+        made.close()
+
+
+def test_who_waits_for_ever_is_named(pod):
+    texts = ["recv set, acc[0], fmt=w32, port=1, n0=1", "nop", "nop", "nop"]
+    insns = [assemble(text + "\nhalt", CHIP).insns for text in texts]
+    for chip, each in enumerate(insns):
+        pod.chips[chip].write_memory(0, b"".join(map(encode, each)))
+    with pytest.raises(TimeoutError, match="^all chips must end within 2000 cycles, but chip 0 is "
+                                           "at instruction 1$"):
+        pod.run([PodProgram(0, 2)] * RING.chips, limit=2000)
+    pod.reset()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kib", "share", "work"), [(64, .965, 0), (128, .975, 0), (64, .965, 56)])
+def test_an_all_reduce_on_a_ring_of_eight(kib, share, work):
+    """As near to its bound as it must be, also with 8,248 cycles of vector work in between."""
+    config = replace(PRESETS["core"], ports=2, link_frames=8)
+    ring = Topology.ring(8)
+    links = {(chip, 0): ring.peer(chip, 0) for chip in range(ring.chips)}
+    words = kib * 1024 // 4
+    schedule = all_reduce(ring, words // config.dim)  # of rows
+    made = RtlPod(config, ring.chips, links)
+    machines, programs = [Machine(config) for _ in range(ring.chips)], []
+    rng = np.random.default_rng(8)
+    idle = [insn("vector", op="fadd", dst_kind="acc", a_kind="acc", b_kind="acc", dst=1536, a=1024,
+                 b=1280, n0=128)] * work
+    for chip, machine in enumerate(machines):
+        machine.acc[:] = rng.standard_normal(machine.acc.shape).astype(np.float32).view(np.uint32)
+        made.set_memory(chip, "acc", machine.acc)
+        steps, insns = schedule.of_chip(chip), []
+        for at, step in enumerate(steps):
+            rest = {"mem": "acc", "fmt": "w32", "port": step.port, "row": step.words.start,
+                    "n0": step.words.count, "tag": step.words.start}
+            insns.append(insn("send", **rest) if step.action == Action.SEND else insn(
+                "recv", op="sum_f" if step.action == Action.JOIN else "set", **rest))
+            insns += idle[at * work // len(steps):(at + 1) * work // len(steps)]
+        insns.append(insn("halt"))
+        for memory in (machine.memory.write, made.chips[chip].write_memory):
+            memory(0, b"".join(map(encode, insns)))
+        programs.append(PodProgram(0, len(insns)))
+    found = made.run(programs)
+    golden = Pod(machines, links).run(programs)
+    assert ended(found) == ended(golden)
+    for chip, machine in enumerate(machines):
+        np.testing.assert_array_equal(made.memory(chip, "acc"), machine.acc)
+    made.close()
+    assert bound(all_reduce(ring, words)) >= share * max(each.cycles for each in found)
