@@ -18,7 +18,8 @@ _MARKS = ("<!-- operations: written by scripts/docs -->\n", "<!-- end of operati
 _TITLES = {
     "shape": "Making and moving", "elementwise": "Elementwise", "contract": "Sums of products",
     "reduce": "Reductions", "indexed": "Indexed", "control": "Control",
-    "collective": "Among devices", "spmd": "Whole arrays of several devices",
+    "callback": "Functions of the host", "collective": "Among devices",
+    "spmd": "Whole arrays of several devices",
 }
 
 

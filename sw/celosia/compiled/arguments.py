@@ -111,7 +111,7 @@ def decode(array: NDArray[Any], type: TensorType) -> NDArray[Any]:
     if wanted == np.complex64:
         array = np.ascontiguousarray(array).view(wanted)
     elif wanted == np.bool_:
-        array = array != 0
+        array = np.asarray(array != 0)  # of one element it is no array
     elif wanted == np.uint32:
         array = array.view(np.uint32)
     elif array.dtype != wanted:

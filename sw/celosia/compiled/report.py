@@ -194,7 +194,8 @@ def _rows(rows: list[tuple[str, str]]) -> Iterator[str]:
 def _step(step: Mapping[str, Any], config: TpuConfig) -> str:
     if step["where"] == "chip":
         return text(step, config)
-    where = "among devices" if step["where"] == "link" else "on the host"
+    where = {"link": "among devices", "call": "functions of the host"}.get(
+        step["where"], "on the host")
     return "\n".join([where, *(
         f"  {work['kind']}: {work['reason']}; {work['source']}" for work in step["works"])])
 

@@ -103,9 +103,9 @@ class HostStep:
 
     @property
     def where(self) -> str:
-        """Where it runs: "host" or "link" (see `celosia.compiler.placement.Placement`)."""
-        return "link" if self.works and all(
-            work.where == "link" for work in self.works) else "host"
+        """Where it runs: "host", "link" or "call" (`celosia.compiler.placement.Placement`)."""
+        places = {work.where for work in self.works} - {"chip"}  # constants for the others
+        return places.pop() if places in ({"link"}, {"call"}) else "host"
 
     @property
     def gives(self) -> int:

@@ -15,6 +15,7 @@ from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
 from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError
+from celosia.compiler.passes.calls import calls_apart
 from celosia.compiler.passes.pairs import in_pairs
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import (
@@ -166,9 +167,11 @@ def check_places(graph: Graph, name: str) -> None:
 
 
 def _level(graph: Graph) -> Graph:
-    """Return the canonical graph, the loops in which devices meet written out."""
+    """Return the canonical graph; what the host does between steps is in no loop of the chip, if
+    that can be.
+    """
     level = canonical(graph)
-    written = written_out(level)
+    written = written_out(calls_apart(level))
     return level if written is level else canonical(written)
 
 

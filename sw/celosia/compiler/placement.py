@@ -9,6 +9,7 @@ from celosia.compiler.levels import CANONICAL, FUNCTIONS, INSTRUCTIONS
 from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
 from celosia.compiler.passes.sorting import MOST_SORTED
 from celosia.graph import DType, Node, Trait, having
+from celosia.graph.operations.callback import CALLS
 from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = ["PLACES", "Placement", "place"]
@@ -20,8 +21,9 @@ class Placement(NamedTuple):
     Attributes
     ----------
     where
-        "chip", "host", or "link": what chips do together, by what connects them. So far the host
-        does that, too, but it is nothing that a chip lacks.
+        "chip", "host", "link": what chips do together, by what connects them, or "call": what the
+        program itself wants of the host. The host does these two, but they are nothing that a chip
+        lacks.
     reason
         What runs it there, or what the chip lacks.
     """
@@ -48,6 +50,7 @@ PLACES: dict[str, Placement] = {
     **_group("reductions of the vector unit", having(Trait.REDUCTION) - REPLACED.keys()),
     **_group("branches and loops of the scalar unit", having(Trait.CONTROL)),
     **{name: Placement("link", "devices exchange it by way of the host") for name in COLLECTIVES},
+    **{name: Placement("call", "the program has the host call a function") for name in CALLS},
     "iota": Placement("chip", "the vector unit counts rows and lanes"),
     "transpose": Placement("chip", "the tile transposer, or addresses of a stream"),
     "bitcast": Placement("chip", "the same bits"),

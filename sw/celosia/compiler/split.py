@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from celosia.compiler.passes.calls import only_calls
 from celosia.compiler.passes.loops import trips, turn
 from celosia.compiler.pipeline import count
 from celosia.compiler.placement import Placement, place
@@ -17,7 +18,11 @@ _FREE = having(Trait.CHEAP)
 #: Nodes of all turns of a loop that is written out because devices meet in it.
 MOST_NODES = 4096
 #: Places in the order in which they take turns; a device's number is wanted first.
-_TURNS = ("link", "chip", "host")
+_TURNS = ("link", "call", "chip", "host")
+
+
+#: What is no fallback by itself, as reasons say it of a loop.
+_INSIDE = {"link": "devices meet", "call": "functions whose results are used are called"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class GraphPart:
     Attributes
     ----------
     where
-        "chip", "host" or "link" (see `celosia.compiler.placement.Placement`).
+        "chip", "host", "link" or "call" (see `celosia.compiler.placement.Placement`).
     graph
         What it computes.
     takes
@@ -43,8 +48,11 @@ class GraphPart:
 def place_whole(node: Node) -> Placement:
     """Return where a node of the canonical level runs with its regions, and why.
 
-    A loop or a branch is in one place: on the host if anything in it is not on the chip.
+    A loop or a branch is in one place: on the host if anything in it is not on the chip, unless all
+    that it does is to call functions.
     """
+    if node.regions and only_calls(node):
+        return Placement("call", "the program has the host call functions in it")
     for region in node.regions:
         for inner in region.nodes:
             found = place_whole(inner)
@@ -61,16 +69,18 @@ def on_chip(graph: Graph) -> bool:
 def host_nodes(graph: Graph) -> Iterator[tuple[Node, str]]:
     """Yield the nodes of a canonical graph that the chip does not run, and the reason for each.
 
-    What devices do together is none of them, but for where a loop or a branch has it: the host
-    runs all of that.
+    What devices do together is none of them, nor are functions that the program calls, but for
+    where a loop or a branch has them and more: the host runs all of that.
     """
     for node in graph.nodes:
+        if node.regions and only_calls(node):
+            continue
         for region in node.regions:
             yield from host_nodes(region)
             for inner in region.nodes:
-                if place(inner).where == "link":
-                    yield inner, ("devices meet in a loop that is too long to be written out, or "
-                                  "in a branch, which the host runs therefore")
+                if (where := place(inner).where) in _INSIDE:
+                    yield inner, (f"{_INSIDE[where]} in a loop that is too long to be written "
+                                  "out, or in a branch, which the host runs therefore")
         found = place(node)
         if found.where == "host":
             yield node, found.reason
@@ -181,16 +191,18 @@ def _used(users: Iterable[Node], nodes: set[Node], inside: bool = False) -> bool
 
 
 def written_out(graph: Graph) -> Graph:
-    """Return a canonical graph with the loops in which devices meet written out, if they are short.
+    """Return a canonical graph with the loops in which devices meet, or functions of the host are
+    called, written out, if they are short.
 
-    What devices do together is a step of the program, and so cannot be in a loop of the chip; the
-    host runs the whole loop where it stays.
+    These are steps of the program, and so cannot be in a loop of the chip; the host runs the whole
+    loop where it stays.
     """
     return replace_nodes(graph, _written_out)
 
 
 def _written_out(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None:
-    if now.op != "while" or not any(_meets(region) for region in now.regions):
+    if (now.op != "while" or only_calls(now)
+            or not any(_meets(region) for region in now.regions)):
         return None
     turns = trips(now)
     if turns is None or turns * count(now.regions[1]) > MOST_NODES:
@@ -202,5 +214,5 @@ def _written_out(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None
 
 
 def _meets(graph: Graph) -> bool:
-    return any(place(node).where == "link" or any(map(_meets, node.regions))
+    return any(place(node).where in _INSIDE or any(map(_meets, node.regions))
                for node in graph.nodes)

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from celosia.graph.interpreter import evaluate
 from celosia.graph.node import Node
+from celosia.graph.operations.callback import CALLS
 from celosia.graph.operations.collective import COLLECTIVES
 
 __all__ = ["Constants"]
 
 #: Operations without operands whose values are not known.
-_OTHERS = COLLECTIVES | {"parameter"}
+_OTHERS = COLLECTIVES | CALLS | {"parameter"}
 
 
 class Constants:

@@ -37,6 +37,8 @@ class Trait(Flag):
     COLLECTIVE
         Kind: devices that run the same graph do it together. Never a constant, whatever its
         operands are.
+    CALL
+        Kind: has the host run a function, because the program says so. Never a constant.
     SPMD
         Kind: says which part of an array each device has.
     STORED
@@ -72,6 +74,7 @@ class Trait(Flag):
     REDUCTION = auto()
     CONTROL = auto()
     COLLECTIVE = auto()
+    CALL = auto()
     SPMD = auto()
     STORED = auto()
     CHEAP = auto()
@@ -88,7 +91,8 @@ class Trait(Flag):
 
 #: An operation is of one of these.
 _KINDS = (Trait.LEAF, Trait.VIEW, Trait.MOVEMENT, Trait.ELEMENTWISE, Trait.PRODUCT,
-          Trait.REDUCTION, Trait.CONTROL, Trait.COLLECTIVE, Trait.SPMD)
+          Trait.REDUCTION, Trait.CONTROL, Trait.COLLECTIVE, Trait.CALL,
+          Trait.SPMD)
 _NONE = Trait(0)
 #: Traits that operations of one kind alone have.
 _OF_KIND = {

@@ -124,6 +124,15 @@ class TensorType:
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
 
+    @classmethod
+    def parse(cls, text: str) -> TensorType:
+        """Return the type that prints so; `ValueError` if none does."""
+        name, bracket, rest = text.partition("[")
+        extents = rest.removesuffix("]").split(",")
+        if not bracket or not rest.endswith("]"):
+            raise ValueError(f"type must be like f32[2,3], not {text!r}")
+        return cls(DType(name), tuple(int(extent) for extent in extents if extent))
+
     @property
     def rank(self) -> int:
         """Number of dimensions."""

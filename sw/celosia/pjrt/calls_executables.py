@@ -26,7 +26,7 @@ class _Facts:
     """What is said of a program, in memory."""
 
     def __init__(self, executable: LoadedExecutable):
-        types = [each.type for each in executable.program.compiled.outputs]
+        types = [each.type for each in executable.program.outputs]
         self.name = Text(executable.program.name)
         self.fingerprint = Text(executable.program.fingerprint)
         self.count = len(types)

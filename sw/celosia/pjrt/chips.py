@@ -130,6 +130,11 @@ class PjrtChip:
                     self._thread.start()
         self._work.put(work)
 
+    @property
+    def is_calling(self) -> bool:
+        """Whether this is its own thread: in a function that a program has called."""
+        return threading.current_thread() is self._thread
+
     def interrupt(self) -> None:
         """End the run that is under way and those that wait; what they compute is an error.
 
@@ -220,7 +225,8 @@ class PjrtChip:
             device.on_progress = None  # it has the job, and its arguments
         self._results[executable] = job.outputs
         self._given[executable] = [weakref.ref(buffer) for buffer in job.inputs]
-        for output, result in zip(job.outputs, results, strict=True):
+        # Those behind JAX's own only keep effects in the program.
+        for output, result in zip(job.outputs, results[:len(job.outputs)], strict=True):
             if (buffer := output()) is None:
                 continue
             if isinstance(result, Resident):

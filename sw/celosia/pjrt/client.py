@@ -99,6 +99,11 @@ class Client:
             That each chip's run has ended.
         """
         program = executable.program
+        if any(chip.is_calling for chip in chips):
+            raise PjrtError(ErrorCode.FAILED_PRECONDITION,
+                            f"{program.name} must not be run by a function that a program of the "
+                            "same chip calls, which waits for it: with JAX_PLATFORMS=celosia,cpu "
+                            "such functions compute on the host")
         if executable.deleted:
             raise PjrtError(ErrorCode.INVALID_ARGUMENT,
                             f"{program.name} must not be called after it was deleted")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 from collections import Counter
+from typing import Any
 from weakref import WeakValueDictionary
 
 from celosia.compiled import Compiled
@@ -15,6 +16,8 @@ from celosia.compiler.spmd import Spmd, partition
 from celosia.frontend import import_stablehlo
 from celosia.frontend.stablehlo.reader import read_module, set_replicas
 from celosia.graph import DType, TensorType
+from celosia.graph.calls import functions
+from celosia.graph.operations.callback import CALLS
 from celosia.pjrt.settings import Settings
 
 __all__ = ["DeviceProgram", "Programs"]
@@ -40,20 +43,26 @@ class DeviceProgram:
         How arrays are cut among devices.
     donated
         Numbers of the parameters whose memory may be written over.
-    results
-        Shape and elements of each result.
+    outputs, results
+        Its results, without those that only keep effects in it; shape and elements of each.
+    hidden
+        Results that only keep effects in it, the last ones.
     on_host
         Operations of it that the host runs, and how often each occurs.
     """
 
     def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd,
-                 module: bytes = b""):
+                 module: bytes = b"", hidden: int = 0):
         self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
         self.module = module
-        self.spmd = spmd
+        self.spmd, self.hidden = spmd, hidden
+        # A run may end when JAX has dropped its program already.
+        self._functions = functions(node.attrs["number"] for node in spmd.graph.walk()
+                                    if node.op in CALLS)
         self.donated = tuple(i for i, value in enumerate(spmd.graph.params)
                              if value.node.attrs["donated"])
-        self.results = [(each.type.shape, each.type.dtype.numpy) for each in compiled.outputs]
+        self.outputs = compiled.outputs[:len(compiled.outputs) - hidden]
+        self.results = [(each.type.shape, each.type.dtype.numpy) for each in self.outputs]
         self.on_host = Counter(
             operation for work in compiled.works if work.where == "host"
             for operation in work.operations)
@@ -102,16 +111,17 @@ class DeviceProgram:
     def stub(self) -> str:
         """A module from which JAX reads how arguments and results are cut among devices."""
         spmd = self.spmd
-        outputs = [_mlir_type(value.type) for value in spmd.graph.outputs]
+        given = spmd.graph.outputs[:len(self.outputs)]
+        outputs = [_mlir_type(value.type) for value in given]
         arguments = ", ".join(f"%arg{i}: {_mlir_type(value.type)}"
                               for i, value in enumerate(spmd.graph.params))
-        results = [sharding.hlo for sharding in spmd.results]
+        results = [sharding.hlo for sharding in spmd.results[:len(given)]]
         cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
         # XLA takes no tuple of no shardings.
         cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
         parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
         lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
-                 for i, (value, type) in enumerate(zip(spmd.graph.outputs, outputs, strict=True))]
+                 for i, (value, type) in enumerate(zip(given, outputs, strict=True))]
         names = ", ".join(f"%{i}" for i in range(len(outputs)))
         leave = f"    return {names} : {', '.join(outputs)}" if outputs else "    return"
         return "\n".join((
@@ -167,12 +177,21 @@ class Programs:
         if replicas > 1:
             set_replicas(read, replicas)
         name = read.operation.attributes["sym_name"].value
+        wanted = _results(read)
         spmd = partition(import_stablehlo(read, filename=name, narrows=narrows))
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)
         return DeviceProgram(name, fingerprint, compiled, spmd,
-                             module if len(module) <= _MOST_MODULE else b"")
+                             module if len(module) <= _MOST_MODULE else b"",
+                             len(spmd.graph.outputs) - wanted)
+
+
+def _results(module: Any) -> int:
+    """Return how many results a module's program has by itself."""
+    [main] = [op for op in module.body.operations if op.operation.name == "func.func"
+              and op.operation.attributes["sym_name"].value == "main"]
+    return len(main.type.results)
 
 
 def _mlir_type(type: TensorType) -> str:

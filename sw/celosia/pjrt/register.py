@@ -73,6 +73,7 @@ def _register_table() -> Any:
     from jax._src.interpreters import mlir
 
     from celosia.pjrt import (  # noqa: F401  the calls fill the table
+        callbacks,
         calls_buffers,
         calls_client,
         calls_devices,
@@ -98,6 +99,7 @@ def _register_table() -> Any:
     _profile(capsule)
     linalg.register(PLATFORM)
     special.register(PLATFORM)
+    callbacks.register(PLATFORM)
     _keep_frames()
     donating = getattr(mlir, "_platforms_with_donation", None)
     if donating is not None and PLATFORM not in donating:

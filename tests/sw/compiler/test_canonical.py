@@ -113,7 +113,8 @@ def test_level_names_what_it_has_not():
 
 def test_every_operation_has_a_place():
     assert PLACES.keys() == CANONICAL.ops
-    assert all(where in ("chip", "host", "link") and reason for where, reason in PLACES.values())
+    assert all(where in ("chip", "host", "link", "call") and reason
+               for where, reason in PLACES.values())
     assert PLACES["divide"] == ("chip", "celosia.compiler.kernels.functions.div")
     assert PLACES["reduce"] == ("chip", "reductions of the vector unit")
     a = parameter(TensorType(DType.I32, (1, 2, 2)))

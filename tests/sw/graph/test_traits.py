@@ -7,7 +7,7 @@ from celosia.graph.operations.elementwise import FLOAT_BINARY, FLOAT_UNARY
 from celosia.graph.operations.reduce import REDUCERS
 from celosia.graph.spec import define
 
-KINDS = "LEAF, VIEW, MOVEMENT, ELEMENTWISE, PRODUCT, REDUCTION, CONTROL, COLLECTIVE, SPMD"
+KINDS = "LEAF, VIEW, MOVEMENT, ELEMENTWISE, PRODUCT, REDUCTION, CONTROL, COLLECTIVE, CALL, SPMD"
 UNARY, BINARY = Trait.ELEMENTWISE | Trait.INVOLUTION, Trait.ELEMENTWISE | Trait.COMMUTATIVE
 
 

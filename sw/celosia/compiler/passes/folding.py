@@ -16,6 +16,7 @@ from celosia.compiler.builder import Builder
 from celosia.graph import Graph, Node, Trait, Value, having, replace_nodes
 from celosia.graph.interpreter.kernels import HostArray
 from celosia.graph.interpreter.run import evaluate
+from celosia.graph.operations.callback import CALLS
 from celosia.graph.operations.collective import COLLECTIVES
 from celosia.graph.types import Array
 
@@ -23,7 +24,7 @@ __all__ = ["MOST_ELEMENTS", "fold_constants", "merge"]
 
 #: A constant costs memory and a transfer, an iota or a broadcast nothing.
 MOST_ELEMENTS = 4096
-_KEPT = having(Trait.CONTROL) | {"parameter", "barrier"}
+_KEPT = having(Trait.CONTROL) | CALLS | {"parameter", "barrier"}
 #: Made on the fly wherever they are needed; folded into what uses them only.
 _FREE = frozenset({"iota", "broadcast"})
 

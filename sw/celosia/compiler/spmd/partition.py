@@ -103,6 +103,7 @@ class _Partition:
 
     def __init__(self, found: Propagation):
         self.plans, self.shardings, self.whole = found.plans, found.shardings, found.whole
+        self.devices = found.devices
         self.values: dict[Value, Value] = {}
 
     def graph(self, graph: Graph, *, whole: bool) -> Graph:
@@ -131,6 +132,8 @@ class _Partition:
                 return inlined(node.regions[0], operands)
         regions = [self.graph(region, whole=True) for region in node.regions]
         made = Node(node.op, operands, {**node.attrs, **plan.changes}, regions, node.source)
+        if node.op == "callback":
+            return self._told(made)
         if not plan.groups:
             return made.results
         value = made.result
@@ -138,6 +141,23 @@ class _Partition:
             value = op("all_reduce", value, groups=groups, reducer=plan.reducer,
                        source=node.source)
         return [value]
+
+    def _told(self, node: Node) -> Sequence[Value]:
+        """Return the results of a call that one device makes, as all devices get them."""
+        after, *results = node.results
+        device = node.attrs["device"]
+        if device < 0:
+            return node.results
+        found, everyone = [after], (tuple(range(self.devices)),)
+        for value in results:
+            row = op("reshape" if value.shape else "broadcast", value, shape=(1, *value.shape),
+                     source=node.source)
+            rows = op("all_gather", row, groups=everyone, dim=0, source=node.source)
+            rest = (0,) * len(value.shape)
+            own = op("slice", rows, start=(device, *rest), limit=(device + 1, *value.shape),
+                     stride=(1,) * len(rows.shape), source=node.source)
+            found.append(op("reshape", own, shape=value.shape, source=node.source))
+        return found
 
 
 def _reshard(value: Value, was: Sharding, to: Sharding, source: Source) -> Value:

@@ -26,17 +26,19 @@ class Propagation:
         How each value is cut, but for those in manual computations.
     plans
         How each node is done.
+    devices
+        Number of devices.
     """
 
     def __init__(self, devices: int):
-        self._devices = devices
+        self.devices = devices
         self._constants = Constants()
         self.shardings: dict[Value, Sharding] = {}
         self.plans: dict[Node, ShardingPlan] = {}
 
     def whole(self, value: Value) -> Sharding:
         """Return the sharding of what every device has all of."""
-        return Sharding.replicated(value.type.rank, self._devices)
+        return Sharding.replicated(value.type.rank, self.devices)
 
     def walk(self, graph: Graph, params: Sequence[Sharding]) -> None:
         """Take note of a graph whose parameters are cut as told, and of its regions."""

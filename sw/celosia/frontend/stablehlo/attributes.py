@@ -18,6 +18,8 @@ _ELEMENTS = {"i1": DType.BOOL, "i8": DType.I8, "ui8": DType.U8, "i16": DType.I16
              "ui16": DType.U16, "i32": DType.I32, "ui32": DType.U32, "i64": DType.I64,
              "ui64": DType.U64, "f16": DType.F16, "bf16": DType.BF16, "f32": DType.F32,
              "f64": DType.F64, "complex<f32>": DType.C64}
+#: What orders effects; no elements stand for it.
+_TOKEN = "!stablehlo.token"
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(.*)>$")
 
 
@@ -30,6 +32,8 @@ def tensor_type(type: Any) -> TensorType:
         If it is no tensor, its shape is not fixed, or its elements have no counterpart.
     """
     text = str(type)
+    if text == _TOKEN:
+        return TensorType(DType.BOOL, (0,))  # as JAX hands them over
     match = _TENSOR.match(text)
     if match is None:
         raise Unsupported(f"type must be a tensor, not {text}")

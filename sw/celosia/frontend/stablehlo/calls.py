@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.callbacks import CALLBACK, callback
 from celosia.frontend.stablehlo.regions import expressions_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
@@ -26,6 +27,8 @@ _TOP_K = "ApproxTopK"
 @translates("stablehlo.custom_call")
 def _custom_call(here: Here) -> Sequence[Value]:
     target = here["call_target_name"].value
+    if target == CALLBACK:
+        return callback(here)
     if target == _TOP_K:
         return _approximate_top_k(here)
     if target not in _IDENTITIES:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from celosia.frontend.stablehlo.callbacks import has_effects, ticket
 from celosia.frontend.stablehlo.frames import RegionFrame
+from celosia.frontend.stablehlo.reader import operations_of
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import DType, Graph, Value
+from celosia.graph import DType, Graph, TensorType, Value, inlined, parameter
 
-__all__ = ["FLAT", "RETURNS", "callee_of"]
+__all__ = ["FLAT", "RETURNS", "callee_of", "calls_functions"]
 
 #: Operations that end a block.
 RETURNS = ("func.return", "stablehlo.return", "sdy.return")
@@ -42,29 +44,86 @@ def _barrier(here: Here) -> Sequence[Value]:
 
 @translates("stablehlo.while")
 def _while(here: Here) -> Sequence[Value]:
-    regions = [here.importer.region(name, here.op.regions[i], here)
-               for i, name in enumerate(("cond", "body"))]
-    [cond, body], captured = _closed(regions)
+    before = ticket(here) if calls_functions(here) else None
+    frames = [here.importer.region(name, here.op.regions[i], here, ticket=before, carried=True)
+              for i, name in enumerate(("cond", "body"))]
+    if before is None:
+        return _loop(here, frames, here.operands)
+    tests = frames[0].ticket is not frames[0].params[-1]
+    for frame in frames if tests else frames[1:]:
+        assert frame.ticket is not None
+        frame.outputs = (*frame.outputs, frame.ticket)
+    loop = _tested_loop if tests else _loop
+    *results, here.frame.region.ticket = loop(here, frames, (*here.operands, before))
+    return results
+
+
+def _loop(here: Here, frames: Sequence[RegionFrame], values: Sequence[Value]) -> Sequence[Value]:
+    [cond, body], captured = _closed(frames)
     invariant = body.params[len(body.params) - len(captured):]
     body = Graph(body.name, body.params, (*body.outputs, *invariant))
-    results = here.node("while", *here.operands, *captured, regions=(cond, body))
-    return results[:len(here.operands)]
+    return here.node("while", *values, *captured, regions=(cond, body))[:len(values)]
+
+
+def _tested_loop(here: Here, frames: Sequence[RegionFrame],
+                 values: Sequence[Value]) -> Sequence[Value]:
+    """Make a loop whose condition calls functions, which a condition cannot: the body has it."""
+    [cond, body], captured = _closed(frames)
+    first, second = (parameter(TensorType(DType.BOOL), source=here.source) for _ in range(2))
+    others = [parameter(value.type, source=here.source) for value in (*values, *captured)]
+    params = [parameter(value.type, source=here.source) for value in (*values, *captured)]
+    invariant = params[len(values):]
+    made = [*inlined(body, params), *invariant]
+    again, after = inlined(cond, made)
+    regions = (Graph(cond.name, (first, *others), (first,)),
+               Graph(body.name, (second, *params),
+                     (again, *made[:len(values) - 1], after, *invariant)))
+    begin, after = inlined(cond, (*values, *captured))
+    return here.node("while", begin, *values[:-1], after, *captured,
+                     regions=regions)[1:len(values) + 1]
 
 
 @translates("stablehlo.case")
 def _case(here: Here) -> Sequence[Value]:
-    regions = [here.importer.region("branch", region, here) for region in here.op.regions]
-    branches, captured = _closed(regions)
-    return here.node("case", here.operands[0], *captured, regions=branches)
+    return _branches(here, here.op.regions, here.operands[0])
 
 
 @translates("stablehlo.if")
 def _if(here: Here) -> Sequence[Value]:
-    regions = [here.importer.region("branch", region, here) for region in here.op.regions]
-    branches, captured = _closed(regions)
     # The first region is the one for true.
     index = here.emit("convert", here.emit("not", here.operands[0]), dtype=DType.I32)
-    return here.node("case", index, *captured, regions=branches)
+    return _branches(here, here.op.regions, index)
+
+
+def _branches(here: Here, regions: Iterable[Any], index: Value) -> Sequence[Value]:
+    before = ticket(here) if calls_functions(here) else None
+    frames = [here.importer.region("branch", region, here, ticket=before) for region in regions]
+    for frame in frames:
+        if frame.ticket is not None:
+            frame.outputs = (*frame.outputs, frame.ticket)
+    branches, captured = _closed(frames)
+    results = here.node("case", index, *captured, regions=branches)
+    if before is not None:
+        *results, here.frame.region.ticket = results
+    return results
+
+
+def calls_functions(here: Here) -> bool:
+    """Whether the operation at hand has functions of the host called for their effects."""
+    seen: set[str] = set()
+
+    def calls(op: Any) -> bool:
+        for inner in operations_of(op):
+            callee = callee_of(inner)
+            if callee is not None and callee not in seen:
+                seen.add(callee)
+                if calls(here.importer.functions[callee]):
+                    return True
+            if has_effects(inner):
+                return True
+        return False
+
+    return calls(here.op)
 
 
 def _closed(regions: Sequence[RegionFrame]) -> tuple[list[Graph], list[Value]]:

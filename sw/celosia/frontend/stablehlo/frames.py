@@ -22,12 +22,15 @@ class RegionFrame:
     ----------
     of_device
         Whether it is the region of a manual computation, or in one.
+    ticket
+        What the last call of a function of the host with effects has given, here so far.
     """
 
     def __init__(self, name: str, constants: Constants, *, of_device: bool = False):
         self.name, self.constants, self.of_device = name, constants, of_device
         self.params: list[Value] = []
         self.outputs: Sequence[Value] = ()
+        self.ticket: Value | None = None
         #: Values around it, and what stands for each here.
         self.captured: dict[Value, Value] = {}
         self._written: dict[Value, Value] = {}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from celosia.frontend.errors import FrontendError, Unsupported
 from celosia.frontend.narrow import narrow
 from celosia.frontend.stablehlo import (
+    callbacks,
     calls,
     collective,
     complexes,
@@ -59,8 +60,8 @@ __all__ = ["Importer", "import_stablehlo"]
 
 _Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
-_PARTS = (calls, collective, contract, control, elementwise, indexed, linalg, random, reduce,
-          remainder, scatters, shape, shardings)
+_PARTS = (callbacks, calls, collective, contract, control, elementwise, indexed, linalg, random,
+          reduce, remainder, scatters, shape, shardings)
 
 
 def import_stablehlo(program: Any, *, filename: str | None = None,
@@ -82,9 +83,10 @@ def import_stablehlo(program: Any, *, filename: str | None = None,
     -------
     Graph
         Of the public function "main", or of the only public one: calls inlined, checked by
-        `celosia.graph.SOURCED`. Of a program for several partitions with its shardings, and
-        manual computations of Shardy (`jax.shard_map`, `jax.pmap`) as operations: what each
-        device runs makes `celosia.compiler.spmd` of it.
+        `celosia.graph.SOURCED`. One that calls functions of the host for their effects has one
+        more result, the last: what keeps them in it. Of a program for several partitions with its
+        shardings, and manual computations of Shardy (`jax.shard_map`, `jax.pmap`) as operations:
+        what each device runs makes `celosia.compiler.spmd` of it.
 
     Raises
     ------
@@ -177,6 +179,8 @@ class Importer:
         if self.problems:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
                                 list(self.problems))
+        if region.ticket is not None:
+            outputs.append(region.ticket)
         graph = Graph(region.name, region.params, outputs, replicas=self.replicas,
                       partitions=self.partitions)
         if self.narrows:
@@ -267,7 +271,8 @@ class Importer:
         frame.values.update(zip(block.arguments, grouped(values, types), strict=True))
 
     def region(self, name: str, region: Any, here: Here, *, of_device: bool = False,
-               known: Mapping[int, Value] = MappingProxyType({})) -> RegionFrame:
+               known: Mapping[int, Value] = MappingProxyType({}),
+               ticket: Value | None = None, carried: bool = False) -> RegionFrame:
         """Return a region of the operation at hand; see `Import`."""
         made = RegionFrame(name, self.constants,
                            of_device=of_device or here.frame.region.of_device)
@@ -284,6 +289,11 @@ class Importer:
             params = [parameter(part, source=here.source) for part in flat_types([type])]
             made.params += params
             [frame.values[argument]] = grouped(params, [type])
+        if ticket is not None and carried:
+            made.ticket = parameter(ticket.type, source=here.source)
+            made.params.append(made.ticket)
+        elif ticket is not None:
+            made.ticket = made.capture(ticket)
         made.outputs = self._results(self._walk(block, frame))
         return made
 

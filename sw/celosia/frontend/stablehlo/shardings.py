@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from celosia.frontend.stablehlo.callbacks import ticket
+from celosia.frontend.stablehlo.control import calls_functions
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
 
@@ -42,10 +44,18 @@ def _manual_computation(here: Here) -> Sequence[Value]:
     # What is known stays so inside.
     known = {i: x for i, x in enumerate(here.operands)
              if x.node in here.importer.constants and entering[i].is_replicated}
-    frame = here.importer.region("device", region, here, of_device=True, known=known)
+    before = ticket(here) if calls_functions(here) else None
+    frame = here.importer.region("device", region, here, of_device=True, known=known,
+                                 ticket=before)
+    if frame.ticket is not None:
+        frame.outputs = (*frame.outputs, frame.ticket)
+        leaving.append(meshes.whole(0))
     captured = list(frame.captured)
     operands = [x for i, x in enumerate(here.operands) if i not in known]
     cuts = [cut for i, cut in enumerate(entering) if i not in known]
     cuts += [meshes.whole(x.type.rank) for x in captured]
-    return here.node("manual", *operands, *captured, regions=(frame.close(captured),),
-                     entering=cuts, leaving=leaving)
+    results = here.node("manual", *operands, *captured, regions=(frame.close(captured),),
+                        entering=cuts, leaving=leaving)
+    if before is not None:
+        *results, here.frame.region.ticket = results
+    return results

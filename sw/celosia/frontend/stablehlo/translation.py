@@ -58,7 +58,8 @@ class Import(Protocol):
         ...
 
     def region(self, name: str, region: Any, here: Here, *, of_device: bool = False,
-               known: Mapping[int, Value] = MappingProxyType({})) -> RegionFrame:
+               known: Mapping[int, Value] = MappingProxyType({}),
+               ticket: Value | None = None, carried: bool = False) -> RegionFrame:
         """Return a region of the operation at hand.
 
         Parameters
@@ -69,6 +70,9 @@ class Import(Protocol):
             Whether it is what each device does.
         known
             Constants from around it by the numbers of arguments that are no parameters.
+        ticket, carried
+            The ticket around it, where functions of the host are called in it; whether its own
+            is its last parameter.
         """
         ...
 

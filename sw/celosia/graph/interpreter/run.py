@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.graph.interpreter import (
+    callback,
     collective,
     contract,
     control,
@@ -24,7 +25,7 @@ from celosia.graph.types import DType, TensorType
 __all__ = ["evaluate", "interpret"]
 
 #: Modules that fill the table of kernels.
-_PARTS = (collective, contract, control, elementwise, indexed, reduce, shape, spmd)
+_PARTS = (callback, collective, contract, control, elementwise, indexed, reduce, shape, spmd)
 
 #: Called with each node after it ran, and its results.
 Trace = Callable[[Node, Sequence[HostArray]], None]
