@@ -10,7 +10,7 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import in_flight, lane_latency
 from celosia.arch.registers import Activity
-from celosia_hw.commands import UnitSignature, vector_layout
+from celosia_hw.commands import UnitPort, UnitSignature, vector_layout
 from celosia_hw.grid import Grid
 from celosia_hw.memory.ports import (
     ReadPort,
@@ -73,7 +73,7 @@ class VectorUnit(wiring.Component):
     ub_write, acc_write : Out(WritePortSignature)
     """
 
-    port: wiring.PureInterface
+    port: UnitPort
     ub_p: ReadPort
     ub_q: ReadPort
     acc_p: ReadPort
