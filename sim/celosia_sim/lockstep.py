@@ -22,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch import registers
-from celosia.arch.commands import DST_MEM, Command, Dma, Matmul, Store, Vector, unpack
+from celosia.arch.commands import Command, Dma, Store, unpack
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.encoding import Imm, decode
 from celosia.arch.faults import AnyFault, Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
-from celosia.arch.vector import VectorOp
-from celosia.model import Machine, vpu
+from celosia.model import Machine
 from celosia.model.decode import decode_checked
 from celosia.program.asm import format_insn
 from celosia_sim.compact import CompactHost
@@ -42,6 +41,7 @@ from celosia_sim.randprog import (
     random_walks,
 )
 from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions
+from celosia_sim.written import written
 
 __all__ = ["Lockstep", "LockstepError", "Outcome", "cover_chip", "cut_options", "main",
            "memory_options", "save_program"]
@@ -309,27 +309,11 @@ class Lockstep:
         def observe(pc: int, command: Command) -> None:
             nonlocal order
             order += 1
-            if isinstance(command, Store):
-                for m in range(command.rows):
-                    begin = command.addr + m * command.pitch - program.data_addr
-                    for byte in range(begin, begin + command.row_bytes):
-                        writers["memory", byte] = order, pc
-                return
-            if isinstance(command, Dma):
-                name = ("ub" if command.mem == Mem.UB else "acc")
-                rows = command.chip(self.config.dim)
-            elif isinstance(command, Matmul):
-                name, rows = "acc", command.acc
-            else:
-                name = "acc" if DST_MEM[command.kind] == Mem.ACC else "ub"
-                rows = command.dst
-            numbers = np.arange(len(machine.acc if name == "acc" else machine.ub))
-            written = numbers[rows.index()]
-            if isinstance(command, Vector) and command.op == VectorOp.SCATTER:
-                indices = vpu.indices(command, machine.acc)
-                written = written[indices[indices < command.param]]
-            for row in written:
-                writers[name, int(row)] = order, pc
+            name, places = written(command, machine)
+            if name == "memory":
+                places = places - program.data_addr
+            for place in places.tolist():
+                writers[name, place] = order, pc
 
         machine.observer = observe
         with program.failing(machine.memory):

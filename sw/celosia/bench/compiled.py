@@ -140,7 +140,7 @@ def _macs(graph: Graph, arguments: Sequence[NDArray]) -> int:
     """Count the products of dots and convolutions, in loops as often as they turn."""
     total = 0
 
-    def count(node: Node, results: Sequence[NDArray]) -> None:
+    def count(node: Node, _: Sequence[NDArray], results: Sequence[NDArray]) -> None:
         nonlocal total
         if node.op == "dot":
             shape = node.operands[0].shape

@@ -8,7 +8,20 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from celosia.cli import compile, data, files, fpga, info, profile, report, run, serve, smi, verilog
+from celosia.cli import (
+    compile,
+    data,
+    debug,
+    files,
+    fpga,
+    info,
+    profile,
+    report,
+    run,
+    serve,
+    smi,
+    verilog,
+)
 from celosia.driver.errors import needs
 
 __all__ = ["main"]
@@ -65,6 +78,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     compile.add_parser(commands)
     report.add_parser(commands)
     profile.add_parser(commands)
+    debug.add_parser(commands)
     files.add_parsers(commands)
     run.add_parser(commands)
     data.add_parser(commands)

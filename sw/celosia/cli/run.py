@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from celosia.arch.config import PRESETS, preset
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.cli.files import read_program
+from celosia.cli.inputs import pairs, random_array, read_array
 from celosia.cli.port import add_port, chosen_backend, open_chosen
 from celosia.driver import Device, RunResult
 from celosia.driver.device import DEFAULT_TIMEOUT
-from celosia.program import DTYPES, Buffer, Program
+from celosia.program import DTYPES, Program
 from celosia.storage.destination import check_file
 
 __all__ = ["add_parser"]
-
-#: Random numbers that are made at a time: NumPy makes them of 8 bytes each.
-_PIECE = 1 << 16
 
 _EPILOG = """\
 examples:
@@ -63,42 +61,6 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(run=_run)
 
 
-def _pairs(option: str, texts: list[str]) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            raise ValueError(f"{option} must be NAME=FILE.npy, not {text!r}")
-        pairs[name] = path
-    return pairs
-
-
-def _read(path: str, buffer: Buffer) -> NDArray:
-    try:
-        with Path(path).open("rb") as file:
-            array = np.lib.format.read_array(file, allow_pickle=False)
-    except OSError:
-        raise
-    except Exception as error:  # a damaged header can make NumPy raise nearly anything
-        raise ValueError(f"--input {buffer.name}: {path} must be a .npy file that holds one "
-                         f"array, but {type(error).__name__}: {error}") from error
-    dtype = DTYPES[buffer.dtype]
-    if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
-        array = array.view(dtype)  # .npy has no name for bfloat16
-    return array
-
-
-def _random(buffer: Buffer, rng: np.random.Generator) -> NDArray:
-    made = np.empty(buffer.shape, DTYPES[buffer.dtype])
-    bound = 128 if buffer.dtype == "int8" else 1 << 15
-    flat = made.reshape(-1)
-    for first in range(0, flat.size, _PIECE):
-        piece = flat[first:first + _PIECE]
-        piece[:] = (rng.integers(-bound, bound, piece.size) if buffer.dtype.startswith("int")
-                    else rng.standard_normal(piece.size))
-    return made
-
-
 def _run(args: argparse.Namespace) -> int:
     backend = chosen_backend(args)
     chosen = preset(args.preset) if args.preset else None
@@ -108,12 +70,12 @@ def _run(args: argparse.Namespace) -> int:
     if config is None:
         raise ValueError(f"--preset must be given: the program is for a chip with fingerprint "
                          f"{program.fingerprint:#010x}, which no preset has")
-    saves = _pairs("--save", args.save)
+    saves = pairs("--save", args.save)
     for name, path in saves.items():
         check_file(f"--save {name}: FILE", path)
     inputs: dict[str, NDArray] = {
-        name: _read(path, program.buffer(name))
-        for name, path in _pairs("--input", args.input).items()}
+        name: read_array(name, path, DTYPES[program.buffer(name).dtype])
+        for name, path in pairs("--input", args.input).items()}
     for name in (*args.dump, *saves):
         program.buffer(name)
     with open_chosen(args, config, **_options(args, backend)) as device:
@@ -157,7 +119,8 @@ def _on(device: Device, program: Program, inputs: Mapping[str, NDArray],
     loaded = device.load(program)  # what does not fit is refused before its contents are made
     if args.random is not None:
         rng = np.random.default_rng(args.random)
-        inputs = {**inputs, **{buffer.name: _random(buffer, rng) for buffer in program.inputs
+        inputs = {**inputs, **{buffer.name: random_array(buffer.shape, DTYPES[buffer.dtype], rng)
+                               for buffer in program.inputs
                                if buffer.name not in inputs}}
     return device.run(loaded, inputs, outputs=outputs, share=share, timeout=args.timeout)
 

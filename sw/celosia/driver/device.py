@@ -16,9 +16,9 @@ from celosia.driver.allocator import Allocator
 from celosia.driver.chip import Chip
 from celosia.driver.copies import COPY_BYTES, copy_program
 from celosia.driver.discovery import differences, discover
-from celosia.driver.errors import StaleHandle
+from celosia.driver.errors import Divergence, StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
-from celosia.driver.outcome import RunResult, error_of
+from celosia.driver.outcome import RunResult, error_of, located
 from celosia.driver.status import DeviceStatus
 from celosia.driver.transport import Transport
 from celosia.program import DTYPES, Program
@@ -364,6 +364,8 @@ class Device:
         except BaseException as error:  # an interrupt from the keyboard too: the chip is idle then
             self._status.failed(error)
             self._chip.reset()
+            if isinstance(error, Divergence):
+                raise located(error, program) from None
             raise
         self._status.end(self._counters)
         return RunResult({name: self.get(handle) for name, handle in fetch.items()},

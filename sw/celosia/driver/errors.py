@@ -1,8 +1,10 @@
 """What can go wrong between a host and a chip."""
 
+from __future__ import annotations
+
 from celosia.arch.faults import FAULT_DOCS, AnyFault, Fault
 
-__all__ = ["BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTimeout",
+__all__ = ["BusError", "ChipFault", "DeviceError", "Divergence", "OutOfDeviceMemory", "RunTimeout",
            "StaleHandle", "needs"]
 
 
@@ -76,6 +78,34 @@ class ChipFault(_RunError):
         where = f"{address:#x}" if cause in _HEXADECIMAL else str(address)
         detail = "" if meaning == "0" else f" ({meaning}: {where}{place and f', {place}'})"
         super().__init__(f"fault {cause.name}: {reason or what}{detail}\n  at {self._where()}")
+
+
+class Divergence(_RunError):
+    """The RTL and the golden model differ; ``pc`` .. ``program`` as in `ChipFault`.
+
+    Attributes
+    ----------
+    what
+        What is wrong with what the instruction did.
+    cycle
+        Of the run, in which it was seen.
+    now
+        That cycle since the chip was made, as waveforms count.
+    order
+        Which of the tensor instructions that were executed it is, from 1; 0: no tensor instruction.
+    """
+
+    def __init__(self, pc: int, what: str, cycle: int, now: int, order: int = 0,
+                 instruction: str = "", source: str = "", program: str = ""):
+        self.pc, self.what, self.cycle, self.now, self.order = pc, what, cycle, now, order
+        self.instruction, self.source, self.program = instruction, source, program
+        super().__init__(f"RTL and golden model differ in cycle {cycle}: {what}\n"
+                         f"  at {self._where()}")
+
+    def located(self, instruction: str, source: str, program: str) -> Divergence:
+        """Return the error with the instruction as text, its source and its program."""
+        return Divergence(self.pc, self.what, self.cycle, self.now, self.order, instruction, source,
+                          program)
 
 
 class RunTimeout(_RunError):

@@ -13,10 +13,10 @@ from celosia.arch.faults import FAULTS, AnyFault, Fault
 from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.driver.chip import Chip
-from celosia.driver.errors import ChipFault, DeviceError, RunTimeout
+from celosia.driver.errors import ChipFault, DeviceError, Divergence, RunTimeout
 from celosia.driver.handles import LoadedProgram
 
-__all__ = ["RunResult", "error_of"]
+__all__ = ["RunResult", "error_of", "located"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,11 @@ def error_of(chip: Chip, loaded: LoadedProgram, config: TpuConfig,
     return ChipFault(FAULTS[cause], pc, address, *_describe(loaded, pc),
                      _place(loaded, config, FAULTS[cause], pc, address),
                      _reason(loaded, config, FAULTS[cause], pc))
+
+
+def located(error: Divergence, loaded: LoadedProgram) -> Divergence:
+    """Return a difference with the place of its instruction in a program."""
+    return error.located(*_describe(loaded, error.pc))
 
 
 def _timeout(loaded: LoadedProgram, pc: int, timeout: int | None) -> RunTimeout:

@@ -81,8 +81,12 @@ class PlainMachine(State):
             If ``max_instructions`` were executed, or an instruction walks millions of rows
             (where there is a watchdog, that is taken for its expiry).
         """
-        run = Run(self, program, length, windows, watchdog)
-        return run.go(max_instructions, progress)
+        return self.start(program, length, windows, watchdog).go(max_instructions, progress)
+
+    def start(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
+              watchdog: int = 0) -> Run:
+        """Return a run that is executed by its steps; parameters and errors as of `run`."""
+        return Run(self, program, length, windows, watchdog)
 
 
 class Run(ScalarInterpreter):

@@ -192,7 +192,7 @@ def test_trace_sees_every_node():
     x = parameter(TensorType(DType.F32))
     graph = Graph("g", [x], [op("exp", op("negate", x))])
     seen = []
-    interpret(graph, [np.float32(0)], trace=lambda node, results: seen.append(
+    interpret(graph, [np.float32(0)], trace=lambda node, operands, results: seen.append(
         (node.op, float(results[0]))))
     assert seen == [("negate", 0.0), ("exp", 1.0)]
 

@@ -27,8 +27,8 @@ __all__ = ["evaluate", "interpret"]
 #: Modules that fill the table of kernels.
 _PARTS = (callback, collective, contract, control, elementwise, indexed, reduce, shape, spmd)
 
-#: Called with each node after it ran, and its results.
-Trace = Callable[[Node, Sequence[HostArray]], None]
+#: Called with each node after it ran, its operands and its results.
+Trace = Callable[[Node, Sequence[HostArray], Sequence[HostArray]], None]
 
 
 def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = None,
@@ -48,7 +48,7 @@ def interpret(graph: Graph, inputs: Sequence[Any], *, precision: str | None = No
     precision
         "highest" to take all dot products and convolutions in fp32, whatever they ask for.
     trace
-        Called with each node, also those in regions, and its results.
+        Called with each node, also those in regions, its operands and its results.
     peer
         The device, if others run the graph at the same time; `celosia.collectives` has them.
 
@@ -82,10 +82,10 @@ def _run(graph: Graph, inputs: Sequence[HostArray], precision: str | None,
     values: dict[Value, HostArray] = dict(zip(graph.params, inputs, strict=True))
     for node in graph.nodes:
         if node.op != "parameter":
-            results = _node(node, [values[value] for value in node.operands], precision, trace,
-                            peer)
+            operands = [values[value] for value in node.operands]
+            results = _node(node, operands, precision, trace, peer)
             if trace is not None:
-                trace(node, results)
+                trace(node, operands, results)
             values.update(zip(node.results, results, strict=True))
     return [values[value] for value in graph.outputs]
 

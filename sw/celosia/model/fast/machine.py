@@ -60,6 +60,11 @@ class Machine(PlainMachine):
             self._recordings.keep(key, Recording(code, run.steps, result))
         return result
 
+    def start(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
+              watchdog: int = 0) -> Run:
+        """Return a run that is executed by its steps, each at once where there is an observer."""
+        return _Run(self, program, length, windows, watchdog, b"")
+
 
 class _Run(Run):
     """A run whose commands wait until somebody looks. ``code`` is all of the program, or empty."""
