@@ -13,7 +13,6 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia_hw.bus.arbiter import ReadArbiter
 from celosia_hw.bus.guard import AxiGuard
-from celosia_hw.commands import UnitPort
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.host.interface import HostInterface
@@ -209,7 +208,7 @@ class Celosia(wiring.Component):
         return m
 
     @staticmethod
-    def _states(host: HostInterface, ports: dict[str, UnitPort]) -> Value:
+    def _states(host: HostInterface, ports: dict[str, Any]) -> Value:
         """Return the word of the probe."""
         events = host.events
         values: dict[str, Any] = {

@@ -15,7 +15,7 @@ __all__ = ["MOST_EVENTS", "Probe"]
 #: Instructions of which a run's cycles are kept, for each unit: 32 MiB of them.
 MOST_EVENTS = 1 << 22
 
-_TENSOR = UNIT_NAMES[:-1]
+_EVENTS = tuple(f"{unit}_{kind}" for unit in UNIT_NAMES[:-1] for kind in ("take", "done"))
 
 
 class Probe:
@@ -44,7 +44,7 @@ class Probe:
         self._first, self.dropped = first, 0
         self._sums: Counter[str] = Counter()
         self._events: dict[str, list[NDArray[np.int64]]] = {
-            f"{unit}_{kind}": [] for unit in _TENSOR for kind in ("take", "done")}
+            name: [] for name in (*_EVENTS, "mxu_busy_from", "mxu_busy_to")}
         self._kept: Counter[str] = Counter()
 
     def add(self, records: NDArray[np.uint64], now: int) -> None:
@@ -88,16 +88,24 @@ class Probe:
     def _note(self, words: NDArray[np.uint64], cycles: NDArray[np.int64],
               lengths: NDArray[np.int64]) -> None:
         """Keep the cycles of events: one in each cycle in which their bit is set."""
-        for name, found in self._events.items():
+        at = np.flatnonzero(_bits(words, "mxu_activity") == Activity.BUSY)
+        # The probe has the activity of the cycle before.
+        first = cycles[at] - self._first - 1
+        self._keep("mxu_busy_from", first)
+        self._keep("mxu_busy_to", first + lengths[at])
+        for name in _EVENTS:
             at = np.flatnonzero(_set(words, name))
             first, times = cycles[at] - self._first, lengths[at]
             each = np.repeat(first - np.concatenate(([0], np.cumsum(times)[:-1])), times)
-            each += np.arange(len(each))
-            room = max(self._most - self._kept[name], 0)
-            self.dropped += max(len(each) - room, 0)
-            self._kept[name] += len(each[:room])
-            if len(each[:room]):
-                found.append(each[:room])
+            self._keep(name, each + np.arange(len(each)))
+
+    def _keep(self, name: str, cycles: NDArray[np.int64]) -> None:
+        """Keep some cycles, as far as there is room."""
+        room = max(self._most - self._kept[name], 0)
+        self.dropped += max(len(cycles) - room, 0)
+        self._kept[name] += len(cycles[:room])
+        if len(cycles[:room]):
+            self._events[name].append(cycles[:room])
 
     @property
     def counters(self) -> dict[str, int]:
@@ -116,7 +124,8 @@ class Probe:
     def events(self) -> dict[str, NDArray[np.int64]]:
         """Cycles of the run in which a unit took or was done with its instructions, in their order.
 
-        Names are "load_take", "load_done" and so on; cycle 0 is the first that is counted.
+        Names are "load_take", "load_done" and so on; cycle 0 is the first that is counted. From
+        "mxu_busy_from" to "mxu_busy_to", the latter not, rows went into the array.
         """
         return {name: np.concatenate(found) if found else np.zeros(0, np.int64)
                 for name, found in self._events.items()}

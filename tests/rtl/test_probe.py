@@ -41,7 +41,8 @@ def test_a_run_is_summed():
                      "conflicts_ub_write_vpu": 12}
     events = {name: cycles.tolist() for name, cycles in probe.events.items() if len(cycles)}
     assert events == {"load_take": [0], "load_done": [4, 5, 6], "mxu_take": [4, 5, 6],
-                      "mxu_done": [19]}
+                      "mxu_done": [19],
+                      "mxu_busy_from": [6], "mxu_busy_to": [18]}
 
 
 @pytest.mark.parametrize("cuts", [range(6, 40), (10,), (15, 16), (30,)])
@@ -54,7 +55,10 @@ def test_how_often_it_is_looked_at_changes_nothing(cuts):
         rows = [row for row in rows if row[0] >= now]
     assert parts.counters == whole.counters
     for name, cycles in whole.events.items():
-        assert np.array_equal(parts.events[name], cycles)
+        assert "busy" in name or np.array_equal(parts.events[name], cycles)
+    spans = [zip(each.events["mxu_busy_from"], each.events["mxu_busy_to"], strict=True)
+             for each in (whole, parts)]
+    assert len({frozenset(i for a, b in each for i in range(a, b)) for each in spans}) == 1
 
 
 def test_the_last_run_is_kept():
@@ -70,7 +74,7 @@ def test_events_have_a_limit():
     probe = Probe(16, most=2)
     probe.add(records(*RUN), 40)
     assert probe.events["load_done"].tolist() == [4, 5]
-    assert probe.dropped == 2
+    assert probe.dropped == 2  # one load and one matmul
     assert probe.counters["instructions"] == 3
 
 

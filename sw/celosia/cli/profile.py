@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli.compile import add_source, compiled_before, read_source
+from celosia.cli.inputs import random_array
 from celosia.compiled import load
 from celosia.compiled.observed import FOLDER
 from celosia.storage.destination import check_folder
@@ -27,6 +28,7 @@ examples:
   celosia profile f.mlir                          what it will cost, before it runs
   celosia profile f.mlir --what-if bus_bytes=64   and on another chip
   celosia profile f.mlir -o f.prof                keep it in a folder, with traces of it
+  celosia profile f.mlir --backend rtl --against model    the RTL's cycles, and where the model errs
   celosia profile -- python train.py              what a program that runs has on chips, most first
   celosia profile diff before.prof after.prof     exit code 1 if the second is slower
 
@@ -52,6 +54,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--what-if", action="append", default=[], metavar="FIELD=N",
                         help="cycles with a field of the chip or its memory changed, as "
                              "bus_bytes=64; several: joined by commas")
+    parser.add_argument("--backend", choices=("model", "rtl"), default="model",
+                        help="model: nothing runs (default); rtl: a run of the Verilog is measured")
+    parser.add_argument("--against", choices=("model",),
+                        help="with --backend rtl: what the model says of the same instructions")
+    parser.add_argument("--random", type=int, default=0, metavar="SEED",
+                        help="with --backend rtl: of the arguments, random numbers (default: 0)")
     parser.add_argument("--mhz", type=float, default=100, metavar="F",
                         help="clock in which cycles are said as time (default: 100)")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the profile")
@@ -74,6 +82,8 @@ def _changes(text: str) -> dict[str, int]:
 def _run(args: argparse.Namespace) -> int:
     if not 0 < args.mhz < float("inf"):
         raise ValueError(f"--mhz must be above 0, not {args.mhz:g}")
+    if args.against and args.backend != "rtl":
+        raise ValueError("--against model must be used with --backend rtl")
     if args.output:
         check_folder("-o", Path(args.output))
     if args.what[0] == "diff" and len(args.what) == 3:
@@ -82,7 +92,25 @@ def _run(args: argparse.Namespace) -> int:
         if Path(args.what[0]).suffix in _PROGRAMS:
             raise ValueError(f"FILE must be one, not {' '.join(args.what)}")
         return _observe(args)
-    return _show(args, _profiled(args, args.what[0]))
+    found = _profiled(args, args.what[0])
+    return _show(args, _measured(args, found) if args.backend == "rtl" else found)
+
+
+def _measured(args: argparse.Namespace, found: Profile) -> Profile:
+    """Run a program on the RTL, and return the profile of that."""
+    import numpy as np
+
+    from celosia.driver.backends import BACKENDS, missing_package
+    from celosia.driver.errors import needs
+    from celosia.profile import measure
+    if package := missing_package("rtl"):
+        raise needs("--backend rtl", package, "sim")
+    from celosia_sim.rtl import SimOptions
+    rng = np.random.default_rng(args.random)
+    arguments = [random_array(each.type.shape, each.type.dtype.numpy, rng)
+                 for each in found.compiled.inputs]
+    transport: Any = BACKENDS["rtl"](found.config, options=SimOptions(probe=True))
+    return measure(found, transport, arguments)
 
 
 def _profiled(args: argparse.Namespace, path: str) -> Profile:
@@ -105,17 +133,32 @@ def _show(args: argparse.Namespace, found: Profile,
                         for each in args.what_if]
     if runs is not None:
         known["runs"] = runs
+    if args.against:
+        from celosia.profile import against
+        known["against"] = against(found)
     files = save(args.output, found, known, megahertz=args.mhz) if args.output else ()
     if args.json:
         print(json.dumps(known, indent=2))
         return 0
     print(text(known, megahertz=args.mhz), end="")
+    if args.against:
+        _say_against(known["against"])
     for other in known["what_if"]:
         more = other["cycles"] / max(known["cycles"], 1) - 1
         print(f"what if {other['change']}: {other['cycles']:,} cycles ({more:+.1%})")
     if files:
         print(f"wrote {', '.join(map(str, files))}")
     return 0
+
+
+def _say_against(known: dict[str, Any]) -> None:
+    model, rtl = known["model"], known["rtl"]
+    print(f"the model says {model:,} cycles ({model / max(rtl, 1) - 1:+.2%}); of "
+          f"{known['instructions_compared']:,} instructions {known['near']:.1%} take what it says, "
+          f"within 5 %; the most off:")
+    for each in known["instructions"]:
+        place = f"  {each['place']}" if each["place"] else ""
+        print(f"  {each['model']:>8,} -> {each['rtl']:>8,}  {each['pc']:>6}  {each['text']}{place}")
 
 
 def _observe(args: argparse.Namespace) -> int:

@@ -40,7 +40,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("program", metavar="FILE",
                         help="program file, compiled program or assembly text; - for standard "
                              "input")
-    add_port(parser, "model", "model: the golden model (default); rtl: Verilator; cocotb")
+    add_port(parser, "model", "model: the golden model (default); rtl: Verilator; twin: both, "
+                            "compared; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: the program's)")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy",

@@ -28,7 +28,7 @@ class Settings:
     Attributes
     ----------
     backend
-        CELOSIA_BACKEND: "model" or "rtl".
+        CELOSIA_BACKEND: "model", "rtl" or "twin", both compared.
     config
         CELOSIA_PRESET: the chip; "core".
     strict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,12 +61,15 @@ class Profile:
         Of the chip's memory.
     options
         That it was compiled with.
+    measured
+        What each step of the chip has done, in place of what is expected; see `measure`.
     """
 
     def __init__(self, compiled: Compiled, graph: Graph | None = None,
-                 timing: Timing | None = None, options: Mapping[str, object] | None = None):
+                 timing: Timing | None = None, options: Mapping[str, object] | None = None,
+                 measured: Sequence[Record] = ()):
         self.compiled, self.graph, self.timing = compiled, graph, timing or Timing()
-        self.options = dict(options or {})
+        self.options, self._measured = dict(options or {}), tuple(measured)
 
     @property
     def name(self) -> str:
@@ -78,8 +81,13 @@ class Profile:
         """The chip."""
         return self.compiled.config
 
-    @cached_property
+    @property
     def records(self) -> tuple[Record, ...]:
+        """What each step of the chip has done where it was measured, else is expected to do."""
+        return self._measured or self.expected
+
+    @cached_property
+    def expected(self) -> tuple[Record, ...]:
         """What each step of the chip is expected to do."""
         return tuple(Record.of(step.program, self.config, self.timing)
                      for step in self.compiled.steps if isinstance(step, ChipStep))
@@ -88,6 +96,10 @@ class Profile:
     def cycles(self) -> int:
         """Of all the steps of the chip."""
         return sum(record.cycles for record in self.records)
+
+    @property
+    def _expected_cycles(self) -> int:
+        return sum(record.cycles for record in self.expected)
 
     @property
     def hosts(self) -> int:
@@ -139,7 +151,8 @@ class Profile:
         config, timing = mend.config or self.config, mend.timing or self.timing
         graph = mend.graph or self.graph
         if graph is None:
-            return sum(Record.of(record.program, config, timing).cycles for record in self.records)
+            return sum(Record.of(record.program, config, timing).cycles
+                       for record in self.expected)
         if mend.graph is None and mend.config is None:
             compiled = self.compiled
         else:
@@ -164,15 +177,15 @@ class Profile:
 
     def _finding(self, mend: Mend) -> Gain | None:
         if mend.kind == "host" and mend.graph is None:
-            return Gain(mend.kind, mend.what, mend.attempt, mend.place, self.cycles, 0)
+            return Gain(mend.kind, mend.what, mend.attempt, mend.place, self._expected_cycles, 0)
         if mend.graph is None and mend.config is None and mend.timing is None:
             return None
         try:
             cycles = self._try(mend) // mend.repeats
         except (CompileError, ValueError):
             return None
-        gain = self.cycles - cycles
-        if gain < LEAST * self.cycles and mend.kind != "host":
+        gain = self._expected_cycles - cycles
+        if gain < LEAST * self._expected_cycles and mend.kind != "host":
             return None
         place = mend.place or self._where(mend)
         return Gain(mend.kind, mend.what, mend.attempt, place, cycles, gain)

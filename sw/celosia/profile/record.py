@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -57,7 +57,7 @@ class Record:
         Of each tensor instruction that was executed, in their order; see
         `celosia.model.timing.Timeline`.
     made_by
-        Where the times are from: "model".
+        Where the times are from: "model", or "rtl" (`measured`).
     """
 
     program: Program
@@ -103,6 +103,70 @@ class Record:
                    column("amount"), column("issued"), column("checked"), column("start"),
                    column("occupied"), column("end"), column("gate"), column("gated"),
                    column("reason"), column("blamed"), column("lost"))
+
+    def measured(self, events: Mapping[str, _Column], counters: Mapping[str, int]) -> Record:
+        """Return the record of a run of the chip itself; what it waited for is the model's word.
+
+        An instruction starts when its unit has taken it and is done with the one before; in the
+        array, which takes them while their rows are still to come, when the first row is there.
+
+        Parameters
+        ----------
+        events
+            Cycles in which each unit took and finished its instructions, as
+            `celosia_sim.probe.Probe` has them.
+        counters
+            Of the run.
+
+        Raises
+        ------
+        ValueError
+            If other instructions ran than were expected: the program's way depends on its data.
+        """
+        start, end = self.start.copy(), self.end.copy()
+        for unit in (each for each in Unit if each is not Unit.SCALAR):
+            name, mine = UNIT_NAMES[unit], self.of_unit(unit)
+            taken, done = events[f"{name}_take"], events[f"{name}_done"]
+            if not len(mine) == len(taken) == len(done):
+                raise ValueError(
+                    f"program {self.program.name} must execute {len(mine)} instructions of the "
+                    f"{name} unit, as the model expects, not {len(taken)}: the way of a program "
+                    f"that is measured must not depend on its data")
+            end[mine] = done
+            ready = np.maximum(taken, np.concatenate(([0], done[:-1])))
+            if unit is Unit.MXU:
+                at = np.searchsorted(events["mxu_busy_to"], ready, "right")
+                rows = np.append(events["mxu_busy_from"], np.iinfo(np.int64).max)[at]
+                ready = np.minimum(np.maximum(ready, rows), done)
+            start[mine] = ready
+        frontier, found = 0, {}
+        for pc, last in zip(self.pc.tolist(), end.tolist(), strict=True):
+            if last > frontier:
+                found[pc] = found.get(pc, 0) + last - frontier
+                frontier = last
+        # What is left is the halt's.
+        if counters["cycles"] > frontier:
+            found[len(self.program.insns) - 1] = (
+                found.get(len(self.program.insns) - 1, 0) + counters["cycles"] - frontier)
+        prediction = replace(
+            self.prediction, cycles=counters["cycles"], instructions=counters["instructions"],
+            by_instruction=found, by_source={}, bytes_read=counters["bytes_read"],
+            bytes_written=counters["bytes_written"],
+            busy={name: counters[f"{name}_busy"] for name in UNIT_NAMES})
+        return replace(self, start=start, end=end, occupied=end - start, prediction=prediction,
+                       issued=np.minimum(self.issued, start),
+                       checked=np.minimum(self.checked, start), made_by="rtl")
+
+    @cached_property
+    def durations(self) -> _Column:
+        """Cycles for which the unit of each instruction was at it and at none before it."""
+        found = np.zeros(len(self), np.int64)
+        for unit in Unit:
+            mine = self.of_unit(unit)
+            if len(mine):
+                end = self.end[mine]
+                found[mine] = end - np.maximum(self.start[mine], np.concatenate(([0], end[:-1])))
+        return found
 
     def __len__(self) -> int:
         return len(self.pc)

@@ -17,6 +17,7 @@ MEGAHERTZ = 100
 _MOST_LINES, _MOST_OPERATIONS = 5, 2
 #: A line with more of the cycles is shown by its operations.
 _WHOLE = 0.6
+_MAKERS = {"model": "model", "rtl": "RTL"}
 #: What the bound is called, by what is at work on the critical path.
 _BOUNDS = {"mxu": "the array", "vpu": "the vector unit", "load": "loads from memory",
            "store": "stores to memory", "scalar": "the scalar unit",
@@ -37,7 +38,8 @@ def facts(profile: Profile) -> dict[str, Any]:
         busy.update(record.prediction.busy)
     return {
         "name": profile.name, "config": config.name, "fingerprint": f"{config.fingerprint:#010x}",
-        "made_by": "model", "cycles": profile.cycles, "host_steps": profile.hosts,
+        "made_by": next((record.made_by for record in profile.records), "model"),
+        "cycles": profile.cycles, "host_steps": profile.hosts,
         "instructions": sum(record.prediction.instructions for record in profile.records),
         "ideal_cycles": ceil_div(macs, config.pes), "busy": dict(busy),
         "bytes_read": sum(record.prediction.bytes_read for record in profile.records),
@@ -70,7 +72,7 @@ def text(known: Mapping[str, Any], *, megahertz: float = MEGAHERTZ) -> str:
             if known["host_steps"] else "")
     bound = known["bound"]
     lines = [
-        f"{known['name']} on {known['config']}, cycles of the {known['made_by']}{host}",
+        f"{known['name']} on {known['config']}, cycles of the {_MAKERS[known['made_by']]}{host}",
         f"{cycles:,} cycles, {milliseconds:,.2f} ms at {megahertz:g} MHz{needs}",
     ]
     if bound:

@@ -53,8 +53,8 @@ def test_what_is_said():
     graph = network("log", 1, 0)
     found = first_non_finite(graph, [np.eye(4, dtype=np.float32), -np.eye(4, dtype=np.float32)])
     assert str(found).splitlines() == [
-        "log (jit(step)/planted) at train.py:51:8: 16 of 16 elements are not finite, the first nan "
-        "at [0, 0]",
+        ("log (jit(step)/planted) at train.py:51:8: 16 of 16 elements are not finite, the first "
+         "nan at [0, 0]"),
         "  called from train.py:80 in <module>",
         "  operand 0: f32[4,4], from -0.761594 to 0"]
 
