@@ -14,8 +14,9 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.cli import files
 from celosia.cli import run as command_run
+from celosia.cli.inputs import random_array
 from celosia.cli.main import main
-from celosia.program import Buffer, Program
+from celosia.program import Program
 from celosia.program.asm import assemble
 
 ADD = """\
@@ -209,12 +210,11 @@ def test_inputs_that_are_no_array(capsys, add, tmp_path):
 
 def test_random_numbers_take_no_more_memory_than_the_buffer():
     rng = np.random.default_rng
-    for name, whole in (
-            ("int8", rng(3).integers(-128, 128, (5, 200_000)).astype(np.int8)),
-            ("float32", rng(3).standard_normal((5, 200_000)).astype(np.float32))):
+    for whole in (rng(3).integers(-128, 128, (5, 200_000)).astype(np.int8),
+                  rng(3).standard_normal((5, 200_000)).astype(np.float32)):
         tracemalloc.start()
         try:
-            made = command_run._random(Buffer("x", 0, whole.shape, name, "input"), rng(3))
+            made = random_array(whole.shape, whole.dtype, rng(3))
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -223,7 +223,7 @@ def test_random_numbers_take_no_more_memory_than_the_buffer():
 
 
 def test_random_numbers_that_do_not_fit_are_not_made(capsys, add, monkeypatch):
-    monkeypatch.setattr(command_run, "_random", lambda *_: pytest.fail("too early"))
+    monkeypatch.setattr(command_run, "random_array", lambda *_: pytest.fail("too early"))
     monkeypatch.setattr(command_run, "_options", lambda *_: {"memory_bytes": 1 << 20})
     add.write_text(".chip core\n.buffer x, int8[4000000000], input\nhalt\n")
     assert fails(capsys, "run", str(add), "--random", "0") == (

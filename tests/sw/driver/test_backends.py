@@ -37,7 +37,7 @@ def test_config_of_ones_own_is_discovered():
 
 def test_wrong_names():
     with pytest.raises(ValueError, match=exactly(
-            "backend must be one of model, rtl, cocotb, serial, not 'gpu'")):
+            "backend must be one of model, rtl, twin, cocotb, serial, not 'gpu'")):
         celosia.open("gpu")
     with pytest.raises(ValueError, match=exactly(
             "preset must be one of pico, nano, edge, core4, core, v2, v1, not 'v3'")):
@@ -51,7 +51,7 @@ def test_wrong_names():
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"backend": []}, "backend must be one of model, rtl, cocotb, serial, not []"),
+    ({"backend": []}, "backend must be one of model, rtl, twin, cocotb, serial, not []"),
     ({"config": "nano"}, "config must be a TpuConfig, not 'nano'"),
 ])
 def test_arguments_of_the_wrong_kind(arguments, message):
@@ -69,8 +69,8 @@ def test_missing_package_says_what_to_install(monkeypatch, capsys, backend, pack
             f"backend '{backend}' needs the package {package}: pip install 'celosia[sim]'")):
         celosia.open(backend)
     assert main(["info", "nano"]) == 0
-    ready = "model, rtl" if package == "cocotb" else "model"
-    missing = "cocotb" if package == "cocotb" else "rtl, cocotb"
+    ready = "model, rtl, twin" if package == "cocotb" else "model"
+    missing = "cocotb" if package == "cocotb" else "rtl, twin, cocotb"
     assert capsys.readouterr().out.endswith(
         f"\nbackends: {ready} ({missing}: pip install 'celosia[sim]')\n")
 

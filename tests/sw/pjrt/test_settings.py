@@ -17,7 +17,8 @@ def test_all_of_it():
 
 
 @pytest.mark.parametrize(("name", "value", "message"), [
-    ("CELOSIA_BACKEND", "tpu", "CELOSIA_BACKEND must be one of model, rtl, cocotb, not 'tpu'"),
+    ("CELOSIA_BACKEND", "tpu",
+     "CELOSIA_BACKEND must be one of model, rtl, twin, cocotb, not 'tpu'"),
     ("CELOSIA_PRESET", "big", ("CELOSIA_PRESET must be one of pico, nano, edge, core4, core, v2, "
                                "v1, not 'big'")),
     ("CELOSIA_STRICT", "perhaps", "CELOSIA_STRICT must be 0 or 1, not 'perhaps'"),
@@ -38,5 +39,5 @@ def test_all_bad_values_are_named():
     with pytest.raises(PjrtError) as error:
         Settings.read({"CELOSIA_BACKEND": "tpu", "CELOSIA_DEVICES": "many"})
     assert str(error.value) == (
-        "CELOSIA_BACKEND must be one of model, rtl, cocotb, not 'tpu'; "
+        "CELOSIA_BACKEND must be one of model, rtl, twin, cocotb, not 'tpu'; "
         "CELOSIA_DEVICES must be a number from 1 to 64, not 'many'")
