@@ -35,6 +35,8 @@ SEPARATE = {
     # that one: pip takes a local version for a newer one.
     "torch": ("torch", _DIGITS, "torch>=2.13,<2.14"),
     "tensorflow": ("tensorflow,serve", _DIGITS, "httpx>=0.28,<1"),
+    # xprof reads what jax.profiler.trace writes; 2.24.2 is the release that was tried.
+    "profile": ("profile,keras", _DIGITS, "xprof>=2.24.2,<2.25"),
     "fpga": ("fpga",),
 }
 #: The tests that the environment of ``dev`` is enough for, as pytest's -m has it.

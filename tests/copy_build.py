@@ -63,6 +63,7 @@ def build(graph, config, options, places=None, begin=0):
         tensor.home = External(program.buffer(tensor.name).offset)
     tensors += options.get("tensors", ())
     return SimpleNamespace(program=program, inputs=tuple(inputs), outputs=tuple(outputs),
-                           works=tuple(works), tensors=tuple(tensors),
+                           works=tuple(works),
+                           tensors={each: (0, max(len(works) - 1, 0)) for each in tensors},
                            proofs=tuple(options.get("proofs", ())),
                            apart=tuple(options.get("apart", ())))

@@ -29,6 +29,7 @@ examples:
   celosia profile f.mlir --what-if bus_bytes=64   and on another chip
   celosia profile f.mlir -o f.prof                keep it in a folder, with traces of it
   celosia profile f.mlir --backend rtl --against model    the RTL's cycles, and where the model errs
+  celosia profile f.mlir --html                   and as a page, f.html, for any browser
   celosia profile -- python train.py              what a program that runs has on chips, most first
   celosia profile diff before.prof after.prof     exit code 1 if the second is slower
 
@@ -63,6 +64,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--mhz", type=float, default=100, metavar="F",
                         help="clock in which cycles are said as time (default: 100)")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the profile")
+    parser.add_argument("--html", action="store_true",
+                        help="write a page for any browser, into DIR or here (needs Bokeh: "
+                             "pip install 'celosia[profile]')")
     parser.add_argument("--tolerance", type=float, default=0, metavar="PERCENT",
                         help="of diff: how much slower the second may be (default: 0)")
     parser.add_argument("--json", action="store_true", help="write JSON")
@@ -127,7 +131,7 @@ def _profiled(args: argparse.Namespace, path: str) -> Profile:
 def _show(args: argparse.Namespace, found: Profile,
           runs: list[dict[str, Any]] | None = None) -> int:
     """Say what is known of a profile, ``runs`` of all the programs that ran."""
-    from celosia.profile import facts, save, text
+    from celosia.profile import facts, save, save_page, text
     known = facts(found)
     known["what_if"] = [{"change": each, "cycles": found.what_if(**_changes(each))}
                         for each in args.what_if]
@@ -136,7 +140,10 @@ def _show(args: argparse.Namespace, found: Profile,
     if args.against:
         from celosia.profile import against
         known["against"] = against(found)
-    files = save(args.output, found, known, megahertz=args.mhz) if args.output else ()
+    files = [*save(args.output, found, known, megahertz=args.mhz)] if args.output else []
+    if args.html:
+        files.append(save_page(args.output or ".", found, known, megahertz=args.mhz,
+                               sources=[Path(args.what[0]).parent]))
     if args.json:
         print(json.dumps(known, indent=2))
         return 0
@@ -218,8 +225,9 @@ def _read(path: str, args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    from celosia.profile import compare
+    from celosia.profile import compare, save_difference
     before, after = (_read(path, args) for path in args.what[1:])
+    file = save_difference(args.output or ".", before, after) if args.html else None
     rows = compare(*({each["place"]: each["cycles"] for each in known["lines"]}
                      for known in (before, after)))
     old, new = before["cycles"], after["cycles"]
@@ -231,4 +239,6 @@ def _diff(args: argparse.Namespace) -> int:
     for what, a, b in [("all", old, new), *(row for row in rows if row[1] != row[2])]:
         share = f"{b / a - 1:+.1%}" if a else "new"
         print(f"{b - a:>+14,}  {share:>8}  {a:>14,} -> {b:>14,}  {what}")
+    if file is not None:
+        print(f"wrote {file}")
     return int(slower)

@@ -22,7 +22,7 @@ from celosia.program.file import seal
 __all__ = ["LENGTH", "MAGIC", "VERSION", "write"]
 
 MAGIC = b"CELCODE\x1a"
-VERSION = 4
+VERSION = 5
 #: Bytes of the header.
 LENGTH = struct.Struct("<I")
 
@@ -48,7 +48,8 @@ def _step(step: ProgramStep, blob: bytes) -> dict[str, Any]:
         return common
     return {**common, **_arguments(step), "proofs": step.proofs,
             "apart": [dataclasses.astuple(each) for each in step.apart], "places": [
-        [place.name, *_type(place.type), place.memory, place.first, place.size]
+        [place.name, *_type(place.type), place.memory, place.first, place.size, place.begin,
+         place.end]
         for place in step.places]}
 
 

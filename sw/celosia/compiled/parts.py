@@ -87,6 +87,9 @@ class Place:
         "external", "ub" or "acc".
     first, size
         Bytes from the beginning of the arena, or rows of the memory on chip.
+    begin, end
+        Numbers of the first and the last piece of work of the step that has the tensor; elsewhere
+        in time its place may be another's.
     """
 
     name: str
@@ -94,3 +97,5 @@ class Place:
     memory: str
     first: int
     size: int
+    begin: int = 0
+    end: int = 0

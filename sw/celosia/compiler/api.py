@@ -223,7 +223,7 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
                begin: int = 0) -> ChipStep:
     from celosia.compiler.build import build
     built = build(in_pairs(level), config, options, places=places, begin=begin)
-    lie = tuple(place for tensor in built.tensors if (place := _place(tensor, config)))
+    lie = tuple(_place(tensor, life, config) for tensor, life in built.tensors.items())
     # The driver looks at pairs of f32 as complex numbers.
     inputs, outputs = (
         tuple(replace(each, type=value.type) if value.dtype.is_complex else each
@@ -233,14 +233,14 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
                     built.proofs, built.apart)
 
 
-def _place(tensor: Tensor, config: TpuConfig) -> Place | None:
+def _place(tensor: Tensor, life: tuple[int, int], config: TpuConfig) -> Place:
     from celosia.compiler.layout import Layout
     from celosia.compiler.lowered import External
     from celosia.graph import TensorType
     type = TensorType(tensor.dtype, tensor.shape)
-    if tensor.home is None:
-        return None
     if isinstance(tensor.home, External):
-        return Place(tensor.name, type, "external", tensor.home.offset, tensor.nbytes)
+        return Place(tensor.name, type, "external", tensor.home.offset, tensor.nbytes,
+                     *life)
+    assert tensor.home is not None
     return Place(tensor.name, type, tensor.home.mem.name.lower(), tensor.home.row,
-                 Layout.of(tensor, config.dim).size)
+                 Layout.of(tensor, config.dim).size, *life)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -20,7 +21,7 @@ from celosia.compiler.lowered import Cluster, External, Tensor, Work
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.scope import source_text
-from celosia.compiler.memory import Life, plan_arena
+from celosia.compiler.memory import Life, lives, numbered, plan_arena
 from celosia.compiler.pipeline import prepared
 from celosia.compiler.residency import plan_on_chip, regions
 from celosia.compiler.selection import SelectionOptions
@@ -80,7 +81,8 @@ class Built:
     works
         In the order in which they run.
     tensors
-        All that have a home.
+        All that have a home, each with the numbers of the first and the last of ``works`` that
+        have it.
     proofs
         Why functions that have a short form keep their bounds: sentences.
     apart
@@ -91,7 +93,7 @@ class Built:
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     works: tuple[WorkInfo, ...]
-    tensors: tuple[Tensor, ...]
+    tensors: Mapping[Tensor, tuple[int, int]]
     graph: Graph
     proofs: tuple[str, ...] = ()
     apart: tuple[Apart, ...] = ()
@@ -204,6 +206,23 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options, places: Sequence
             resident = False
 
 
+def _lives(lowered: Lowered, emitter: Emitter) -> dict[Tensor, tuple[int, int]]:
+    """Return the first and the last piece of work that has each tensor with a home."""
+    places = {work: place for place, work in enumerate(emitter.noted)}
+    # What is not emitted, as the condition of a counted loop, is of the work before it.
+    begins = sorted((begin, places[work]) for begin, _, work in numbered(lowered.works)
+                    if work in places)
+    found = lives(lowered.works)
+
+    def place(number: int) -> int:
+        return begins[max(bisect_right(begins, (number, len(places))) - 1, 0)][1]
+
+    return {tensor: (place(life.first), place(life.last)) if life is not None and begins
+            else (0, max(len(places) - 1, 0))
+            for tensor in lowered.tensors if tensor.home is not None
+            for life in (found.get(tensor),)}
+
+
 def _apart(each: NotFused) -> Apart:
     return Apart(source_text(each.producer), source_text(each.consumer), each.reason)
 
@@ -254,6 +273,6 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
               for tensor, value in zip(lowered.inputs, graph.params, strict=True)),
         tuple(Argument(tensor.name, value.type)
               for tensor, value in zip(lowered.outputs, graph.outputs, strict=True)),
-        tuple(emitter.infos), tuple(t for t in lowered.tensors if t.home is not None), graph,
+        tuple(emitter.infos), _lives(lowered, emitter), graph,
         tuple(dict.fromkeys(emitter.bounded.proofs.values())),
         tuple(dict.fromkeys(map(_apart, lowered.apart))))

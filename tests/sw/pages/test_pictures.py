@@ -2,7 +2,9 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from pages.pictures import BOXES, COLOURS, chip, spans, timeline
+from pages.pictures import spans, timeline
+
+from celosia.profile.page.floorplan import BOXES, COLOURS, chip
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -54,8 +54,8 @@ class Emitter:
         Rows that each piece of work may use.
     bounded
         What is known of who uses a value.
-    infos
-        What each piece of work does.
+    infos, noted
+        What each piece of work does; the work.
     too_large
         Work that finds no room on chip; nothing stands for it.
     """
@@ -65,6 +65,7 @@ class Emitter:
     regions: Mapping[Work, Region]
     bounded: Bounded = field(default_factory=Bounded)
     infos: list[WorkInfo] = field(default_factory=list)
+    noted: list[Work] = field(default_factory=list)
     #: How often the work at hand runs, as far as that is known.
     turns: int = 1
     too_large: list[tuple[Work, WorkTooLarge]] = field(default_factory=list)
@@ -155,6 +156,7 @@ class Emitter:
             macs, rows = work.macs, math.prod(work.space[:-1]) * panels * steps
         macs, rows, bytes, read = (int(each) * self.turns
                                    for each in (macs, rows, sum(moved), moved[0]))
+        self.noted.append(work)
         self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, macs, rows,
                                    bytes, read, origins))
 
