@@ -1,6 +1,4 @@
 """Puts a page together: the data, the figures, the picture, and what links them."""
-# Of the extra profile, which type checking need not have.
-# pyright: reportMissingImports=false
 
 from __future__ import annotations
 
@@ -92,15 +90,9 @@ def _missing(error: ModuleNotFoundError) -> Exception:
 
 def _whole(title: str, body: str, data: Mapping[str, Any], figures: Mapping[str, Any], *,
            tables: bool) -> str:
-    from bokeh.document import Document
-    from bokeh.resources import Resources
-    document = Document()
-    with document.models.freeze():  # looks at all models once, not after each
-        for figure in figures.values():
-            document.add_root(figure)
-    parts = ["bokeh", *(("bokeh-widgets", "bokeh-tables") if tables else ())]
-    resources = Resources(mode="inline", components=parts)
-    library = "\n".join(f"<script>{each}</script>" for each in resources.js_raw)
+    from celosia.profile.page.views import embedded
+    scripts, document = embedded(figures, tables)
+    library = "\n".join(f"<script>{each}</script>" for each in scripts)
     roots = {figure.id: name for name, figure in figures.items()}
     return "\n".join((
         "<!DOCTYPE html>", "<html lang='en'><head><meta charset='utf-8'>",
@@ -110,7 +102,7 @@ def _whole(title: str, body: str, data: Mapping[str, Any], figures: Mapping[str,
         f"<title>{escape(title)}</title><link rel='icon' href='data:,'>",
         f"<style>{(_HERE / 'page.css').read_text(encoding='utf-8')}</style>", library,
         "</head><body>", body, _json("data", data),
-        _json("figures", {"document": document.to_json(deferred=False), "roots": roots}),
+        _json("figures", {"document": document, "roots": roots}),
         f"<script>{(_HERE / 'page.js').read_text(encoding='utf-8')}</script>",
         "</body></html>"))
 

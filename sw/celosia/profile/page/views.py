@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bokeh.document import Document
 from bokeh.models import (
     ColumnDataSource,
     DataTable,
@@ -18,10 +19,11 @@ from bokeh.models import (
     TapTool,
 )
 from bokeh.plotting import figure
+from bokeh.resources import Resources
 
 from celosia.profile.page.floorplan import COLOURS, INK, MUTED
 
-__all__ = ["compared", "figures"]
+__all__ = ["compared", "embedded", "figures"]
 
 _WIDE = {"sizing_mode": "stretch_width"}
 _TOOLS = "xwheel_zoom,xpan,box_zoom,reset"
@@ -151,3 +153,13 @@ def compared(rows: list[tuple[str, int, int]]) -> dict[str, Any]:
     plot.add_layout(Span(location=0, dimension="height", line_color=MUTED))
     plot.xaxis.formatter.use_scientific = False
     return {"difference": plot}
+
+
+def embedded(figures: Mapping[str, Any], tables: bool) -> tuple[list[str], Any]:
+    """Return Bokeh's scripts, and figures as what they take; ``tables``: with those of tables."""
+    document = Document()
+    with document.models.freeze():  # looks at all models once, not after each
+        for figure in figures.values():
+            document.add_root(figure)
+    parts = ["bokeh", *(("bokeh-widgets", "bokeh-tables") if tables else ())]
+    return Resources(mode="inline", components=parts).js_raw, document.to_json(deferred=False)
