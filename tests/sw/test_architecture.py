@@ -22,9 +22,8 @@ FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.compiler.jit": "jax", "celo
 #: Rooms that are for those who have a framework, and so import it; nobody imports them.
 FOR_USERS_OF = {"celosia.tensorflow": ("tensorflow", "keras")}
 #: Modules that a function imports or that are run, and the libraries that they are built on.
-LATE = {
-    "celosia.profile.page.views": ("bokeh",),"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",),
-        "celosia.cli.fpga.pyosys": ("pyosys",)}
+LATE = {"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",),
+        "celosia.cli.fpga.pyosys": ("pyosys",), "celosia.profile.page.views": ("bokeh",)}
 MOST_LINES = 500
 #: What people take away as one file may be longer.
 ONE_FILE = {"sw/celosia/driver/c/celosia.c"}
