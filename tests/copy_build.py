@@ -64,6 +64,7 @@ def build(graph, config, options, places=None, begin=0):
     tensors += options.get("tensors", ())
     return SimpleNamespace(program=program, inputs=tuple(inputs), outputs=tuple(outputs),
                            works=tuple(works),
-                           tensors={each: (0, max(len(works) - 1, 0)) for each in tensors},
+                           tensors={each: (0, max(len(works) - 1, 0)) for each in tensors
+                                    if each.home is not None},
                            proofs=tuple(options.get("proofs", ())),
                            apart=tuple(options.get("apart", ())))
