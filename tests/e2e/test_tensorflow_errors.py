@@ -138,6 +138,6 @@ def test_an_environment_that_is_wrong_is_said_at_once(tmp_path):
                       {**environment(1), **wrong})
     assert done.returncode == 1
     [last] = done.stderr.splitlines()[-1:]
-    assert last.startswith("ValueError: CELOSIA_BACKEND must be one of model, rtl, cocotb, not "
-                           "'chip'; CELOSIA_PRESET must be one of ")
+    assert last.startswith("ValueError: CELOSIA_BACKEND must be one of model, rtl, twin, cocotb, "
+                           "not 'chip'; CELOSIA_PRESET must be one of ")
     assert last.endswith(", not 'cor'; CELOSIA_DEVICES must be a number from 1 to 64, not 'many'")
