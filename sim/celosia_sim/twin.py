@@ -62,7 +62,7 @@ class TwinTransport:
     config
         The chip.
     options
-        As of `RtlTransport`.
+        As of `RtlTransport`, without ``probe``: a twin looks at it itself.
     verilog, quiet
         As of `RtlTransport`.
 
@@ -70,10 +70,18 @@ class TwinTransport:
     ------
     Divergence
         From `wait_interrupt`, naming the first instruction that differs.
+    ValueError
+        If the options are with ``probe``, or the chip has ports: what comes in at them is another
+        chip's, of which the model beside it knows nothing.
     """
 
     def __init__(self, config: TpuConfig, options: SimOptions | None = None, *,
                  verilog: str | None = None, quiet: bool = False):
+        if options is not None and options.probe:
+            raise ValueError("SimOptions.probe must be False for a twin, which looks at it itself")
+        if config.ports:
+            raise ValueError(f"TpuConfig.ports of a chip beside its model must be 0, not "
+                             f"{config.ports}: use celosia_sim.pod.RtlPod and celosia.model.Pod")
         self.config = config
         self.rtl = RtlTransport(config, options, verilog=verilog, quiet=quiet)
         self.memory_bytes = self.rtl.memory_bytes
@@ -161,8 +169,8 @@ class _Comparison:
         self._twin, self._machine = twin, twin.machine
         self._begin = twin.rtl.now
         self._word, self._since = 0, self._begin
-        self._taken = dict.fromkeys(_LATE, 0)
-        self._ended = dict.fromkeys(_LATE, 0)
+        #: Instructions that a unit has taken, and is not done with.
+        self._under_way = dict.fromkeys(_LATE, 0)
         self._waiting: dict[Unit, deque[_Written]] = {unit: deque() for unit in _DONE}
         #: What has ended, and is not compared yet.
         self.settling: list[_Written] = []
@@ -206,7 +214,7 @@ class _Comparison:
     def _pass(self, until: int) -> None:
         for unit, mask in _LATE.items():
             if self._word & mask:
-                self._taken[unit] += until - self._since
+                self._under_way[unit] += until - self._since
         self._since = until
 
     def done(self) -> None:
@@ -222,7 +230,7 @@ class _Comparison:
                                              f"instruction, but the program ends here")
                 # Else behind a fault, of which the chip knows when its unit does.
                 if unit in _LATE:
-                    self._ended[unit] += 1
+                    self._under_way[unit] -= 1
         self._compare({Unit.LOAD, Unit.STORE})
 
     def settle(self) -> None:
@@ -247,7 +255,7 @@ class _Comparison:
 
     def _rewritten(self, each: _Written) -> NDArray[np.int64]:
         """Return what the instructions write that the same unit has taken since."""
-        ahead = self._taken[each.unit] - self._ended[each.unit]
+        ahead = self._under_way[each.unit]
         while len(self._waiting[each.unit]) < ahead and self._step():
             pass
         later = [other.places for other in list(self._waiting[each.unit])[:ahead]

@@ -1,5 +1,7 @@
 """RTL and golden model side by side: equal on what is right, named where something is wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,10 @@ from celosia.cli.main import main
 from celosia.driver import open as open_device
 from celosia.driver.errors import ChipFault, Divergence
 from celosia.program.asm import assemble
+from celosia_sim import twin as twins
 from celosia_sim.lockstep import memory_options
 from celosia_sim.randprog import random_faulting_program, random_program
+from celosia_sim.rtl import ErrorRange, SimOptions
 from celosia_sim.twin import TwinTransport
 
 NANO = preset("nano")
@@ -144,11 +148,34 @@ def test_rows_that_no_instruction_writes_are_compared_at_the_end(device):
         on(device)
 
 
-def test_a_fault_of_one_of_them_is_named(device):
+def test_a_fault_of_both_is_the_drivers(device):
     x = np.zeros((4, 4), np.int8)
     bad = TEXT.replace("acc[8], acc[0]", "acc[4094], acc[0]")
     with pytest.raises(ChipFault, match="ACC_RANGE"):
         device.run(assemble(bad), {"x": x})
+
+
+def test_a_fault_of_the_chip_alone_is_named(device):
+    code = ErrorRange(1 << 31, (1 << 32) - 1)  # programs are at that end of the memory
+    device.transport.rtl.set_options(SimOptions(errors=(code,)))
+    with pytest.raises(Divergence, match=r"must end well, not by fault BUS_FETCH at instruction 0"):
+        on(device)
+
+
+def test_a_chip_that_hangs_is_named_by_its_oldest_instruction(device, monkeypatch):
+    monkeypatch.setattr(twins, "_QUIET", 20_000)
+    device.transport.rtl.set_options(SimOptions(read_latency=1 << 20))
+    with pytest.raises(Divergence, match="the load unit must finish it, but nothing has for 20,000"
+                       ) as found:
+        on(device)
+    assert (found.value.pc, found.value.order) == (0, 1)
+
+
+def test_what_it_is_not_made_for_is_refused():
+    with pytest.raises(ValueError, match=r"SimOptions\.probe must be False for a twin"):
+        TwinTransport(NANO, SimOptions(probe=True))
+    with pytest.raises(ValueError, match=r"TpuConfig\.ports .* must be 0, not 2"):
+        TwinTransport(replace(NANO, name="linked", ports=2))
 
 
 def test_the_command(tmp_path, capsys):

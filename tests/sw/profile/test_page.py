@@ -156,8 +156,9 @@ def test_a_browser_shows_the_largest_program(tmp_path):
     from celosia.bench.compiled import PROGRAMS
     from celosia.profile import Profile, profile
     file = PROGRAMS["transformer-sgd"].path
-    found = profile(Path(file), filename=file.name, name="transformer-sgd")
-    known = facts(Profile(found.compiled))
+    # Without its graph nothing else is tried; what is measured is beyond the run that is shown.
+    found = Profile(profile(Path(file), filename=file.name, name="transformer-sgd").compiled)
+    known = facts(found)
     begin = time.process_time()
     text = page(found, known, folders=[file.parent])
     spent = time.process_time() - begin

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from celosia.profile.page.data import content
@@ -46,15 +47,12 @@ def page(profile: Profile, known: Mapping[str, Any], *, megahertz: float = MEGAH
     MissingBokeh
         Unless Bokeh is there.
     """
-    try:
-        from celosia.profile.page.views import figures
-    except ModuleNotFoundError as error:
-        raise _missing(error) from None
+    views = _views()
     data = content(profile, known, megahertz, folders)
     body = (_HERE / "body.html").read_text(encoding="utf-8")
     body = body.replace("<!--verdict-->", escape(text(known, megahertz=megahertz)))
     return _whole(f"{profile.name}: profile", body.replace("<!--floorplan-->", chip()), data,
-                  figures(data), tables=True)
+                  views.figures(data), tables=True)
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -65,10 +63,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     MissingBokeh
         Unless Bokeh is there.
     """
-    try:
-        from celosia.profile.page.views import compared
-    except ModuleNotFoundError as error:
-        raise _missing(error) from None
+    views = _views()
     rows = compare(*({each["place"]: each["cycles"] for each in known["lines"]}
                      for known in (before, after)))
     rows = [row for row in rows if row[1] != row[2]]
@@ -81,17 +76,23 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
             + "".join(f"<tr><td>{b - a:+,}</td><td>{a:,}</td><td>{b:,}</td>"
                       f"<td>{escape(place)}</td></tr>" for place, a, b in rows) + "</table>")
     data = {"schema": "celosia.profile.difference/1", "before": old, "after": new, "lines": rows}
-    return _whole("difference of two profiles", body, data, compared(rows), tables=False)
+    return _whole("difference of two profiles", body, data, views.compared(rows), tables=False)
 
 
-def _missing(error: ModuleNotFoundError) -> Exception:
-    return MissingBokeh() if (error.name or "").partition(".")[0] == "bokeh" else error
+def _views() -> ModuleType:
+    """Return what draws."""
+    try:
+        from celosia.profile.page import views
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "bokeh":
+            raise
+        raise MissingBokeh from None
+    return views
 
 
 def _whole(title: str, body: str, data: Mapping[str, Any], figures: Mapping[str, Any], *,
            tables: bool) -> str:
-    from celosia.profile.page.views import embedded
-    scripts, document = embedded(figures, tables)
+    scripts, document = _views().embedded(figures, tables)
     library = "\n".join(f"<script>{each}</script>" for each in scripts)
     roots = {figure.id: name for name, figure in figures.items()}
     return "\n".join((

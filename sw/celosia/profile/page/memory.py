@@ -10,7 +10,7 @@ import numpy as np
 from celosia.compiled.steps import ChipStep
 from celosia.profile.record import Record
 
-__all__ = ["MEMORIES", "lives", "spans"]
+__all__ = ["MEMORIES", "lives", "peak", "spans"]
 
 #: Names of memories and what they are called.
 MEMORIES = {"external": "external memory", "ub": "unified buffer", "acc": "accumulators"}
