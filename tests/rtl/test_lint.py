@@ -43,5 +43,5 @@ def test_preset_is_clean(name, simulation):
 
 
 def test_a_chip_with_ports_is_clean():
-    config = replace(preset("nano"), ports=2, link_frames=8)  # that of test_pod.py
+    config = replace(preset("nano"), ports=2)  # that of test_pod.py
     assert "\n".join(map(str, lint(config, simulation=True))) == ""

@@ -19,7 +19,7 @@ from celosia.program.asm import assemble
 from celosia_sim.pod import RtlPod
 
 #: The one chip with ports that tests build.
-CHIP = replace(PRESETS["nano"], ports=2, link_frames=8)
+CHIP = replace(PRESETS["nano"], ports=2)
 RING = Topology.ring(4)
 LINKS = {(chip, 0): RING.peer(chip, 0) for chip in range(RING.chips)}
 JOINS = [op for op in RecvOp if op not in (RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MIN_F)]
@@ -162,7 +162,7 @@ def test_who_waits_for_ever_is_named(pod):
 @pytest.mark.parametrize(("kib", "share", "work"), [(64, .965, 0), (128, .975, 0), (64, .965, 56)])
 def test_an_all_reduce_on_a_ring_of_eight(kib, share, work):
     """As near to its bound as it must be, also with 8,248 cycles of vector work in between."""
-    config = replace(PRESETS["core"], ports=2, link_frames=8)
+    config = replace(PRESETS["core"], ports=2)
     ring = Topology.ring(8)
     links = {(chip, 0): ring.peer(chip, 0) for chip in range(ring.chips)}
     words = kib * 1024 // 4

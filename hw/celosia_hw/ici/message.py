@@ -19,17 +19,7 @@ _HALF = ROWS_BITS // 2
 
 
 def narrow(config: TpuConfig) -> TpuConfig:
-    """Return a chip like this one whose bus is as wide as a link: so wide are units of messages.
-
-    Raises
-    ------
-    ValueError
-        If a row may be shorter than a word of the link.
-    """
-    least = config.dim * min(fmt.nbytes for fmt in formats(config))
-    if least < config.link_bytes:
-        raise ValueError(f"TpuConfig.link_bytes must be at most {least}, the bytes of the shortest "
-                         f"row, not {config.link_bytes}")
+    """Return a chip like this one whose bus is as wide as a link: so wide are units of messages."""
     return replace(config, bus_bytes=config.link_bytes)
 
 

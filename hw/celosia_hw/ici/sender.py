@@ -10,6 +10,7 @@ from celosia.arch.ici import (
     FRAME_WORDS,
     RESEND_CYCLES,
     SEQUENCE_BITS,
+    SHORT_WORDS,
     FrameFlag,
     WordKind,
 )
@@ -28,8 +29,8 @@ __all__ = ["FrameSender", "sent_word_layout"]
 
 
 def sent_word_layout(config: TpuConfig) -> data.StructLayout:
-    """A word of a message; ``last`` ends it."""
-    return data.StructLayout({"data": 8 * config.link_bytes, "last": 1})
+    """A word of a message; ``last`` ends it; ``short``: the message is short."""
+    return data.StructLayout({"data": 8 * config.link_bytes, "last": 1, "short": 1})
 
 
 class _State(enum.Enum):
@@ -45,7 +46,8 @@ class FrameSender(wiring.Component):
 
     A frame goes out while its words still come: its HEAD is on the line 4 cycles after its first
     word was taken. It ends where a message ends and no other one follows at once. FRAME_WORDS of
-    each FRAME_WORDS + 2 cycles are data. Words are taken as long as
+    each FRAME_WORDS + 2 cycles are data, of short messages SHORT_WORDS of SHORT_WORDS + 2. Words
+    are taken as long as
     fewer than ``link_frames`` frames, rounded up to a power of two, have not arrived; a frame is
     sent where the receiver has room for it.
 
@@ -96,10 +98,11 @@ class FrameSender(wiring.Component):
         taken, ends = Signal(), Signal()
         pause = Signal()  # no message is under way
         early = Signal()  # the frame is closed before it is full
+        full = Mux(self.i.payload.short, SHORT_WORDS - 1, FRAME_WORDS - 1)
         m.d.comb += [
             self.i.ready.eq((put - arrived)[:SEQUENCE_BITS] < slots),
             taken.eq(self.i.valid & self.i.ready),
-            ends.eq(early | (taken & (count == FRAME_WORDS - 1))),
+            ends.eq(early | (taken & (count >= full))),
             words.write_en.eq(taken), words.write_data.eq(self.i.payload.data),
             words.write_addr.eq(Cat(count[:WORD_BITS - 1], put[:slot])),
             close.en.eq(ends), close.addr.eq(put[:slot]), close.data.eq(count + taken),

@@ -5,12 +5,13 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.ici import SHORT_MESSAGE
 from celosia.arch.registers import Activity
 from celosia_hw.commands import LINK_DOWN_BIT, UnitPort, UnitSignature, message_layout
 from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
 from celosia_hw.dma.split import rows_layout
-from celosia_hw.ici.message import ROWS_BITS, first_word, message_rows, narrow
+from celosia_hw.ici.message import ROWS_BITS, first_word, message_rows, narrow, row_words
 from celosia_hw.ici.sender import sent_word_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import Queue
@@ -73,9 +74,14 @@ class MessageSender(wiring.Component):
         command = self.port.command
         held, rows = Signal(message_layout(config), reset_less=True), Signal(ROWS_BITS)
         have, known, second, body = Signal(), Signal(), Signal(), Signal()
+        short, most = Signal(), Signal(range(SHORT_MESSAGE))
         taken, sent, finished, failing = Signal(), Signal(), Signal(), Signal()
         failed = Signal()
         word = first_word(held, rows)
+        with m.Switch(held.fmt):
+            for fmt, words in row_words(config).items():
+                with m.Case(fmt):
+                    m.d.comb += most.eq(SHORT_MESSAGE // words)
         m.d.comb += [
             command.ready.eq(~have & commands.i.ready),
             taken.eq(command.valid & command.ready), commands.i.valid.eq(taken),
@@ -84,6 +90,7 @@ class MessageSender(wiring.Component):
             self.o.payload.data.eq(Mux(body, packer.o.payload.data,
                                        Mux(second, rows[ROWS_BITS // 2:], word))),
             self.o.payload.last.eq(body & packer.o.payload.last),
+            self.o.payload.short.eq(Mux(body, short, rows < most)),
             packer.o.ready.eq(body & self.o.ready & ~failed),
             sent.eq(self.o.valid & self.o.ready),
             finished.eq(sent & body & packer.o.payload.last),
@@ -97,6 +104,7 @@ class MessageSender(wiring.Component):
         with m.If(taken):
             m.d.sync += [held.eq(command.payload), have.eq(1)]
         with m.If(sent & ~body):
+            m.d.sync += short.eq(self.o.payload.short)
             with m.If(rows[ROWS_BITS // 2:].any() & ~second):
                 m.d.sync += second.eq(1)
             with m.Else():

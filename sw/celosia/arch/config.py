@@ -51,7 +51,8 @@ class TpuConfig:
     ports
         Ports of links to other chips: 0..6.
     link_bytes
-        Bytes a cycle of each direction of a link: 4, 8 or 16. Programs do not see it.
+        Bytes a cycle of each direction of a link: 4, 8 or 16, and no more than the shortest row
+        has. Programs do not see it.
     link_frames
         Frames that a port's receiver holds: 2..64. Programs do not see it.
 
@@ -73,7 +74,7 @@ class TpuConfig:
     lanes: int = 0
     ports: int = 0
     link_bytes: int = 4
-    link_frames: int = 4
+    link_frames: int = 8
 
     def __post_init__(self) -> None:
         """Check every field against its range."""
@@ -104,6 +105,9 @@ class TpuConfig:
                                      ("link_frames", range(2, 65), "from 2 to 64")):
             value = getattr(self, name)
             _require(type(value) is int and value in values, name, wanted, value)
+        least = self.dim if self.int8 else 2 * self.dim
+        _require(not self.ports or self.link_bytes <= least, "link_bytes",
+                 f"at most {least}, the bytes of the shortest row", self.link_bytes)
 
     @property
     def fold(self) -> int:

@@ -17,11 +17,15 @@ from typing import NamedTuple
 from celosia.arch.isa import DmaFormat
 
 __all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "LONG_MESSAGE", "QUIET_CYCLES",
-           "RESEND_CYCLES", "SEQUENCE_BITS", "FrameFlag", "LineWord", "LinkFrame", "WordKind",
-           "frames", "line_words", "message_head"]
+           "RESEND_CYCLES", "SEQUENCE_BITS", "SHORT_MESSAGE", "SHORT_WORDS", "FrameFlag",
+           "LineWord", "LinkFrame", "WordKind", "frames", "line_words", "message_head"]
 
 #: Words of data in a frame, at most.
 FRAME_WORDS = 128
+#: Words of data in a frame of a short message, at most: what waits for its CRC is less.
+SHORT_WORDS = 32
+#: Words of rows below which a message is short: a longer one is hidden behind the next one.
+SHORT_MESSAGE = 192
 #: Frames are numbered modulo 2**SEQUENCE_BITS.
 SEQUENCE_BITS = 8
 #: Fields of HEAD and their first bits, of SEQUENCE_BITS each: the frame's number; up to which one

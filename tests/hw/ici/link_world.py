@@ -55,7 +55,8 @@ class LinkWorld(World):
         super().__init__(_Ends(config))
 
     def exchange(self, sent: list[list[list[int]]], line: Line, *, seed: int = 0,
-                 offer: float = 1, take: float = 1, most: int = 20_000) -> list[list[int]]:
+                 offer: float = 1, take: float = 1, short: bool = False,
+                 most: int = 20_000) -> list[list[int]]:
         """Send messages from each end; return the words that come out at each, and set `cycles`.
 
         Parameters
@@ -64,6 +65,8 @@ class LinkWorld(World):
             Of each end, messages.
         offer, take
             Chance of a word to be offered, of one to be taken, in a cycle.
+        short
+            Whether the messages go in short frames.
         most
             Cycles after which it is given up.
         """
@@ -94,7 +97,7 @@ class LinkWorld(World):
                     ctx.set(layer.i.valid, offering[end])
                     if offering[end]:
                         word, last = words[end][0]
-                        ctx.set(layer.i.payload, {"data": word, "last": last})
+                        ctx.set(layer.i.payload, {"data": word, "last": last, "short": short})
                     taking[end] = rng.random() < take
                     ctx.set(layer.o.ready, taking[end])
                     ctx.set(layer.rx.as_value(), garbled(under_way[end].popleft()))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.arch.config import PRESETS
-from celosia.arch.ici import FRAME_WORDS, FrameFlag, frames, line_words
+from celosia.arch.ici import FRAME_WORDS, SHORT_WORDS, FrameFlag, frames, line_words
 from hw.ici.link_world import Line, LinkWorld
 
 CHIP = replace(PRESETS["nano"], ports=1)
@@ -47,11 +47,20 @@ def test_frames_on_the_line_are_those_of_the_model(world):
 
 def test_a_full_link_loses_a_head_and_an_end_of_each_frame():
     size, latency = 12 * FRAME_WORDS, 64
-    world = LinkWorld(replace(CHIP, link_frames=8))
+    world = LinkWorld(CHIP)
     sent = [messages(random.Random(end), [size]) for end in range(2)]
     assert world.exchange(sent, Line(latency)) == [flat(sent[1]), flat(sent[0])]
     # Into the sender, over the line, out of the receiver, whose last frame comes after its END.
     assert world.cycles <= 12 * (FRAME_WORDS + 2) + latency + FRAME_WORDS + 16
+
+
+def test_the_last_words_of_a_short_message_wait_for_few_others(world):
+    size, line = 4 * SHORT_WORDS + 1, Line(latency=64)
+    sent = [messages(random.Random(5), [size]), []]
+    assert world.exchange(sent, line, short=True) == [[], flat(sent[0])]
+    assert [len(frame.words) for frame in frames(line.seen[0], 4)
+            if frame.flags & FrameFlag.DATA] == [SHORT_WORDS] * 4 + [1]
+    assert world.cycles <= size + 2 * 5 + line.latency + SHORT_WORDS + 16
 
 
 @pytest.mark.parametrize(("seed", "latency", "errors", "offer", "take", "sizes"), [

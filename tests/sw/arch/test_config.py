@@ -33,6 +33,8 @@ GOOD = {"name": "tiny", "dim": 4, "int8": True, "bf16": False, "ub_rows": 64, "a
     ({"ports": 7}, "ports must be from 0 to 6, not 7"),
     ({"ports": True}, "ports must be from 0 to 6, not True"),
     ({"link_bytes": 2}, "link_bytes must be one of 4, 8, 16, not 2"),
+    ({"ports": 1, "link_bytes": 16},
+     "link_bytes must be at most 4, the bytes of the shortest row, not 16"),
     ({"link_frames": 1}, "link_frames must be from 2 to 64, not 1"),
     ({"dim": 2, "lanes": 4}, "lanes must be one of 2, 1, not 4"),
 ])

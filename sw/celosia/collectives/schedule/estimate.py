@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from celosia.arch.ici import FRAME_WORDS, SHORT_MESSAGE, SHORT_WORDS
 from celosia.collectives.schedule.table import Action, Schedule
 
 __all__ = ["LinkModel", "bound", "estimate"]
@@ -23,22 +24,34 @@ class LinkModel:
         A cycle.
     latency
         Cycles from a word's leaving to its arrival.
-    pipe
-        Cycles from a message's last word to when the next step may use it, and from a step's start
-        to its first word.
-    frame, framing
-        Words of a frame at most, and cycles that each one costs beside them.
+    pipe, join
+        Cycles of both ends beside the last frame's words, from when a message's last word has come
+        to the first word of a step that uses it; and what rows that are joined take longer.
+    framing
+        Cycles that each frame costs beside its words.
     """
 
     bytes: int = 4
     latency: int = 64
-    pipe: int = 40
-    frame: int = 128
+    pipe: int = 17
+    join: int = 24
     framing: int = 2
 
     def cycles(self, words: int) -> int:
-        """Return for how long words keep the link busy."""
-        return -(-words * _WORD // self.bytes) + self.framing * -(-words // self.frame)
+        """Return for how long a message keeps the link busy, with the word that it begins with."""
+        taken = self._taken(words)
+        return taken + self.framing * -(-taken // self._frame(taken))
+
+    def drain(self, words: int) -> int:
+        """Return how many words of a message leave the receiver when the last one has come."""
+        taken = self._taken(words)
+        return min(taken, self._frame(taken))
+
+    def _taken(self, words: int) -> int:
+        return -(-words * _WORD // self.bytes) + 1
+
+    def _frame(self, taken: int) -> int:
+        return SHORT_WORDS if taken <= SHORT_MESSAGE else FRAME_WORDS
 
 
 def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
@@ -97,7 +110,8 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
             end = free[chip, port] = start + link.cycles(words.count)
             leaves[schedule.topology.peer(chip, port)].append(end)
         else:
-            end = max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
+            end = (max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
+                   + link.drain(words.count) + link.join * (action == Action.JOIN))
             for atom in atoms:
                 there[atom] = max(there[atom], end)
         before.append(max(before[-1], end))

@@ -4,11 +4,15 @@ The payload is cut among the chips, its owners, and each owner's words into a pa
 part 2 k + s goes up (s = 0) or down (s = 1) and along dimension k first, then k + 1 and so on,
 round. So all links work from the first round to the last, and each carries what the bound of
 Patarasuk and Yuan (JPDC 2009) says that it must.
+
+What is joined goes round in one direction, which is its order. What is only copied leaves its owner
+in both, and is everywhere after half as many hops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 from celosia.collectives.schedule.table import (
@@ -70,28 +74,34 @@ def _bundle(topology: Topology, part: _Part, fixed: dict[int, int]) -> Words:
     return Words(places[0].start, places[-1].stop)
 
 
+def _hops(extent: int, gather: bool) -> tuple[int, ...]:
+    """Return how far what is sent along a dimension goes in a part's direction, and the other."""
+    return (extent // 2, (extent - 1) // 2) if gather else (extent - 1,)
+
+
 def _along(topology: Topology, part: _Part, phase: int, gather: bool,
            ) -> Iterator[tuple[int, int, int, Words]]:
     """Give turn, chip, port and words of what a part sends along one of its dimensions."""
     dim = part.dims[phase]
     extent = topology.extents[dim]
-    sign = -1 if part.down else 1
     bundles: dict[tuple[int, ...], Words] = {}
-    for chip in range(topology.chips):
+    for chip, (back, hops) in product(range(topology.chips), enumerate(_hops(extent, gather))):
         at = topology.coordinates(chip)
-        for turn in range(extent - 1):
-            owner = (at[dim] - sign * (turn if gather else turn + 1)) % extent
+        down = part.down ^ back
+        for turn in range(hops):
+            owner = (at[dim] - (-1 if down else 1) * (turn if gather else turn + 1)) % extent
             key = (*(at[each] for each in part.dims[:phase]), owner)
             if key not in bundles:
                 bundles[key] = _bundle(topology, part,
                                        dict(zip(part.dims[:phase + 1], key, strict=True)))
-            yield turn, chip, 2 * dim + part.down, bundles[key]
+            yield turn * (2 if gather else 1) + back, chip, 2 * dim + down, bundles[key]
 
 
 def _transfers(topology: Topology, parts: list[_Part], pieces: int, first: int,
                gather: bool) -> Iterator[Transfer]:
     """Give the transfers of a reduce-scatter or all-gather, from round ``first`` on."""
-    turns = max(topology.extents) - 1
+    hops = _hops(max(topology.extents), gather)
+    turns = len(hops) * hops[0]
     phases = len(parts[0].dims)
     for part in parts:
         for phase in range(phases):

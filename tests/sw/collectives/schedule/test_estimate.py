@@ -35,12 +35,16 @@ def test_share_of_the_bound(schedule, least, share):
 
 def test_cycles_by_hand():
     # 1,024 words of a chunk, 512 of a piece: fourteen turns of two pieces, a hop's way at the end.
-    turn = 2 * (512 + 4 * 2)
-    assert estimate(all_reduce(RING, 2**14)) == 14 * turn + 64 + 40
-    # Whole chunks: each turn waits for the last word's way.
-    assert estimate(all_reduce(RING, 2**14, 1)) == 14 * (1024 + 8 * 2 + 64 + 40)
-    # A message of one word in each of fourteen hops.
-    assert estimate(all_reduce(RING, 16, 1)) == 14 * (1 + 2 + 64 + 40)
+    # Each has a word more, so five frames; the last one leaves the receiver at the end.
+    turn, way = 2 * (513 + 5 * 2), 64 + 128 + 17
+    assert estimate(all_reduce(RING, 2**14)) == 14 * turn + way
+    # Whole chunks: each turn waits for the last word's way while sums go round; copies go both
+    # ways, and one waits while the other is sent.
+    turn = 1025 + 9 * 2
+    assert estimate(all_reduce(RING, 2**14, 1)) == 7 * (turn + way + 24) + 7 * turn + way
+    # A message of one word in each of seven hops, and in four.
+    hop = 2 + 2 + 64 + 2 + 17
+    assert estimate(all_reduce(RING, 16, 1)) == 7 * (hop + 24) + 4 * hop
     alone = all_reduce(Topology.ring(1), 16)
     assert estimate(alone) == bound(alone) == 0
 
@@ -48,7 +52,7 @@ def test_cycles_by_hand():
 def test_links():
     schedule = all_reduce(RING, 2**14)
     assert bound(schedule, LinkModel(bytes=8)) == bound(schedule) / 2
-    assert LinkModel(bytes=16).cycles(129) == 33 + 2 * 2
+    assert LinkModel(bytes=16).cycles(129) == 33 + 1 + 2 * 2
     assert estimate(schedule, LinkModel(latency=1000)) > 14 * 1040
 
 

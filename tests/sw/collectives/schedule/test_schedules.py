@@ -84,9 +84,10 @@ def test_permute(text):
 def test_steps_of_a_ring():
     program = all_reduce(Topology.ring(4), 8, 1).of_chip(1)
     sends = [(step.port, step.words.start) for step in program if step.action == Action.SEND]
-    # Up: what 0 owns first, then 3, 2; at last the own results. Down begins with what 2 owns.
+    # Up: what 0 owns first, then 3, 2. Down begins with what 2 owns. At last the own results in
+    # both directions, and once more what has come from behind.
     assert sends == [(0, 0), (1, 6), (0, 3), (1, 7), (0, 2), (1, 4),
-                     (0, 1), (1, 5), (0, 0), (1, 6), (0, 3), (1, 7)]
+                     (0, 1), (1, 5), (1, 1), (0, 5), (0, 0), (1, 6)]
     assert [step.action for step in program if step.port == 0 and step.action != Action.SEND] == [
         Action.JOIN] * 3 + [Action.SET] * 3
     assert str(program[0]) == "send of words 0:1 on port 0 in round 0"
