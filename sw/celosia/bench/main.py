@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.bench.collectives import OPS, measure_collective
+from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
 from celosia.bench.vector import lines as vector_lines
+from celosia.collectives import Topology
 from celosia.driver.backends import SIMULATED
 from celosia.ops.formats import OUTPUTS
 from celosia.storage.destination import check_file
@@ -33,6 +36,7 @@ examples:
   celosia bench train --preset core --batch 128  a step of training, and where its cycles go
   celosia bench vector --preset core             rows a cycle of every operation
   celosia bench compiled --name convolution      programs compiled from JAX
+  celosia bench collectives --topology 8 --bytes 65536 262144
   celosia bench table                            every line of docs/performance.md's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -58,13 +62,22 @@ def _sizes(text: str) -> tuple[int, ...]:
     return values
 
 
+def _topology(text: str) -> Topology:
+    try:
+        return Topology.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("topology ")) from None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
-    parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled", "table"),
+    parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled",
+                                         "collectives", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
                              "bf16, every instruction of the vector unit, programs compiled from "
-                             "JAX, or docs/performance.md's table")
+                             "JAX, collective operations of chips that links connect, or "
+                             "docs/performance.md's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",
@@ -89,6 +102,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", action="append", choices=list(PROGRAMS), metavar="NAME",
                         help=f"compiled: one of {', '.join(PROGRAMS)}; may be repeated "
                              f"(default: all)")
+    parser.add_argument("--topology", type=_topology, default="8", metavar="NxN",
+                        help="collectives: chips in a ring or torus, such as 4x4 (default: 8)")
+    parser.add_argument("--op", nargs="+", choices=list(OPS), default=["all_reduce"], metavar="OP",
+                        help=f"collectives: some of {', '.join(OPS)} (default: all_reduce)")
+    parser.add_argument("--bytes", nargs="+", type=_positive, default=[65536], metavar="BYTES",
+                        help="collectives: payloads of a chip (default: 65536)")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -190,6 +209,15 @@ def _compiled(args: argparse.Namespace) -> int:
     return _listed(args, _printed(args, found, lines))
 
 
+def _collectives(args: argparse.Namespace) -> int:
+    found = (measure_collective(preset(args.preset or "core"), args.backend, args.topology, op,
+                                nbytes, args.seed) for op in args.op for nbytes in args.bytes)
+    measured = _printed(args, found, collective_lines)
+    if args.json:
+        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
+    return int(any(m.wrong for m in measured))
+
+
 def _table(args: argparse.Namespace) -> int:
     if args.save:
         check_file("--save", args.save)
@@ -230,6 +258,8 @@ def main(args: argparse.Namespace) -> int:
         return _vector(args)
     if args.what == "compiled":
         return _compiled(args)
+    if args.what == "collectives":
+        return _collectives(args)
     measured = _measure(args)
     if args.json:
         print(json.dumps(dataclasses.asdict(measured)))

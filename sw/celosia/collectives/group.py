@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from celosia.collectives.schedule import Schedule, meaning, reduce_scatter
+from celosia.collectives.schedule import Schedule, meaning, reduce_scatter, ring_sizes
+from celosia.collectives.schedule.table import BLOCK
 from celosia.collectives.topology import Topology
 from celosia.graph import Node
 from celosia.graph.interpreter.elementwise import BINARY
@@ -18,7 +19,9 @@ from celosia.graph.interpreter.kernels import HostArray, in_f32
 __all__ = ["ReplicaGroup"]
 
 
-_scatter = lru_cache(64)(reduce_scatter)
+@lru_cache(64)
+def _scatter(topology: Topology, words: int, equal: bool) -> Schedule:
+    return reduce_scatter(topology, ring_sizes(topology, words, BLOCK, equal=equal), 1)
 
 
 @dataclass(frozen=True)
@@ -54,25 +57,24 @@ class ReplicaGroup:
     def all_reduce(self, arrays: Sequence[HostArray], reducer: str) -> list[HostArray]:
         """Return the arrays as one, by a reducer of `celosia.graph.operations.reduce`.
 
-        Device i owns the elements from i size / devices on, in the order of memory.
+        What each device owns, in the order of memory, are whole blocks
+        (`celosia.collectives.schedule.ring_sizes`).
         """
         def join(*arrays: HostArray) -> HostArray:
-            shares = self._join([each.ravel() for each in arrays], reducer)
+            shares = self._join([each.ravel() for each in arrays], reducer, equal=False)
             return np.concatenate(shares).reshape(arrays[0].shape)
 
         return [in_f32(join, *arrays)] * len(self.devices)
 
-    def _join(self, arrays: list[HostArray], reducer: str) -> list[HostArray]:
-        """Return the share that each device owns of flat arrays joined."""
+    def _join(self, arrays: list[HostArray], reducer: str, *, equal: bool) -> list[HostArray]:
+        """Return the share that each device owns of flat arrays joined; ``equal``: all alike."""
         size, count = arrays[0].size, len(self.devices)
         with np.errstate(all="ignore"):
             if self.order == "ring":
-                return meaning(self._schedule(size), arrays, BINARY[reducer])
+                return meaning(_scatter(self.topology or Topology.ring(count), size, equal),
+                               arrays, BINARY[reducer])
             joined = np.asarray(reduce(BINARY[reducer], arrays))
         return [joined[size * i // count:size * (i + 1) // count] for i in range(count)]
-
-    def _schedule(self, words: int) -> Schedule:
-        return _scatter(self.topology or Topology.ring(len(self.devices)), words, 1)
 
     def all_gather(self, arrays: Sequence[HostArray], dim: int) -> list[HostArray]:
         """Return the arrays one after another along a dimension."""
@@ -84,7 +86,7 @@ class ReplicaGroup:
         def join(*arrays: HostArray) -> HostArray:
             flat = [np.concatenate([part.ravel() for part in np.split(
                 each, len(self.devices), dim)]) for each in arrays]
-            return np.stack(self._join(flat, reducer))
+            return np.stack(self._join(flat, reducer, equal=True))
 
         shape = np.split(arrays[0], len(self.devices), dim)[0].shape
         return [share.reshape(shape) for share in in_f32(join, *arrays)]

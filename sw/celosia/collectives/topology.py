@@ -88,6 +88,13 @@ class Topology:
         at[dim] += -1 if down else 1
         return self.chip(at), port ^ 1
 
+    @property
+    def links(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Every link once: for its end that leads up, a chip and its port, the other end."""
+        return {(chip, 2 * dim): self.peer(chip, 2 * dim)
+                for dim, extent in enumerate(self.extents) if extent > 1
+                for chip in range(self.chips)}
+
     def within(self, devices: Sequence[int]) -> Topology:
         """Return the topology of some chips: a line along one or more whole dimensions.
 

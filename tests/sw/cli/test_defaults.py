@@ -32,7 +32,8 @@ DEFAULTS = {
     "demo": {"train": False, "batch": 128, "picture": Path("training.png")},
     "bench": {"backend": "rtl", "m": 256, "k": 256, "n": 256, "transpose_a": False,
               "transpose_b": False, "epilogue": False, "layers": (784, 512, 10), "batch": 128,
-              "rows": 1024, "fast": False, "seed": 0, "no_check": False, "json": False},
+              "rows": 1024, "topology": "8", "op": ["all_reduce"], "bytes": [65536],
+              "fast": False, "seed": 0, "no_check": False, "json": False},
 }
 
 

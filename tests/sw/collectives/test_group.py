@@ -10,8 +10,8 @@ from celosia.graph.build import op
 
 RNG = np.random.default_rng(1)
 GROUP = ReplicaGroup((0, 1, 2, 3))
-FLOATS = [RNG.standard_normal((4, 6)).astype(np.float32) for _ in range(4)]
-WORDS = [RNG.integers(-2**31, 2**31, (4, 6), np.int64).astype(np.int32) for _ in range(4)]
+FLOATS = [RNG.standard_normal((4, 48)).astype(np.float32) for _ in range(4)]
+WORDS = [RNG.integers(-2**31, 2**31, (4, 48), np.int64).astype(np.int32) for _ in range(4)]
 X = parameter(TensorType(DType.F32, (4, 6)), "x")
 
 
@@ -28,35 +28,37 @@ def test_all_reduce(reducer, arrays):
     ufunc = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}.get(
         reducer) or getattr(np, reducer)
     a, b, c, d = (each.ravel() for each in arrays)
-    wanted = ufunc(ufunc(ufunc(a, b), c), d).reshape(4, 6)
+    wanted = ufunc(ufunc(ufunc(a, b), c), d).reshape(4, 48)
     equal(ReplicaGroup(GROUP.devices, order="group").all_reduce(arrays, reducer), [wanted] * 4)
     parts = []
     for owner in range(4):
-        for sign, part in ((1, slice(6 * owner, 6 * owner + 3)),
-                           (-1, slice(6 * owner + 3, 6 * owner + 6))):
+        # Three blocks of each owner: one goes up, two go down.
+        for sign, part in ((1, slice(48 * owner, 48 * owner + 16)),
+                           (-1, slice(48 * owner + 16, 48 * owner + 48))):
             first, *others = (arrays[(owner + sign * step) % 4].ravel()[part]
                               for step in (1, 2, 3, 4))
             for other in others:
                 first = ufunc(first, other)
             parts.append(first)
-    equal(GROUP.all_reduce(arrays, reducer), [np.concatenate(parts).reshape(4, 6)] * 4)
+    equal(GROUP.all_reduce(arrays, reducer), [np.concatenate(parts).reshape(4, 48)] * 4)
 
 
 def test_sums_are_in_the_order_of_the_ring_or_of_the_group():
-    big = [np.full(8, x, np.float32) for x in (1e8, 1, -1e8, 1)]
+    big = [np.full(8 * 16, x, np.float32) for x in (1e8, 1, -1e8, 1)]
     # Owner 0: up ((1 - 1e8) + 1) + 1e8, down the same; owner 1: up ((-1e8 + 1) + 1e8) + 1.
-    np.testing.assert_array_equal(GROUP.all_reduce(big, "add")[3], [0, 0, 1, 1, 0, 0, 1, 1])
+    np.testing.assert_array_equal(GROUP.all_reduce(big, "add")[3],
+                                  np.repeat([0, 0, 1, 1, 0, 0, 1, 1], 16))
     in_order = ReplicaGroup((0, 1, 2, 3), order="group")
-    np.testing.assert_array_equal(in_order.all_reduce(big, "add")[3], [1] * 8)
+    np.testing.assert_array_equal(in_order.all_reduce(big, "add")[3], [1] * 128)
     swapped = [big[i] for i in (0, 2, 1, 3)]
-    np.testing.assert_array_equal(in_order.all_reduce(swapped, "add")[3], [2] * 8)
+    np.testing.assert_array_equal(in_order.all_reduce(swapped, "add")[3], [2] * 128)
 
 
 def test_a_torus_sums_along_one_dimension_then_the_next():
-    big = [np.full(16, x, np.float32) for x in (1e8, 1, -1e8, 1)]
+    big = [np.full(16 * 16, x, np.float32) for x in (1e8, 1, -1e8, 1)]
     [found, *_] = ReplicaGroup((0, 1, 2, 3), Topology((2, 2))).all_reduce(big, "add")
     # 0 1 above 2 3. Down first: (1e8 - 1e8) + (1 + 1); along first: (1e8 + 1) + (-1e8 + 1).
-    np.testing.assert_array_equal(found, [2, 2, 0, 0] * 4)
+    np.testing.assert_array_equal(found, np.repeat([2, 2, 0, 0] * 4, 16))
 
 
 def test_groups_that_cannot_be():

@@ -78,7 +78,8 @@ def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
             return size / chips / rate
 
 
-def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None) -> int:
+def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None,
+             unit: int = 1) -> int:
     """Return in how many cycles a schedule ends if all chips begin it together.
 
     A step is sent when its words are there and the link is free; ports work side by side; the
@@ -93,6 +94,8 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
     window
         How many steps of a chip may be under way at once: a step begins when all those that are so
         many before it have ended. None: any number.
+    unit
+        Words that each of the schedule's stands for: those of a row.
     """
     link = link or LinkModel()
     free: dict[tuple[int, int], int] = defaultdict(int)
@@ -107,11 +110,11 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
         atoms = range(number[words.start], number[words.stop])
         if action == Action.SEND:
             start = max(begin, free[chip, port], *(there[atom] for atom in atoms))
-            end = free[chip, port] = start + link.cycles(words.count)
+            end = free[chip, port] = start + link.cycles(unit * words.count)
             leaves[schedule.topology.peer(chip, port)].append(end)
         else:
             end = (max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
-                   + link.drain(words.count) + link.join * (action == Action.JOIN))
+                   + link.drain(unit * words.count) + link.join * (action == Action.JOIN))
             for atom in atoms:
                 there[atom] = max(there[atom], end)
         before.append(max(before[-1], end))

@@ -11,7 +11,7 @@ in both, and is everywhere after half as many hops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -26,7 +26,10 @@ from celosia.collectives.schedule.table import (
 )
 from celosia.collectives.topology import Topology
 
-__all__ = ["all_gather", "all_reduce", "chain", "reduce_scatter"]
+__all__ = ["Sizes", "all_gather", "all_reduce", "chain", "reduce_scatter", "ring_sizes"]
+
+#: Of each owner, the words of each of its parts.
+Sizes = Sequence[Sequence[int]]
 
 
 class _Part(NamedTuple):
@@ -47,11 +50,23 @@ class _Part(NamedTuple):
     places: dict[int, Words]
 
 
-def _parts(topology: Topology, words: int) -> list[_Part]:
+def _linked(topology: Topology) -> list[int]:
+    return [dim for dim, extent in enumerate(topology.extents) if extent > 1] or [0]
+
+
+def ring_sizes(topology: Topology, words: int, block: int = 1, *, equal: bool = False) -> Sizes:
+    """Return how a payload is cut among its owners, and what each one owns among the ports.
+
+    Cuts are at whole blocks; ``equal``: owners have equal shares all the same, where they can.
+    """
+    owned = parts_of(Words(0, words), topology.chips, 1 if equal else block)
+    return tuple(tuple(part.count for part in parts_of(each, 2 * len(_linked(topology)), block))
+                 for each in owned)
+
+
+def _parts(topology: Topology, sizes: Sizes) -> list[_Part]:
     """Return the parts of a payload, which follow each other in it."""
-    linked = [dim for dim, extent in enumerate(topology.extents) if extent > 1] or [0]
-    owned = parts_of(Words(0, words), topology.chips)
-    cut = [parts_of(each, 2 * len(linked)) for each in owned]
+    linked = _linked(topology)
     found, at = [], 0
     for i in range(2 * len(linked)):
         dims = tuple(linked[i // 2:] + linked[:i // 2])
@@ -61,7 +76,7 @@ def _parts(topology: Topology, words: int) -> list[_Part]:
 
         places = {}
         for owner in sorted(range(topology.chips), key=key):
-            places[owner] = Words(at, at + cut[owner][i].count)
+            places[owner] = Words(at, at + sizes[owner][i])
             at = places[owner].stop
         found.append(_Part(dims, i % 2 == 1, places))
     return found
@@ -116,12 +131,15 @@ def _owned(parts: list[_Part], owner: int, chips: frozenset[int]) -> tuple[Held,
     return tuple(Held(part.places[owner], chips) for part in parts)
 
 
-def _make(name: str, topology: Topology, words: int, pieces: int, phases: str) -> Schedule:
-    if words < 0 or pieces < 1:
-        raise ValueError(f"{name} must be of 0 or more words in 1 or more pieces, not of {words} "
-                         f"in {pieces}")
+def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int,
+          phases: str) -> Schedule:
+    if isinstance(sizes, int):
+        if sizes < 0 or pieces < 1:
+            raise ValueError(f"{name} must be of 0 or more words in 1 or more pieces, not of "
+                             f"{sizes} in {pieces}")
+        sizes = ring_sizes(topology, sizes)
     chips = range(topology.chips)
-    parts = _parts(topology, words)
+    parts = _parts(topology, sizes)
     transfers: list[Transfer] = []
     for phase in phases:
         first = max((each.round for each in transfers), default=-1) + 1
@@ -133,11 +151,11 @@ def _make(name: str, topology: Topology, words: int, pieces: int, phases: str) -
     result = [_owned(parts, chip, every) if phases == "r" else
               sum((_owned(parts, owner, every if reduced else frozenset([owner]))
                    for owner in chips), ()) for chip in chips]
-    return Schedule(name, topology, words, steps_of(topology, transfers), tuple(given),
-                    tuple(result))
+    return Schedule(name, topology, sum(map(sum, sizes)), steps_of(topology, transfers),
+                    tuple(given), tuple(result))
 
 
-def reduce_scatter(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+def reduce_scatter(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
     """Return how each chip gets its share of all chips' payloads joined.
 
     A part that goes up a ring is joined in the ring's order, beginning behind its owner i:
@@ -149,19 +167,19 @@ def reduce_scatter(topology: Topology, words: int, pieces: int = 2) -> Schedule:
     topology
         Of the chips that take part.
     words
-        Of the payload; chip i owns those from i words / chips on.
+        Of the payload, cut as `ring_sizes` says; or how it is cut.
     pieces
         In how many what is sent at once is cut: while one is on its way, another is joined.
     """
     return _make("reduce_scatter", topology, words, pieces, "r")
 
 
-def all_gather(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+def all_gather(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
     """Return how each chip gets the shares of all chips; parameters as of `reduce_scatter`."""
     return _make("all_gather", topology, words, pieces, "g")
 
 
-def all_reduce(topology: Topology, words: int, pieces: int = 2) -> Schedule:
+def all_reduce(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
     """Return how each chip gets all payloads joined: `reduce_scatter`, then `all_gather`."""
     return _make("all_reduce", topology, words, pieces, "rg")
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from celosia.collectives.topology import Topology
 
-__all__ = ["Action", "Held", "Schedule", "LinkStep", "Transfer", "Words", "parts_of", "steps_of"]
+__all__ = ["BLOCK", "Action", "Held", "Schedule", "LinkStep", "Transfer", "Words", "parts_of",
+           "steps_of"]
+
+#: Words of a payload that stay together: an all-reduce of fewer goes round as one message.
+BLOCK = 16
 
 
 class Action(StrEnum):
@@ -109,14 +115,26 @@ class Schedule:
     given: tuple[tuple[Held, ...], ...]
     result: tuple[tuple[Held, ...], ...]
 
+    @cached_property
+    def _programs(self) -> dict[int, list[LinkStep]]:
+        found: dict[int, list[LinkStep]] = defaultdict(list)
+        for step in self.steps:
+            found[step.chip].append(step)
+        return found
+
     def of_chip(self, chip: int) -> tuple[LinkStep, ...]:
         """Return the program of a chip."""
-        return tuple(step for step in self.steps if step.chip == chip)
+        return tuple(self._programs.get(chip, ()))
 
 
-def parts_of(words: Words, count: int) -> list[Words]:
-    """Return ``count`` parts of words as equal as can be, empty ones too."""
-    cuts = [words.start + words.count * i // count for i in range(count + 1)]
+def parts_of(words: Words, count: int, block: int = 1) -> list[Words]:
+    """Return ``count`` parts of words as equal as can be, empty ones too.
+
+    All but the last one that has words are whole blocks.
+    """
+    blocks = -(-words.count // block)
+    cuts = [words.start + min(block * (blocks * i // count), words.count)
+            for i in range(count + 1)]
     return [Words(a, b) for a, b in pairwise(cuts)]
 
 

@@ -14,7 +14,9 @@ from celosia.collectives.schedule import (
     meaning,
     permute,
     reduce_scatter,
+    ring_sizes,
 )
+from celosia.collectives.schedule.table import BLOCK
 
 TOPOLOGIES = ["1", "2", "3", "8", "1x4", "2x2", "4x3", "2x3x2"]
 
@@ -34,7 +36,8 @@ def equal(found, wanted):
 def test_all_reduce_and_its_halves(text, words, pieces):
     topology = Topology.parse(text)
     arrays = flat(topology.chips, words)
-    whole, scatter, gather = (make(topology, words, pieces)
+    sizes = ring_sizes(topology, words, BLOCK)
+    whole, scatter, gather = (make(topology, sizes, pieces)
                               for make in (all_reduce, reduce_scatter, all_gather))
     for schedule in (whole, scatter, gather):
         check(schedule)

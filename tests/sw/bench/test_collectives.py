@@ -1,0 +1,54 @@
+"""Collective operations of golden chips: the rows of the command, and that nothing is wrong."""
+
+import json
+
+import pytest
+
+from celosia.bench.collectives import OPS
+from celosia.cli.main import main
+
+
+def rows(capsys, *arguments):
+    assert main(["bench", "collectives", "--backend", "model", "--json", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("topology", ["4", "2x2"])
+def test_every_operation(capsys, topology):
+    found = rows(capsys, "--preset", "nano", "--topology", topology, "--op", *OPS, "--bytes",
+                 "1024", "16384")
+    assert [each["op"] for each in found] == [op for op in OPS for _ in range(2)]
+    for each in found:
+        assert each["wrong"] == 0
+        # A golden chip's cycles are an estimate.
+        assert 0 < each["share"] < 1
+        assert each["algbw"] == each["bytes"] / each["cycles"]
+        factor = {"all_reduce": 1.5, "permute": 1}.get(each["op"], .75)
+        assert each["busbw"] == pytest.approx(factor * each["algbw"])
+    assert {each["memory"] for each in found} == {"acc", "external"}
+
+
+def test_a_table(capsys):
+    assert main("bench collectives --backend model --preset core4 --topology 2".split()) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split() == ["op", "topology", "bytes", "cycles", "algbw", "busbw", "share", "wrong",
+                            "memory"]
+    assert line.split()[:3] == ["all_reduce", "2", "65536"]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--topology", "4x"], ("argument --topology: must be chips along each dimension, such as 8 "
+                            "or 4x4, not '4x'")),
+    (["--op", "broadcast"], "argument --op: invalid choice: 'broadcast'"),
+])
+def test_what_is_wrong(capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        main(["bench", "collectives", *arguments])
+    assert message in capsys.readouterr().err
+
+
+def test_a_payload_without_equal_shares(capsys):
+    arguments = "--backend model --topology 8 --op all_gather --bytes 100"
+    assert main(["bench", "collectives", *arguments.split()])
+    assert ("--bytes must be a multiple of 4 for each of 8 chips, not 100"
+            in capsys.readouterr().err)

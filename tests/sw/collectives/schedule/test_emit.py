@@ -1,0 +1,114 @@
+"""Collective operations as programs of golden chips: what `ReplicaGroup` says, bit for bit."""
+
+from dataclasses import replace
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.arch.encoding import encode, insn
+from celosia.arch.isa import DmaFormat, RecvOp
+from celosia.collectives import ReplicaGroup, Topology
+from celosia.collectives.schedule import Exchange, Payload
+from celosia.model import Machine, Pod, PodProgram
+
+NANO, CORE4 = (replace(PRESETS[name], ports=4) for name in ("nano", "core4"))
+SOURCE, TARGET, PROGRAM = 0x1000, 0x40000, 0x100000
+FORMATS = {"int8": DmaFormat.I8, "int32": DmaFormat.W32, "float32": DmaFormat.W32,
+           "bfloat16": DmaFormat.BF16}
+
+
+def run(config, exchange, arrays, count, op=RecvOp.SET):
+    """Return the array that each chip has of ``count`` elements at the end."""
+    topology, dtype = exchange.topology, arrays[0].dtype
+    fmt = FORMATS[dtype.name]
+    machines, programs = [], []
+    for chip, array in enumerate(arrays):
+        insns = [*exchange.emit(config, chip, op, Payload(SOURCE, fmt), Payload(TARGET, fmt), tag=4090),
+                 insn("halt")]
+        machine = Machine(config)
+        machine.acc[:] = 0xDEAD0000 + chip
+        machine.memory.write(SOURCE, array.tobytes())
+        machine.memory.write(PROGRAM, b"".join(map(encode, insns)))
+        machines.append(machine)
+        programs.append(PodProgram(PROGRAM, len(insns), [(SOURCE, PROGRAM - 1)]))
+    links = {(chip, 2 * dim): topology.peer(chip, 2 * dim) for chip in range(topology.chips)
+             for dim, extent in enumerate(topology.extents) if extent > 1}
+    results = Pod(machines, links).run(programs)
+    assert not any(result.cause for result in results), results
+    return [np.frombuffer(machine.memory.read(TARGET, count * dtype.itemsize).tobytes(), dtype)
+            for machine in machines]
+
+
+def equal(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a.view(np.uint8), b.ravel().view(np.uint8))
+
+
+def drawn(dtype, chips, words):
+    rng = np.random.default_rng(words)
+    if dtype in ("int8", "int32"):
+        info = np.iinfo(dtype)
+        return [rng.integers(info.min, info.max, words, dtype) for _ in range(chips)]
+    return [rng.standard_normal(words).astype(dtype) for _ in range(chips)]
+
+
+@pytest.mark.parametrize("words", [1, 16, 100, 3000])  # the last is more than the rows there are
+@pytest.mark.parametrize("text", ["4", "3", "2x2", "1"])
+def test_all_reduce(text, words):
+    topology = Topology.parse(text)
+    arrays = drawn("int32", topology.chips, words)
+    wanted = ReplicaGroup(tuple(range(topology.chips)), topology).all_reduce(arrays, "add")
+    found = run(NANO, Exchange("all_reduce", topology, words), arrays, words, RecvOp.SUM_I)
+    equal(found, wanted)
+
+
+@pytest.mark.parametrize(("dtype", "op", "reducer"), [
+    ("float32", RecvOp.SUM_F, "add"), ("bfloat16", RecvOp.SUM_F, "add"),
+    ("float32", RecvOp.MAX_F, "maximum"), ("int8", RecvOp.AND, "and")])
+def test_elements_and_joins(dtype, op, reducer):
+    topology = Topology((2, 2))
+    arrays = drawn(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype, 4, 300)
+    wanted = ReplicaGroup((0, 1, 2, 3), topology).all_reduce(arrays, reducer)
+    equal(run(CORE4, Exchange("all_reduce", topology, 300), arrays, 300, op), wanted)
+
+
+@pytest.mark.parametrize("text", ["4", "3", "2x2", "2x4"])
+@pytest.mark.parametrize("name", ["reduce_scatter", "all_gather", "all_to_all"])
+def test_shares(name, text):
+    topology = Topology.parse(text)
+    chips = topology.chips
+    group = ReplicaGroup(tuple(range(chips)), topology)
+    for share, dtype in ((5, "int8"), (37, "int32"), (700, "int32")):
+        if name == "reduce_scatter" and dtype == "int8":
+            continue  # it would be joined as int8, not saturated
+        words = share if name == "all_gather" else share * chips
+        arrays = drawn(dtype, chips, words)
+        match name:
+            case "all_gather":
+                wanted = group.all_gather(arrays, 0)
+            case "reduce_scatter":
+                wanted = group.reduce_scatter(arrays, "add", 0)
+            case _:
+                wanted = group.all_to_all(arrays, 0, 0)
+        equal(run(NANO, Exchange(name, topology, words), arrays, wanted[0].size, RecvOp.SUM_I),
+              wanted)
+
+
+@pytest.mark.parametrize("pairs", [((0, 1), (1, 2), (2, 3), (3, 0)), ((0, 3), (2, 0)), ((1, 1),)])
+def test_permute(pairs):
+    for topology in (Topology.ring(4), Topology((2, 2))):
+        arrays = drawn("int32", 4, 45)
+        wanted = ReplicaGroup((0, 1, 2, 3), topology).permute(arrays, pairs)
+        found = run(NANO, Exchange("collective_permute", topology, 45, pairs), arrays, 45)
+        equal(found, wanted)
+
+
+def test_what_is_wrong():
+    small = replace(NANO, acc_rows=16)
+    with pytest.raises(ValueError, match="^accumulators must hold 128 rows for all_reduce on 4x4, "
+                                         "not 16$"):
+        Exchange("all_reduce", Topology((4, 4)), 4000).emit(small, 0)
+    with pytest.raises(ValueError, match="^name must be of a collective operation, not 'gather'$"):
+        Exchange("gather", Topology((4,)), 4000).emit(NANO, 0)
