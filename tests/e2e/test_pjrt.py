@@ -81,17 +81,34 @@ def test_elements():
             y = jax.jit(lambda x: jnp.where(x.real > 1, x, x).T)(x)
             assert y.dtype.name == name
             np.testing.assert_array_equal(np.asarray(y), np.asarray(x).T)
+        for name in ("int2", "uint2", "int4", "uint4", "float4_e2m1fn", "float8_e5m2",
+                     "float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float8_e4m3fnuz",
+                     "float8_e4m3", "float8_e3m4"):
+            x = np.arange(6).reshape(2, 3).astype(name)
+            y, z = jax.jit(lambda x: (x.T, x + x))(jnp.asarray(x))
+            assert y.dtype.name == z.dtype.name == name
+            wide = np.arange(6).reshape(2, 3).astype(name).astype(np.float32)
+            np.testing.assert_array_equal(np.asarray(y).astype(np.float32), wide.T)
+            np.testing.assert_array_equal(np.asarray(z).astype(np.float32),
+                                          (x + x).astype(np.float32))
+            np.testing.assert_array_equal(np.asarray(z[1]).astype(np.float32),
+                                          np.asarray(z).astype(np.float32)[1])
+        try:
+            jnp.linalg.eig(jnp.ones((2, 2)))
+            raise AssertionError
+        except NotImplementedError as error:
+            assert "eigenvalues on celosia must be of Hermitian matrices" in str(error), error
         def error(x):
             try:
                 jax.jit(lambda x: x + x)(x)
             except jax.errors.JaxRuntimeError as error:
                 return str(error)
-        types = "i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32, complex<f32>"
-        found = error(np.ones(3, jnp.float8_e5m2))
-        assert f"element type must be one of {types}, not f8E5M2" in found, found
+        found = error(np.ones(3, jnp.float8_e8m0fnu))
+        assert "element type must be one of i1, i8, ui8, " in found, found
+        assert "f8E5M2FNUZ, not f8E8M0FNU" in found, found
         jax.config.update("jax_enable_x64", True)
         found = error(np.ones(3))
-        assert "elements must have at most 32 bits, not f64[3]" in found, found
+        assert "elements must have at most 32 bits, not f64[3]: cast them to f32" in found, found
         found = error(np.ones(3, np.int64))
         assert "elements must have at most 32 bits, not i64[3]" in found, found
         """)

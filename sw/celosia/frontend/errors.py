@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-__all__ = ["FrontendError", "Unsupported"]
+from celosia.graph import DType, TensorType
+
+__all__ = ["FrontendError", "Unsupported", "too_wide"]
 
 
 class FrontendError(ValueError):
@@ -21,3 +23,9 @@ class FrontendError(ValueError):
 
 class Unsupported(Exception):
     """Something about the operation at hand has no counterpart in the graph."""
+
+
+def too_wide(type: TensorType, where: str = "") -> str:
+    """Return what is said of elements of 64 bits, with what does instead."""
+    text = f"elements must have at most 32 bits{where}, not {type}"
+    return f"{text}: cast them to f32" if type.dtype is DType.F64 else text

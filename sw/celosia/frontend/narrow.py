@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from celosia.arch.words import WORD_MASK
-from celosia.frontend.errors import FrontendError
+from celosia.frontend.errors import FrontendError, too_wide
 from celosia.graph import Array, DType, Graph, Node, TensorType, Value, constant, op, splat
 
 __all__ = ["is_narrowed", "narrow", "product"]
@@ -123,8 +123,7 @@ class _Narrow:
         for value in graph.outputs:
             found = values[value]
             if isinstance(found, _Words) or value.dtype is DType.F64:
-                self.problems.setdefault(f"{value.node.source}: result: elements must have at "
-                                         f"most 32 bits, not {value.type}")
+                self.problems.setdefault(f"{value.node.source}: result: {too_wide(value.type)}")
             elif found is not None:
                 outputs.append(found)
         params = [found for value in graph.params if isinstance(found := values[value], Value)]
@@ -138,8 +137,7 @@ class _Narrow:
         types = [each.type for each in (*node.operands, *node.results)]
         double = next((type for type in types if type.dtype is DType.F64), None)
         if double is not None and not is_narrowed(node):
-            raise _Unsupported(f"elements must have at most 32 bits where they are not constant, "
-                               f"not {double}")
+            raise _Unsupported(too_wide(double, " where they are not constant"))
         words = (any(isinstance(each, _Words) for each in operands)
                  or any(type.dtype is DType.U64 for type in node.types))
         if words:
@@ -201,7 +199,7 @@ def _of_words(node: Node, operands: list[Any]) -> Value | _Words:
     if node.op not in _RULES:
         wide = next(each.type for each in (*node.results, *node.operands)
                     if each.type.dtype is DType.U64)
-        raise _Unsupported(f"elements must have at most 32 bits, not {wide}")
+        raise _Unsupported(too_wide(wide))
     return _RULES[node.op](emit, node, *operands)
 
 

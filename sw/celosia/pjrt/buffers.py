@@ -82,13 +82,13 @@ class PjrtBuffer:
         resident = self.resident
         if resident is not None and executable.takes(index, resident):
             return resident
-        return self.fetch()
+        return _carried(self.fetch())
 
     def fetch(self) -> NDArray[Any]:
         """Return the contents on the host. By the thread of the chip, when it is ready."""
         if self.host is None:
             assert self.resident is not None, "a buffer that is ready has contents"
-            self.host = self.resident.numpy()
+            self.host = _meant(self.resident.numpy(), self.dtype)
         return self.host
 
     def deliver(self, event: Event, take: Callable[[NDArray[Any]], object]) -> None:
@@ -128,3 +128,20 @@ class PjrtBuffer:
             if not self.donated:
                 self.fetch()
             self.resident = None
+
+
+def _carried(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as programs have it: see `celosia.frontend.stablehlo.small`."""
+    name = array.dtype.name
+    if name.startswith(("float8", "float4")):
+        return array.view(np.uint8)
+    if name in ("int2", "int4"):
+        return array.astype(np.int8)
+    return array.astype(np.uint8) if name in ("uint2", "uint4") else array
+
+
+def _meant(array: NDArray[Any], dtype: np.dtype) -> NDArray[Any]:
+    """Return an array that a program has made in the type that JAX has for it."""
+    if array.dtype == dtype:
+        return array
+    return array.astype(dtype) if "int" in dtype.name else array.view(dtype)

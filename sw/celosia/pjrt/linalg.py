@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-__all__ = ["cholesky", "eigh", "geqrf", "householder_product", "register", "triangular_solve"]
+__all__ = ["cholesky", "eigh", "geqrf", "hessenberg", "householder_product", "register",
+           "triangular_solve", "tridiagonal"]
 
 
 def _squares(x: Any) -> Any:
@@ -12,6 +14,29 @@ def _squares(x: Any) -> Any:
     import jax.numpy as jnp
 
     return x.real * x.real + x.imag * x.imag if jnp.iscomplexobj(x) else x * x
+
+
+def _reflection(x: Any, at: Any, below: Any) -> tuple[Any, Any, Any, Any]:
+    """Return what reflects a column onto an axis: vector, factor, what is left, if anything is.
+
+    Parameters
+    ----------
+    x
+        The column.
+    at, below
+        Where the axis is, and where zeros will be.
+    """
+    import jax.numpy as jnp
+
+    first = jnp.sum(jnp.where(at, x, 0))
+    rest = jnp.sum(jnp.where(below, _squares(x), 0))
+    length = jnp.sqrt(_squares(first) + rest)
+    beta = jnp.where(first.real > 0, -length, length)
+    # A complex number is turned until it is real.
+    some = (rest > 0) | (first.imag != 0) if jnp.iscomplexobj(first) else rest > 0
+    v = jnp.where(below, x / jnp.where(some, first - beta, 1), jnp.where(at, 1, 0))
+    tau = jnp.where(some, (beta - first) / jnp.where(some, beta, 1), 0)
+    return v, tau, beta, some
 
 
 def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
@@ -47,14 +72,7 @@ def geqrf(a: Any, **_: Any) -> tuple[Any, Any]:
         t, taus = state
         x = lax.dynamic_index_in_dim(t, j, keepdims=False)
         at, below = rows == j, rows > j
-        first = jnp.sum(jnp.where(at, x, 0))
-        rest = jnp.sum(jnp.where(below, _squares(x), 0))
-        length = jnp.sqrt(_squares(first) + rest)
-        beta = jnp.where(first.real > 0, -length, length)
-        # A complex number is turned until it is real.
-        some = (rest > 0) | (first.imag != 0) if jnp.iscomplexobj(first) else rest > 0
-        v = jnp.where(below, x / jnp.where(some, first - beta, 1), jnp.where(at, 1, 0))
-        tau = jnp.where(some, (beta - first) / jnp.where(some, beta, 1), 0)
+        v, tau, beta, some = _reflection(x, at, below)
         onto = tau.conj() * jnp.sum(t * v.conj()[None], axis=1, keepdims=True)
         t = jnp.where(columns > j, t - onto * v[None], t)
         x = jnp.where(below, v, jnp.where(at & some, beta, x))
@@ -93,6 +111,76 @@ def householder_product(a: Any, taus: Any, **_: Any) -> Any:
         return q - tau * jnp.sum(q * v.conj()[None], axis=1, keepdims=True) * v[None]
 
     return lax.fori_loop(0, steps, reflect, jnp.eye(width, height, dtype=a.dtype)).T
+
+
+def hessenberg(a: Any, **_: Any) -> tuple[Any, Any]:
+    """Make square matrices zero below what is next to the diagonal, as LAPACK's ``gehrd`` does.
+
+    Golub and Van Loan, 7.4.3: columns are reflected as in `geqrf`, rows with them.
+
+    Returns
+    -------
+    tuple
+        The matrix, with the reflections' vectors where zeros are; their factors [..., n - 1].
+    """
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    if a.ndim > 2:
+        return jax.vmap(hessenberg)(a)
+    count = max(a.shape[0] - 1, 0)
+    if not count:
+        return a, jnp.zeros(0, a.dtype)
+    rows, columns = jnp.arange(count + 1), jnp.arange(count + 1)[:, None]
+
+    def reflect(j: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        t, taus = state
+        x = lax.dynamic_index_in_dim(t, j, keepdims=False)
+        at, below = rows == j + 1, rows > j + 1
+        v, tau, beta, some = _reflection(x, at, below)
+        onto = tau.conj() * jnp.sum(t * v.conj()[None], axis=1, keepdims=True)
+        t = jnp.where(columns > j, t - onto * v[None], t)
+        onto = tau * jnp.sum(t * v[:, None], axis=0, keepdims=True)
+        t = jnp.where(columns > j, t - v.conj()[:, None] * onto, t)
+        x = jnp.where(below, v, jnp.where(at & some, beta, x))
+        t = lax.dynamic_update_index_in_dim(t, x, j, 0)
+        return t, jnp.where(jnp.arange(count) == j, tau, taus)
+
+    t, taus = lax.fori_loop(0, count, reflect, (a.T, jnp.zeros(count, a.dtype)))
+    return t.T, taus
+
+
+def tridiagonal(a: Any, *, lower: bool, **_: Any) -> tuple[Any, Any, Any, Any]:
+    """Make Hermitian matrices zero but for three diagonals, as LAPACK's ``sytrd`` does.
+
+    Parameters
+    ----------
+    a
+        Matrices [..., n, n].
+    lower
+        Which triangle counts, and is changed.
+
+    Returns
+    -------
+    tuple
+        The matrix with the reflections' vectors in that triangle; its diagonal and the one beside
+        it; factors.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    if a.ndim > 2:
+        return jax.vmap(partial(tridiagonal, lower=lower))(a)
+    if not lower:
+        # The last columns come first.
+        found, *rest = tridiagonal(a[::-1, ::-1], lower=True)
+        return found[::-1, ::-1], *(each[::-1] for each in rest)
+    part = jnp.tril(a, -1)
+    whole = jnp.where(jnp.eye(a.shape[0], dtype=bool), a.real, part + part.T.conj())
+    made, taus = hessenberg(whole)
+    return (jnp.tril(made) + jnp.triu(a, 1), jnp.diagonal(made).real,
+            jnp.diagonal(made, -1).real, taus)
 
 
 #: Sweeps of rotations at most. Off the diagonal, numbers are squared in each of the last ones.
@@ -241,8 +329,10 @@ def cholesky(a: Any) -> Any:
     import jax.numpy as jnp
     from jax import lax
 
-    part = jnp.tril(a, -1)
     count = a.shape[-1]
+    if not count:
+        return a
+    part = jnp.tril(a, -1)
     a = jnp.where(jnp.eye(count, dtype=bool).reshape((1,) * (a.ndim - 2) + (count, count)),
                   a.real, part + jnp.swapaxes(part, -1, -2).conj())
     rows = jnp.arange(count)[:, None].reshape((1,) * (a.ndim - 2) + (count, 1))
@@ -274,6 +364,13 @@ def _of_complex(function: Any, otherwise: Any) -> Any:
     return rule
 
 
+def _refuse(name: str, platform: str, *_: Any, **__: Any) -> Any:
+    raise NotImplementedError(
+        f"eigenvalues on {platform} must be of Hermitian matrices (jax.numpy.linalg.eigh), not of "
+        f"any ({name}): the CPU has those, with JAX_PLATFORMS={platform},cpu and within "
+        "jax.default_device(jax.devices('cpu')[0])")
+
+
 def register(platform: str) -> None:
     """Have JAX lower factorisations, and what it makes of them, to operations of the graph.
 
@@ -284,10 +381,16 @@ def register(platform: str) -> None:
 
     for name, function, several in (("geqrf_p", geqrf, True),
                                     ("householder_product_p", householder_product, False),
-                                    ("eigh_p", eigh, True)):
+                                    ("eigh_p", eigh, True), ("hessenberg_p", hessenberg, True),
+                                    ("tridiagonal_p", tridiagonal, True)):
         primitive = getattr(linalg, name, None)
         if primitive is not None:
             mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=several),
+                                   platform=platform)
+    for name in ("eig_p", "schur_p"):
+        primitive = getattr(linalg, name, None)
+        if primitive is not None:
+            mlir.register_lowering(primitive, partial(_refuse, name.removesuffix("_p"), platform),
                                    platform=platform)
     for name, function in (("triangular_solve_p", triangular_solve), ("cholesky_p", cholesky)):
         primitive = getattr(linalg, name, None)

@@ -6,8 +6,11 @@ import hashlib
 import json
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
+
+import numpy as np
 
 from celosia.compiled import Compiled
 from celosia.compiled.steps import ChipStep
@@ -15,6 +18,7 @@ from celosia.compiler import api
 from celosia.compiler.spmd import Spmd, partition
 from celosia.frontend import import_stablehlo
 from celosia.frontend.stablehlo.reader import read_module, set_replicas
+from celosia.frontend.stablehlo.small import stored_type
 from celosia.graph import DType, TensorType
 from celosia.graph.calls import functions
 from celosia.graph.operations.callback import CALLS
@@ -41,6 +45,8 @@ class DeviceProgram:
         The program: what each device runs.
     spmd
         How arrays are cut among devices.
+    types
+        Elements of its results, as JAX has them.
     donated
         Numbers of the parameters whose memory may be written over.
     outputs, results
@@ -52,17 +58,18 @@ class DeviceProgram:
     """
 
     def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd,
-                 module: bytes = b"", hidden: int = 0):
+                 types: Sequence[np.dtype], module: bytes = b""):
         self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
         self.module = module
-        self.spmd, self.hidden = spmd, hidden
+        self.spmd, self.hidden = spmd, len(spmd.graph.outputs) - len(types)
         # A run may end when JAX has dropped its program already.
         self._functions = functions(node.attrs["number"] for node in spmd.graph.walk()
                                     if node.op in CALLS)
         self.donated = tuple(i for i, value in enumerate(spmd.graph.params)
                              if value.node.attrs["donated"])
-        self.outputs = compiled.outputs[:len(compiled.outputs) - hidden]
-        self.results = [(each.type.shape, each.type.dtype.numpy) for each in self.outputs]
+        self.outputs = compiled.outputs[:len(types)]
+        self.results = [(each.type.shape, dtype)
+                        for each, dtype in zip(self.outputs, types, strict=True)]
         self.on_host = Counter(
             operation for work in compiled.works if work.where == "host"
             for operation in work.operations)
@@ -177,21 +184,25 @@ class Programs:
         if replicas > 1:
             set_replicas(read, replicas)
         name = read.operation.attributes["sym_name"].value
-        wanted = _results(read)
+        types = _results(read)
         spmd = partition(import_stablehlo(read, filename=name, narrows=narrows))
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
                                fast=settings.fast, name=name, filename=name)
-        return DeviceProgram(name, fingerprint, compiled, spmd,
-                             module if len(module) <= _MOST_MODULE else b"",
-                             len(spmd.graph.outputs) - wanted)
+        narrowed = [each.type.dtype.numpy if type is None else type
+                    for each, type in zip(compiled.outputs, types, strict=False)]
+        return DeviceProgram(name, fingerprint, compiled, spmd, narrowed,
+                             module if len(module) <= _MOST_MODULE else b"")
 
 
-def _results(module: Any) -> int:
-    """Return how many results a module's program has by itself."""
+def _results(module: Any) -> list[np.dtype | None]:
+    """Return the elements of each result that a module's program has by itself.
+
+    None stands for those that are as the graph has them.
+    """
     [main] = [op for op in module.body.operations if op.operation.name == "func.func"
               and op.operation.attributes["sym_name"].value == "main"]
-    return len(main.type.results)
+    return [stored_type(type) for type in main.type.results]
 
 
 def _mlir_type(type: TensorType) -> str:

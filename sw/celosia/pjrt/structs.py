@@ -234,5 +234,8 @@ class ElementType:
         "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7,
         "uint32": 8, "uint64": 9, "float16": 10, "float32": 11, "float64": 12, "bfloat16": 13,
         "complex64": 14, "complex128": 15, "float8_e5m2": 16, "float8_e4m3fn": 17,
+        "float8_e4m3b11fnuz": 18, "float8_e5m2fnuz": 19, "float8_e4m3fnuz": 20, "int4": 21,
+        "uint4": 22, "int2": 24, "uint2": 25, "float8_e4m3": 26, "float8_e3m4": 27,
+        "float8_e8m0fnu": 28, "float4_e2m1fn": 29,
     }
     NAMES = {number: name for name, number in NUMBERS.items()}

@@ -139,3 +139,17 @@ def test_order():
 
 def test_products_where_indices_repeat():
     agree(lambda x, i: x.at[i].multiply(2j), jnp.array(numbers(3)), np.array([1, 1, 0, 5]))
+
+
+def test_counts_and_products_of_real_numbers():
+    x = RNG.standard_normal((3, 4)).astype(np.float32)
+    agree(lambda x: (jnp.arange(5, dtype=jnp.complex64),
+                     lax.broadcasted_iota(jnp.complex64, (2, 3), 1),
+                     lax.dot(x, x.T, preferred_element_type=jnp.complex64),
+                     lax.bitcast_convert_type(x + 1j, jnp.complex64)), x)
+
+
+def test_cumulative_logarithms_of_sums():
+    # The body has a remainder, which is a loop.
+    agree(lambda x: (lax.cumlogsumexp(x), lax.cumlogsumexp(x, reverse=True)), numbers(7),
+          tolerance=1e-4)

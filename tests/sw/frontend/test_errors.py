@@ -69,16 +69,17 @@ def function(body, params="", result="f32", type="f32"):
 
 
 ELEMENTS = ("element type must be one of i1, i8, ui8, i16, ui16, i32, ui32, f16, bf16, f32, "
-            "complex<f32>")
+            "complex<f32>, i2, i4, ui2, ui4, f4E2M1FN, f8E3M4, f8E4M3, f8E4M3FN, f8E4M3FNUZ, "
+            "f8E4M3B11FNUZ, f8E5M2, f8E5M2FNUZ")
 
 
 @pytest.mark.parametrize(("type", "message"), [
-    ("2xf8E5M2", f"{ELEMENTS}, not f8E5M2"),
+    ("2xf8E8M0FNU", f"{ELEMENTS}, not f8E8M0FNU"),
     ("2xcomplex<f64>", f"{ELEMENTS}, not complex<f64>"),
-    ("2xi4", f"{ELEMENTS}, not i4"),
+    ("2xf6E2M3FN", f"{ELEMENTS}, not f6E2M3FN"),
     ("?x2xf32", "shape must be known before the program runs, not tensor<?x2xf32>"),
     ("2xi64", "parameter: elements must have at most 32 bits, not i64[2]"),
-    ("2xf64", "parameter: elements must have at most 32 bits, not f64[2]"),
+    ("2xf64", "parameter: elements must have at most 32 bits, not f64[2]: cast them to f32"),
 ])
 def test_types(type, message):
     text = function(f"  return %x : tensor<{type}>", f"%x: tensor<{type}>", type)
@@ -99,20 +100,21 @@ def test_wide_integers_must_be_constant():
 
 
 def test_what_follows_from_an_unknown_type_is_looked_at_too():
-    text = """func.func @main(%x: tensor<f8E5M2>) -> tensor<f8E5M2> {
-  %0 = func.call @outer(%x) : (tensor<f8E5M2>) -> tensor<f8E5M2>
-  return %0 : tensor<f8E5M2>
+    text = """func.func @main(%x: tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU> {
+  %0 = func.call @outer(%x) : (tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU>
+  return %0 : tensor<f8E8M0FNU>
 }
-func.func private @outer(%x: tensor<f8E5M2>) -> tensor<f8E5M2> {
-  %0 = func.call @inner(%x) : (tensor<f8E5M2>) -> tensor<f8E5M2>
-  return %0 : tensor<f8E5M2>
+func.func private @outer(%x: tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU> {
+  %0 = func.call @inner(%x) : (tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU>
+  return %0 : tensor<f8E8M0FNU>
 }
-func.func private @inner(%x: tensor<f8E5M2>) -> tensor<f8E5M2> {
-  %0 = "stablehlo.unary_einsum"(%x) <{einsum_config = "->"}> : (tensor<f8E5M2>) -> tensor<f8E5M2>
-  return %0 : tensor<f8E5M2>
+func.func private @inner(%x: tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU> {
+  %0 = "stablehlo.unary_einsum"(%x) <{einsum_config = "->"}>
+    : (tensor<f8E8M0FNU>) -> tensor<f8E8M0FNU>
+  return %0 : tensor<f8E8M0FNU>
 }"""
     assert refused(text).problems == (
-        f"<stablehlo>:1:17: {ELEMENTS}, not f8E5M2",
+        f"<stablehlo>:1:17: {ELEMENTS}, not f8E8M0FNU",
         "<stablehlo>:10:8: stablehlo.unary_einsum: operation has no counterpart")
 
 

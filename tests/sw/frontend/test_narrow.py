@@ -129,7 +129,7 @@ def test_arguments_of_double_precision_are_single_where_they_become_that():
           %0 = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xi32>
           return %x, %0 : tensor<2xf64>, tensor<2xi32>
         }""")
-    assert "not f64[2]" in str(info.value)
+    assert "not f64[2]: cast them to f32" in str(info.value)
     with pytest.raises(FrontendError, match="needs elements of 64 bits:\n.*result: elements"):
         graph("""func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
           return %x : tensor<2xf64>
@@ -154,4 +154,4 @@ def test_constants_of_double_precision_fold_and_nothing_else_has_it():
         }""")
     [problem] = info.value.problems
     assert problem == ("x:2:16: stablehlo.convert: elements must have at most 32 bits where they "
-                       "are not constant, not f64[2]")
+                       "are not constant, not f64[2]: cast them to f32")

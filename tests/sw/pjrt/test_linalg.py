@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia.pjrt.linalg import geqrf, householder_product
+from celosia.pjrt.linalg import geqrf, hessenberg, householder_product, tridiagonal
 
 
 def matrix(*shape):
@@ -100,3 +100,24 @@ def test_complex_triangles(left_side, transpose_a, conjugate_a):
     a = triangle.conj() if conjugate_a else triangle
     a = a.T if transpose_a else a
     np.testing.assert_allclose(a @ x if left_side else x @ a, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (2, 4, 4), (1, 1)])
+@pytest.mark.parametrize("imaginary", [0, 1])
+def test_hessenberg_matrices_are_those_of_lapack(shape, imaginary):
+    a = matrix(*shape)
+    a = (a + 1j * a[..., ::-1]).astype(np.complex64) if imaginary else a
+    found = celosia.jit(hessenberg, strict=True)(a)
+    for one, wanted in zip(found, jax.lax.linalg.hessenberg(a), strict=True):
+        np.testing.assert_allclose(one, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("imaginary", [0, 1])
+def test_tridiagonal_matrices_are_those_of_lapack(lower, imaginary):
+    a = matrix(2, 5, 5)
+    a = (a + 1j * a[..., ::-1]).astype(np.complex64) if imaginary else a
+    a = a + a.swapaxes(1, 2).conj()
+    found = celosia.jit(lambda a: tridiagonal(a, lower=lower), strict=True)(a)
+    for one, wanted in zip(found, jax.lax.linalg.tridiagonal(a, lower=lower), strict=True):
+        np.testing.assert_allclose(one, wanted, atol=1e-5)

@@ -245,10 +245,22 @@ def _convert(parts: _Parts, x: Imported) -> Imported:
     return ComplexValue(real, parts.full(0, real))
 
 
+def _bitcast(parts: _Parts, x: Imported) -> Imported:
+    if not isinstance(x, ComplexValue) or not parts.here.type.dtype.is_complex:
+        raise Unsupported("bits of complex numbers must be those of their parts: real and imag")
+    return x
+
+
 def _constant(parts: _Parts) -> ComplexValue:
     array = _array(parts.here.op, parts.here.type.shape)
     return ComplexValue(*(parts.here.constant(np.array(part, order="C"))
                           for part in (array.real, array.imag)))
+
+
+def _iota(parts: _Parts) -> ComplexValue:
+    here = parts.here
+    real = parts("iota", dtype=DType.F32, shape=here.type.shape, dim=here.int("iota_dimension"))
+    return ComplexValue(real, parts.full(0, real))
 
 
 def _array(op: Any, shape: tuple[int, ...]) -> NDArray[np.complex64]:
@@ -281,8 +293,10 @@ def _product(parts: _Parts, a: Imported, b: Imported) -> ComplexValue:
         return found
 
     if not isinstance(a, ComplexValue):
-        assert isinstance(b, ComplexValue)
-        return ComplexValue(of(a, b.real), of(a, b.imag))
+        if isinstance(b, ComplexValue):
+            return ComplexValue(of(a, b.real), of(a, b.imag))
+        real = of(a, b)
+        return ComplexValue(real, parts.full(0, real))
     if not isinstance(b, ComplexValue):
         return ComplexValue(of(a.real, b), of(a.imag, b))
     return ComplexValue(parts.less(of(a.real, b.real), of(a.imag, b.imag)),
@@ -369,7 +383,8 @@ _RULES: dict[str, _Rule] = {
     "stablehlo.log_plus_one": _log_plus_one, "stablehlo.exponential_minus_one": _expm1,
     "stablehlo.logistic": _logistic, "stablehlo.rsqrt": _rsqrt,
     "stablehlo.compare": _compare, "stablehlo.convert": _convert,
-    "stablehlo.constant": _constant, "stablehlo.dot_general": _product,
+    "stablehlo.bitcast_convert": _bitcast,
+    "stablehlo.constant": _constant, "stablehlo.iota": _iota, "stablehlo.dot_general": _product,
     "stablehlo.dot": _product, "stablehlo.convolution": _product, "stablehlo.fft": _fft,
     "chlo.cosh": _cosh, "chlo.square": lambda parts, x: parts.product(x, x),
 }

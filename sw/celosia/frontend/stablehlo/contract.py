@@ -63,7 +63,22 @@ def _product(here: Here, **attrs: Any) -> Value:
         count = here.emit("dot", a, b, dtype=DType.I32, **attrs)
         return count if here.type.dtype is DType.I32 else here.emit("convert", count,
                                                                     dtype=here.type.dtype)
-    return here.emit("dot", a, b, dtype=here.type.dtype, precision=_precision(here), **attrs)
+    return _summed(here, "dot", a, b, **attrs)
+
+
+def _summed(here: Here, name: str, a: Value, b: Value, **attrs: Any) -> Value:
+    """Return a product in the type of the result, whose sums are of the operands' kind."""
+    dtype = here.type.dtype
+    if not (a.dtype.is_integer and b.dtype.is_integer and dtype.is_float):
+        return here.emit(name, a, b, dtype=dtype, precision=_precision(here), **attrs)
+    if a.dtype.bits == b.dtype.bits == 8:
+        # Sums of integers are exact, and rounded once.
+        found = here.emit(name, a, b, dtype=DType.I32, **attrs)
+    else:
+        # Those of longer ones may not fit an integer.
+        a, b = (here.emit("convert", each, dtype=DType.F32) for each in (a, b))
+        found = here.emit(name, a, b, dtype=DType.F32, precision="highest", **attrs)
+    return found if found.dtype is dtype else here.emit("convert", found, dtype=dtype)
 
 
 def _letters(places: dict[int, str]) -> str:
@@ -92,9 +107,8 @@ def _convolution(here: Here) -> Value:
     if mirrored:
         kernel = here.emit("reverse", kernel, dims=mirrored)
     ones = (1,) * count
-    return here.emit(
-        "convolution", image, kernel, dtype=here.type.dtype, layout=f"{x}_{w}->{result}",
+    return _summed(
+        here, "convolution", image, kernel, layout=f"{x}_{w}->{result}",
         stride=here.ints("window_strides", ones), padding=here.pairs("padding", count),
         x_dilation=here.ints("lhs_dilation", ones), w_dilation=here.ints("rhs_dilation", ones),
-        groups=here.int("feature_group_count"), batch_groups=here.int("batch_group_count"),
-        precision=_precision(here))
+        groups=here.int("feature_group_count"), batch_groups=here.int("batch_group_count"))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.frontend.errors import Unsupported
-from celosia.frontend.stablehlo.regions import body_of, spread, text_of
+from celosia.frontend.stablehlo.bodies import body_of, spread
+from celosia.frontend.stablehlo.regions import text_of
 from celosia.frontend.stablehlo.translation import Here
 from celosia.graph import DType, Graph, Value, interpret
 
@@ -75,32 +76,81 @@ def fold_windows(here: Here, operands: Sequence[Value]) -> _Values:
     begin = _each(here, "broadcast", initial, shape=shape, dims=()) if shape else initial
     if not math.prod(shape):
         return begin
+    there = np.ones(operands[0].shape, bool)
+    for dim, (before, after, gaps) in enumerate(zip(low, high, interior, strict=True)):
+        there = _padded(there, dim, before, after, gaps)
     sizes = (here.ints("window_dimensions"), here.ints("window_strides", ones),
              here.ints("window_dilations", ones))
+    work, windows = _Windows(here, join), _Part(arrays, there)
     # The last dimension first: so all elements of a window are joined in their order.
     for dim, (window, stride, dilation) in reversed([*enumerate(zip(*sizes, strict=True))]):
-        arrays = _windows(here, join, arrays, dim, window, stride, dilation, shape[dim])
-    return join(begin, arrays)
+        windows = work.windows(windows, dim, window, stride, dilation, shape[dim])
+    return work.joined(_Part(begin, np.ones(shape, bool)), windows).arrays
 
 
-def _windows(here: Here, join: _Join, arrays: _Values, dim: int, window: int, stride: int,
-             dilation: int, count: int) -> _Values:
-    """Return ``count`` windows along a dimension: of runs of 1, 2, 4, ... that they are made of."""
-    found: _Values | None = None
-    done, run = 0, 1
-    while True:
-        if window & run:
-            at = done * dilation
-            part = _cut(here, arrays, dim, at, at + (count - 1) * stride + 1, stride)
-            found = part if found is None else join(found, part)
-            done += run
-        if done == window:
-            assert found is not None
-            return found
-        extent, ahead = arrays[0].shape[dim], run * dilation
-        arrays = join(_cut(here, arrays, dim, 0, extent - ahead),
-                      _cut(here, arrays, dim, ahead, extent))
-        run *= 2
+def _padded(there: NDArray[np.bool_], dim: int, low: int, high: int, interior: int
+            ) -> NDArray[np.bool_]:
+    """Return which elements are there after a pad along a dimension; edges may be negative."""
+    there = np.moveaxis(there, dim, 0)
+    extent = len(there) + max(len(there) - 1, 0) * interior
+    found = np.zeros((max(low, 0) + extent + max(high, 0), *there.shape[1:]), bool)
+    found[max(low, 0):max(low, 0) + extent:interior + 1] = there
+    return np.moveaxis(found[max(-low, 0):len(found) - max(-high, 0)], 0, dim)
+
+
+class _Part(NamedTuple):
+    """Arrays of one shape, and which of their elements are there: others are padding."""
+
+    arrays: _Values
+    there: NDArray[np.bool_]
+
+
+class _Windows:
+    """Joins elements of windows, but no padding: of a body it need not be without effect twice."""
+
+    def __init__(self, here: Here, join: _Join):
+        self.here, self.join = here, join
+
+    def joined(self, a: _Part, b: _Part) -> _Part:
+        found, both = self.join(a.arrays, b.arrays), a.there & b.there
+        if not both.all():
+            one = _chosen(self.here, a.there, a.arrays, b.arrays)
+            found = _chosen(self.here, both, found, one)
+        return _Part(found, a.there | b.there)
+
+    def cut(self, part: _Part, dim: int, begin: int, end: int, stride: int = 1) -> _Part:
+        places = (*(slice(None),) * dim, slice(begin, end, stride))
+        return _Part(_cut(self.here, part.arrays, dim, begin, end, stride), part.there[places])
+
+    def windows(self, part: _Part, dim: int, window: int, stride: int, dilation: int, count: int
+                ) -> _Part:
+        """Return ``count`` windows along a dimension: of runs of 1, 2, 4, ... that they are
+        made of.
+        """
+        found: _Part | None = None
+        done, run = 0, 1
+        while True:
+            if window & run:
+                at = done * dilation
+                piece = self.cut(part, dim, at, at + (count - 1) * stride + 1, stride)
+                found = piece if found is None else self.joined(found, piece)
+                done += run
+            if done == window:
+                assert found is not None
+                return found
+            extent, ahead = part.there.shape[dim], run * dilation
+            part = self.joined(self.cut(part, dim, 0, extent - ahead),
+                               self.cut(part, dim, ahead, extent))
+            run *= 2
+
+
+def _chosen(here: Here, condition: NDArray[np.bool_], then: _Values, otherwise: _Values
+            ) -> _Values:
+    if condition.all() or not condition.any():
+        return then if condition.all() else otherwise
+    known = here.constant(condition)
+    return tuple(here.emit("select", known, *pair)
+                 for pair in zip(then, otherwise, strict=True))
 
 
 def _halves(operands: Sequence[Value]) -> tuple[_Values, _Values]:

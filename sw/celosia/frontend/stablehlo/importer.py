@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from celosia.frontend.errors import FrontendError, Unsupported
+from celosia.frontend.errors import FrontendError, Unsupported, too_wide
 from celosia.frontend.narrow import narrow
 from celosia.frontend.stablehlo import (
     callbacks,
@@ -26,6 +26,7 @@ from celosia.frontend.stablehlo import (
     scatters,
     shape,
     shardings,
+    small,
 )
 from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
@@ -160,7 +161,7 @@ class Importer:
             source = source_of(argument.location, self.filename)
             type = self.type_of(argument.type, source)
             if type is not None and self._refuses(type):
-                self.problem(source, f"parameter: elements must have at most 32 bits, not {type}")
+                self.problem(source, f"parameter: {too_wide(type)}")
                 type = None
             frame.values[argument] = None
             if type is None:
@@ -210,8 +211,7 @@ class Importer:
                 outputs[-1] = Node("shard", (value,), {"sharding": sharding}, (),
                                    value.node.source).result
             if self._refuses(value.type):
-                self.problem(value.node.source, f"result: elements must have at most 32 bits, not "
-                                                f"{value.type}")
+                self.problem(value.node.source, f"result: {too_wide(value.type)}")
         return outputs
 
     def _refuses(self, type: TensorType) -> bool:
@@ -284,8 +284,7 @@ class Importer:
                 continue
             type = tensor_type(argument.type)
             if self._refuses(type):
-                raise Unsupported(f"elements must have at most 32 bits where they are not "
-                                  f"constant, not {type}")
+                raise Unsupported(too_wide(type, " where they are not constant"))
             params = [parameter(part, source=here.source) for part in flat_types([type])]
             made.params += params
             [frame.values[argument]] = grouped(params, [type])
@@ -356,6 +355,8 @@ class Importer:
                     here = Here(self, frame, op, (), wanted, source)
                     return self._fitting(complexes.translate(here, known), wanted)
                 here = Here(self, frame, op, flat(known), flat_types(wanted), source)
+                if small.has_small(here):
+                    return self._fitting(small.translate(here), here.types)
                 return grouped(self._results_of(here), wanted)
             except _Reported:
                 pass

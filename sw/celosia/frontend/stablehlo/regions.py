@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,15 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import array_of, name_of, tensor_type
 from celosia.frontend.stablehlo.elementwise import BOOLEAN
-from celosia.frontend.stablehlo.translation import Here
-from celosia.graph import DType, Graph, TensorType, Trait, Value, having
+from celosia.graph import DType, Trait, having
 from celosia.graph.operations.reduce import REDUCERS
 
-__all__ = ["arg_reducer_of", "body_of", "expressions_of", "reducer_of", "select_of", "sort_of",
-           "spread", "text_of"]
+__all__ = ["arg_reducer_of", "expressions_of", "reducer_of", "select_of", "sort_of", "text_of"]
 
 #: A tree: ("arg", i), ("constant", text), or an operation, its words and its operands.
 Expression = tuple[Any, ...]
 
 _COMMUTATIVE = having(Trait.COMMUTATIVE)
-#: What does of each element of arrays what it does of scalars.
-_ELEMENTWISE = having(Trait.ELEMENTWISE) | {"bitcast"}
 _MIRRORED = {"GT": "LT", "LT": "GT", "GE": "LE", "LE": "GE", "EQ": "EQ", "NE": "NE"}
 
 
@@ -210,40 +206,6 @@ def _ordered(tree: Expression) -> Expression:
     if tree[0] == "compare" and repr(parts[2]) > repr(parts[3]):
         parts[1:] = [_MIRRORED[str(parts[1])], parts[3], parts[2]]
     return tuple(parts)
-
-
-def body_of(here: Here, region: Any) -> Graph:
-    """Return a region of scalars as a graph.
-
-    Raises
-    ------
-    Unsupported
-        If it has other operations than elementwise ones on its arguments.
-    """
-    body = here.importer.region("body", region, here)
-    if body.captured:
-        raise Unsupported("body must be of operations on its arguments alone")
-    graph = body.close(())
-    for node in graph.nodes:
-        if node.operands and not (node.op in _ELEMENTWISE and node.types[0].rank == 0):
-            raise Unsupported(f"body must be of elementwise operations, not {node.op}")
-    return graph
-
-
-def spread(here: Here, body: Graph, operands: Sequence[Value]) -> tuple[Value, ...]:
-    """Return what a graph of scalars (`body_of`) makes of each element of arrays."""
-    shape = operands[0].shape
-    values = dict(zip(body.params, operands, strict=True))
-    for node in body.nodes:
-        if node.op == "parameter":
-            continue
-        if not node.operands:
-            [array] = here.importer.constants.values(node)
-            values[node.result] = here.splat(array.item(), TensorType(node.result.dtype, shape))
-        else:
-            values[node.result] = here.emit(node.op, *(values[each] for each in node.operands),
-                                            **node.attrs)
-    return tuple(values[found] for found in body.outputs)
 
 
 def text_of(region: Any) -> str:

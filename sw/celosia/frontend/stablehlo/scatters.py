@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.bodies import body_of, spread
 from celosia.frontend.stablehlo.loops import repeat
-from celosia.frontend.stablehlo.regions import body_of, reducer_of, spread
+from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import DType, Graph, TensorType, Value
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.frontend.errors import Unsupported
+from celosia.frontend.errors import Unsupported, too_wide
 from celosia.frontend.narrow import is_narrowed
 from celosia.frontend.stablehlo.attributes import ints_of
 from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
@@ -150,8 +150,7 @@ class Here:
             if name == "bitcast" and not operands[0].dtype.is_wide:
                 # May be on its way to an operation that takes it apart again.
                 return node.results
-            raise Unsupported(f"elements must have at most 32 bits where they are not constant, "
-                              f"not {wide}")
+            raise Unsupported(too_wide(wide, " where they are not constant"))
         return tuple(map(self.constant, self.importer.constants.values(node)))
 
     def emit(self, name: str, *operands: Value, **attrs: Any) -> Value:
