@@ -2,6 +2,7 @@
 
 A run is decoded as far as its instructions do not depend on what they compute: to a read, a gather
 or scatter (whose indices may be beyond the table), a halt or a fault. Then what has come is done.
+A repeated run that reads another number than before is decoded anew; what it has done is done.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.checks import Stop
 from celosia.model.decode import Decoded, decode_checked
-from celosia.model.fast.recordings import MOST_STEPS, Recording, Recordings
-from celosia.model.fast.steps import BadIndex, steps
+from celosia.model.fast.recordings import MOST_STEPS, Look, OtherNumber, Recording, Recordings
+from celosia.model.fast.steps import BadIndex, NativeSteps, Steps, steps
 from celosia.model.machine import PlainMachine, Run
 from celosia.model.memory import Memory
 from celosia.model.state import ModelResult
@@ -40,20 +41,24 @@ class Machine(PlainMachine):
                  timing: Timing | None = None):
         super().__init__(config, memory, timing)
         self._recordings = Recordings()
+        self._steps: Steps | NativeSteps | None = None
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None,
             progress: Callable[[int], None] | None = None) -> ModelResult:
         """Run a program until it halts or faults: see `PlainMachine.run`."""
         size, memory = length * isa.INSTRUCTION_BYTES, self.memory
-        key, code = (program, length, tuple(windows), watchdog), b""
+        key, code, read = (program, length, tuple(windows), watchdog), b"", []
         if (self.observer is None and max_instructions is None and memory.sound and length
                 and memory.answers(program, 1, size, 0)):
             code = memory.read(program, size).tobytes()
             known = self._recordings.find(key, code)
-            if known is not None:
-                return known.repeat(progress)
-        run = _Run(self, program, length, windows, watchdog, code)
+            try:
+                if known is not None:
+                    return known.repeat(progress)
+            except OtherNumber as other:
+                read = other.numbers
+        run = _Run(self, program, length, windows, watchdog, code, read)
         with uncollected():  # the steps stay
             result = run.go(max_instructions, progress)
         if code and result.status == Status.DONE and run.repeatable:
@@ -63,18 +68,29 @@ class Machine(PlainMachine):
     def start(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
               watchdog: int = 0) -> Run:
         """Return a run that is executed by its steps, each at once where there is an observer."""
-        return _Run(self, program, length, windows, watchdog, b"")
+        return _Run(self, program, length, windows, watchdog, b"", ())
+
+    def steps(self) -> Steps | NativeSteps:
+        """Return steps for another run."""
+        self._steps = steps(self) if self._steps is None else self._steps.anew()
+        return self._steps
 
 
 class _Run(Run):
-    """A run whose commands wait until somebody looks. ``code`` is all of the program, or empty."""
+    """A run whose commands wait until somebody looks. ``code`` is all of the program, or empty.
 
-    def __init__(self, machine: PlainMachine, program: int, length: int,
-                 windows: Sequence[tuple[int, int]], watchdog: int, code: bytes):
+    ``read``: numbers that were read of it. What comes before the last one of them is done.
+    """
+
+    def __init__(self, machine: Machine, program: int, length: int,
+                 windows: Sequence[tuple[int, int]], watchdog: int, code: bytes,
+                 read: Sequence[int]):
         super().__init__(machine, program, length, windows, watchdog)
         self._code = code
-        self._steps = steps(machine)
+        self._steps = machine.steps()
         self._done = 0  # steps
+        self._numbers, self._ahead = list(read), len(read)
+        self._reads = 0
         self.repeatable = True
 
     @property
@@ -101,8 +117,18 @@ class _Run(Run):
 
     def read(self, row: int, lane: int) -> int:
         self._catch_up()
-        self.repeatable = False
-        return super().read(row, lane)
+        index, self._reads = self._reads, self._reads + 1
+        if index < self._ahead:
+            number = self._numbers[index]
+        else:
+            number = super().read(row, lane)
+            if not self.repeatable:
+                return number
+            self._numbers.append(number)
+        if self.repeatable:
+            self._steps.made.append(Look(self.machine.acc, row, lane, self._numbers, index))
+            self._done += 1
+        return number
 
     def chip(self) -> int:
         self.repeatable = False
@@ -139,9 +165,10 @@ class _Run(Run):
         self._steps.close()
         made, done = self._steps.made, self._done
         self._done = len(made)
-        with np.errstate(all="ignore"):
-            for step in made[done:]:
-                step()
+        if self._reads >= self._ahead:
+            with np.errstate(all="ignore"):
+                for step in made[done:]:
+                    step()
         if not self.repeatable or self._steps.size > MOST_STEPS:
             self.repeatable = False
             made.clear()

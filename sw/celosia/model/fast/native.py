@@ -39,7 +39,7 @@ from celosia.model.state import State
 from celosia.storage import ToolchainError
 from celosia.storage.libraries import library
 
-__all__ = ["SOURCE", "Records", "load"]
+__all__ = ["SOURCE", "Records", "Tile", "load"]
 
 #: What is compiled, for this processor.
 SOURCE = Path(__file__).with_suffix(".c")
@@ -104,6 +104,17 @@ class _Call:
         self._function(*self._arguments)
 
 
+class Tile:
+    """The tile of weights that the array of a chip with lanes ``dim`` has."""
+
+    def __init__(self, dim: int):
+        size = ceil_div(dim, _COLUMNS) * dim * _COLUMNS
+        #: Numbers and lanes, and where these are; the format.
+        self._weights = np.zeros((2, size), np.uint32)
+        self._parts = np.array([0, size, *(_address(part) for part in self._weights)], np.int64)
+        self.address = _address(self._parts)
+
+
 class Records:
     """Commands as records, as far as the library does them.
 
@@ -113,15 +124,13 @@ class Records:
         The memories on which they work.
     found
         The library.
+    tile
+        Of the chip.
     """
 
-    def __init__(self, state: State, found: ctypes.CDLL):
-        self._run, self._state = found.run, state
+    def __init__(self, state: State, found: ctypes.CDLL, tile: Tile):
+        self._run, self._state, self._tile = found.run, state, tile
         self._dim = dim = state.config.dim
-        size = ceil_div(dim, _COLUMNS) * dim * _COLUMNS
-        #: Numbers and lanes of the tile of weights, and where these are; its format.
-        self._weights = np.zeros((2, size), np.uint32)
-        self._tile = np.array([0, size, *(_address(part) for part in self._weights)], np.int64)
         self._bases = {Mem.UB: _address(state.ub), Mem.ACC: _address(state.acc)}
         self._pitches = {Mem.UB: dim * state.ub.itemsize, Mem.ACC: 4 * dim}
         self._narrow = state.ub.itemsize == 1
@@ -156,11 +165,11 @@ class Records:
         if not self._count:
             return None
         words, count, coefficients = self._words, self._count, _coefficients()
-        kept = (words, self._kept, self._offsets, self._weights, self._state)
+        kept = (words, self._kept, self._offsets, self._tile, self._state)
         self._words, self._count, self._kept = array("q"), 0, []
-        arguments = (words.buffer_info()[0], count, self._dim, _address(self._tile),
+        arguments = (words.buffer_info()[0], count, self._dim, self._tile.address,
                      _address(coefficients))
-        return _Call(self._run, arguments, (*kept, self._tile, coefficients))
+        return _Call(self._run, arguments, (*kept, coefficients))
 
     def _rows(self, mem: Mem, form: int, stream: Stream) -> tuple[int, ...]:
         """Return an operand of whole rows."""

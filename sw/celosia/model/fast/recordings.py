@@ -1,8 +1,9 @@
 """Runs that are repeated.
 
-A program that reads nothing back into the scalar unit does the same instructions in every run, and
-takes as many cycles by the estimate. So the steps of a run are kept, and a later one of the same
-code takes them at once: what they do is the same, only finding them is left out.
+A program does the same instructions in every run, and takes as many cycles by the estimate, as long
+as the numbers that it reads back into the scalar unit are the same: those with which loops count
+are. So the steps of a run are kept, and a later one of the same code takes them at once: what they
+do is the same, only finding them is left out.
 """
 
 from __future__ import annotations
@@ -10,19 +11,53 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.model.fast.steps import BadIndex
 from celosia.model.state import ModelResult
 
-__all__ = ["MOST_STEPS", "Recording", "Recordings"]
+__all__ = ["MOST_STEPS", "Look", "OtherNumber", "Recording", "Recordings"]
 
 #: Steps of a run that are kept at most.
 MOST_STEPS = 400_000
 _MOST_RUNS = 8
 #: Steps from one call of ``progress`` to the next.
 _PACE = 64
+
+
+class OtherNumber(Exception):
+    """A repeated run has read another number: ``numbers`` are all that it has read."""
+
+    def __init__(self, numbers: list[int]):
+        super().__init__(numbers)
+        self.numbers = numbers
+
+
+class Look(NamedTuple):
+    """A step of a run that reads a number, and goes on as it did where it is the same.
+
+    Attributes
+    ----------
+    acc, row, lane
+        Where it is.
+    numbers
+        What the run has read, all of it, of which this is number ``index``.
+    """
+
+    acc: NDArray[np.uint32]
+    row: int
+    lane: int
+    numbers: list[int]
+    index: int
+
+    def __call__(self) -> None:
+        """Read; OtherNumber if it is another one."""
+        found = int(self.acc[self.row, self.lane])
+        if found != self.numbers[self.index]:
+            raise OtherNumber([*self.numbers[:self.index], found])
 
 
 @dataclass(frozen=True)
@@ -34,7 +69,13 @@ class Recording:
     result: ModelResult
 
     def repeat(self, progress: Callable[[int], None] | None = None) -> ModelResult:
-        """Run it again, on the same memories; ``progress`` as of `PlainMachine.run`."""
+        """Run it again, on the same memories; ``progress`` as of `PlainMachine.run`.
+
+        Raises
+        ------
+        OtherNumber
+            If it cannot go on as it did.
+        """
         cycles = self.result.cycles
         try:
             with np.errstate(all="ignore"):

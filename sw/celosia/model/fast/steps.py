@@ -46,6 +46,8 @@ class Steps:
     ----------
     state
         The memories on which they work.
+    mxu
+        Its array.
 
     Attributes
     ----------
@@ -54,10 +56,10 @@ class Steps:
         scatters may raise `BadIndex`. Matmuls that wait for others are in none until :meth:`close`.
     """
 
-    def __init__(self, state: State):
+    def __init__(self, state: State, mxu: FastMxu | None = None):
         self._state = state
         self.made: list[Callable[[], object]] = []
-        self._mxu = FastMxu(state.config)
+        self._mxu = FastMxu(state.config) if mxu is None else mxu
         #: Rows of the unified buffer that are the tile, transposed or not; whether the unit has it.
         self._weights: tuple[Stream, bool] | None = None
         self._held = False
@@ -68,6 +70,10 @@ class Steps:
         #: First rows of their targets, which are alike but for these; what all of them are like.
         self._targets: set[int] = set()
         self._shape: tuple = ()
+
+    def anew(self) -> Steps:
+        """Return those of another run on the same chip."""
+        return Steps(self._state, self._mxu)
 
     @property
     def size(self) -> int:
@@ -153,12 +159,20 @@ class NativeSteps:
         The memories on which they work.
     library
         As of :func:`celosia.model.fast.native.load`.
+    tile
+        Of its array.
     """
 
-    def __init__(self, state: State, library: ctypes.CDLL):
-        self._state, self._records = state, native.Records(state, library)
+    def __init__(self, state: State, library: ctypes.CDLL, tile: native.Tile | None = None):
+        self._state, self._library = state, library
+        self._tile = native.Tile(state.config.dim) if tile is None else tile
+        self._records = native.Records(state, library, self._tile)
         self.made: list[Callable[[], object]] = []
         self.size = 0
+
+    def anew(self) -> NativeSteps:
+        """Return those of another run on the same chip."""
+        return NativeSteps(self._state, self._library, self._tile)
 
     def add(self, command: Command, beyond: ModelResult | None = None) -> None:
         """Add a command; see `Steps.add`."""

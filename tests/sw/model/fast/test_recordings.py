@@ -69,14 +69,36 @@ def test_other_code_at_the_same_place_is_another_run(monkeypatch):
     assert len(interpreted) == 2
 
 
-def test_what_depends_on_data_is_not_repeated(monkeypatch):
+#: acc[8] += acc[4] as often as acc[1] says, which the loop counts down by acc[2]: -1.
+COUNTED = [
+    insn("matmul", fmt="int8", wload=True, w=0, wrows=4, acts=8, acc=20, n0=2),
+    insn("read", rd=1, row=1),
+    insn("beq", a=Reg(1), b=0, target=6),
+    vector("iadd", 8, a_kind="acc", a=8, b_kind="acc", b=4, n0=1),
+    vector("iadd", 1, a_kind="acc", a=1, b_kind="acc", b=2, n0=1),
+    insn("jump", target=1),
+    # With the tile of before.
+    insn("matmul", fmt="int8", w=0, wrows=4, acts=10, acc=22, n0=2),
+]
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_a_run_that_reads_the_same_numbers_is_repeated(monkeypatch, library):
+    """And goes on as it must where it reads another one."""
+    if not library:
+        monkeypatch.setattr("celosia.model.fast.native.load", lambda: None)
     interpreted = runs(monkeypatch)
-    machine = Machine(CONFIG)
-    for value in (5, 6):
-        machine.acc[1] = value
-        start(machine, insn("read", rd=1, row=1), vector("mov", 0, a_kind="scalar", a=Reg(1), n0=1))
-        assert machine.acc[0, 0] == value
-    assert len(interpreted) == 2
+    machine, rng = Machine(CONFIG), np.random.default_rng(3)
+    turns = 3, 3, 5, 5, 0, 2, 2
+    for count in turns:
+        plain = PlainMachine(CONFIG)
+        ub, acc = rng.integers(0, 9, (64, 4)), rng.integers(0, 99, (32, 4))
+        acc[1], acc[2] = count, -1
+        for each in (machine, plain):
+            each.ub[:], each.acc[:] = ub, acc.astype(np.uint32)
+        assert start(machine, *COUNTED) == start(plain, *COUNTED)
+        assert (machine.acc == plain.acc).all()
+    assert len(interpreted) == 4
 
 
 def test_a_bad_index_is_found_in_every_run(monkeypatch):
