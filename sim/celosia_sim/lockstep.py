@@ -30,6 +30,7 @@ from celosia.arch.isa import INSTRUCTION_BYTES, Mem
 from celosia.arch.registers import Control, Status
 from celosia.model import Machine
 from celosia.model.decode import decode_checked
+from celosia.model.written import written
 from celosia.program.asm import format_insn
 from celosia_sim.compact import CompactHost
 from celosia_sim.coverage import Coverage, chip_bins, cover
@@ -41,7 +42,6 @@ from celosia_sim.randprog import (
     random_walks,
 )
 from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions
-from celosia_sim.written import written
 
 __all__ = ["Lockstep", "LockstepError", "Outcome", "cover_chip", "cut_options", "main",
            "memory_options", "save_program"]

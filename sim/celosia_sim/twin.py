@@ -20,9 +20,9 @@ from celosia.arch.registers import UNIT_NAMES, Status
 from celosia.driver.errors import Divergence
 from celosia.model import Machine, Memory
 from celosia.model.checks import Stop
+from celosia.model.written import written
 from celosia_sim.library import RunEnd
 from celosia_sim.rtl import RtlTransport, SimOptions
-from celosia_sim.written import written
 
 __all__ = ["TwinTransport"]
 

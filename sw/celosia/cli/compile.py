@@ -84,12 +84,12 @@ def read_source(path: str) -> bytes:
     return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
 
 
-def compile_file(args: argparse.Namespace) -> Compiled:
-    """Compile the file that arguments name."""
+def compile_file(args: argparse.Namespace, **options: int) -> Compiled:
+    """Compile the file that arguments name, with options of `celosia.compiler.build.Options`."""
     path = args.source
     return compile(read_source(path), args.preset or "core", strict=args.strict, fast=args.fast,
                    name=None if path == "-" else Path(path).stem, filename=path,
-                   cache=not args.no_cache)
+                   cache=not args.no_cache, options=options)
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.arch.registers import MOST_MEMORY
+from celosia.arch.words import ceil_div
 from celosia.cli.compile import add_source, compile_file, compiled_before, read_source
 from celosia.cli.files import read_program
 from celosia.cli.inputs import pairs, random_array, read_array
 from celosia.compiled import Compiled
+from celosia.compiler.api import compile
+from celosia.compiler.demand import Demand
 from celosia.driver import Device, open
 from celosia.driver.errors import Divergence
 from celosia.program import DTYPES, Program
@@ -28,6 +32,7 @@ examples:
   celosia debug diverge f.mlir --preset nano     the RTL beside the golden model
   celosia debug diverge f.s --trace wrong.fst    with a waveform that ends where they differ
   celosia debug nan f.mlir --input x=x.npy       the operation that NaN or infinity comes from
+  celosia debug oom f.mlir --memory 32M          what fills a board's memory, and what would fit
 
 Exit code 1 where something was found. Any program can run so: CELOSIA_BACKEND=twin is the RTL
 beside the golden model.
@@ -36,22 +41,32 @@ beside the golden model.
 _SOURCES = (".mlir", ".mlirbc", ".stablehlo")
 #: Cycles of a waveform before the one in which something is seen to be wrong.
 _BEFORE = 200
+#: Bars of a picture of memory, and how long one is.
+_MOST_BARS, _BAR = 12, 24
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     parser = commands.add_parser(
-        "debug", help="find what goes wrong in a program: RTL against model, NaN", epilog=_EPILOG,
-        description="Find what goes wrong in a program, and where.",
+        "debug", help="find what goes wrong in a program: RTL against model, NaN, memory",
+        epilog=_EPILOG, description="Find what goes wrong in a program, and where.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     for name, run, text in (
             ("diverge", _diverge, "the first instruction of which RTL and golden model differ"),
-            ("nan", _nan, "the first operation that makes NaN or infinity of finite numbers")):
+            ("nan", _nan, "the first operation that makes NaN or infinity of finite numbers"),
+            ("oom", _oom, "what fills external memory, and what the program would fit with")):
         kind = kinds.add_parser(name, help=text, description=f"Find {text}.")
         kind.add_argument("source", metavar="FILE",
                           help="StableHLO (.mlir)" + (", compiled program, program file or "
                                                       "assembly text" if name == "diverge" else ""))
+        if name == "oom":
+            add_source(kind)
+            kind.add_argument("--memory", metavar="BYTES", default=str(MOST_MEMORY),
+                              help=f"bytes of external memory that there are, as 67108864 or 64M "
+                                   f"(default: {MOST_MEMORY})")
+            kind.set_defaults(run=run)
+            continue
         kind.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy",
                           help="an argument, by its name or its number; may be repeated")
         kind.add_argument("--random", type=int, default=0, metavar="SEED",
@@ -168,3 +183,47 @@ def _nan(args: argparse.Namespace) -> int:
         return 0
     print(found)
     return 1
+
+
+def _bytes(text: str) -> int:
+    """Return a number of bytes, as 4096, 64K, 32M or 1G."""
+    unit = "KMG".find(text[-1:].upper()) + 1 if text[-1:].isalpha() else 0
+    digits = text[:-1] if unit else text
+    if not digits.isdecimal() or not 0 < (found := int(digits) << 10 * unit) <= MOST_MEMORY:
+        raise ValueError(f"--memory must be bytes from 1 to {MOST_MEMORY}, as 67108864 or 64M, "
+                         f"not {text!r}")
+    return found
+
+
+def _oom(args: argparse.Namespace) -> int:
+    from celosia.compiler.errors import MemoryTooSmall
+    memory = _bytes(args.memory)
+    try:
+        compiled = compile_file(args, memory=memory)
+    except MemoryTooSmall as error:
+        print(error.demand)
+        print(_filling(error.demand))
+        for way in error.ways:
+            compile(way.graph, args.preset or "core", fast=args.fast, cache=not args.no_cache,
+                    options={"memory": memory})
+            print(f"{way}, compiled")
+        if not error.ways:
+            print("it fits with nothing that was tried: donated arguments, arguments in bf16, a "
+                  "smaller batch, 2 to 8 devices")
+        return 1
+    print(f"the program needs {compiled.arena_bytes:,} of {memory:,} bytes of external memory")
+    return 0
+
+
+def _filling(demand: Demand) -> str:
+    """Return how full memory is while a program runs: a bar for each stretch of its work."""
+    size = ceil_div(len(demand.history), _MOST_BARS)
+    parts = [max(demand.history[i:i + size], key=lambda each: each[1])
+             for i in range(0, len(demand.history), size)]
+    most = max(nbytes for _, nbytes in parts)
+    lines = ["bytes that are needed at once, from the beginning to the end of a run:"]
+    for place, nbytes in parts:
+        bar = "#" * round(_BAR * nbytes / most)
+        over = "over" if nbytes > demand.limit else ""
+        lines.append(f"  {nbytes:>14,}  {bar:<{_BAR}}  {over:4}  {place}".rstrip())
+    return "\n".join(lines)

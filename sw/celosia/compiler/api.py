@@ -14,7 +14,7 @@ from celosia.compiled.parts import Argument, Place, WorkInfo
 from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
 from celosia.compiler.arena import Arena
-from celosia.compiler.errors import CompileError
+from celosia.compiler.errors import CompileError, MemoryTooSmall
 from celosia.compiler.passes.calls import calls_apart
 from celosia.compiler.passes.pairs import in_pairs
 from celosia.compiler.pipeline import canonical
@@ -27,8 +27,10 @@ from celosia.compiler.split import (
     written_out,
 )
 from celosia.compiler.spmd import partition
+from celosia.compiler.ways import Way, ways_out
 from celosia.frontend import import_stablehlo
-from celosia.graph import DType, Graph, Node, Trait, Value, fingerprint, having
+from celosia.graph import DType, Graph, GraphError, Node, Trait, Value, fingerprint, having
+from celosia.graph.operations.collective import COLLECTIVES
 from celosia.storage.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -93,7 +95,13 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
             check_formats(level, config, name)
             if strict:
                 check_places(level, name)
-            return _made(graph, level, config, name, options)
+            try:
+                return _made(graph, level, config, name, options)
+            except MemoryTooSmall as error:
+                names = {f"arg{i}": value.node.attrs["name"]
+                         for i, value in enumerate(graph.params) if value.node.attrs["name"]}
+                raise MemoryTooSmall(error.demand.renamed(names), _ways_out(
+                    graph, config, name, options)) from None
 
     made = make() if not cache else programs.fetch(
         programs.key_of(graph, config, options), programs.places_of(graph), make)
@@ -102,6 +110,24 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     found = made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
     note_graph(found, graph, options)
     return found
+
+
+def _ways_out(graph: Graph, config: TpuConfig, name: str, options: Mapping[str, object]
+              ) -> list[Way]:
+    """Return what a program that memory is too small for fits with."""
+    from celosia.compiler.build import arena_bytes
+
+    def trial(other: Graph) -> int | None:
+        try:
+            level = _level(other)
+            if on_chip(level):
+                return arena_bytes(in_pairs(level), config, options)
+            return _made(other, level, config, name, options).arena_bytes
+        except (CompileError, GraphError):
+            return None
+
+    return ways_out(graph, trial, more_devices=not any(
+        node.op in COLLECTIVES for node in graph.walk()))
 
 
 def chosen(config: str | TpuConfig) -> TpuConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from celosia.compiler.verify.homes import check_homes
 from celosia.graph import DType, Graph
 from celosia.program import Buffer, Program
 
-__all__ = ["Built", "Options", "build", "emitted"]
+__all__ = ["Built", "Options", "arena_bytes", "build", "emitted"]
 
 #: Accumulator rows that control flow reads its words from.
 _CONTROL_ROWS = 4
@@ -165,6 +165,29 @@ def _halves(graph: Graph, work: Work) -> Halves | None:
     return (frozenset(nodes[:middle]), frozenset(nodes[middle:])) if middle else None
 
 
+def _homes(config: TpuConfig, lowered: Lowered, fixed: Sequence[Tensor], options: Options,
+           places: Sequence[int | None], begin: int) -> tuple[int, Mapping[Tensor, Life]]:
+    """Give homes to all tensors; return the bytes of the arena, and the lives of those on chip."""
+    for i, tensor in enumerate(lowered.outputs):
+        if tensor not in lowered.inputs:
+            tensor.name = f"result{i}"
+    placed = plan_on_chip(config, lowered.works, fixed) if options.resident else {}
+    for tensor, place in zip(lowered.inputs, places, strict=True):
+        tensor.home = None if place is None else External(place)
+    return plan_arena(lowered.works, fixed, options.memory, begin), placed
+
+
+def arena_bytes(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = None) -> int:
+    """Return the bytes of external memory that a program needs, without its instructions.
+
+    Parameters and errors as of `build`.
+    """
+    graph, late = again(config, prepared(graph, config))
+    lowered = lower(config, graph, late, [])
+    return _homes(config, lowered, [*lowered.inputs, *lowered.outputs, *lowered.constants],
+                  _options(options or {}), [None] * len(graph.params), 0)[0]
+
+
 def _fitting(config: TpuConfig, graph: Graph, options: Options, places: Sequence[int | None],
              begin: int) -> tuple[Lowered, int, Emitter, list[Item]]:
     """Return the work of a graph, the bytes of its arena, and its operations.
@@ -179,14 +202,9 @@ def _fitting(config: TpuConfig, graph: Graph, options: Options, places: Sequence
     resident = options.resident
     while True:
         lowered = lower(config, graph, late, halves)
-        for i, tensor in enumerate(lowered.outputs):
-            if tensor not in lowered.inputs:
-                tensor.name = f"result{i}"
         fixed = [*lowered.inputs, *lowered.outputs, *lowered.constants]
-        placed = plan_on_chip(config, lowered.works, fixed) if resident else {}
-        for tensor, place in zip(lowered.inputs, places, strict=True):
-            tensor.home = None if place is None else External(place)
-        size = plan_arena(lowered.works, fixed, options.memory, begin)
+        size, placed = _homes(config, lowered, fixed, replace(options, resident=resident), places,
+                              begin)
         found = regions(config, lowered.works, placed, _CONTROL_ROWS)
         if enabled():
             check_homes(config, lowered.works, fixed, size, found, _CONTROL_ROWS)

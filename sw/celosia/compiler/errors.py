@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from celosia.compiler.demand import Demand
+
+if TYPE_CHECKING:
+    from celosia.compiler.ways import Way
+
 __all__ = ["CompileError", "IllFormed", "MemoryTooSmall", "WorkTooLarge"]
 
 
@@ -14,7 +22,19 @@ class WorkTooLarge(CompileError):
 
 
 class MemoryTooSmall(CompileError):
-    """A program needs more external memory than there is; the message says for what."""
+    """A program needs more external memory than there is; the message says for what.
+
+    Attributes
+    ----------
+    demand
+        What it needs.
+    ways
+        What it fits with: its memory was planned with each of them.
+    """
+
+    def __init__(self, demand: Demand, ways: Sequence[Way] = ()):
+        self.demand, self.ways = demand, tuple(ways)
+        super().__init__("\n".join(map(str, (demand, *ways))))
 
 
 class IllFormed(RuntimeError):

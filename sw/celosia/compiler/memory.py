@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from celosia.arch.words import ceil_div
 from celosia.compiler.accesses import accesses, inner
+from celosia.compiler.demand import Alive, Demand
 from celosia.compiler.errors import MemoryTooSmall
-from celosia.compiler.lowered import External, Tensor, While, Work
+from celosia.compiler.lowered import Cluster, External, Tensor, While, Work
+from celosia.graph import Source
 from celosia.program.buffer import ALIGNMENT
 
 __all__ = ["Life", "lives", "numbered", "plan_arena"]
@@ -84,8 +86,7 @@ def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int, begin
     Raises
     ------
     MemoryTooSmall
-        If the arena would be larger than ``limit`` bytes; the message names the largest tensors
-        that are needed at the same time.
+        If the arena would be larger than ``limit`` bytes.
     """
     end = _aligned(begin)
     for tensor in dict.fromkeys(fixed):
@@ -109,23 +110,48 @@ def plan_arena(works: Sequence[Work], fixed: Sequence[Tensor], limit: int, begin
         placed.sort(key=lambda item: item[0])
         end = max(end, at + size)
     if end > limit:
-        raise MemoryTooSmall(_too_large(end, limit, base, found, fixed))
+        raise MemoryTooSmall(_demand(end, limit, base, works, found, fixed))
     return end
 
 
-def _too_large(end: int, limit: int, base: int, found: dict[Tensor, Life],
-               fixed: Sequence[Tensor]) -> str:
-    fullest, most = 0, 0
-    for life in found.values():
-        now = sum(tensor.nbytes for tensor, other in found.items()
-                  if tensor not in fixed and other.first <= life.first <= other.last)
-        if now > most:
-            fullest, most = life.first, now
+def _demand(end: int, limit: int, base: int, works: Sequence[Work], found: Mapping[Tensor, Life],
+            fixed: Sequence[Tensor]) -> Demand:
+    """Return what an arena of ``end`` bytes, ``base`` of them for what is fixed, is needed for."""
+    sources: dict[Tensor, str] = {}
+    history: list[tuple[str, int]] = []
+    fullest, most, place = 0, -1, ""
+    between = {tensor: life for tensor, life in found.items() if tensor not in fixed}
+    for _, now, work in numbered(works):
+        if inner(work):
+            continue
+        at = _place(work)
+        for tensor, made_at in _made(work, at):
+            sources.setdefault(tensor, made_at)
+        needed = sum(tensor.nbytes for tensor, life in between.items()
+                     if life.first <= now <= life.last)
+        history.append((at, base + needed))
+        if needed > most:
+            fullest, most, place = now, needed, at
     alive = sorted(dict.fromkeys((*fixed, *(
-        tensor for tensor, life in found.items() if life.first <= fullest <= life.last))),
+        tensor for tensor, life in between.items() if life.first <= fullest <= life.last))),
         key=lambda tensor: -tensor.nbytes)
-    largest = ", ".join(f"{tensor.name} {tensor.dtype}{list(tensor.shape)} {tensor.nbytes}"
-                        for tensor in alive[:5])
-    return (f"the program must fit {limit} bytes of external memory, not need {end}: {base} for "
-            f"arguments, results and constants, {end - base} for what lies between; the largest "
-            f"that are needed at once, in bytes: {largest}")
+    return Demand(limit, end, base, place, tuple(
+        Alive(tensor.name, f"{tensor.dtype}{list(tensor.shape)}", tensor.nbytes,
+             sources.get(tensor, "")) for tensor in alive), tuple(history))
+
+
+def _made(work: Work, place: str) -> Iterator[tuple[Tensor, str]]:
+    """Yield the tensors that a piece of work writes, each with the place that it is made at."""
+    if isinstance(work, Cluster):
+        for write in work.writes:
+            node = write.value.node
+            yield write.access.tensor, node.source.said(node.op) if node.source.place else place
+    else:
+        for access, written in accesses(work):
+            if written:
+                yield access.tensor, place
+
+
+def _place(work: Work) -> str:
+    operation, source = Source.parse(work.source)
+    return source.said(operation)

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from celosia.arch.config import PRESETS, TpuConfig
+from celosia.compiler.changes import batches, given, named, narrowable, narrowed, resized
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes
-from celosia.graph import (
-    DType,
-    Graph,
-    GraphError,
-    Node,
-    Trait,
-    Value,
-    having,
-    inlined,
-    replace_nodes,
-)
+from celosia.graph import Graph, GraphError, Node, Value, replace_nodes
 from celosia.graph import op as graph_op
 from celosia.model.timing import Timing
 
 __all__ = ["Mend", "changed", "chip_mends", "program_mends", "reference"]
 
-_PRODUCTS = having(Trait.PRODUCT)
-_PRECISE = ("high", "highest")
-#: Arguments with fewer elements are not worth a word; names that are said of many.
-_SMALL, _MOST_NAMES = 256, 4
-_VIEWS = frozenset({"reshape", "transpose", "convert", "broadcast"})
+#: Batches that may be too small, and one that is not.
+_SMALL_BATCH, _LARGE_BATCH = 64, 128
 #: Fields of a chip that make it slower where they are small, and what they are short of.
 _FIELDS = {"bus_bytes": "bytes a beat of the bus to memory", "window": "instructions in the window",
            "ibuf": "instructions in the buffer", "lanes": "lanes of the vector unit",
@@ -127,7 +115,7 @@ def program_mends(graph: Graph) -> Iterator[Mend]:
     yield from _host(level)
     yield from _narrow(graph)
     for value in level.params:
-        yield from _layout(level, value, _name(level, value))
+        yield from _layout(level, value, named(level, [value]))
     yield from _batch(graph)
 
 
@@ -159,56 +147,16 @@ def _without(graph: Graph, node: Node) -> Graph | None:
     return replace_nodes(graph, lambda _, old, __: (given,) if old is node else None)
 
 
-def _uses(graph: Graph, value: Value) -> list[tuple[Node, bool]] | None:
-    """Return the products that a value is an operand of, and whether the right one, if nothing else
-    needs it.
-    """
-    found: list[tuple[Node, bool]] = []
-    if value in graph.outputs:
-        return None
-    for node in graph.users.get(value, ()):
-        if node.op in _PRODUCTS:
-            found.append((node, node.operands[0] is not value))
-        elif node.op in _VIEWS and len(node.results) == 1:
-            inner = _uses(graph, node.result)
-            if inner is None:
-                return None
-            found += inner
-        else:
-            return None
-    return found
-
-
 def _narrow(graph: Graph) -> Iterator[Mend]:
     """Arguments of 32 bits that nothing but the array looks at, which rounds them to 16."""
-    found: dict[str, dict[Value, Node]] = {"weights": {}, "inputs": {}}
-    for value in graph.params:
-        if value.dtype is not DType.F32 or value.type.rank < 2 or value.type.size < _SMALL:
-            continue
-        uses = _uses(graph, value)
-        if uses and all(node.attrs.get("precision", "") not in _PRECISE for node, _ in uses):
-            kind = "weights" if all(right for _, right in uses) else "inputs"
-            found[kind][value] = uses[0][0]
-    for kind, values in found.items():
+    for kind, values in narrowable(graph).items():
         if not values:
             continue
-        narrow = {value: Node("parameter", (), {**value.node.attrs, "dtype": DType.BF16}, (),
-                              value.node.source).result for value in values}
-        instead = {value: (new, graph_op("convert", new, dtype=DType.F32, source=new.node.source))
-                   for value, new in narrow.items()}
-        names = [_name(graph, value) for value in values]
-        said = (names[0] if len(names) == 1 else
-                f"{', '.join(names[:_MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
-                if len(names) > _MOST_NAMES else f"{', '.join(names[:-1])} and {names[-1]}")
-        comes = "comes" if len(names) == 1 else "come"
+        said, comes = named(graph, list(values)), "comes" if len(values) == 1 else "come"
         largest = max(values, key=lambda each: each.type.size)
         yield Mend(kind, f"{said} {comes} as f32, and the array rounds to bf16",
                    f"give {said} in bf16", _place(values[largest]),
-                   graph=_given(graph, instead))
-
-
-def _name(graph: Graph, value: Value) -> str:
-    return value.node.attrs["name"] or f"argument {graph.params.index(value)}"
+                   graph=narrowed(graph, list(values)))
 
 
 def _layout(graph: Graph, value: Value, name: str) -> Iterator[Mend]:
@@ -229,7 +177,7 @@ def _layout(graph: Graph, value: Value, name: str) -> Iterator[Mend]:
         return
     new = Node("parameter", (), {**value.node.attrs, "shape": shape}, (), value.node.source).result
     if back:
-        made = _given(graph, {value: (new, graph_op("transpose", new, permutation=back,
+        made = given(graph, {value: (new, graph_op("transpose", new, permutation=back,
                                                     source=node.source))})
     else:
         cut = replace_nodes(graph.with_((*graph.params, new), graph.outputs),
@@ -248,54 +196,11 @@ def _turned(dot: Node, value: Value) -> bool:
 
 def _batch(graph: Graph) -> Iterator[Mend]:
     """A batch so small that the array waits for weights."""
-    sizes = {value.shape[0] for value in graph.params if value.type.rank > 1}
-    for size in sorted(sizes):
-        mine = [value for value in graph.params if value.shape[:1] == (size,)]
-        others = [n for value in graph.params for n in value.shape[value in mine:]]
-        if size in others or size > 64:
-            continue
-        times = max(2, 128 // size)
-        grown = _grown(graph, size, times)
+    for size, mine in batches(graph):
+        times = max(2, _LARGE_BATCH // size)
+        grown = resized(graph, size, size * times) if size <= _SMALL_BATCH else None
         if grown is not None:
             yield Mend("batch", f"a batch of {size} leaves the array waiting for weights",
                        f"a batch of {size * times}", _place(mine[0].node), graph=grown,
                        repeats=times)
             return
-
-
-def _grown(graph: Graph, size: int, times: int) -> Graph | None:
-    """Return a graph for a batch so many times as large; None where that cannot be told."""
-    values: dict[Value, Value] = {}
-
-    def shape(found: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(each * times if each == size else each for each in found)
-
-    try:
-        for node in graph.nodes:
-            if node.regions:
-                return None
-            attrs = dict(node.attrs)
-            if isinstance(attrs.get("shape"), tuple):
-                attrs["shape"] = shape(attrs["shape"])
-            if node.op == "constant" and size in node.result.shape:
-                return None
-            made = Node(node.op, [values[each] for each in node.operands], attrs, (), node.source)
-            for old, new in zip(node.results, made.results, strict=True):
-                if new.shape != shape(old.shape):
-                    return None
-                values[old] = new
-        return graph.with_([values[each] for each in graph.params],
-                           [values[each] for each in graph.outputs])
-    except (GraphError, KeyError, ValueError):
-        return None
-
-
-def _given(graph: Graph, instead: Mapping[Value, tuple[Value, Value]]) -> Graph | None:
-    """Return a graph with other parameters: for some a new one, and what is made of it instead."""
-    try:
-        outputs = inlined(graph, [instead[each][1] if each in instead else each
-                                  for each in graph.params])
-        return graph.with_([instead[each][0] if each in instead else each
-                            for each in graph.params], outputs)
-    except GraphError:
-        return None

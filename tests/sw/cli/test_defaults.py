@@ -16,6 +16,7 @@ DEFAULTS = {
                 "tolerance": 0, "json": False, "backend": "model", "random": 0, "html": False},
     "debug diverge": {"input": [], "random": 0, "strict": False, "fast": False, "no_cache": False},
     "debug nan": {"input": [], "random": 0},
+    "debug oom": {"strict": False, "fast": False, "no_cache": False, "memory": "4294963200"},
     "disasm": {"no_data": False},
     "run": {"input": [], "dump": [], "save": [], "reserve": 0, "timeout": 1_000_000_000,
             "json": False},

@@ -185,9 +185,14 @@ def test_program_has_a_source_for_each_instruction_and_the_chip_it_is_for():
     ({"n": np.ones(2, int)}, TypeError, "N must be a positive integer, not array([1, 1])"),
     ({"m": 1 << 20, "k": 1 << 12}, ValueError,
      ("the program must fit 4294963200 bytes of external memory, not need 4311760896: 4311760896 "
-      "for arguments, results and constants, 0 for what lies between; the largest that are needed "
-      "at once, in bytes: a i8[1048576, 4096] 4294967296, result0 i32[1048576, 4] 16777216, "
-      "b i8[4096, 4] 16384")),
+      "for arguments, results and constants, 0 for what lies between; most is needed at dot "
+      "(matmul) for\n"
+      "   4,294,967,296  a i8[1048576, 4096]\n"
+      "      16,777,216  result0 i32[1048576, 4] of dot (matmul)\n"
+      "          16,384  b i8[4096, 4]\n"
+      "it fits with a batch of 524288 in place of 1048576: 2155888640 bytes\n"
+      "it fits with a cut over 2 devices along the batch (jax.sharding.NamedSharding): 2155888640 "
+      "bytes")),
 ])
 def test_wrong_arguments_are_refused(changes, kind, message):
     arguments = {"m": 4, "k": 4, "n": 4} | changes

@@ -24,8 +24,12 @@ def test_a_program_that_memory_does_not_hold():
     assert error.code is ErrorCode.RESOURCE_EXHAUSTED
     assert error.message == (
         "the program must fit 4294963200 bytes of external memory, not need 5368709120: "
-        "5368709120 for arguments, results and constants, 0 for what lies between; the largest "
-        "that are needed at once, in bytes: arg0 i8[5, 1073741824] 5368709120")
+        "5368709120 for arguments, results and constants, 0 for what lies between; most is "
+        "needed for\n"
+        "   5,368,709,120  arg0 i8[5, 1073741824]\n"
+        "it fits with a batch of 2 in place of 5: 2147483648 bytes\n"
+        "it fits with argument 0 cut over 2 devices each along its largest dimension "
+        "(jax.sharding.NamedSharding): 2684354560 bytes")
 
 
 @pytest.mark.parametrize(("error", "code"), [
