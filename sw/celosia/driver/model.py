@@ -1,6 +1,6 @@
 """The golden model behind a transport."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.registers import AccessMode, Control, Status
 from celosia.arch.words import WORD_MASK
 from celosia.driver.errors import BusError
-from celosia.model import Machine, Memory, Timing
+from celosia.model import Machine, Memory, ModelResult, Timing
 
 __all__ = ["ModelTransport"]
 
@@ -110,8 +110,8 @@ class ModelTransport:
         values = self._values
         windows = [(values[f"WINDOW{i}_BASE"], values[f"WINDOW{i}_LAST"])
                    for i in range(registers.NUM_WINDOWS)]
-        result = self._machine.run(values["PROGRAM"], values["LENGTH"], windows,
-                                   values["WATCHDOG"], progress=progress)
+        result = self._run(values["PROGRAM"], values["LENGTH"], windows, values["WATCHDOG"],
+                           progress)
         values |= {"STATUS": result.status, "IRQ_STATUS": 1, "PC": result.pc,
                    "FAULT_CAUSE": result.cause, "FAULT_ADDR": result.addr & WORD_MASK,
                    "FAULT_PC": result.pc if result.cause else 0}
@@ -119,6 +119,10 @@ class ModelTransport:
             count = result.counters.get(name, 0)
             values[f"{name.upper()}_LO"] = count & WORD_MASK
             values[f"{name.upper()}_HI"] = count >> 32
+
+    def _run(self, program: int, length: int, windows: Sequence[tuple[int, int]], watchdog: int,
+             progress: Callable[[int], None] | None) -> ModelResult:
+        return self._machine.run(program, length, windows, watchdog, progress=progress)
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return a copy of a part of external memory."""

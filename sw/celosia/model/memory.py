@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +52,15 @@ class Memory:
     def sound(self) -> bool:
         """Whether no :meth:`fail` is in force."""
         return not self._errors
+
+    def pages(self) -> dict[int, ByteArray]:
+        """Return a copy of all that was ever written, for `restore`."""
+        return {number: page.copy() for number, page in self._pages.items()}
+
+    def restore(self, pages: Mapping[int, ByteArray]) -> None:
+        """Have every byte as it was when `pages` was called; views stay good."""
+        for number, page in self._pages.items():
+            page[...] = pages.get(number, 0)
 
     def answers(self, addr: int, rows: int, length: int, pitch: int) -> bool:
         """Whether ``rows`` pieces of ``length`` bytes, ``pitch`` apart, meet no bus error."""

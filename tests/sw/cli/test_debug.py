@@ -1,8 +1,13 @@
 """``celosia debug``: what is printed; the RTL beside the model is in tests/rtl."""
 
+import io
+
 import pytest
 
+from celosia.arch.config import preset
 from celosia.cli.main import main
+
+CORE = preset("core")
 
 TANH = """module @two {
 func.func public @main(%x: tensor<64x32xf32> loc("x"), %w: tensor<32x32xf32> loc("w"))
@@ -49,3 +54,117 @@ def test_memory_that_is_none(source, capsys, memory):
     assert capsys.readouterr().err == (
         f"celosia: error: --memory must be bytes from 1 to 4294963200, as 67108864 or 64M, not "
         f"{memory!r}\n")
+
+
+#: Runs over the end of the accumulators in a turn of its loop.
+FAULT = """.chip nano
+.name bad
+        mov r1, 30
+loop r1, done
+        add r2, r2, 100
+        vector mov, acc[r2], acc[0], n0=4
+done:
+        halt
+"""
+
+
+def write(folder, text, name="a.s"):
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def test_what_led_to_a_fault(tmp_path, capsys):
+    path = write(tmp_path, FAULT)
+    assert main(["debug", "fault", path]) == 1
+    passed = [f"     2  add     r2, r2, 100    {path}:5",
+              f"     3  vector  mov, acc[r2], acc[0], n0=4    {path}:6"]
+    assert capsys.readouterr().out.splitlines() == [
+        ("fault ACC_RANGE: a stream leaves the accumulators (the last row of the stream: 603, of "
+         "512 rows)"),
+        "  at instruction 3 of bad: vector  mov, acc[r2], acc[0], n0=4",
+        f"  from {path}:6",
+        "  with r2 = 0x258",
+        "  in a loop over 2..3, 24 turns before its end",
+        "before it, 13 instructions in all:",
+        *[passed[1], passed[0]] * 4]
+
+
+def test_what_has_no_fault(tmp_path, capsys):
+    assert main(["debug", "fault", write(tmp_path, FAULT.replace("30", "5"))]) == 0
+    assert capsys.readouterr().out == "no fault: 13 instructions\n"
+
+
+def debug(monkeypatch, capsys, commands, *arguments):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(commands) + "\n"))
+    code = main(["debug", "run", *arguments, "--no-cache"])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_a_run_step_by_step(tmp_path, monkeypatch, capsys):
+    path = write(tmp_path, FAULT.replace("30", "5"))
+    code, lines = debug(monkeypatch, capsys, [
+        "step 3", "print r2", "watch acc[400..402]", "continue", "print r2", "back 2", "print r2",
+        "delete", "break pc=4", "continue", "back 100", f"break {path}:5", "continue", "line",
+        "list", "", "quit", "step"], path)
+    add = f"     2  add     r2, r2, 100    {path}:5"
+    vector = f"     3  vector  mov, acc[r2], acc[0], n0=4    {path}:6"
+    assert code == 0
+    assert lines == [
+        "bad: 5 instructions for nano; help lists the commands",
+        "0 instructions executed; next is", f"     0  mov     r1, 5    {path}:3",
+        "3 instructions executed; next is", vector, "100",
+        f"acc[400..402] was written by {vector.strip()}, 10 instructions executed; next is", add,
+        "400",
+        "8 instructions executed; next is", add, "300",
+        "pc=4, 12 instructions executed; next is", f"     4  halt    {path}:8",
+        "0 instructions executed; next is", f"     0  mov     r1, 5    {path}:3",
+        f"{path}:5, 2 instructions executed; next is", add,
+        "line, 3 instructions executed; next is", vector,
+        f"       0  mov     r1, 5    {path}:3", f"       1  loop    r1, 4    {path}:4",
+        f"  {add}", f"->{vector}", f"       4  halt    {path}:8"]
+
+
+def test_tensors_of_a_compiled_program(source, monkeypatch, capsys):
+    code, lines = debug(monkeypatch, capsys, [
+        "delete", "watch result0", "continue", "tensors", "print x"], source, "--break", "net.py:8")
+    assert code == 0
+    assert lines[1].startswith("net.py:8, ")
+    assert lines[2].endswith("tanh net.py:8:3")
+    assert lines[3].startswith("result0 was written by ")
+    assert "@result0" in lines[3]
+    assert lines[5:8] == ["x", "w", "result0"]
+    assert lines[8].startswith("[[ 0.12573022 -0.13210486")
+    assert lines[-1].startswith("the program has ended: ")
+
+
+def test_what_cannot_be_asked(source, monkeypatch, capsys):
+    wrong = ["nix", "print nix", "print ub[5..3]", "print ub[0] f32", "print acc[0] f64",
+             "print r99", "break pc=9999", "break net.py:99", "break net", "watch acc[9999]",
+             "step x"]
+    code, lines = debug(monkeypatch, capsys, wrong, source)
+    assert code == 0
+    known = "rows, as ub[3..5] or acc[7] f32, or one of x, w, result0"
+    assert [line.removeprefix("error: ") for line in lines[3:-1]] == [
+        ("a command must be one of back, break, continue, delete, help, line, list, print, quit, "
+         "step, tensors, watch, not nix"),
+        f"what is looked at must be {known}, not 'nix'",
+        f"rows of ub must be from 0 to {CORE.ub_rows - 1}, the first one first, not 5..3",
+        "lanes of 16 bits must not be shown as f32",
+        "lanes must be shown as one of f32, i32, u32, bf16, i8, not 'f64'",
+        "a register must be below r32, not r99",
+        lines[9].removeprefix("error: "),
+        "a line must be one that instructions come from, as net.py:7, net.py:8, not net.py:99",
+        "where to stop must be FILE:LINE or pc=N, not 'net'",
+        f"rows of acc must be from 0 to {CORE.acc_rows - 1}, the first one first, not 9999..9999",
+        "how many instructions must be a number, not 'x'"]
+    assert lines[9].startswith("error: pc must be below ")
+    assert lines[-1].startswith("the program has ended: ")
+
+
+@pytest.mark.parametrize(("option", "message"), [
+    ("--break=net.py:99", "a line must be one that instructions come from"),
+    ("--watch=nix", "what is looked at must be rows")])
+def test_options_that_cannot_be(source, monkeypatch, capsys, option, message):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["debug", "run", source, option, "--no-cache"]) == 1
+    assert capsys.readouterr().err.startswith(f"celosia: error: {message}")

@@ -1,0 +1,42 @@
+"""``celosia debug``: what goes wrong in a program, and where."""
+
+from __future__ import annotations
+
+import argparse
+
+from celosia.cli.debug import diverge, fault, nan, oom, run
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  celosia debug diverge f.mlir --preset nano     the RTL beside the golden model
+  celosia debug diverge f.s --trace wrong.fst    with a waveform that ends where they differ
+  celosia debug nan f.mlir --input x=x.npy       the operation that NaN or infinity comes from
+  celosia debug oom f.mlir --memory 32M          what fills a board's memory, and what would fit
+  celosia debug fault f.s                        what came before a fault
+  celosia debug run f.mlir --break train.py:42   by single instructions, with the golden model
+
+Exit code 1 where something was found. Any program can run so: CELOSIA_BACKEND=twin is the RTL
+beside the golden model.
+"""
+_KINDS = {
+    "diverge": (diverge, "the first instruction of which RTL and golden model differ"),
+    "nan": (nan, "the first operation that makes NaN or infinity of finite numbers"),
+    "oom": (oom, "what fills external memory, and what the program would fit with"),
+    "fault": (fault, "what led to a fault of the chip"),
+    "run": (run, "what a program does, instruction by instruction, forth and back"),
+}
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "debug", help="find what goes wrong in a program: RTL against model, NaN, memory",
+        epilog=_EPILOG, description="Find what goes wrong in a program, and where.",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(metavar="WHAT", required=True)
+    for name, (module, text) in _KINDS.items():
+        kind = kinds.add_parser(name, help=text, description=f"Find {text}.")
+        module.add_options(kind)
+        kind.set_defaults(run=module.main)
