@@ -144,8 +144,8 @@ def _run(chips: _Chips, config: TpuConfig, exchange: Exchange, op: RecvOp,
     """Run an operation; return cycles, results, whether they stayed on the chips, seconds."""
     end = _TARGET + -(-size // _PAGE) * _PAGE
     resident = exchange.resident(config, 0) is not None
-    places = ((None, None) if resident else
-              (Payload(_SOURCE, DmaFormat.W32), Payload(_TARGET, DmaFormat.W32)))
+    places = () if resident else ([Payload(_SOURCE, DmaFormat.W32)],
+                                  [Payload(_TARGET, DmaFormat.W32)])
     programs = []
     for chip, array in enumerate(arrays):
         insns = [*exchange.emit(config, chip, op, *places), insn("halt")]
@@ -176,7 +176,7 @@ def _run(chips: _Chips, config: TpuConfig, exchange: Exchange, op: RecvOp,
 def _rows(config: TpuConfig, slices: Sequence[Slice], array: NDArray) -> NDArray[np.uint32]:
     """Return the accumulators with a chip's array in them."""
     acc = np.zeros((config.acc_rows, config.dim), np.uint32)
-    for first, count, (start, stop) in slices:
+    for _, first, count, (start, stop) in slices:
         flat = np.zeros((stop - start) * config.dim, np.uint32)
         flat[:count] = array[first:first + count].view(np.uint32)
         acc[start:stop] = flat.reshape(-1, config.dim)
@@ -209,9 +209,10 @@ def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: 
                          f"not {nbytes}")
     config = replace(config, ports=topology.ports)
     pairs = tuple((chip, (chip + 1) % chips) for chip in range(chips)) if op == "permute" else ()
-    exchange = Exchange(OPS[op], topology, words // (chips if op == "all_gather" else 1), pairs)
+    words //= chips if op == "all_gather" else 1
+    exchange = Exchange(OPS[op], topology, (words,), pairs)
     rng = np.random.default_rng(seed)
-    arrays = [rng.standard_normal(exchange.words).astype(np.float32) for _ in range(chips)]
+    arrays = [rng.standard_normal(words).astype(np.float32) for _ in range(chips)]
     join = RecvOp.SUM_F if config.bf16 else RecvOp.SUM_I
     if not config.bf16:
         arrays = [each.view(np.int32) for each in arrays]

@@ -50,8 +50,11 @@ class Payload(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Elements of a chip's array, and the rows that have them: of the schedule, or of the chip."""
+    """Elements of one of a chip's arrays, and the rows that have them: of the schedule, or of the
+    chip.
+    """
 
+    array: int
     first: int
     count: int
     rows: Words
@@ -94,7 +97,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A collective operation on flat arrays of equal size, one for each chip.
+    """A collective operation on flat arrays, the same number and sizes on each chip.
+
+    Each array is cut and joined as it would be alone.
 
     Attributes
     ----------
@@ -104,26 +109,32 @@ class Exchange:
     topology
         Of the chips that take part.
     words
-        Elements of the array that each chip gives: a multiple of the chips where they get shares.
+        Elements of each array that a chip gives: a multiple of the chips where they get shares.
     pairs
         Of a permutation: sources and targets.
     """
 
     name: str
     topology: Topology
-    words: int
+    words: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...] = ()
 
-    def _parts(self) -> Sizes:
-        """Return the elements of each part, which is always sent as a whole: of each owner."""
+    def _parts(self, words: int) -> Sizes:
+        """Return the elements of an array's parts, which are always sent as a whole: by owner."""
         chips = self.topology.chips
         match self.name:
             case "all_to_all":
-                return ((self.words // chips,),) * chips
+                return ((words // chips,),) * chips
             case "collective_permute":
-                return ((self.words,),)
-        return ring_sizes(self.topology, self.words * (chips if self.name == "all_gather" else 1),
+                return ((words,),)
+        return ring_sizes(self.topology, words * (chips if self.name == "all_gather" else 1),
                           BLOCK, equal=self.name != "all_reduce")
+
+    def _deep(self, dim: int) -> list[list[int]]:
+        """Return the rows that all arrays together have of each part."""
+        arrays = [self._parts(words) for words in self.words]
+        return [[sum(-(-size // dim) for size in part) for part in zip(*owner, strict=True)]
+                for owner in zip(*arrays, strict=True)]
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _schedule(self, rows: tuple[tuple[int, ...], ...]) -> Schedule:
@@ -157,23 +168,20 @@ class Exchange:
 
     def _segments(self, dim: int, chip: int, most: int) -> Iterator[_Segment]:
         """Give a chip's segments, each of as many rows of every part."""
-        parts = self._parts()
-        rows = [[-(-words // dim) for words in owner] for owner in parts]
-        deepest = max(map(max, rows))
-        for first in range(0, deepest, most):
+        arrays = [self._held(self._parts(words), chip) for words in self.words]
+        rows = self._deep(dim)
+        for first in range(0, max(map(max, rows)), most):
             schedule = self._schedule(tuple(
                 tuple(min(most, max(0, each - first)) for each in owner) for owner in rows))
             given, result = (
-                tuple(_slices(sizes, held, first * dim, dim)) for sizes, held in zip(
-                    self._held(parts, chip), (schedule.given[chip], schedule.result[chip]),
-                    strict=True))
+                tuple(_slices([each[i] for each in arrays], held[chip], first, dim))
+                for i, held in enumerate((schedule.given, schedule.result)))
             yield _Segment(schedule, schedule.of_chip(chip), given, result)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _room(self, config: TpuConfig) -> int:
         """Return how many rows of every part fit any chip's accumulators at once, at most."""
-        deepest = max(1, max(-(-words // config.dim) for owner in self._parts() for words in owner))
-        most, halves = deepest, 1
+        most, halves = max(1, max(map(max, self._deep(config.dim)))), 1
         while True:
             rows = max(len(_Rows(next(self._segments(config.dim, chip, most))))
                        for chip in range(self.topology.chips))
@@ -188,7 +196,7 @@ class Exchange:
     def bound(self, link: LinkModel | None = None) -> float:
         """Return the cycles of words of 32 bits that no schedule is better than, as of `bound`."""
         many = self.topology.chips if self.name in _GATHERED else 1
-        return bound(Schedule(self.name, self.topology, self.words * many, (), (), ()), link)
+        return bound(Schedule(self.name, self.topology, sum(self.words) * many, (), (), ()), link)
 
     def estimate(self, config: TpuConfig, link: LinkModel | None = None) -> int:
         """Return in how many cycles it ends, about, if all chips begin it together."""
@@ -212,8 +220,8 @@ class Exchange:
         return given, result
 
     def emit(self, config: TpuConfig, chip: int, op: RecvOp = RecvOp.SET,
-             source: Payload | None = None, target: Payload | None = None, *,
-             tag: int = 0) -> list[Insn]:
+             sources: Sequence[Payload] = (), targets: Sequence[Payload] = (), *,
+             tag: int = 0, dims: Sequence[int] | None = None) -> list[Insn]:
         """Return the instructions of a chip.
 
         Parameters
@@ -224,22 +232,24 @@ class Exchange:
             Its number in the topology.
         op
             How what arrives is joined.
-        source, target
-            Where its array and its result are; elements are joined as words of 32 bits, and moved
-            as they are. Of a permutation, the target of a chip that gets nothing is not written.
-            None: they stay in the accumulators, as `resident` says.
+        sources, targets
+            Where its arrays and their results are, elements of one size where they are not joined.
+            Of a permutation, the target of a chip that gets nothing is not written. None: they
+            stay in the accumulators, as `resident` says.
         tag
             Of the first message; all chips have the same.
+        dims
+            The dimension of the chips' links that each one of the topology's is; None: the same.
 
         Raises
         ------
         ValueError
             If the accumulators have too few rows.
         """
-        if not self.words:
+        if not sum(self.words):
             return []
         joins = self.name in ("all_reduce", "reduce_scatter")
-        wire = DmaFormat.W32 if joins or source is None else source.fmt
+        wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
         most = self._room(config)
         emitted: list[tuple[int, Insn]] = []  # in the order of time, in steps
         before = begin = 0  # steps of segments before the last one, and with it
@@ -247,20 +257,21 @@ class Exchange:
             rows = _Rows(segment)
             base = number % _HALVES * (config.acc_rows // _HALVES)
             ends = begin + len(segment.steps)
-            if source is not None and target is not None:
+            if sources:
                 for each in segment.given:
                     used = next((i for i, step in enumerate(segment.steps)
                                  if _meet(step.words, each.rows)), len(segment.steps))
                     # Behind what was in these rows, the last segment but one.
                     emitted += [(max(begin + used - _AHEAD, before), made) for made in _moves(
-                        "load", config, base + rows[each.rows.start], source, each)]
+                        "load", config, base + rows[each.rows.start], sources[each.array], each)]
                 for each in segment.result:
                     written = max((i for i, step in enumerate(segment.steps) if _meet(
                         step.words, each.rows) and step.action != Action.SEND),
                         default=len(segment.steps))
                     emitted += [(min(begin + written + _BEHIND, ends), made) for made in _moves(
-                        "store", config, base + rows[each.rows.start], target, each)]
+                        "store", config, base + rows[each.rows.start], targets[each.array], each)]
             for i, (round_, _, port, words, action) in enumerate(segment.steps):
+                port = port if dims is None else 2 * dims[port // 2] + port % 2
                 rest = {"mem": "acc", "fmt": wire, "port": port, "n0": words.count,
                         "row": base + rows[words.start], "tag": (tag + round_) % _TAGS}
                 emitted.append((begin + i, insn("send", **rest) if action == Action.SEND else insn(
@@ -270,15 +281,25 @@ class Exchange:
         return [made for _, made in sorted(emitted, key=lambda each: each[0])]
 
 
-def _slices(sizes: Sequence[int], held: Sequence[Held], first: int, dim: int) -> Iterator[Slice]:
-    """Give elements of parts, which follow each other in a chip's array, from one of each on."""
-    starts = [0, *accumulate(sizes)]
-    for start, size, (rows, _) in zip(starts, sizes, held, strict=False):
-        for at in range(0, min(rows.count, -(-(size - first) // dim)), _MOVED):
-            begin, end = rows.start + at, min(rows.start + at + _MOVED, rows.stop)
-            element = first + at * dim
-            yield Slice(start + element, min((end - begin) * dim, size - element),
-                        Words(begin, end))
+def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], first: int,
+            dim: int) -> Iterator[Slice]:
+    """Give elements of the arrays' parts, from a row on.
+
+    Parts follow each other in an array, and arrays in the rows of a part.
+    """
+    starts = [[0, *accumulate(sizes)] for sizes in arrays]
+    for part, (rows, _) in enumerate(held):
+        top = 0
+        for number, sizes in enumerate(arrays):
+            size = sizes[part]
+            depth = -(-size // dim)
+            last = min(first + rows.count, top + depth)
+            for at in range(max(first, top), last, _MOVED):
+                end, element = min(at + _MOVED, last), (at - top) * dim
+                yield Slice(number, starts[number][part] + element,
+                            min((end - at) * dim, size - element),
+                            Words(rows.start + at - first, rows.start + end - first))
+            top += depth
 
 
 def _meet(a: Words, b: Words) -> bool:

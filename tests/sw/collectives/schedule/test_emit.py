@@ -25,8 +25,8 @@ def run(config, exchange, arrays, count, op=RecvOp.SET):
     fmt = FORMATS[dtype.name]
     machines, programs = [], []
     for chip, array in enumerate(arrays):
-        insns = [*exchange.emit(config, chip, op, Payload(SOURCE, fmt), Payload(TARGET, fmt), tag=4090),
-                 insn("halt")]
+        insns = [*exchange.emit(config, chip, op, [Payload(SOURCE, fmt)], [Payload(TARGET, fmt)],
+                                tag=4090), insn("halt")]
         machine = Machine(config)
         machine.acc[:] = 0xDEAD0000 + chip
         machine.memory.write(SOURCE, array.tobytes())
@@ -60,7 +60,7 @@ def test_all_reduce(text, words):
     topology = Topology.parse(text)
     arrays = drawn("int32", topology.chips, words)
     wanted = ReplicaGroup(tuple(range(topology.chips)), topology).all_reduce(arrays, "add")
-    found = run(NANO, Exchange("all_reduce", topology, words), arrays, words, RecvOp.SUM_I)
+    found = run(NANO, Exchange("all_reduce", topology, (words,)), arrays, words, RecvOp.SUM_I)
     equal(found, wanted)
 
 
@@ -71,7 +71,7 @@ def test_elements_and_joins(dtype, op, reducer):
     topology = Topology((2, 2))
     arrays = drawn(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype, 4, 300)
     wanted = ReplicaGroup((0, 1, 2, 3), topology).all_reduce(arrays, reducer)
-    equal(run(CORE4, Exchange("all_reduce", topology, 300), arrays, 300, op), wanted)
+    equal(run(CORE4, Exchange("all_reduce", topology, (300,)), arrays, 300, op), wanted)
 
 
 @pytest.mark.parametrize("text", ["4", "3", "2x2", "2x4"])
@@ -92,7 +92,7 @@ def test_shares(name, text):
                 wanted = group.reduce_scatter(arrays, "add", 0)
             case _:
                 wanted = group.all_to_all(arrays, 0, 0)
-        equal(run(NANO, Exchange(name, topology, words), arrays, wanted[0].size, RecvOp.SUM_I),
+        equal(run(NANO, Exchange(name, topology, (words,)), arrays, wanted[0].size, RecvOp.SUM_I),
               wanted)
 
 
@@ -101,7 +101,7 @@ def test_permute(pairs):
     for topology in (Topology.ring(4), Topology((2, 2))):
         arrays = drawn("int32", 4, 45)
         wanted = ReplicaGroup((0, 1, 2, 3), topology).permute(arrays, pairs)
-        found = run(NANO, Exchange("collective_permute", topology, 45, pairs), arrays, 45)
+        found = run(NANO, Exchange("collective_permute", topology, (45,), pairs), arrays, 45)
         equal(found, wanted)
 
 
@@ -109,6 +109,6 @@ def test_what_is_wrong():
     small = replace(NANO, acc_rows=16)
     with pytest.raises(ValueError, match="^accumulators must hold 128 rows for all_reduce on 4x4, "
                                          "not 16$"):
-        Exchange("all_reduce", Topology((4, 4)), 4000).emit(small, 0)
+        Exchange("all_reduce", Topology((4, 4)), (4000,)).emit(small, 0)
     with pytest.raises(ValueError, match="^name must be of a collective operation, not 'gather'$"):
-        Exchange("gather", Topology((4,)), 4000).emit(NANO, 0)
+        Exchange("gather", Topology((4,)), (4000,)).emit(NANO, 0)
