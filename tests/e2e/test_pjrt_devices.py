@@ -19,6 +19,26 @@ _MESH = """
     """
 
 
+def test_links_leave_nothing_to_the_host():
+    run(_MESH + """
+    from celosia.collectives import HostInterconnect
+
+    def exchange(self, device, node, operands):
+        raise AssertionError(f"the host must exchange nothing, not {node.op}")
+
+    HostInterconnect.exchange = exchange
+    assert len(devices) == 4
+    np.testing.assert_array_equal(np.asarray(total(X)), (X + 1).reshape(4, 4, 3).sum(0))
+    step = jax.jit(lambda w, x: w - jax.grad(lambda w: ((x @ w) ** 2).mean())(w))
+    w = jax.device_put(np.ones((3, 2), np.float32), NamedSharding(mesh, P()))
+    x = jax.device_put(X, NamedSharding(mesh, P("d")))
+    found = np.asarray(step(w, x))
+    np.testing.assert_allclose(found, 1 - X.T @ (X @ np.ones((3, 2))) / 16, 1e-2)
+    # A chip alone, and what its links have no room for, runs as ever.
+    np.testing.assert_array_equal(np.asarray(jax.device_put(X, devices[2]) * 2), 2 * X)
+    """, DEVICES="4", TOPOLOGY="4", STRICT="1")
+
+
 def test_collectives():
     run(_MESH + """
     y = sharded(lambda x: jax.lax.psum(x.sum(0), "d"), P("d"), P())(X)

@@ -4,11 +4,14 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 
-__all__ = ["PRESETS", "TpuConfig", "preset"]
+__all__ = ["MOST_PORTS", "PRESETS", "TpuConfig", "preset"]
 
 #: Bits of a row count or stride in an instruction; no stream is longer in one dimension.
 COUNT_BITS = 16
 COUNT_MAX = (1 << COUNT_BITS) - 1
+
+#: Ports of links of a chip.
+MOST_PORTS = 6
 
 #: Unified-buffer and accumulator banks, interleaved by the low bits of the row address.
 BANKS = 4
@@ -100,7 +103,7 @@ class TpuConfig:
         widths = [self.dim // fold for fold in (1, 2, 4) if fold <= self.dim]
         _require(isinstance(self.lanes, int) and self.lanes in widths, "lanes",
                  f"one of {', '.join(map(str, widths))}", self.lanes)
-        for name, values, wanted in (("ports", range(7), "from 0 to 6"),
+        for name, values, wanted in (("ports", range(MOST_PORTS + 1), f"from 0 to {MOST_PORTS}"),
                                      ("link_bytes", (4, 8, 16), "one of 4, 8, 16"),
                                      ("link_frames", range(2, 65), "from 2 to 64")):
             value = getattr(self, name)

@@ -16,7 +16,7 @@ from celosia.collectives.topology import Topology
 from celosia.graph import Node
 from celosia.graph.interpreter.kernels import HostArray
 
-__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "InterconnectPeer"]
+__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "InterconnectPeer", "group_of"]
 
 #: Seconds of sleep between looks at ``check``.
 _NAP = 0.05
@@ -163,7 +163,7 @@ class HostInterconnect:
         if node.op == "device_id":
             return np.array(device, np.uint32)
         [x] = operands
-        devices = _group(node, device)
+        devices = group_of(node, device)
         if max(devices, default=0) >= self.count:
             raise ValueError(f"{node.source}: {node.op} must be run on {max(devices) + 1} devices "
                              f"or more, not on {self.count}")
@@ -218,7 +218,7 @@ class HostInterconnect:
             raise Cancelled(str(self._cancelled), self._cancelled.first)
 
 
-def _group(node: Node, device: int) -> tuple[int, ...]:
+def group_of(node: Node, device: int) -> tuple[int, ...]:
     """Return the devices that take part in an operation with one; none if it does not itself."""
     if node.op == "collective_permute":
         ends = {end for pair in node.attrs["pairs"] for end in pair}

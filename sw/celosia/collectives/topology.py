@@ -95,6 +95,12 @@ class Topology:
                 for dim, extent in enumerate(self.extents) if extent > 1
                 for chip in range(self.chips)}
 
+    def dims_of(self, chips: Sequence[int]) -> tuple[int, ...]:
+        """Return the dimensions along which chips differ, those of `within`."""
+        places = [self.coordinates(chip) for chip in chips]
+        return tuple(dim for dim in range(len(self.extents))
+                     if len({each[dim] for each in places}) > 1)
+
     def within(self, devices: Sequence[int]) -> Topology:
         """Return the topology of some chips: a line along one or more whole dimensions.
 

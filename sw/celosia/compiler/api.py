@@ -17,6 +17,7 @@ from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError, MemoryTooSmall
 from celosia.compiler.passes.calls import calls_apart
 from celosia.compiler.passes.pairs import in_pairs
+from celosia.compiler.passes.shares import shares
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import (
     GraphPart,
@@ -91,7 +92,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
 
     def make() -> Compiled:
         with uncollected():
-            level = _level(graph)
+            level = _level(graph, config)
             check_formats(level, config, name)
             if strict:
                 check_places(level, name)
@@ -106,7 +107,7 @@ def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core"
     made = make() if not cache else programs.fetch(
         programs.key_of(graph, config, options), programs.places_of(graph), make)
     if strict and made.on_chip is None:
-        check_places(_level(graph), name)
+        check_places(_level(graph, config), name)
     found = made.renamed(name, config, (value.node.attrs["name"] for value in graph.params))
     note_graph(found, graph, options)
     return found
@@ -192,12 +193,14 @@ def check_places(graph: Graph, name: str) -> None:
             f"{name}: strict=True allows no operation on the host, there would be:", *problems)))
 
 
-def _level(graph: Graph) -> Graph:
+def _level(graph: Graph, config: TpuConfig) -> Graph:
     """Return the canonical graph; what the host does between steps is in no loop of the chip, if
-    that can be.
+    that can be. What links bring a chip that has some is in one piece.
     """
     level = canonical(graph)
     written = written_out(calls_apart(level))
+    if config.ports:
+        written = shares(written)
     return level if written is level else canonical(written)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from celosia.arch import config as configs
@@ -13,7 +13,7 @@ from celosia.driver.device import Device
 from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
 
-__all__ = ["BACKENDS", "SIMULATED", "missing_package", "open"]
+__all__ = ["BACKENDS", "PODS", "SIMULATED", "missing_package", "open"]
 
 
 def _model(config: TpuConfig, **options: Any) -> Transport:
@@ -58,6 +58,25 @@ BACKENDS: dict[str, Callable[..., Transport]] = {
 _FOUND = ("serial",)
 #: Backends that need nothing but a configuration: those of the command line.
 SIMULATED = tuple(name for name in BACKENDS if name not in _FOUND)
+
+
+def _model_pod(config: TpuConfig, chips: int,
+               links: Mapping[tuple[int, int], tuple[int, int]]) -> Sequence[Transport]:
+    from celosia.driver.pod import ModelPod
+    return ModelPod(config, chips, links).transports
+
+
+def _rtl_pod(config: TpuConfig, chips: int,
+             links: Mapping[tuple[int, int], tuple[int, int]]) -> Sequence[Transport]:
+    if package := missing_package("rtl"):
+        raise needs("backend 'rtl'", package, "sim")
+    return importlib.import_module("celosia_sim.pod_chips").RtlPodChips(
+        config, chips, links).transports
+
+
+#: Makes transports of chips that links connect, by backend, from their configuration, their number
+#: and the links (`celosia.model.Pod`).
+PODS: dict[str, Callable[..., Sequence[Transport]]] = {"model": _model_pod, "rtl": _rtl_pod}
 
 
 def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig | None = None,

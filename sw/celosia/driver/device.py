@@ -19,6 +19,7 @@ from celosia.driver.discovery import differences, discover
 from celosia.driver.errors import Divergence, StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
 from celosia.driver.outcome import RunResult, error_of, located
+from celosia.driver.pod import PodChip
 from celosia.driver.status import DeviceStatus
 from celosia.driver.transport import Transport
 from celosia.program import DTYPES, Program
@@ -353,6 +354,8 @@ class Device:
         self._fill(program, inputs or {})
         self._status.begin(program.program, self.memory_bytes - self.free_bytes)
         try:
+            if isinstance(self.transport, PodChip):
+                self.transport.meets = program.program.talks
             self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
             self.transport.wait_interrupt(margin, self._told(progress or self.on_progress))

@@ -14,8 +14,11 @@ from typing import Any
 
 from celosia.collectives import Cancelled, HostInterconnect
 from celosia.collectives.interconnect import InterconnectPeer
+from celosia.collectives.linked import linked
 from celosia.compiled import Compiled, Executable, Loaded, Resident
 from celosia.driver import Device, open
+from celosia.driver.pod import PodChip
+from celosia.driver.transport import Transport
 from celosia.pjrt import profiler
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.errors import ErrorCode, PjrtError, as_error
@@ -56,7 +59,9 @@ class ChipRun:
     device
         Number of the chip among those that run it together.
     interconnect
-        What these exchange arrays by; None: it is alone.
+        What these exchange arrays by, where links do not; None: it is alone.
+    chips
+        The numbers of these, as links connect them.
     """
 
     program: DeviceProgram
@@ -67,6 +72,7 @@ class ChipRun:
     taken: Sequence[int]
     device: int = 0
     interconnect: HostInterconnect | None = None
+    chips: tuple[int, ...] = ()
 
 
 def _wanted(results: Sequence[weakref.ref[PjrtBuffer]]) -> bool:
@@ -87,6 +93,8 @@ class PjrtChip:
         Which one.
     settings
         What it is.
+    links
+        Gives the way to a chip that links connect with others; None: there are no links.
 
     Attributes
     ----------
@@ -98,7 +106,8 @@ class PjrtChip:
         Names of it and its memory across the interface, and lists of one of each.
     """
 
-    def __init__(self, number: int, settings: Settings):
+    def __init__(self, number: int, settings: Settings,
+                 links: Callable[[int], Transport] | None = None):
         self.number, self.settings = number, settings
         self.kind = f"celosia {settings.config.name} ({settings.backend})"
         self.handle = self.memory_handle = 0
@@ -106,6 +115,9 @@ class PjrtChip:
         self.peak_bytes = 0
         self.devices: Any = None
         self.memories: Any = None
+        self._links = links
+        #: Of programs, what this chip runs, which one it is among which others.
+        self._own: dict[Compiled, tuple[int, tuple[int, ...], Compiled]] = {}
         self._loaded = Loaded(self._open, leaving=self._leave)
         #: The buffers that the results of the last run of each program are.
         self._results: dict[Executable, Sequence[weakref.ref[PjrtBuffer]]] = {}
@@ -209,7 +221,7 @@ class PjrtChip:
         return None
 
     def _run(self, job: ChipRun, peer: InterconnectPeer | None) -> None:
-        executable = self._load(job.program)
+        executable = self._load(job)
         arguments = self._arguments(executable, job.inputs)
         for i in job.taken:
             job.inputs[i].donated = True
@@ -247,23 +259,42 @@ class PjrtChip:
         return found
 
     def _open(self) -> Device:
-        return open(self.settings.backend, config=self.settings.config)
+        settings = self.settings
+        if self._links is None:
+            return open(settings.backend, config=settings.config)
+        return Device(self._links(self.number), settings.backend)
 
-    def _load(self, program: DeviceProgram) -> Executable:
+    def _linked(self, job: ChipRun) -> Compiled:
+        """Return a program as this chip runs it: exchanges go by its links."""
+        compiled, topology = job.program.compiled, self.settings.topology
+        if topology is None or len(job.chips) < 2:
+            return compiled
+        transport = self._loaded.device.transport
+        if isinstance(transport, PodChip):
+            transport.members = job.chips
+        found = self._own.get(compiled)
+        if found is None or found[:2] != (job.device, job.chips):
+            made = linked(compiled, topology, job.device, job.chips)
+            found = self._own[compiled] = job.device, job.chips, made
+        return found[2]
+
+    def _load(self, job: ChipRun) -> Executable:
         """Return a program in the chip's memory."""
-        compiled = program.compiled
+        program = job.program
+        compiled = self._linked(job)
         known = compiled in self._loaded
         executable = self._loaded.get(compiled)
         if not known:
             # JAX drops it in any thread; the chip is this one's.
-            weakref.finalize(
-                program, self.submit, partial(self._forget, compiled)).atexit = False
+            weakref.finalize(program, self.submit, partial(
+                self._forget, program.compiled, compiled)).atexit = False
             self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
         return executable
 
-    def _forget(self, compiled: Compiled) -> None:
+    def _forget(self, compiled: Compiled, own: Compiled) -> None:
+        self._own.pop(compiled, None)
         with suppress(Exception):  # of a chip that does not answer
-            self._loaded.forget(compiled)
+            self._loaded.forget(own)
 
     def _leave(self, executable: Executable) -> None:
         """Bring what is still wanted of the last run of a program to the host."""

@@ -12,6 +12,8 @@ from typing import Any
 from weakref import ref
 
 from celosia.collectives import HostInterconnect
+from celosia.driver.backends import PODS
+from celosia.driver.transport import Transport
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.chips import ChipRun, PjrtChip
 from celosia.pjrt.errors import ErrorCode, PjrtError
@@ -48,7 +50,9 @@ class Client:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self.chips = tuple(PjrtChip(number, settings) for number in range(settings.devices))
+        links = None if settings.topology is None else self._transport
+        self.chips = tuple(PjrtChip(number, settings, links) for number in range(settings.devices))
+        self._transports: Sequence[Transport] = ()
         self.programs = Programs(settings)
         self.on_host: Counter[str] = Counter()
         self.host_runs = 0
@@ -56,6 +60,16 @@ class Client:
         self._in_flight = InFlight(_MOST_IN_FLIGHT)
         #: Results of the runs that have not ended.
         self._awaited: dict[Event, Sequence[ref[PjrtBuffer]]] = {}
+
+    def _transport(self, number: int) -> Transport:
+        """Return the way to a chip that links connect with the others; all are made at once."""
+        topology = self.settings.topology
+        assert topology is not None
+        with self._lock:
+            if not self._transports:
+                self._transports = PODS[self.settings.backend](
+                    self.settings.config, topology.chips, topology.links)
+        return self._transports[number]
 
     def chip(self, number: int) -> PjrtChip:
         """Return a chip by its number; PjrtError if there is none."""
@@ -126,8 +140,13 @@ class Client:
         everywhere = [each for row in results for each in row]
         link = None
         if len(chips) > 1:
-            link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere))
-        jobs = [ChipRun(each, given, row, own, everywhere, taken, i, link)
+            topology = self.settings.topology
+            if topology is not None and topology.chips != len(chips):
+                topology = None
+            link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere),
+                                    topology=topology)
+        numbers = tuple(chip.number for chip in chips)
+        jobs = [ChipRun(each, given, row, own, everywhere, taken, i, link, numbers)
                 for i, (each, row, own) in enumerate(zip(programs, inputs, results, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.driver.backends import SIMULATED
+from celosia.arch.config import MOST_PORTS, PRESETS, TpuConfig, preset
+from celosia.collectives import Topology
+from celosia.driver.backends import PODS, SIMULATED
 from celosia.pjrt.errors import ErrorCode, PjrtError
 
 __all__ = ["MOST_DEVICES", "PLATFORM", "Settings"]
@@ -37,6 +38,8 @@ class Settings:
         CELOSIA_FAST: whether functions may be shorter and less exact, as of `celosia.compile`.
     devices
         CELOSIA_DEVICES: chips; 1.
+    topology
+        CELOSIA_TOPOLOGY: how links connect them, such as 8 or 2x4; None: they have none.
     """
 
     backend: str
@@ -44,6 +47,7 @@ class Settings:
     strict: bool
     fast: bool
     devices: int
+    topology: Topology | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -69,6 +73,22 @@ class Settings:
         devices = int(count) if count.isascii() and count.isdigit() else 0
         if not 1 <= devices <= MOST_DEVICES:
             bad("CELOSIA_DEVICES", f"a number from 1 to {MOST_DEVICES}")
+        topology = None
+        if text := environment.get("CELOSIA_TOPOLOGY"):
+            try:
+                topology = Topology.parse(text)
+            except ValueError:
+                bad("CELOSIA_TOPOLOGY", "chips along each dimension, such as 8 or 2x4")
+            else:
+                if topology.chips != devices:
+                    bad("CELOSIA_TOPOLOGY", f"of the {devices} chips of CELOSIA_DEVICES")
+                elif topology.ports > MOST_PORTS:
+                    bad("CELOSIA_TOPOLOGY", f"of {MOST_PORTS // 2} dimensions at most")
+                elif backend not in PODS:
+                    bad("CELOSIA_TOPOLOGY", f"left out where CELOSIA_BACKEND is {backend}: pods "
+                                            f"are of {' or '.join(PODS)} chips")
         if problems or config is None:
             raise PjrtError(ErrorCode.INVALID_ARGUMENT, "; ".join(problems))
-        return cls(backend, config, bool(strict), bool(fast), devices)
+        if topology is not None:
+            config = replace(config, ports=topology.ports)
+        return cls(backend, config, bool(strict), bool(fast), devices, topology)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.arch import encoding
 from celosia.arch.encoding import Imm, Insn
+from celosia.arch.isa import LinkUnit
 from celosia.arch.words import WORD_MASK
 from celosia.program import file
 from celosia.program.buffer import DTYPES, Buffer, integer
@@ -136,6 +138,11 @@ class Program:
             raise ValueError(f"Program.constants must have a buffer of kind 'constant' for each "
                              f"name, {', '.join(extra)} has none")
         object.__setattr__(self, "constants", MappingProxyType(frozen))
+
+    @cached_property
+    def talks(self) -> bool:
+        """Whether it sends to other chips, or receives."""
+        return any(isinstance(each.instruction.unit, LinkUnit) for each in self.insns)
 
     def __eq__(self, other: object) -> bool:
         """Whether everything, constants included, is equal bit for bit."""

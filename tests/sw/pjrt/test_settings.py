@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from celosia.arch.config import preset
+from celosia.collectives import Topology
 from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.settings import Settings
 
@@ -14,6 +17,27 @@ def test_all_of_it():
                            "CELOSIA_STRICT": "1", "CELOSIA_DEVICES": "4"})
     assert found == Settings("rtl", preset("nano"), True, False, 4)
     assert Settings.read({"CELOSIA_FAST": "Yes"}).fast
+
+
+def test_links_give_the_chip_ports():
+    found = Settings.read({"CELOSIA_DEVICES": "8", "CELOSIA_TOPOLOGY": "2x4"})
+    assert (found.topology, found.config) == (Topology((2, 4)), replace(preset("core"), ports=4))
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"TOPOLOGY": "4y"}, "CELOSIA_TOPOLOGY must be chips along each dimension, such as 8 or 2x4, "
+                         "not '4y'"),
+    ({"TOPOLOGY": "4"}, "CELOSIA_TOPOLOGY must be of the 1 chips of CELOSIA_DEVICES, not '4'"),
+    ({"TOPOLOGY": "2x1x1x1", "DEVICES": "2"},
+     "CELOSIA_TOPOLOGY must be of 3 dimensions at most, not '2x1x1x1'"),
+    ({"TOPOLOGY": "2", "DEVICES": "2", "BACKEND": "twin"},
+     "CELOSIA_TOPOLOGY must be left out where CELOSIA_BACKEND is twin: pods are of model or rtl "
+     "chips, not '2'"),
+])
+def test_topologies_that_cannot_be(settings, message):
+    with pytest.raises(PjrtError) as error:
+        Settings.read({f"CELOSIA_{name}": value for name, value in settings.items()})
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(("name", "value", "message"), [

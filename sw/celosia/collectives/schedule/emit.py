@@ -24,7 +24,7 @@ from celosia.collectives.schedule.routes import all_to_all, permute
 from celosia.collectives.schedule.table import BLOCK, Action, Held, LinkStep, Schedule, Words
 from celosia.collectives.topology import Topology
 
-__all__ = ["Exchange", "Payload", "Slice"]
+__all__ = ["Exchange", "Payload", "Slice", "copies"]
 
 #: Payloads of more than the accumulators hold go through in halves: one is loaded and the one
 #: before is stored while a third is under way.
@@ -300,6 +300,15 @@ def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], first: int,
                             min((end - at) * dim, size - element),
                             Words(rows.start + at - first, rows.start + end - first))
             top += depth
+
+
+def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> Iterator[Insn]:
+    """Give the instructions that copy elements of one format, by way of the accumulators."""
+    most = config.acc_rows * config.dim
+    for at in range(0, count, most):
+        each = Slice(0, at, min(most, count - at), Words(0, 0))
+        yield from _moves("load", config, 0, source, each)
+        yield from _moves("store", config, 0, target, each)
 
 
 def _meet(a: Words, b: Words) -> bool:

@@ -1,0 +1,162 @@
+"""Chips that links connect, each behind a transport: they begin a run together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from celosia.arch.config import TpuConfig
+from celosia.driver.model import ModelTransport
+from celosia.model import ModelResult, Pod, PodProgram
+
+__all__ = ["Meeting", "ModelPod", "PodChip", "PodEnded"]
+
+#: Seconds between looks whether a chip still waits for the others.
+_NAP = 0.05
+
+
+class PodEnded(RuntimeError):
+    """A run of several chips cannot go on; the message says why."""
+
+
+@runtime_checkable
+class PodChip(Protocol):
+    """What a transport has whose chip is one of a pod.
+
+    Attributes
+    ----------
+    meets
+        Whether the next run is one of several chips, which begin it together.
+    members
+        The chips that do.
+    """
+
+    meets: bool
+    members: Sequence[int]
+
+
+class Meeting:
+    """Threads of chips that begin a run together; the last one that comes does it for all.
+
+    Parameters
+    ----------
+    run
+        Called with what each chip brought, by its number; returns what each one gets.
+    """
+
+    def __init__(self, run: Callable[[Mapping[int, object]], Mapping[int, object]]):
+        self._run = run
+        self._changed = threading.Condition()
+        self._open: dict[tuple[int, ...], dict[int, object]] = {}
+        self._ended: dict[int, object] = {}
+
+    def come(self, chip: int, members: Sequence[int], brought: object,
+             look: Callable[[], None]) -> object:
+        """Take part; return what the chip gets.
+
+        Parameters
+        ----------
+        chip
+            Who comes.
+        members
+            Who must; all say the same.
+        brought
+            For the run.
+        look
+            Called now and then while the chip waits: what it raises ends that.
+
+        Raises
+        ------
+        BaseException
+            Of the run, for each of its chips.
+        """
+        key = tuple(members)
+        with self._changed:
+            here = self._open.setdefault(key, {})
+            here[chip] = brought
+            if len(here) < len(key):
+                try:
+                    while chip not in self._ended:
+                        look()
+                        self._changed.wait(_NAP)
+                except BaseException:
+                    here.pop(chip, None)
+                    raise
+                ended = self._ended.pop(chip)
+                if isinstance(ended, BaseException):
+                    raise PodEnded(str(ended)) from ended
+                return ended
+            del self._open[key]
+        found: Mapping[int, object]
+        try:
+            found = self._run(here)
+        except BaseException as error:
+            found = dict.fromkeys(here, error)
+            raise
+        finally:
+            with self._changed:
+                self._ended |= {each: what for each, what in found.items() if each != chip}
+                self._changed.notify_all()
+        return found[chip]
+
+
+class _ModelChip(ModelTransport):
+    """A golden chip of a pod."""
+
+    def __init__(self, pod: ModelPod, config: TpuConfig, chip: int):
+        super().__init__(config)
+        self.chip, self.meets, self.members = chip, False, pod.chips
+        self._pod = pod
+
+    def _run(self, program: int, length: int, windows: Sequence[tuple[int, int]], watchdog: int,
+             progress: Callable[[int], None] | None) -> ModelResult:
+        if not self.meets:
+            return super()._run(program, length, windows, watchdog, progress)
+
+        def look() -> None:
+            if progress is not None:
+                progress(0)
+
+        found = self._pod.meeting.come(self.chip, self.members,
+                                       PodProgram(program, length, windows), look)
+        assert isinstance(found, ModelResult)
+        return found
+
+
+class ModelPod:
+    """Golden chips and the links between them.
+
+    Parameters
+    ----------
+    config
+        Of each chip.
+    chips
+        How many.
+    links
+        As of `celosia.model.Pod`.
+
+    Attributes
+    ----------
+    chips
+        Their numbers.
+    transports
+        The way to each one.
+    """
+
+    def __init__(self, config: TpuConfig, chips: int,
+                 links: Mapping[tuple[int, int], tuple[int, int]]):
+        self.chips = range(chips)
+        self.meeting = Meeting(self._run)
+        self.transports = [_ModelChip(self, config, chip) for chip in self.chips]
+        self._links = links
+        self._machines = [each.machine for each in self.transports]
+        Pod(self._machines, links)
+
+    def _run(self, programs: Mapping[int, object]) -> Mapping[int, ModelResult]:
+        numbers = {chip: i for i, chip in enumerate(programs)}
+        links = {(numbers[a], port): (numbers[b], at) for (a, port), (b, at) in self._links.items()
+                 if a in numbers and b in numbers}
+        pod = Pod([self._machines[chip] for chip in programs], links)
+        results = pod.run([each for each in programs.values() if isinstance(each, PodProgram)])
+        return dict(zip(programs, results, strict=True))

@@ -1,0 +1,131 @@
+"""Programs of JAX on four golden chips that exchange arrays by their links: the host's bits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from four_devices import PROGRAMS
+
+import celosia
+from celosia.arch.config import preset
+from celosia.collectives import HostInterconnect, Topology
+from celosia.collectives.linked import linked
+from celosia.collectives.run import on_all
+from celosia.compiler import cache
+from celosia.compiler.spmd import partition
+from celosia.driver import Device
+from celosia.driver.pod import ModelPod, PodEnded
+from celosia.frontend import import_stablehlo
+from celosia.graph import DType, Graph, TensorType, op, parameter
+
+RING, SQUARE = Topology((4,)), Topology((2, 2))
+#: Those of which the host has to run a loop, with what is exchanged in it.
+HOST = {"until"}
+#: Those whose devices meet in pairs that no ring of four has.
+PAIRS = {"train_square", "two_axes"}
+
+
+class Pod:
+    """Four golden chips."""
+
+    def __init__(self, topology, preset_name="core"):
+        self.topology = topology
+        self.config = replace(preset(preset_name), ports=topology.ports)
+        pod = ModelPod(self.config, topology.chips, topology.links)
+        self.devices = [Device(each, "model") for each in pod.transports]
+
+    def run(self, programs, arguments):
+        """Return the results of each chip, and how often the host brought something."""
+        link = HostInterconnect(len(self.devices), 60, topology=self.topology)
+        executables = [program.load(device)
+                       for program, device in zip(programs, self.devices, strict=True)]
+        try:
+            return on_all(link, lambda number, peer: executables[number](
+                *arguments[number], peer=peer)), link.meetings
+        finally:
+            for each in executables:
+                each.free()
+
+    def both(self, graph, arguments):
+        """Compare the links with the host; return how often the links left something to it."""
+        compiled = celosia.compile(graph, self.config)
+        wanted, _ = self.run([compiled] * len(self.devices), arguments)
+        own = [linked(compiled, self.topology, number) for number in range(len(self.devices))]
+        found, meetings = self.run(own, arguments)
+        for a, b in zip(found, wanted, strict=True):
+            for x, y in zip(a, b, strict=True):
+                assert (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes())
+        return own, meetings
+
+
+@pytest.fixture(scope="module", params=[RING, SQUARE], ids=str)
+def pod(request):
+    return Pod(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch, tmp_path):
+    cache.clear()
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_links_bring_what_the_host_brings(name, lowered, pod):
+    if pod.topology == RING and name in PAIRS:
+        return
+    program = lowered(name)
+    spmd = partition(import_stablehlo(program.module))
+    tiles = [sharding.cut(array)
+             for sharding, array in zip(spmd.arguments, program.arguments, strict=True)]
+    own, meetings = pod.both(spmd.graph, [[each[i] for each in tiles] for i in range(4)])
+    assert (meetings == 0) == (name not in HOST)
+    if name not in HOST:
+        assert [step.where for step in own[0].steps] == ["chip"]
+
+
+def graph(reducer, dtype, size=40, **more):
+    x = parameter(TensorType(dtype, (size,)), "x")
+    joined = op("all_reduce", x, groups=[[0, 1, 2, 3]], reducer=reducer, **more)
+    return Graph("joined", [x], [op("reverse", joined, dims=[0])])
+
+
+@pytest.mark.parametrize(("reducer", "dtype", "linked"), [
+    ("maximum", DType.F32, True), ("add", DType.BF16, True), ("minimum", DType.I8, True),
+    ("or", DType.BOOL, True), ("add", DType.U32, True), ("and", DType.I32, True),
+    ("multiply", DType.F32, False), ("xor", DType.I32, False), ("add", DType.I16, False),
+    ("maximum", DType.U32, False)])
+def test_joins_that_links_have(reducer, dtype, linked, pod):
+    rng = np.random.default_rng(3)
+    drawn = rng.integers(0, 2 if dtype is DType.BOOL else 100, (4, 40))
+    _, meetings = pod.both(graph(reducer, dtype), [[each.astype(dtype.numpy)] for each in drawn])
+    assert (meetings == 0) == linked
+
+
+def test_what_nobody_gives_is_zeros(pod):
+    x = parameter(TensorType(DType.F32, (5,)), "x")
+    made = op("collective_permute", x, pairs=[(0, 3), (3, 1)])
+    _, meetings = pod.both(Graph("sent", [x], [made]), [[np.full(5, i + 1, np.float32)]
+                                                        for i in range(4)])
+    assert meetings == 0
+
+
+def test_a_group_that_no_links_connect_alone(pod):
+    x = parameter(TensorType(DType.F32, (5,)), "x")
+    made = op("all_reduce", x, groups=[[0, 3], [1, 2]], reducer="add")
+    compiled = celosia.compile(Graph("pairs", [x], [made]), pod.config)
+    with pytest.raises(ValueError, match=f"all_reduce: group must be all chips along dimensions of "
+                                         f"{pod.topology}, in their order, not \\[0, 3\\]$"):
+        linked(compiled, pod.topology, 0)
+
+
+def test_a_chip_that_does_not_come_ends_all():
+    pod = Pod(RING)
+    sums = [linked(celosia.compile(graph("add", DType.F32, size), pod.config), RING, number)
+            for number, size in enumerate((40, 40, 40, 400))]
+    arguments = [[np.zeros(each.inputs[0].type.shape, np.float32)] for each in sums]
+    with pytest.raises((PodEnded, celosia.ChipFault), match="LINK_MISMATCH|a message must come"):
+        pod.run(sums, arguments)
+    # The chips are as good as before.
+    same = [linked(celosia.compile(graph("add", DType.F32), pod.config), RING, number)
+            for number in range(4)]
+    assert pod.run(same, [[np.ones(40, np.float32)]] * 4)[0][2][0].tolist() == [4] * 40
