@@ -120,7 +120,7 @@ def _ways_out(graph: Graph, config: TpuConfig, name: str, options: Mapping[str, 
 
     def trial(other: Graph) -> int | None:
         try:
-            level = _level(other)
+            level = _level(other, config)
             if on_chip(level):
                 return arena_bytes(in_pairs(level), config, options)
             return _made(other, level, config, name, options).arena_bytes

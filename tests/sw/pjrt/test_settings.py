@@ -25,14 +25,14 @@ def test_links_give_the_chip_ports():
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"TOPOLOGY": "4y"}, "CELOSIA_TOPOLOGY must be chips along each dimension, such as 8 or 2x4, "
-                         "not '4y'"),
+    ({"TOPOLOGY": "4y"}, ("CELOSIA_TOPOLOGY must be chips along each dimension, such as 8 or 2x4, "
+                         "not '4y'")),
     ({"TOPOLOGY": "4"}, "CELOSIA_TOPOLOGY must be of the 1 chips of CELOSIA_DEVICES, not '4'"),
     ({"TOPOLOGY": "2x1x1x1", "DEVICES": "2"},
      "CELOSIA_TOPOLOGY must be of 3 dimensions at most, not '2x1x1x1'"),
     ({"TOPOLOGY": "2", "DEVICES": "2", "BACKEND": "twin"},
-     "CELOSIA_TOPOLOGY must be left out where CELOSIA_BACKEND is twin: pods are of model or rtl "
-     "chips, not '2'"),
+     ("CELOSIA_TOPOLOGY must be left out where CELOSIA_BACKEND is twin: pods are of model or rtl "
+     "chips, not '2'")),
 ])
 def test_topologies_that_cannot_be(settings, message):
     with pytest.raises(PjrtError) as error:
