@@ -356,6 +356,7 @@ class Device:
         try:
             if isinstance(self.transport, PodChip):
                 self.transport.meets = program.program.talks
+                self.transport.sources = program.program.sources
             self._chip.start(program.code, len(program.program.insns), windows, timeout or 0)
             margin = None if timeout is None else timeout + timeout // 8 + 10_000
             self.transport.wait_interrupt(margin, self._told(progress or self.on_progress))

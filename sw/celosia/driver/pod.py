@@ -7,17 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from celosia.arch.config import TpuConfig
+from celosia.driver.errors import DeviceError
 from celosia.driver.model import ModelTransport
-from celosia.model import ModelResult, Pod, PodProgram
+from celosia.model import ModelResult, Pod, PodProgram, PodStopped
 
-__all__ = ["Meeting", "ModelPod", "PodChip", "PodEnded"]
+__all__ = ["Meeting", "ModelPod", "PodChip", "PodEnded", "where"]
 
 #: Seconds between looks whether a chip still waits for the others.
 _NAP = 0.05
 
 
-class PodEnded(RuntimeError):
-    """A run of several chips cannot go on; the message says why."""
+class PodEnded(DeviceError):
+    """A run of several chips cannot go on; the message says why, and where each one is."""
 
 
 @runtime_checkable
@@ -30,10 +31,20 @@ class PodChip(Protocol):
         Whether the next run is one of several chips, which begin it together.
     members
         The chips that do.
+    sources
+        What each instruction came from, or nothing.
     """
 
     meets: bool
     members: Sequence[int]
+    sources: Sequence[str]
+
+
+def where(message: str, at: Mapping[int, int], chips: Mapping[int, PodChip]) -> str:
+    """Return a message with a line for each chip of the instruction at which it is."""
+    lines = [f"\n  chip {chip}, instruction {pc}: {chips[chip].sources[pc]}"
+             for chip, pc in sorted(at.items()) if pc < len(chips[chip].sources)]
+    return message + "".join(lines)
 
 
 class Meeting:
@@ -84,8 +95,11 @@ class Meeting:
                     here.pop(chip, None)
                     raise
                 ended = self._ended.pop(chip)
-                if isinstance(ended, BaseException):
+                if isinstance(ended, PodEnded):
                     raise PodEnded(str(ended)) from ended
+                if isinstance(ended, BaseException):
+                    raise PodEnded(f"chip {chip} cannot go on: another one ended: {ended}"
+                                   ) from ended
                 return ended
             del self._open[key]
         found: Mapping[int, object]
@@ -107,6 +121,7 @@ class _ModelChip(ModelTransport):
     def __init__(self, pod: ModelPod, config: TpuConfig, chip: int):
         super().__init__(config)
         self.chip, self.meets, self.members = chip, False, pod.chips
+        self.sources: Sequence[str] = ()
         self._pod = pod
 
     def _run(self, program: int, length: int, windows: Sequence[tuple[int, int]], watchdog: int,
@@ -154,9 +169,15 @@ class ModelPod:
         Pod(self._machines, links)
 
     def _run(self, programs: Mapping[int, object]) -> Mapping[int, ModelResult]:
+        programs = dict(sorted(programs.items()))
         numbers = {chip: i for i, chip in enumerate(programs)}
         links = {(numbers[a], port): (numbers[b], at) for (a, port), (b, at) in self._links.items()
                  if a in numbers and b in numbers}
         pod = Pod([self._machines[chip] for chip in programs], links)
-        results = pod.run([each for each in programs.values() if isinstance(each, PodProgram)])
+        try:
+            results = pod.run([each for each in programs.values() if isinstance(each, PodProgram)])
+        except PodStopped as error:
+            chips = list(programs)
+            raise PodEnded(where(str(error), error.waits, {
+                i: self.transports[chip] for i, chip in enumerate(chips)})) from error
         return dict(zip(programs, results, strict=True))

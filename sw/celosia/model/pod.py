@@ -22,7 +22,17 @@ _End = tuple[int, int]
 
 
 class PodStopped(RuntimeError):
-    """Chips wait for messages that nobody sends; the message names them all."""
+    """Chips wait for messages that nobody sends; the message names them all.
+
+    Attributes
+    ----------
+    waits
+        The instruction at which each of them waits, by the chip.
+    """
+
+    def __init__(self, message: str, waits: Mapping[int, int]):
+        super().__init__(message)
+        self.waits = waits
 
 
 class PodProgram(NamedTuple):
@@ -123,7 +133,8 @@ class Pod:
                     if result is not None:
                         results[chip] = result
         if len(results) < len(runs):
-            raise PodStopped(self._why(runs, results))
+            raise PodStopped(self._why(runs, results), {
+                chip: run.pc for chip, run in enumerate(runs) if chip not in results})
         return [results[chip] for chip in range(len(runs))]
 
     def _why(self, runs: Sequence[Run], results: Mapping[int, ModelResult]) -> str:
