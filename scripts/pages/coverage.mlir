@@ -10,7 +10,7 @@ func.func @main(%x: tensor<6x20xi8>, %y: tensor<20x9xi8>) -> (tensor<6x9xi32>) {
   return %r : tensor<6x9xi32>
 }
 
-// stablehlo.dot_general (32-bit integers)
+// stablehlo.dot_general
 func.func @main(%x: tensor<6x20xi32>, %y: tensor<20x9xi32>) -> (tensor<6x9xi32>) {
   %r = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<6x20xi32>, tensor<20x9xi32>) -> tensor<6x9xi32>
   return %r : tensor<6x9xi32>

@@ -1,22 +1,27 @@
-"""Makes docs/coverage.md: which operations of training programs run on the chip.
+"""Makes docs/coverage.md: which operations of StableHLO run on the chip.
 
-The programs in coverage.mlir, a few lines of StableHLO for each operation, are brought to the
-canonical level; the page says where `celosia.compiler.placement` places what they become.
+Programs, a few lines of StableHLO for each operation, are brought to the canonical level; the page
+says where `celosia.compiler.placement` places what they become. Those of training programs are in
+coverage.mlir, those of the whole specification, for each type, in specification.py.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.compiler import canonical
 from celosia.compiler.placement import place
-from celosia.frontend import import_stablehlo
+from celosia.frontend import FrontendError, import_stablehlo
+from celosia.frontend.stablehlo.calls import REFUSED
+from celosia.frontend.stablehlo.reader import read_module
 from celosia.graph import Graph, Node
 from pages.page import write_page
+from pages.specification import ELEMENTS, programs
 
-__all__ = ["Row", "Snippet", "coverage_page", "main", "rows", "snippets"]
+__all__ = ["Cell", "Row", "Snippet", "coverage_page", "main", "rows", "snippets", "specification"]
 
 _INTRO = """\
 # Coverage
@@ -37,6 +42,27 @@ Of operations that run on the chip these forms do not. Training programs do not 
 rule.
 """
 
+_WHOLE = """\
+## The whole specification
+
+Every operation of [StableHLO's specification](https://openxla.org/stablehlo/spec), with each type
+of elements that its verifier takes, as `scripts/pages/specification.py` has them: *chip*; *host*,
+between programs of the chip, an error with `strict=True`; or the number of the reason why it is
+refused, which the error has with the place in the program. Where nothing stands, the operation has
+no such type. `tests/sw/frontend/test_specification.py` runs these programs, and compares them with
+StableHLO's own interpreter.
+
+{chip} of {all} are the chip's, {host} the host's, {refused} are refused.
+
+ui8 and ui16 are as i8 and i16, ui64 as i64; i2, ui2 and ui4 as i4, the other floats of 4 and 8 bits
+as f8E4M3FN: all of these are stored as bytes, and computed with in wider types. Cholesky and
+triangular systems of complex numbers are no operations where JAX asks for them: it is given
+functions that work. Integers of 64 bits may be constants, and keys of random numbers inside of a
+program have all their bits.
+"""
+
+#: Elements that nothing has: a reason names them.
+_WIDE = ("i64", "f64", "complex<f64>")
 #: What most programs have and few readers ask about.
 _QUIET = frozenset({"parameter", "constant"})
 
@@ -117,6 +143,74 @@ def _row(name: str, form: str, nodes: Sequence[Node]) -> Row:
                tuple(each.reason for each in places if each.where == "host"))
 
 
+@dataclass(frozen=True)
+class Cell:
+    """An operation with one type of elements.
+
+    Attributes
+    ----------
+    where
+        "chip", "host" or "refused".
+    reason
+        Why it is not the chip's.
+    """
+
+    where: str
+    reason: str = ""
+
+
+def specification() -> dict[str, dict[str, Cell]]:
+    """Return what becomes of each operation, by the types that it has."""
+    found: dict[str, dict[str, Cell]] = {}
+    for name, element, text in programs():
+        cells = found.setdefault(name, {})
+        try:
+            module = read_module(text, name)
+        except FrontendError:
+            continue  # the verifier does not have it
+        try:
+            graph = canonical(import_stablehlo(module, filename=name))
+        except FrontendError as error:
+            problem = error.problems[0].partition(": ")[2].removeprefix(f"{name}: ")
+            # One reason for all shapes, and for operations that this one was made of.
+            problem = re.sub(r"\[[\d,]*\]", "", problem)
+            problem = re.sub(r"tensor<[\dx]*x(.*?)>", r"\1", problem)
+            problem = re.sub(r"(tuple|future)<.*>", r"\1", problem)
+            if element not in _WIDE:
+                problem = re.sub(r", not [a-z]+\d+\w*$", "", problem)
+            cells[element] = Cell("refused", problem)
+            continue
+        places = [place(node) for node in _nodes(graph) if node.op != "parameter"]
+        host = [each.reason for each in places if each.where == "host"]
+        cells[element] = Cell("host", host[0]) if host else Cell("chip")
+    return {name: cells or {"": Cell("refused", REFUSED[name.removeprefix("stablehlo.")])}
+            for name, cells in found.items()}
+
+
+def _specification_page() -> Iterator[str]:
+    known = specification()
+    cells = [cell for each in known.values() for cell in each.values()]
+    count = {where: sum(cell.where == where for cell in cells)
+             for where in ("chip", "host", "refused")}
+    yield _WHOLE.format(all=len(cells), **count)
+    reasons: dict[str, int] = {}
+
+    def show(cell: Cell | None) -> str:
+        if cell is None or cell.where == "chip":
+            return "" if cell is None else "chip"
+        number = reasons.setdefault(cell.reason, len(reasons) + 1)
+        return str(number) if cell.where == "refused" else f"host {number}"
+
+    lines = []
+    for name, each in known.items():
+        shown = [show(each.get(element, each.get(""))) for element in ELEMENTS]
+        lines.append((f"`{name.removeprefix('stablehlo.')}`", *shown))
+    yield from _table(("operation", *ELEMENTS), lines)
+    yield ""
+    yield from _table(("", "why not"), [(str(number), reason.replace("|", "\\|"))
+                                        for reason, number in reasons.items()])
+
+
 def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
@@ -137,6 +231,7 @@ def coverage_page() -> str:
     parts += ["", _OTHERS]
     parts += _table(("operation", "form", "why not"), [
         (f"`{row.name}`", row.form, "; ".join(row.host)) for row in known if row.form])
+    parts += ["", *_specification_page()]
     return "\n".join(parts) + "\n"
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from celosia.compiler.levels import CANONICAL, FUNCTIONS, INSTRUCTIONS
 from celosia.compiler.passes.reductions import MOST_MAXIMA, REPLACED
 from celosia.compiler.passes.sorting import MOST_SORTED
-from celosia.graph import DType, Node, Trait, having
+from celosia.graph import Node, Trait, having
 from celosia.graph.operations.callback import CALLS
 from celosia.graph.operations.collective import COLLECTIVES
 
@@ -67,12 +67,6 @@ PLACES: dict[str, Placement] = {
 assert PLACES.keys() == CANONICAL.ops, PLACES.keys() ^ CANONICAL.ops
 
 
-def _product(node: Node) -> Placement | None:
-    if node.operands[0].dtype is DType.I32:
-        return Placement("host", "the array multiplies bf16 and int8, not 32-bit integers")
-    return None
-
-
 def _scatter(node: Node) -> Placement | None:
     if node.attrs["reducer"] != "set":
         return Placement("host", f"rows of one index are joined by {node.attrs['reducer']}, one "
@@ -81,7 +75,7 @@ def _scatter(node: Node) -> Placement | None:
 
 
 _SINGLE: dict[str, Callable[[Node], Placement | None]] = {
-    **dict.fromkeys(having(Trait.PRODUCT), _product), "scatter": _scatter}
+    "scatter": _scatter}
 
 
 def place(node: Node) -> Placement:

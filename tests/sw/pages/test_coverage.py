@@ -1,7 +1,8 @@
 from pathlib import Path
 
 from pages import coverage
-from pages.coverage import rows, snippets
+from pages.coverage import Cell, rows, snippets, specification
+from pages.specification import OPERATIONS
 
 from celosia.compiler import placement
 from celosia.compiler.placement import Placement
@@ -22,6 +23,19 @@ def test_sixty_run_on_the_chip():
     assert len(known) == len(NAMES) == 65 + len(MORE)
     assert sum(not row.host for row in known) >= 60
     assert all(row.host for row in rows() if row.form)
+
+
+def test_the_whole_specification_is_on_the_page():
+    found = specification()
+    assert found.keys() == {f"stablehlo.{name}" for name in OPERATIONS}
+    cells = [cell for each in found.values() for cell in each.values()]
+    assert all(cell.reason for cell in cells if cell.where != "chip")
+    # What has 32 bits or fewer and is no queue, tuple or token runs on the chip.
+    assert {name for name, each in found.items() if each.get("f32", Cell("chip")).where != "chip"
+            } == {f"stablehlo.{name}" for name in """async_done async_start get_tuple_element infeed
+                  outfeed recv rng rng_bit_generator send tuple""".split()}
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    assert all(f"\n| `{name}` |" in page for name in OPERATIONS)
 
 
 def test_check_finds_a_page_that_is_stale_or_missing(tmp_path, capsys, monkeypatch):

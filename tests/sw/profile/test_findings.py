@@ -22,7 +22,7 @@ def dense_columns(x, w):
 
 
 def on_host(x, w):
-    return jnp.dot(x, w) * 3
+    return jnp.sort(x) * 3 + w
 
 
 ROWS = np.zeros((128, 512), np.float32), np.zeros((256, 64), np.float32)
@@ -74,11 +74,11 @@ def test_a_program_that_could_be_better(kind, planted, mended, times):
 
 
 def test_what_the_host_does_comes_first():
-    found = profiled(on_host, (np.zeros((64, 64), np.int32),) * 2)
+    found = profiled(on_host, (np.zeros(5000, np.float32),) * 2)
     assert found.hosts == 1
     first = found.findings[0]
     assert first.kind == "host"
-    assert "dot runs on the host" in first.what
+    assert "sort runs on the host" in first.what
     assert "test_findings.py:" in first.place
 
 

@@ -7,7 +7,8 @@ What a dot or a convolution asks for is made of those:
 * "high" writes an operand as a sum of two bf16 numbers and takes three products of the parts,
   "highest" as a sum of three and takes six; what is left out is below 2**-16 and 2**-24 of the
   result. An operand that is bf16 already has one part, and takes fewer products.
-* Integers of other types than i8 become i32 and are left to placement.
+* Integers of other types than i8 are sums of digits of 8 bits with signs: products of those that
+  reach into the 32 bits of the result are shifted to their places and added, modulo 2**32.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from celosia.graph import DType, Node, Value
 __all__ = ["is_native", "native_products"]
 
 _PARTS = {"default": 1, "high": 2, "highest": 3}
-_NATIVE = {(DType.BF16, DType.BF16): DType.F32, (DType.I8, DType.I8): DType.I32,
-           (DType.I32, DType.I32): DType.I32}
+_NATIVE = {(DType.BF16, DType.BF16): DType.F32, (DType.I8, DType.I8): DType.I32}
+#: Digits of 8 bits that integers have; the last of those of 32 bits wraps.
+_DIGITS = {DType.I8: 1, DType.U8: 2, DType.I16: 3, DType.U16: 3, DType.I32: 4, DType.U32: 4}
 
 
 def is_native(node: Node) -> bool:
@@ -51,6 +53,34 @@ def _parts(b: Builder, x: Value, most: int) -> list[Value]:
     return found
 
 
+def _digits(b: Builder, x: Value) -> list[Value]:
+    """Return i8 values, digits to the base 256 from -128 to 127; the lowest first."""
+    count = _DIGITS[x.dtype]
+    if count == 1:
+        return [x]
+    rest, found = b.convert(x, DType.I32), []
+    for _ in range(count):
+        digit = b("shift_right_signed", b("shift_left", rest, 24), 24)
+        found.append(b.convert(digit, DType.I8))
+        rest = b("shift_right_signed", b("subtract", rest, digit), 8)
+    return found
+
+
+def _of_digits(builder: Builder, a: list[Value], b: list[Value],
+               make: Callable[[Value, Value, DType], Value]) -> Value:
+    """Return sums of products of i32, modulo 2**32."""
+    places: dict[int, Value] = {}
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            if i + j < 4:
+                term = make(x, y, DType.I32)
+                places[i + j] = builder("add", places[i + j], term) if i + j in places else term
+    total = places.pop(max(places))
+    for place in sorted(places, reverse=True):
+        total = builder("add", builder("shift_left", total, 8), places[place])
+    return total
+
+
 def native_products(node: Node, make: Callable[[Value, Value, DType], Value]) -> Value:
     """Return the result of a dot or a convolution, made of those that the array can do.
 
@@ -65,9 +95,8 @@ def native_products(node: Node, make: Callable[[Value, Value, DType], Value]) ->
     a, b = node.operands
     dtype: DType = node.attrs["dtype"]
     if not a.dtype.is_float:
-        if (a.dtype, b.dtype) != (DType.I8, DType.I8):
-            a, b = builder.convert(a, DType.I32), builder.convert(b, DType.I32)
-        return builder.convert(make(a, b, DType.I32), dtype)
+        found = _of_digits(builder, _digits(builder, a), _digits(builder, b), make)
+        return builder.convert(found, dtype)
     most = _PARTS[node.attrs["precision"]]
     if DType.F16 in (a.dtype, b.dtype):
         most = max(most, _PARTS["high"])

@@ -11,10 +11,10 @@ from celosia.frontend.stablehlo.regions import expressions_of
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
 
-__all__ = []
+__all__ = ["IDENTITIES", "REFUSED"]
 
 #: Custom calls that only say how values lie on several devices.
-_IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
                "annotate_device_placement", "LayoutConstraint")
 #: Those of them that change the shape of values.
 _SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
@@ -24,6 +24,30 @@ _SHAPING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
 _TOP_K = "ApproxTopK"
 
 
+#: What no program of a chip has, and what it has instead.
+REFUSED = {
+    **dict.fromkeys(("infeed", "outfeed"), "data must be arguments and results of the program, "
+                                           "not of a queue beside it"),
+    **dict.fromkeys(("send", "recv"), "data of other programs must be arguments and results, and "
+                                      "other devices' must come by collectives"),
+    **dict.fromkeys(("async_start", "async_done"), "operations must be written without async: "
+                                                   "what may overlap, the compiler finds"),
+    **dict.fromkeys(("dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota",
+                     "dynamic_pad", "dynamic_reshape", "real_dynamic_slice"),
+                    "shapes must be constants of types that the static operation has"),
+    "rng": "random numbers must come of a state, by rng_bit_generator (jax.random)",
+    **dict.fromkeys(("tuple", "get_tuple_element"), "values must be tensors, one by one, not "
+                                                    "tuples of them"),
+    **dict.fromkeys(("uniform_quantize", "uniform_dequantize"),
+                    "quantised numbers must be integers, with scales of their own"),
+}
+
+
+@translates(*(f"stablehlo.{name}" for name in REFUSED))
+def _refuse(here: Here) -> Sequence[Value]:
+    raise Unsupported(REFUSED[here.op.name.removeprefix("stablehlo.")])
+
+
 @translates("stablehlo.custom_call")
 def _custom_call(here: Here) -> Sequence[Value]:
     target = here["call_target_name"].value
@@ -31,8 +55,8 @@ def _custom_call(here: Here) -> Sequence[Value]:
         return callback(here)
     if target == _TOP_K:
         return _approximate_top_k(here)
-    if target not in _IDENTITIES:
-        raise Unsupported(f"custom call must be one of {', '.join((*_IDENTITIES, _TOP_K))}, not "
+    if target not in IDENTITIES:
+        raise Unsupported(f"custom call must be one of {', '.join((*IDENTITIES, _TOP_K))}, not "
                           f"{target}")
     if here.importer.devices > 1 and target in _SHAPING:
         raise Unsupported(f"program for {here.importer.devices} devices must be of Shardy: "

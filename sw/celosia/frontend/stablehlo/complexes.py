@@ -28,10 +28,14 @@ __all__ = ["COMPLEX", "joined", "parted", "translate"]
 _BY_PART = frozenset(f"stablehlo.{name}" for name in (
     "broadcast_in_dim", "reshape", "slice", "concatenate", "transpose", "reverse", "pad", "select",
     "dynamic_slice", "dynamic_update_slice", "gather", "add", "subtract", "negate", "custom_call",
-    "reduce", "scatter", "reduce_window")) | {"mhlo.copy"}
+    "reduce", "scatter", "reduce_window", "all_gather", "all_to_all", "all_reduce",
+    "reduce_scatter", "collective_permute", "collective_broadcast")) | {"mhlo.copy"}
 #: Those of them that join numbers, by sums (or replace what was there): what does it by others.
 _FOLDS = {"stablehlo.reduce": fold, "stablehlo.reduce_window": fold_windows,
           "stablehlo.scatter": scatter_by_body}
+
+#: Those that join numbers of several devices.
+_SUMS = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
 
 
 def parted(emit: Callable[..., Value], value: Value) -> ComplexValue:
@@ -384,6 +388,8 @@ _RULES: dict[str, _Rule] = {
     "stablehlo.logistic": _logistic, "stablehlo.rsqrt": _rsqrt,
     "stablehlo.compare": _compare, "stablehlo.convert": _convert,
     "stablehlo.bitcast_convert": _bitcast,
+    "stablehlo.get_dimension_size": lambda parts, x: (
+        _list(TRANSLATORS["stablehlo.get_dimension_size"](parts.here))[0]),
     "stablehlo.constant": _constant, "stablehlo.iota": _iota, "stablehlo.dot_general": _product,
     "stablehlo.dot": _product, "stablehlo.convolution": _product, "stablehlo.fft": _fft,
     "chlo.cosh": _cosh, "chlo.square": lambda parts, x: parts.product(x, x),
@@ -421,6 +427,8 @@ def translate(here: Here, operands: Sequence[Imported]) -> list[Imported]:
     """
     name = here.op.name
     if name in _BY_PART:
+        if name in _SUMS and not _is_by_part(here):
+            raise Unsupported("body must be add of its arguments for complex numbers")
         if name in _FOLDS and not _is_by_part(here):
             return grouped(_FOLDS[name](here, flat(operands)), here.types)
         halves = []

@@ -56,19 +56,17 @@ def _dot(here: Here) -> Value:
 
 
 def _product(here: Here, **attrs: Any) -> Value:
-    a, b = here.operands
-    if a.dtype is DType.BOOL and b.dtype is DType.BOOL:
-        # Any is true where the number of those that are is not 0.
-        a, b = (here.emit("convert", each, dtype=DType.I8) for each in (a, b))
-        count = here.emit("dot", a, b, dtype=DType.I32, **attrs)
-        return count if here.type.dtype is DType.I32 else here.emit("convert", count,
-                                                                    dtype=here.type.dtype)
-    return _summed(here, "dot", a, b, **attrs)
+    return _summed(here, "dot", *here.operands, **attrs)
 
 
 def _summed(here: Here, name: str, a: Value, b: Value, **attrs: Any) -> Value:
     """Return a product in the type of the result, whose sums are of the operands' kind."""
     dtype = here.type.dtype
+    if a.dtype is DType.BOOL and b.dtype is DType.BOOL:
+        # Any is true where the number of those that are is not 0.
+        a, b = (here.emit("convert", each, dtype=DType.I8) for each in (a, b))
+        count = here.emit(name, a, b, dtype=DType.I32, **attrs)
+        return count if dtype is DType.I32 else here.emit("convert", count, dtype=dtype)
     if not (a.dtype.is_integer and b.dtype.is_integer and dtype.is_float):
         return here.emit(name, a, b, dtype=dtype, precision=_precision(here), **attrs)
     if a.dtype.bits == b.dtype.bits == 8:

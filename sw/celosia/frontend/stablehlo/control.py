@@ -19,7 +19,7 @@ RETURNS = ("func.return", "stablehlo.return", "sdy.return")
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 #: Operations that pass values on, the parts of complex ones one by one.
 FLAT = frozenset({*_CALLEES, "stablehlo.optimization_barrier", "stablehlo.while",
-                  "stablehlo.case", "stablehlo.if", "stablehlo.sort"})
+                  "stablehlo.case", "stablehlo.if", "stablehlo.map", "stablehlo.sort"})
 
 
 def callee_of(op: Any) -> str | None:

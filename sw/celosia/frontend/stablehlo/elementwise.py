@@ -11,7 +11,7 @@ __all__ = ["BOOLEAN", "CLIENT_FUNCTIONS"]
 #: Operations of the same meaning.
 _SAME = {
     "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide",
-    "maximum": "maximum", "minimum": "minimum", "power": "power",
+    "maximum": "maximum", "minimum": "minimum",
     "and": "and", "or": "or", "xor": "xor", "not": "not", "negate": "negate",
     "shift_left": "shift_left", "shift_right_logical": "shift_right",
     "shift_right_arithmetic": "shift_right_signed", "exponential": "exp",
@@ -32,7 +32,27 @@ def _same(here: Here) -> Value:
     name = _SAME[here.op.name.removeprefix("stablehlo.")]
     if here.type.dtype is DType.BOOL:
         name = BOOLEAN.get(name, name)
+        if name == "clamp":
+            least, x, most = (x if x.type == here.type else here.emit(
+                "broadcast", x, shape=here.type.shape) for x in here.operands)
+            return here.emit("and", here.emit("or", least, x), most)
     return here.emit(name, *here.operands)
+
+
+@translates("stablehlo.power")
+def _power(here: Here) -> Value:
+    x, y = here.operands
+    known = y.node in here.importer.constants
+    if not x.dtype.is_signed or known and (
+            here.importer.constants.values(y.node)[y.index] >= 0).all():
+        return here.emit("power", x, y)
+    # Of negative powers 1 and -1 have one, of others nothing is left.
+    zero, one = here.splat(0, x.type), here.splat(1, x.type)
+    below = here.emit("compare", y, zero, direction="lt")
+    unit = here.emit("compare", here.emit("abs", x), one, direction="eq")
+    whole = here.emit("select", below, here.emit("and", y, one), y)
+    found = here.emit("power", x, whole)
+    return here.emit("select", here.emit("and", below, here.emit("not", unit)), zero, found)
 
 
 @translates("stablehlo.abs", "stablehlo.sign")

@@ -20,6 +20,7 @@ from celosia.frontend.stablehlo import (
     elementwise,
     indexed,
     linalg,
+    normalisation,
     random,
     reduce,
     remainder,
@@ -35,6 +36,7 @@ from celosia.frontend.stablehlo.parts import ComplexValue, Imported, flat, flat_
 from celosia.frontend.stablehlo.reader import (
     aliases_of,
     called,
+    fix_shapes,
     legalise_chlo,
     operations_of,
     read_module,
@@ -61,8 +63,12 @@ __all__ = ["Importer", "import_stablehlo"]
 
 _Any = TypeVar("_Any", Value, Imported)
 #: Modules that fill the table of translators.
-_PARTS = (callbacks, calls, collective, contract, control, elementwise, indexed, linalg, random,
-          reduce, remainder, scatters, shape, shardings)
+_PARTS = (callbacks, calls, collective, contract, control, elementwise, indexed, linalg,
+          normalisation, random, reduce, remainder, scatters, shape, shardings)
+#: Operations whose shapes are operands.
+_OF_SHAPES = frozenset(f"stablehlo.{name}" for name in (
+    "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad",
+    "dynamic_reshape", "real_dynamic_slice"))
 
 
 def import_stablehlo(program: Any, *, filename: str | None = None,
@@ -104,6 +110,8 @@ def import_stablehlo(program: Any, *, filename: str | None = None,
     names = {op.name for op in operations_of(module.operation)}
     if any(name.startswith("chlo.") and name not in TRANSLATORS for name in names):
         legalise_chlo(module, elementwise.CLIENT_FUNCTIONS)
+    if not names.isdisjoint(_OF_SHAPES):
+        fix_shapes(module)
     return Importer(module, filename, narrows).run()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -12,8 +13,8 @@ from celosia.frontend.errors import FrontendError
 from celosia.frontend.frameworks import is_framework
 from celosia.graph import Source
 
-__all__ = ["aliases_of", "called", "chain_collectives", "legalise_chlo", "operations_of",
-           "read_module", "restore_chlo", "set_replicas", "source_of"]
+__all__ = ["aliases_of", "called", "chain_collectives", "fix_shapes", "legalise_chlo",
+           "operations_of", "read_module", "restore_chlo", "set_replicas", "source_of"]
 
 #: First bytes of MLIR bytecode, and the producer that follows them in a portable artifact.
 _BYTECODE, _PORTABLE = b"ML\xefR", b"StableHLO_v"
@@ -151,6 +152,16 @@ def legalise_chlo(module: Any, kept: Collection[str] = ()) -> None:
             "builtin.module(func.func(chlo-legalize-to-stablehlo))")
         manager.run(module.operation)
         _put_back(module, _CALL, "call_target_name", kept)
+
+
+def fix_shapes(module: Any) -> None:
+    """Replace operations whose shapes are operands, where these are constants, in place."""
+    from jaxlib.mlir import ir, passmanager
+    _register_passes()
+    manager = "builtin.module(func.func(stablehlo-canonicalize-dynamism))"
+    # What it cannot make stays, and is refused.
+    with module.context, contextlib.suppress(ir.MLIRError):
+        passmanager.PassManager.parse(manager).run(module.operation)
 
 
 def restore_chlo(module: Any, names: Collection[str]) -> None:

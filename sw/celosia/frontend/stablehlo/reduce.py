@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.frontend.errors import Unsupported
+from celosia.frontend.stablehlo.bodies import body_of, spread
 from celosia.frontend.stablehlo.folds import fold, fold_windows
 from celosia.frontend.stablehlo.regions import arg_reducer_of, reducer_of, select_of
 from celosia.frontend.stablehlo.translation import Here, translates
@@ -32,6 +33,11 @@ def _reduce(here: Here) -> Value | Sequence[Value]:
     best, place = here.node("arg_reduce", x, index, initial, initial_index, dims=dims,
                             reducer=reducer)
     return here.emit("convert", best, dtype=DType.BOOL), place
+
+
+@translates("stablehlo.map")
+def _map(here: Here) -> Sequence[Value]:
+    return spread(here, body_of(here, here.op.regions[0]), here.operands)
 
 
 @translates("stablehlo.reduce_window")

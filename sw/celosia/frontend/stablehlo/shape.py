@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from celosia.frontend.errors import Unsupported
-from celosia.frontend.stablehlo.attributes import array_of
+from celosia.frontend.stablehlo.attributes import array_of, tensor_type
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import Value
 
@@ -76,6 +78,12 @@ def _set_size(here: Here) -> Value:
     if int(value) != extent:
         raise Unsupported(f"size must be that of the dimension, {extent}, not {int(value)}")
     return x
+
+
+@translates("stablehlo.get_dimension_size")
+def _get_size(here: Here) -> Value:
+    shape = tensor_type(here.op.operands[0].type).shape
+    return here.constant(np.array(shape[here.int("dimension")], np.int32))
 
 
 @translates("stablehlo.concatenate")

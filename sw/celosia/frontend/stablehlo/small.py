@@ -16,6 +16,8 @@ import numpy as np
 
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import element_of, is_small
+from celosia.frontend.stablehlo.calls import IDENTITIES
+from celosia.frontend.stablehlo.regions import reducer_of
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import DType, TensorType, Value
 
@@ -91,9 +93,11 @@ _MOVES = frozenset({"mhlo.copy", "func.call", "sdy.sharding_constraint", "sdy.ma
                         "constant", "broadcast_in_dim", "reshape", "slice", "concatenate",
                         "transpose", "reverse", "pad", "select", "dynamic_slice",
                         "dynamic_update_slice", "gather", "optimization_barrier", "while", "case",
-                        "if", "composite", "all_gather", "all_to_all", "collective_permute",
-                        "collective_broadcast")}
+                        "if", "composite", "map", "get_dimension_size", "all_gather",
+                        "all_to_all", "collective_permute", "collective_broadcast")}
 _BYTES = (DType.I8, DType.U8)
+#: What joins elements.
+_REDUCTIONS = frozenset(f"stablehlo.{name}" for name in ("reduce", "reduce_window", "scatter"))
 #: What looks at bits that these integers do not have.
 _OF_BITS = frozenset({"stablehlo.count_leading_zeros", "stablehlo.popcnt"})
 #: The fraction of f32, its bias, and all of it but the sign.
@@ -128,6 +132,8 @@ def translate(here: Here) -> Sequence[Value]:
     """
     name = here.op.name
     if name == "stablehlo.custom_call":
+        if here["call_target_name"].value in IDENTITIES:
+            return _list(TRANSLATORS[name](here))
         raise Unsupported("functions of the host and libraries must be given and give elements of "
                           "8 bits or more, and f16 or wider floats")
     kinds = [_KINDS.get(element_of(value.type)) for value in here.op.operands]
@@ -136,6 +142,9 @@ def translate(here: Here) -> Sequence[Value]:
         return [_bitcast(here, kinds[0], wanted[0])]
     if name in _OF_BITS:
         raise Unsupported(f"operand must have 8 bits or more, not {here.op.operands[0].type}")
+    if name in _REDUCTIONS and not _is_named(here):
+        # The body does of their bits what it does of them.
+        return _list(TRANSLATORS[name](here))
     logical = name == "stablehlo.shift_right_logical"
     operands = []
     for x, kind in zip(here.operands, kinds, strict=True):
@@ -148,11 +157,23 @@ def translate(here: Here) -> Sequence[Value]:
     types = [TensorType(DType.F32, type.shape) if isinstance(kind, _Floats) else type
              for type, kind in zip(here.types, wanted, strict=True)]
     inner = Here(here.importer, here.frame, here.op, operands, types, here.source)
-    found = TRANSLATORS[name](inner)
-    found = (found,) if isinstance(found, Value) else found
+    found = _list(TRANSLATORS[name](inner))
     return [_narrow(here, x, kind) if isinstance(kind, _Floats)
             else _wrapped(here, x, kind) if isinstance(kind, _Integers) else x
             for x, kind in zip(found, wanted, strict=True)]
+
+
+def _is_named(here: Here) -> bool:
+    """Whether the graph has a reducer for what joins elements."""
+    try:
+        reducer_of(here.op.regions[0], update=here.op.name.endswith("scatter"))
+    except Unsupported:
+        return False
+    return True
+
+
+def _list(found: Value | Sequence[Value]) -> list[Value]:
+    return [found] if isinstance(found, Value) else list(found)
 
 
 def _wrapped(here: Here, x: Value, kind: _Integers) -> Value:
