@@ -36,7 +36,8 @@ from celosia.arch.vector import (
 from celosia.arch.words import ceil_div
 
 __all__ = ["DST_MEM", "EXTERNAL", "PLACES", "ROW_MASK", "SRC_MEM", "Command", "Dma", "Load",
-           "Matmul", "Store", "Stride", "Touch", "Vector", "VectorOperand", "unpack"]
+           "Matmul", "Store", "Stride", "Touch", "Vector", "VectorOperand", "row_accesses",
+           "unpack"]
 
 #: Memory of a vector source or destination.
 SRC_MEM = {src: each.mem for src, each in SOURCES.items() if each.mem is not None}
@@ -435,3 +436,23 @@ def unpack(opcode: Opcode, fields: Mapping[str, Any], words: Sequence[int],
     return (Load if opcode == Opcode.LOAD else Store)(
         fields["mem"], fields["fmt"], row, addr, shape & COUNT_MAX,
         shape >> COUNT_BITS, pitch, steps & COUNT_MAX, steps >> COUNT_BITS)
+
+
+def row_accesses(command: Command, dim: int) -> tuple[int, int]:
+    """Return how many rows of the unified buffer and of the accumulators a command reads and
+    writes; one that it adds to counts twice.
+    """
+    rows = [0, 0]
+    if isinstance(command, Dma):
+        rows[command.mem] += command.chip(dim).length
+    elif isinstance(command, Matmul):
+        rows[Mem.UB] += command.acts.length + (command.weights.length if command.weights else 0)
+        rows[Mem.ACC] += command.acc.length * (1 + command.accumulate)
+    else:
+        # A scatter writes a row for each index.
+        rows[DST_MEM[command.kind]] += (command.length if command.op == VectorOp.SCATTER
+                                        else command.dst.length)
+        for source in command.sources:
+            if source.stream is not None:
+                rows[SRC_MEM[source.kind]] += source.stream.length
+    return rows[Mem.UB], rows[Mem.ACC]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Record:
         What ran, where.
     prediction
         What it cost: cycles, instructions, bytes.
-    pc, unit, amount, issued, checked, start, occupied, end, gate, gated, reason, blamed, lost
+    pc .. lost
         Of each tensor instruction that was executed, in their order; see
         `celosia.model.timing.Timeline`.
     made_by
@@ -67,6 +67,8 @@ class Record:
     pc: _Column
     unit: _Column
     amount: _Column
+    ub_rows: _Column
+    acc_rows: _Column
     issued: _Column
     checked: _Column
     start: _Column
@@ -96,13 +98,9 @@ class Record:
         timeline = Timeline()
         found = expected(program, config, timing, timeline)
 
-        def column(name: str) -> _Column:
-            return np.array(getattr(timeline, name), np.int64)
-
-        return cls(program, config, timing, found, column("pc"), column("unit"),
-                   column("amount"), column("issued"), column("checked"), column("start"),
-                   column("occupied"), column("end"), column("gate"), column("gated"),
-                   column("reason"), column("blamed"), column("lost"))
+        columns: dict[str, Any] = {
+            name: np.array(getattr(timeline, name), np.int64) for name in Timeline.__slots__}
+        return cls(program, config, timing, found, **columns)
 
     def measured(self, events: Mapping[str, _Column], counters: Mapping[str, int]) -> Record:
         """Return the record of a run of the chip itself; what it waited for is the model's word.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.arch.words import ceil_div
+from celosia.profile.energy import counts, energy
 from celosia.profile.lines import LineCost
 from celosia.profile.profile import Profile
 
@@ -34,8 +35,10 @@ def facts(profile: Profile) -> dict[str, Any]:
     config = profile.config
     macs = sum(work.macs for work in profile.compiled.works)
     busy: Counter[str] = Counter()
+    found: Counter[str] = Counter()
     for record in profile.records:
         busy.update(record.prediction.busy)
+        found.update(counts(record))
     return {
         "name": profile.name, "config": config.name, "fingerprint": f"{config.fingerprint:#010x}",
         "made_by": next((record.made_by for record in profile.records), "model"),
@@ -44,6 +47,7 @@ def facts(profile: Profile) -> dict[str, Any]:
         "ideal_cycles": ceil_div(macs, config.pes), "busy": dict(busy),
         "bytes_read": sum(record.prediction.bytes_read for record in profile.records),
         "bytes_written": sum(record.prediction.bytes_written for record in profile.records),
+        "counts": dict(found), "energy": energy(found, config),
         "critical": dict(profile.critical), "bound": _bound(profile.critical),
         "lines": [_line(line) for line in profile.lines],
         "findings": [{"kind": each.kind, "what": each.what, "try": each.attempt,
@@ -98,7 +102,20 @@ def text(known: Mapping[str, Any], *, megahertz: float = MEGAHERTZ) -> str:
         lines.append(f"   try: {each['try']} -> {each['cycles']:,} cycles")
     if not known["findings"]:
         lines.append("nothing found that would gain 0.5 % of the cycles")
+    if cycles:
+        lines.append(_energy(known["energy"]))
     return "\n".join(lines) + "\n"
+
+
+def _energy(known: Sequence[Mapping[str, Any]]) -> str:
+    """Say what a run takes by published tables, and whether they agree on where."""
+    said = "; ".join(f"{each['joules'] * 1e3:.3g} mJ by {each['table']}" for each in known)
+    orders = [sorted(each["parts"], key=lambda name: -each["parts"][name])[:3] for each in known]
+    first = known[0]
+    share = ", ".join(f"{name} {first['parts'][name] / first['joules']:.0%}" for name in orders[0])
+    agree = "by both in this order" if all(order == orders[0] for order in orders) else (
+        "by the first; by the second " + ", ".join(orders[-1]))
+    return f"energy of such operations, published, not measured here: {said}; {share}, {agree}"
 
 
 def _work(row: Mapping[str, Any]) -> str:

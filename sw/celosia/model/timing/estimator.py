@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector
+from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
 from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.lane import tree_latency
@@ -234,7 +234,8 @@ class Estimator:
             amount = (command.rows * command.row_bytes if isinstance(command, Dma)
                       else command.length)
             times = issued, checked, start, occupied, entry.end
-            self._timeline.add(self._pc, unit, amount, times, gate, (reason, blamed))
+            self._timeline.add(self._pc, unit, amount, row_accesses(command, self._config.dim),
+                               times, gate, (reason, blamed))
         self.busy[unit] += (occupied if isinstance(command, Dma) else
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)

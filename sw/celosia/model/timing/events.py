@@ -60,18 +60,22 @@ class Timeline:
         it started as soon as it was in the window.
     amount
         Bytes that a load or store moves; rows of the others.
+    ub_rows, acc_rows
+        Rows of the unified buffer and of the accumulators that it reads and writes.
     lost
         Cycles of ``occupied`` that other rows in the same bank, or fetched instructions on the
         bus, cost.
     """
 
-    __slots__ = ("amount", "blamed", "checked", "end", "gate", "gated", "issued", "lost",
-                 "occupied", "pc", "reason", "start", "unit")
+    __slots__ = ("acc_rows", "amount", "blamed", "checked", "end", "gate", "gated", "issued",
+                 "lost", "occupied", "pc", "reason", "start", "ub_rows", "unit")
 
     def __init__(self) -> None:
         self.pc: list[int] = []
         self.amount: list[int] = []
         self.unit: list[int] = []
+        self.ub_rows: list[int] = []
+        self.acc_rows: list[int] = []
         self.issued: list[int] = []
         self.checked: list[int] = []
         self.start: list[int] = []
@@ -86,14 +90,17 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.pc)
 
-    def add(self, pc: int, unit: int, amount: int, times: tuple[int, int, int, int, int],
-            gate: tuple[int, int], cause: tuple[int, int]) -> None:
+    def add(self, pc: int, unit: int, amount: int, rows: tuple[int, int],
+            times: tuple[int, int, int, int, int], gate: tuple[int, int], cause: tuple[int, int]
+            ) -> None:
         """Note an instruction.
 
         Parameters
         ----------
         pc, unit, amount
             Of it.
+        rows
+            ub_rows, acc_rows.
         times
             issued, checked, start, occupied, end.
         gate, cause
@@ -102,6 +109,8 @@ class Timeline:
         self.pc.append(pc)
         self.unit.append(unit)
         self.amount.append(amount)
+        self.ub_rows.append(rows[0])
+        self.acc_rows.append(rows[1])
         for column, time in zip((self.issued, self.checked, self.start, self.occupied, self.end),
                                 times, strict=True):
             column.append(time)
