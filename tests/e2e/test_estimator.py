@@ -147,6 +147,8 @@ import tensorflow.compat.v1 as old
 from tensorflow.contrib import cluster_resolver
 from tensorflow.contrib.tpu.python.tpu import tpu_config, tpu_estimator, tpu_optimizer
 from celosia.tensorflow.names import NAMES, NameState
+from tensorflow.python.distribute import tpu_strategy
+from tensorflow.python.distribute.cluster_resolver.tpu import tpu_cluster_resolver as resolvers
 
 def public(module, path):
     for name in dir(module):
@@ -164,10 +166,17 @@ for module, path in ((tf.distribute, 'tf.distribute'), (tf.experimental, 'tf.exp
                      (tf.estimator.tpu, 'tf.estimator.tpu')):
     theirs |= {name for name in public(module, path) if 'tpu' in name.lower()}
 theirs = {name for name in theirs if '.python.' not in name}
+for made, of in ((tf.distribute.TPUStrategy, tpu_strategy.TPUStrategyV2),
+                 (tf.distribute.TPUStrategy, tpu_strategy.TPUStrategyV1),
+                 (tf.distribute.cluster_resolver.TPUClusterResolver, resolvers.TPUClusterResolver)):
+    path = next(each for each in NAMES if each.endswith(made.__name__))
+    theirs |= {f'{path}.{name}' for name in dir(of) if not name.startswith('_')}
 assert theirs <= NAMES.keys(), sorted(theirs - NAMES.keys())
 for path, entry in NAMES.items():
     *parents, name = path.split('.')[1:]
     found, problem = tf, None
+    if parents and parents[-1] == 'TPUClusterResolver':
+        parents, found = [], tf.distribute.cluster_resolver.TPUClusterResolver(tpu='')
     try:
         for each in (*parents, name):
             found = getattr(found, each)
@@ -190,6 +199,21 @@ with tf.compat.v1.Graph().as_default(), tf.compat.v1.Session() as session:
     session.run(tf.contrib.tpu.initialize_system())
     session.run(old.tpu.shutdown_system())
 assert tf.distribute.TPUStrategy is tf.compat.v1.distribute.experimental.TPUStrategy
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='local')
+strategy = tf.distribute.TPUStrategy(resolver)
+assert strategy.cluster_resolver is resolver
+assert len(resolver.get_tpu_system_metadata().devices) == strategy.num_replicas_in_sync
+one = tf.zeros((2, 3))
+assert strategy.experimental_assign_to_logical_device(one, 0) is one
+assert strategy.experimental_split_to_logical_devices(one, [1, 1]) is one
+for refused in (lambda: strategy.experimental_assign_to_logical_device(one, 1),
+                lambda: strategy.experimental_split_to_logical_devices(one, [2, 1])):
+    try:
+        refused()
+    except ValueError as error:
+        assert 'for a replica has one chip, not ' in str(error), error
+    else:
+        assert False
 """
 ENDED = "\nprint('ended')\n"
 

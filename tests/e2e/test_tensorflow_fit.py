@@ -41,6 +41,14 @@ with strategy.scope():
     own = Own([layers.Input((8, 8)), layers.Flatten(), layers.Dense(10, 'softmax')])
     own.compile('adam', 'sparse_categorical_crossentropy')
 train("own", own)
+tf.keras.utils.set_random_seed(1)
+say("same_order", [int(each) for each in tf.data.Dataset.range(30).shuffle(30)])
+class First(callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if not batch:
+            say("first", logs["loss"])  # another batch of 8 is 10 % away
+train("shuffled", make(), x[:64], y[:64], shuffle=True, batch_size=8, epochs=1,
+      callbacks=[First()])
 say("same_shape", model.predict(x[:5], verbose=0).shape)
 """, devices), near="(?!same).*")
 

@@ -61,7 +61,7 @@ class PjrtBuffer:
 
     def __init__(self, chip: BufferOwner, shape: tuple[int, ...], dtype: np.dtype):
         self.chip, self.shape, self.dtype = chip, shape, dtype
-        self.number = ElementType.NUMBERS[dtype.name]
+        self.number = ElementType.of(dtype)
         self.nbytes = math.prod(shape) * dtype.itemsize
         self.ready = Event()
         self.host: NDArray[Any] | None = None

@@ -32,7 +32,7 @@ class _Facts:
         self.count = len(types)
         self.devices = pointers(chip.handle for chip in executable.chips)
         self.types = (ctypes.c_int32 * max(self.count, 1))(
-            *(ElementType.NUMBERS[dtype.name] for _, dtype in executable.program.results))
+            *(ElementType.of(dtype) for _, dtype in executable.program.results))
         extents = [extent for type in types for extent in type.shape]
         self.dims = (ctypes.c_int64 * max(len(extents), 1))(*extents)
         self.ranks = pointers(len(type.shape) for type in types)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
+import numpy as np
+
 __all__ = ["ENTRIES", "MAJOR", "MINOR", "Api", "ElementType", "MemoryLayout", "arguments",
            "structure"]
 
@@ -239,3 +241,9 @@ class ElementType:
         "float8_e8m0fnu": 28, "float4_e2m1fn": 29,
     }
     NAMES = {number: name for name, number in NUMBERS.items()}
+
+    @staticmethod
+    @cache
+    def of(dtype: np.dtype) -> int:
+        """Return the number of a type; NumPy makes its name anew whenever it is asked."""
+        return ElementType.NUMBERS[dtype.name]

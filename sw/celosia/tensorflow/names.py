@@ -76,6 +76,24 @@ _ESTIMATOR = ("checkpoints, train, evaluate and predict; hooks, scaffolds, summa
 NAMES: dict[str, NameEntry] = {
     **_names("tf.distribute", "TPUStrategy experimental.TPUStrategy", NameState.WORKS, _STRATEGY),
     **_names("tf.distribute", "cluster_resolver.TPUClusterResolver", NameState.OTHERWISE, _EMPTY),
+    **_names("tf.distribute.TPUStrategy", "run reduce gather scope num_replicas_in_sync extended "
+             "cluster_resolver distribute_datasets_from_function experimental_distribute_dataset "
+             "experimental_distribute_datasets_from_function "
+             "experimental_distribute_values_from_function experimental_local_results unwrap "
+             "group", NameState.WORKS),
+    **_names("tf.distribute.TPUStrategy", "experimental_assign_to_logical_device "
+             "experimental_replicate_to_logical_devices experimental_split_to_logical_devices",
+             NameState.OTHERWISE, "a replica has one chip: other devices than that are refused"),
+    **_names("tf.distribute.TPUStrategy", "make_dataset_iterator make_input_fn_iterator "
+             "experimental_run experimental_make_numpy_dataset steps_per_run colocate_vars_with "
+             "configure update_config_proto", NameState.OTHERWISE,
+             "what TensorFlow 1 had: data sets of the host, and a step at a time"),
+    **_names("tf.distribute.cluster_resolver.TPUClusterResolver", "connect cluster_spec "
+             "environment get_coordination_service_leader get_job_name get_master "
+             "get_tpu_system_metadata master num_accelerators set_tpu_topology task_id task_type "
+             "tpu_hardware_feature", NameState.OTHERWISE,
+             "the address is that which was given; the cluster is this process, and has no "
+             "topology"),
     **_names("tf.config", "experimental_connect_to_cluster", NameState.OTHERWISE, _EMPTY),
     **_names("tf.tpu", "XLAOptions", NameState.OTHERWISE, "taken, and without meaning"),
     **{f"tf.tpu.{name}": entry for name, entry in _EXPERIMENTAL.items()},

@@ -46,6 +46,16 @@ class TPUClusterResolver(tf.distribute.cluster_resolver.ClusterResolver):
         initialize_tpu_system(resolver)
         return resolver
 
+    #: What a system of several machines would say of them.
+    tpu_hardware_feature = None
+
+    def set_tpu_topology(self, serialized_tpu_topology: Any) -> None:
+        """Take no notice: the chips are those of the environment."""
+
+    def get_coordination_service_leader(self) -> str:
+        """Return the one task."""
+        return f"/job:{self.task_type}/replica:0/task:{self.task_id}"
+
     @property
     def environment(self) -> str:
         """Where it runs."""
@@ -68,7 +78,8 @@ class TPUClusterResolver(tf.distribute.cluster_resolver.ClusterResolver):
         from tensorflow.python.tpu.tpu_system_metadata import TPUSystemMetadata
         count = settings().devices
         return TPUSystemMetadata(num_cores=count, num_hosts=1, num_of_cores_per_host=count,
-                                 topology=None, devices=[])
+                                 topology=None,
+                                 devices=tf.config.list_logical_devices("TPU"))
 
     def cluster_spec(self) -> Any:
         """Return the cluster: this process alone."""

@@ -67,6 +67,40 @@ class TPUStrategy(distribute_lib.Strategy):
                 tf.constant(0), trainable=False, name="random_count",
                 aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
 
+    @property
+    def cluster_resolver(self) -> Any:
+        """The resolver that it was made with."""
+        return self.extended._resolver
+
+    @property
+    def steps_per_run(self) -> int:
+        """As of TensorFlow 1: a loop of several steps is the user's."""
+        return 1
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """As of TensorFlow 1: a data set of arrays."""
+        return tf.data.Dataset.from_tensor_slices(numpy_input)
+
+    def experimental_assign_to_logical_device(self, tensor: Any, logical_device_id: int) -> Any:
+        """Return a tensor as it is; ValueError for another device than the one of a replica."""
+        if logical_device_id != 0:
+            raise ValueError(f"logical_device_id must be 0, for a replica has one chip, not "
+                             f"{logical_device_id!r}")
+        return tensor
+
+    def experimental_split_to_logical_devices(self, tensor: Any, partition_dimensions: Sequence[int]
+                                              ) -> Any:
+        """Return a tensor as it is; ValueError for parts, for which there are no devices."""
+        if list(partition_dimensions) != [1] * tensor.shape.rank:
+            raise ValueError(f"partition_dimensions must be 1 for each of {tensor.shape.rank} "
+                             f"dimensions, for a replica has one chip, not "
+                             f"{list(partition_dimensions)}")
+        return tensor
+
+    def experimental_replicate_to_logical_devices(self, tensor: Any) -> Any:
+        """Return a tensor as it is: a replica has one chip."""
+        return tensor
+
     def run(self, fn: Callable[..., Any], args: Sequence[Any] = (),
             kwargs: Mapping[str, Any] | None = None, options: Any = None) -> Any:
         """Run a function on each replica, as `tf.distribute.Strategy.run`.
