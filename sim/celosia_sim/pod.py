@@ -84,7 +84,8 @@ class RtlPod:
         self._answered(name, self._functions["pod_write"](
             self._pod, BY_NAME[name].offset, words.ctypes.data))
 
-    def _read(self, offset: int) -> list[int]:
+    def read(self, offset: int) -> list[int]:
+        """Return a register of each chip, all read in the same cycle."""
         words = np.zeros(len(self.chips), np.uint32)
         self._answered(f"{offset:#x}", self._functions["pod_read"](
             self._pod, offset, words.ctypes.data))
@@ -93,6 +94,28 @@ class RtlPod:
     def _answered(self, name: str, response: int) -> None:
         if response:
             raise RuntimeError(f"all chips must answer OKAY at register {name}, not {response}")
+
+    def start(self, chips: Sequence[int]) -> None:
+        """Start the program that each of some chips has: of all, in the same cycle."""
+        if len(chips) == len(self.chips):
+            self._write("CONTROL", Control.START)
+            return
+        for chip in chips:
+            self.chips[chip].write_register(BY_NAME["CONTROL"].offset, Control.START)
+
+    def pass_cycles(self, cycles: int) -> RunEnd:
+        """Let cycles pass for all chips, in whole windows, or until all interrupts are high.
+
+        Raises
+        ------
+        celosia_sim.library.ProtocolError
+            If a chip broke a rule of AXI.
+        """
+        end = RunEnd(self._functions["pod_run"](self._pod, cycles))
+        if end is RunEnd.VIOLATION:
+            for chip in self.chips:
+                chip.wait_interrupt(0)
+        return end
 
     def run(self, programs: Sequence[PodProgram], limit: int = 1_000_000) -> list[ModelResult]:
         """Run a program on each chip until all have halted or faulted.
@@ -126,16 +149,16 @@ class RtlPod:
         self._write("IRQ_ENABLE", 1)
         self._write("CONTROL", Control.START)
         end = RunEnd(self._functions["pod_run"](self._pod, limit))
-        status = self._read(BY_NAME["STATUS"].offset)
+        status = self.read(BY_NAME["STATUS"].offset)
         if end is not RunEnd.INTERRUPT:
-            at = self._read(BY_NAME["PC"].offset)
+            at = self.read(BY_NAME["PC"].offset)
             said = ", ".join(f"chip {chip} is at instruction {pc}"
                              for chip, (pc, now) in enumerate(zip(at, status, strict=True))
                              if now == Status.RUNNING)
             raise TimeoutError(f"all chips must end within {limit} cycles, but {said}")
-        values = {name: self._read(BY_NAME[name].offset)
+        values = {name: self.read(BY_NAME[name].offset)
                   for name in ("FAULT_CAUSE", "FAULT_PC", "FAULT_ADDR", "PC")}
-        counts = {name: self._read(COUNTERS[name]) for name in ("cycles", "instructions")}
+        counts = {name: self.read(COUNTERS[name]) for name in ("cycles", "instructions")}
         results = []
         for chip in range(len(self.chips)):
             faulted = status[chip] == Status.FAULTED
@@ -147,7 +170,7 @@ class RtlPod:
 
     def counters(self) -> dict[str, list[int]]:
         """Return the counters of the last run, their low 32 bits, of each chip."""
-        return {name: self._read(offset) for name, offset in COUNTERS.items()}
+        return {name: self.read(offset) for name, offset in COUNTERS.items()}
 
     def memory(self, chip: int, name: str) -> NDArray:
         """Return a copy of "ub" or "acc" of a chip, shaped as that of the golden model."""
@@ -163,5 +186,5 @@ class RtlPod:
     def reset(self) -> None:
         """Soft reset of all chips at once, and of what is on their links."""
         self._write("CONTROL", Control.RESET)
-        while any(now == Status.RESETTING for now in self._read(BY_NAME["STATUS"].offset)):
+        while any(now == Status.RESETTING for now in self.read(BY_NAME["STATUS"].offset)):
             pass

@@ -19,7 +19,9 @@ _MESH = """
     """
 
 
-def test_links_leave_nothing_to_the_host():
+@pytest.mark.parametrize("backend", [
+    "model", pytest.param("rtl", marks=pytest.mark.slow)])
+def test_links_leave_nothing_to_the_host(backend):
     run(_MESH + """
     from celosia.collectives import HostInterconnect
 
@@ -36,7 +38,7 @@ def test_links_leave_nothing_to_the_host():
     np.testing.assert_allclose(found, 1 - X.T @ (X @ np.ones((3, 2))) / 16, 1e-2)
     # A chip alone, and what its links have no room for, runs as ever.
     np.testing.assert_array_equal(np.asarray(jax.device_put(X, devices[2]) * 2), 2 * X)
-    """, DEVICES="4", TOPOLOGY="4", STRICT="1")
+    """, DEVICES="4", TOPOLOGY="4", STRICT="1", BACKEND=backend, timeout=600)
 
 
 def test_collectives():

@@ -71,6 +71,10 @@ class Interconnect(Protocol):
         """Let all devices that wait, or will, end with `Cancelled`; only the first call counts."""
         ...
 
+    def look(self) -> None:
+        """Raise `Cancelled` if `cancel` was called."""
+        ...
+
 
 @dataclass(frozen=True)
 class InterconnectPeer:
@@ -82,6 +86,10 @@ class InterconnectPeer:
     def exchange(self, node: Node, operands: Sequence[HostArray]) -> HostArray:
         """Take part in a collective operation; as of `Interconnect.exchange`."""
         return self.interconnect.exchange(self.device, node, operands)
+
+    def look(self) -> None:
+        """Raise `Cancelled` if another device has ended with an error."""
+        self.interconnect.look()
 
 
 @dataclass
@@ -170,7 +178,7 @@ class HostInterconnect:
         if not devices:
             return np.zeros_like(x)
         with self._changed:
-            self._check()
+            self.look()
             meeting = self._open.setdefault(devices, _Meeting(node))
             if meeting.node is not node and not _alike(meeting.node, node):
                 raise ValueError(f"{node.source}: devices must meet at one operation: device "
@@ -201,7 +209,7 @@ class HostInterconnect:
     def _wait(self, device: int, devices: tuple[int, ...], meeting: _Meeting) -> None:
         node, end = meeting.node, monotonic() + self.timeout
         while device not in meeting.results:
-            self._check()
+            self.look()
             missing = [each for each in devices if each not in meeting.arrays]
             gone = [each for each in missing if each in self._ended]
             if gone:
@@ -212,7 +220,8 @@ class HostInterconnect:
                                 f"{self.timeout:g} s")
             self._changed.wait(_NAP)
 
-    def _check(self) -> None:
+    def look(self) -> None:
+        """Raise what ``check`` raises, or `Cancelled`; as of `Interconnect.look`."""
         self._look()
         if self._cancelled is not None:
             raise Cancelled(str(self._cancelled), self._cancelled.first)

@@ -271,6 +271,8 @@ class _Fused:
         """Return the step that takes and gives some values."""
         for value in takes:
             self._home(value, self._type(value))
+        # Also a chip that has nothing to send begins with the others.
+        self.code.moves([insn("chip", rd=0)], "")
         first = self.begin
         for step in self.steps:
             if isinstance(step, ChipStep):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -104,7 +104,8 @@ class _LoadedStep:
         self.inputs = [(each, self.loaded.array(each.name)) for each in step.inputs]
         self.results = [(each, self.loaded.array(each.name)) for each in step.outputs]
 
-    def run(self, values: Sequence[Any], timeout: int | None) -> list[Resident]:
+    def run(self, values: Sequence[Any], timeout: int | None, peer: Peer | None = None
+            ) -> list[Resident]:
         """Run on values of the graph's types: arrays, or residents of this device."""
         within = [self.copies(i, value) for i, value in enumerate(values)]
         # All of them before the first is written: one may be where another one goes.
@@ -117,9 +118,20 @@ class _LoadedStep:
             if content is not None:
                 self.device.put(content, into=handle)
             self.loaded.filled.add(handle.name)
-        ran = self.device.run(self.loaded, outputs=(), timeout=timeout)
+        ran = self.device.run(self.loaded, outputs=(), timeout=timeout,
+                              progress=None if peer is None else self._looking(peer))
         self.counters = _sum([*([copies] if copies else ()), ran.counters])
         return [Resident(argument, handle, self) for argument, handle in self.results]
+
+    def _looking(self, peer: Peer) -> Callable[[int], None]:
+        """Return what looks now and then whether another device has ended."""
+        also = self.device.on_progress
+
+        def look(cycles: int) -> None:
+            peer.look()
+            if also is not None:
+                also(cycles)
+        return look
 
     def given(self, index: int) -> Resident:
         """Return an argument of the last run, as the chip has it."""
@@ -310,7 +322,7 @@ class Executable:
                 values += map(np.asarray, interpret(step.graph, taken, peer=peer))
             else:
                 values += step.run([placed.get(number, values[number]) for number in takes],
-                                   timeout)
+                                   timeout, peer)
                 if self._arena is not None:
                     placed |= {number: step.given(i) for i, number in enumerate(takes)}
         self.counters = _sum([step.counters for step, _ in self._steps

@@ -112,7 +112,10 @@ class Meeting:
             with self._changed:
                 self._ended |= {each: what for each, what in found.items() if each != chip}
                 self._changed.notify_all()
-        return found[chip]
+        own = found[chip]
+        if isinstance(own, BaseException):
+            raise own
+        return own
 
 
 class _ModelChip(ModelTransport):
@@ -120,7 +123,8 @@ class _ModelChip(ModelTransport):
 
     def __init__(self, pod: ModelPod, config: TpuConfig, chip: int):
         super().__init__(config)
-        self.chip, self.meets, self.members = chip, False, pod.chips
+        self.chip, self.meets = chip, False
+        self.members: Sequence[int] = pod.chips
         self.sources: Sequence[str] = ()
         self._pod = pod
 

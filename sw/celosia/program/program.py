@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.arch import encoding
 from celosia.arch.encoding import Imm, Insn
-from celosia.arch.isa import LinkUnit
+from celosia.arch.isa import LINK_INSTRUCTIONS
 from celosia.arch.words import WORD_MASK
 from celosia.program import file
 from celosia.program.buffer import DTYPES, Buffer, integer
@@ -141,8 +141,10 @@ class Program:
 
     @cached_property
     def talks(self) -> bool:
-        """Whether it sends to other chips, or receives."""
-        return any(isinstance(each.instruction.unit, LinkUnit) for each in self.insns)
+        """Whether it is for one of several chips that begin together: it sends, receives, or asks
+        which of them it is.
+        """
+        return any(each.instruction in LINK_INSTRUCTIONS for each in self.insns)
 
     def __eq__(self, other: object) -> bool:
         """Whether everything, constants included, is equal bit for bit."""

@@ -134,3 +134,18 @@ def test_a_chip_that_does_not_come_ends_all():
     same = [linked(celosia.compile(graph("add", DType.F32), pod.config), RING, number)
             for number in range(4)]
     assert pod.run(same, [[np.ones(40, np.float32)]] * 4)[0][2][0].tolist() == [4] * 40
+
+
+def test_chips_do_not_wait_for_one_that_failed():
+    pod = Pod(RING)
+    compiled = celosia.compile(graph("add", DType.F32), pod.config)
+    executables = [linked(compiled, RING, number).load(device)
+                   for number, device in enumerate(pod.devices)]
+
+    def one(number, peer):
+        if number == 2:
+            raise KeyError("nothing to give")
+        return executables[number](np.ones(40, np.float32), peer=peer)
+
+    with pytest.raises(KeyError, match="nothing to give"):
+        on_all(HostInterconnect(4, 60, topology=RING), one)

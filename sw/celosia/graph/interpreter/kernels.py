@@ -23,6 +23,10 @@ class Peer(Protocol):
         """Return the result of an operation of `celosia.graph.operations.collective` here."""
         ...
 
+    def look(self) -> None:
+        """Raise what ends this device if another one has ended with an error."""
+        ...
+
 
 class KernelContext(NamedTuple):
     """What a kernel may need beside its operands.

@@ -1,0 +1,157 @@
+"""RTL chips that links connect, each behind a transport of the driver."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.registers import BY_NAME, COUNTERS, Activity, Control, Status
+from celosia.driver.pod import Meeting, PodEnded, where
+from celosia_sim.pod import RtlPod
+
+__all__ = ["RtlPodChips"]
+
+#: Cycles that are run at once, and after which a pod in which no unit has done anything is stuck:
+#: longer than a link takes to send again what was lost.
+_SLICE = 8192
+_CONTROL, _PROGRAM = (BY_NAME[name].offset for name in ("CONTROL", "PROGRAM"))
+
+
+class _RtlChip:
+    """A chip of a pod.
+
+    Time passes for all chips together while one of them runs, and for one alone while its
+    registers are read or written, which is between runs.
+    """
+
+    def __init__(self, pod: RtlPodChips, chip: int):
+        self.chip, self.meets = chip, False
+        self.members: Sequence[int] = pod.chips
+        self.sources: Sequence[str] = ()
+        self._pod, self._own = pod, pod.pod.chips[chip]
+        self.memory_bytes = self._own.memory_bytes
+        self._starts = False
+
+    def read_register(self, offset: int) -> int:
+        with self._pod.lock:
+            return self._own.read_register(offset)
+
+    def write_register(self, offset: int, value: int) -> None:
+        if offset == _CONTROL and value == Control.START and self.meets:
+            self._starts = True  # when all have come
+            return
+        with self._pod.lock:
+            if offset == _PROGRAM and self._pod.stale:
+                # A run has left messages on the links, in chips that ended well, too.
+                self._pod.pod.reset()
+                self._pod.stale = False
+            self._own.write_register(offset, value)
+
+    def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
+        return self._own.read_memory(address, size)
+
+    def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
+        self._own.write_memory(address, data)
+
+    @property
+    def interrupt(self) -> bool:
+        """Whether the interrupt is high."""
+        return self._own.wait_interrupt(0)
+
+    def wait_interrupt(self, timeout_cycles: int | None,
+                       progress: Callable[[int], None] | None = None) -> bool:
+        look = progress or (lambda _: None)
+        if self._starts:
+            self._starts = False
+            return bool(self._pod.meeting.come(
+                self.chip, self.members, (timeout_cycles, look), partial(look, 0)))
+        waited = 0
+        while True:
+            with self._pod.lock:
+                if self.interrupt:
+                    return True
+                if timeout_cycles is not None and waited >= timeout_cycles:
+                    return False
+                self._pod.pod.pass_cycles(_SLICE)
+            waited += _SLICE
+            look(waited)
+
+    def close(self) -> None:
+        self._pod.close()
+
+
+class RtlPodChips:
+    """RTL chips of one configuration and the links between them, as the driver sees them.
+
+    Parameters
+    ----------
+    config, chips, links
+        As of `celosia_sim.pod.RtlPod`.
+
+    Attributes
+    ----------
+    transports
+        The way to each chip; all are closed together.
+    """
+
+    def __init__(self, config: TpuConfig, chips: int,
+                 links: Mapping[tuple[int, int], tuple[int, int]]):
+        self.pod = RtlPod(config, chips, links)
+        self.chips = range(chips)
+        self.lock = threading.RLock()
+        self.stale = False  # messages may be on the links
+        self.meeting = Meeting(self._run)
+        self.transports = [_RtlChip(self, chip) for chip in self.chips]
+
+    def close(self) -> None:
+        """Free the chips; closing twice does nothing."""
+        with self.lock:
+            self.pod.close()
+
+    def _run(self, brought: Mapping[int, object]) -> Mapping[int, object]:
+        """Start chips in one cycle and let them run to their ends."""
+        limits = [each[0] for each in brought.values() if isinstance(each, tuple)]
+        looks = [each[1] for each in brought.values() if isinstance(each, tuple)]
+        limit = None if None in limits else max(limits)
+        chips = [self.transports[chip] for chip in sorted(brought)]
+        with self.lock:
+            self.stale = True
+            self.pod.start([each.chip for each in chips])
+        waited, done = 0, -1
+        while True:
+            with self.lock:
+                if all(each.interrupt for each in chips):
+                    status = self.pod.read(BY_NAME["STATUS"].offset)
+                    self.stale = any(status[each.chip] != Status.DONE for each in chips)
+                    return dict.fromkeys(brought, True)
+                self.pod.pass_cycles(_SLICE)
+                waited += _SLICE
+                before, done = done, self._done()
+                if before == done:
+                    return self._stuck(chips)
+            if limit is not None and waited > limit:
+                return dict.fromkeys(brought, False)
+            looks[0](waited)
+
+    def _done(self) -> int:
+        """Return a number that is another one when a unit of a chip has done something."""
+        names = ("instructions", *(name for name in COUNTERS
+                                   if name.endswith(f"_{Activity.BUSY.name.lower()}")))
+        return sum(sum(self.pod.read(COUNTERS[name])) for name in names)
+
+    def _stuck(self, chips: Sequence[_RtlChip]) -> Mapping[int, object]:
+        """Say of chips that wait for ever where each one is."""
+        status, at = (self.pod.read(BY_NAME[name].offset) for name in ("STATUS", "PC"))
+        waits = {each.chip: at[each.chip] - 1 for each in chips
+                 if status[each.chip] == Status.RUNNING}
+        ended = [f"chip {each.chip} {Status(status[each.chip]).name.lower()}" for each in chips
+                 if each.chip not in waits]
+        said = where("a message must come: " + "; ".join([
+            f"chip {chip} waits at instruction {pc}" for chip, pc in waits.items()] + ended),
+            waits, dict(enumerate(self.transports)))
+        return {each.chip: PodEnded(said) if each.chip in waits else True for each in chips}

@@ -1,0 +1,97 @@
+"""Compiled programs on RTL chips that links connect: what golden chips give, without the host."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from time import monotonic
+
+import numpy as np
+import pytest
+
+import celosia
+from celosia.arch.config import PRESETS
+from celosia.collectives import HostInterconnect, Topology
+from celosia.collectives.linked import linked
+from celosia.collectives.run import on_all
+from celosia.driver import Device
+from celosia.driver.backends import PODS
+from celosia.driver.pod import PodEnded
+from celosia.graph import DType, Graph, TensorType, op, parameter
+
+#: That of test_pod.py.
+CHIP = replace(PRESETS["nano"], ports=2)
+RING = Topology.ring(4)
+GROUP = [[0, 1, 2, 3]]
+
+
+@pytest.fixture(scope="module", params=["rtl", "model"])
+def devices(request):
+    made = [Device(each, request.param)
+            for each in PODS[request.param](CHIP, RING.chips, RING.links)]
+    yield made
+    for device in made:
+        device.close()
+
+
+def run(devices, graphs, arguments):
+    """Return what each chip gives, and its counters."""
+    programs = [linked(celosia.compile(graph, CHIP), RING, number)
+                for number, graph in enumerate(graphs)]
+    assert all(program.on_chip is not None for program in programs)
+    executables = [program.load(device)
+                   for program, device in zip(programs, devices, strict=True)]
+    link = HostInterconnect(len(devices), 60, topology=RING)
+    try:
+        found = on_all(link, lambda number, peer: executables[number](
+            *arguments[number], peer=peer))
+    finally:
+        for each in executables:
+            each.free()
+    assert link.meetings == 0
+    return found
+
+
+def step(size=50):
+    """A sum, a gather, a permutation and work of the chip between them."""
+    x = parameter(TensorType(DType.I32, (size,)), "x")
+    total = op("all_reduce", op("add", x, x), groups=GROUP, reducer="add")
+    rows = op("all_gather", op("reshape", op("subtract", total, x), shape=(size, 1)), groups=GROUP,
+              dim=1)
+    moved = op("collective_permute", rows, pairs=[(0, 2), (2, 3), (3, 0)])
+    return Graph("step", [x], [total, op("maximum", moved, rows)])
+
+
+def test_a_program_is_one_of_each_chip(devices):
+    drawn = np.random.default_rng(6).integers(-1000, 1000, (4, 50)).astype(np.int32)
+    for _ in range(2):
+        found = run(devices, [step()] * 4, [[each] for each in drawn])
+    total = 2 * drawn.sum(0)
+    rows = (total - drawn).T
+    for chip, (joined, moved) in enumerate(found):
+        np.testing.assert_array_equal(joined, total)
+        np.testing.assert_array_equal(moved, np.maximum(rows, 0) if chip == 1 else rows)
+
+
+def test_what_is_never_sent_ends_all_with_the_place_of_each_chip(devices):
+    x = parameter(TensorType(DType.I32, (50,)), "x")
+    alone = Graph("alone", [x], [op("collective_permute", x, pairs=[(0, 1)])])
+    arguments = [[np.zeros(50, np.int32)]] * 4
+    begin = monotonic()
+    with pytest.raises(PodEnded) as error:
+        run(devices, [step(), step(), alone, step()], arguments)
+    seconds = monotonic() - begin
+    assert re.search(r"a message must come: .*chip \d+ waits at instruction \d+", str(error.value))
+    assert re.search(r"\n  chip \d, instruction \d+: (all_reduce|all_gather)", str(error.value))
+    assert seconds < 10  # with compilation; on an idle machine it is below 1
+    # All of them have been reset, and their links with them.
+    found = run(devices, [step()] * 4, arguments)
+    assert not any(array.any() for each in found for array in each)
+
+
+def test_a_chip_alone_runs_while_the_others_wait(devices):
+    x = parameter(TensorType(DType.I32, (50,)), "x")
+    compiled = celosia.compile(Graph("twice", [x], [op("add", x, x)]), CHIP)
+    with compiled.load(devices[3]) as executable:
+        [found] = executable(np.arange(50, dtype=np.int32))
+    np.testing.assert_array_equal(found, 2 * np.arange(50))
