@@ -52,12 +52,14 @@ class PjrtBuffer:
         Whether it must not be used any more; work that was given before may.
     donated
         Whether a program that it was given to may write over it.
+    pointed
+        Whether somebody has asked where its contents are on the host.
     dims
         What `celosia.pjrt.calls_buffers` keeps of its shape.
     """
 
     __slots__ = ("__weakref__", "asked", "chip", "deleted", "dims", "donated", "dtype", "host",
-                 "nbytes", "number", "ready", "resident", "shape")
+                 "nbytes", "number", "pointed", "ready", "resident", "shape")
 
     def __init__(self, chip: BufferOwner, shape: tuple[int, ...], dtype: np.dtype):
         self.chip, self.shape, self.dtype = chip, shape, dtype
@@ -66,7 +68,7 @@ class PjrtBuffer:
         self.ready = Event()
         self.host: NDArray[Any] | None = None
         self.resident: Resident | None = None
-        self.asked = self.deleted = self.donated = False
+        self.asked = self.deleted = self.donated = self.pointed = False
         self.dims: Any = None
 
     @classmethod
@@ -121,6 +123,15 @@ class PjrtBuffer:
         if event.error is not None:
             raise event.error
         return found[0]
+
+    def address(self) -> int:
+        """Return where the contents are on the host, for nobody else's use, as long as this is."""
+        if not self.pointed:
+            # Copies of an array, and what a program passes on, have contents together.
+            self.read()
+            self.host, self.pointed = np.array(self.host, order="C"), True
+        assert self.host is not None
+        return self.host.ctypes.data
 
     def leave(self) -> None:
         """Be on the host only: the place on the chip is about to be used for something else."""

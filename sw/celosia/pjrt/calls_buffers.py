@@ -119,7 +119,14 @@ def _ready_event(args: Any) -> None:
 
 @entry("Buffer_IncreaseExternalReferenceCount", "Buffer_DecreaseExternalReferenceCount")
 def _reference_count(args: Any) -> None:
-    pass  # nobody is told the address of the contents
+    pass  # what has an address stays where it is as long as the array
+
+
+@entry("Buffer_UnsafePointer", "Buffer_OpaqueDeviceMemoryDataPointer")
+def _pointer(args: Any) -> None:
+    buffer: PjrtBuffer = HANDLES[args.buffer]
+    _check(buffer)
+    args.pointer = buffer.address()
 
 
 def _order(buffer: PjrtBuffer, address: int) -> tuple[int, ...] | None:

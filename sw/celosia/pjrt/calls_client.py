@@ -13,6 +13,7 @@ from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text, bytes_at, pointers
 from celosia.pjrt.named import NamedValues
 from celosia.pjrt.protobuf import CompileOptions
+from celosia.pjrt.serialised import deserialise
 from celosia.pjrt.settings import PLATFORM, Settings
 from celosia.pjrt.structs import structure
 from celosia.pjrt.table import entry, fail
@@ -204,5 +205,11 @@ def _compile(args: Any) -> None:
     options = CompileOptions.parse(bytes_at(args.compile_options, args.compile_options_size))
     client = HANDLES[args.client].client
     args.executable = HANDLES.add(client.compile(module, options))
+
+
+@entry("Executable_DeserializeAndLoad")
+def _load(args: Any) -> None:
+    client = HANDLES[args.client].client
+    args.executable = HANDLES.add(deserialise(client, bytes_at(args.bytes, args.bytes_size)))
 
 

@@ -11,6 +11,7 @@ from celosia.pjrt.handles import HANDLES, Text, integers_at, pointers
 from celosia.pjrt.named import NamedValues
 from celosia.pjrt.native import native
 from celosia.pjrt.protobuf import device_assignment
+from celosia.pjrt.serialised import serialise
 from celosia.pjrt.structs import ElementType, structure
 from celosia.pjrt.table import entry
 
@@ -40,7 +41,12 @@ class _Facts:
         self.kind_sizes = pointers([_KIND.size] * self.count)
         self.assignment = Text(device_assignment(
             [[chip.number for chip in replicas] for replicas in executable.devices]))
-        self._program = executable.program
+        self._program, self._executable = executable.program, executable
+
+    @cached_property
+    def serialised(self) -> Text:
+        """The program as it was given, and who runs it."""
+        return Text(serialise(self._executable))
 
     @cached_property
     def cost(self) -> NamedValues:
@@ -149,6 +155,13 @@ def _optimized_program(args: Any) -> None:
                              f"not {program.code_size}")
         ctypes.memmove(program.code, code, len(code))
     program.code_size = len(code)
+
+
+@entry("Executable_Serialize")
+def _serialise(args: Any) -> None:
+    text = _facts(args.executable).serialised
+    args.bytes, args.bytes_size = text.address, text.size
+    args.owner, args.deleter = args.executable, native().nothing
 
 
 @entry("LoadedExecutable_AddressableDevices")

@@ -6,8 +6,9 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,11 +18,13 @@ from celosia.compiled.steps import ChipStep
 from celosia.compiler import api
 from celosia.compiler.spmd import Spmd, partition
 from celosia.frontend import import_stablehlo
+from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.reader import read_module, set_replicas
 from celosia.frontend.stablehlo.small import stored_type
 from celosia.graph import DType, TensorType
 from celosia.graph.calls import functions
 from celosia.graph.operations.callback import CALLS
+from celosia.graph.sharding import DeviceGroups, Sharding
 from celosia.pjrt.settings import Settings
 
 __all__ = ["DeviceProgram", "Programs"]
@@ -30,6 +33,26 @@ __all__ = ["DeviceProgram", "Programs"]
 _HERTZ = 100e6
 #: Bytes of a module that is kept: for profiles, which show it.
 _MOST_MODULE = 1 << 20
+
+
+class Sums(NamedTuple):
+    """Arguments and results, by their numbers, that devices have as sums that are not formed.
+
+    For each the groups of devices whose arrays add up to it.
+    """
+
+    arguments: Mapping[int, DeviceGroups] = MappingProxyType({})
+    results: Mapping[int, DeviceGroups] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, module: Any) -> Sums:
+        """Return what the shardings of a module say, for those that they say it of."""
+        main = _main(module)
+        meshes = Meshes(op.operation for op in module.body.operations
+                        if op.operation.name == "sdy.mesh")
+        found = [dict(enumerate(map(meshes.parts_of_attributes, main.attributes[name])))
+                 if name in main.attributes else {} for name in ("arg_attrs", "res_attrs")]
+        return cls(*({i: groups for i, groups in each.items() if groups} for each in found))
 
 
 class DeviceProgram:
@@ -47,6 +70,8 @@ class DeviceProgram:
         How arrays are cut among devices.
     types
         Elements of its results, as JAX has them.
+    sums
+        Which arguments and results devices have as sums that are not formed.
     donated
         Numbers of the parameters whose memory may be written over.
     outputs, results
@@ -58,9 +83,9 @@ class DeviceProgram:
     """
 
     def __init__(self, name: str, fingerprint: str, compiled: Compiled, spmd: Spmd,
-                 types: Sequence[np.dtype], module: bytes = b""):
+                 types: Sequence[np.dtype], module: bytes = b"", sums: Sums | None = None):
         self.name, self.fingerprint, self.compiled = name, fingerprint, compiled
-        self.module = module
+        self.module, self.sums = module, sums or Sums()
         self.spmd, self.hidden = spmd, len(spmd.graph.outputs) - len(types)
         # A run may end when JAX has dropped its program already.
         self._functions = functions(node.attrs["number"] for node in spmd.graph.walk()
@@ -122,11 +147,13 @@ class DeviceProgram:
         outputs = [_mlir_type(value.type) for value in given]
         arguments = ", ".join(f"%arg{i}: {_mlir_type(value.type)}"
                               for i, value in enumerate(spmd.graph.params))
-        results = [sharding.hlo for sharding in spmd.results[:len(given)]]
+        results = [_hlo(sharding, self.sums.results.get(i, ()))
+                   for i, sharding in enumerate(spmd.results[:len(given)])]
         cut = results[0] if len(results) == 1 else f"{{{', '.join(results)}}}"
         # XLA takes no tuple of no shardings.
         cuts = [f'  mhlo.spmd_output_sharding = "{cut}",'] if results else []
-        parameters = ", ".join(f'"{sharding.hlo}"' for sharding in spmd.arguments)
+        parameters = ", ".join(f'"{_hlo(sharding, self.sums.arguments.get(i, ()))}"'
+                               for i, sharding in enumerate(spmd.arguments))
         lines = [f"    %{i} = stablehlo.constant dense<{_zero(value.type)}> : {type}"
                  for i, (value, type) in enumerate(zip(given, outputs, strict=True))]
         names = ", ".join(f"%{i}" for i in range(len(outputs)))
@@ -184,7 +211,7 @@ class Programs:
         if replicas > 1:
             set_replicas(read, replicas)
         name = read.operation.attributes["sym_name"].value
-        types = _results(read)
+        types, sums = _results(read), Sums.of(read)
         spmd = partition(import_stablehlo(read, filename=name, narrows=narrows))
         settings = self.settings
         compiled = api.compile(spmd.graph, settings.config, strict=settings.strict,
@@ -192,7 +219,7 @@ class Programs:
         narrowed = [each.type.dtype.numpy if type is None else type
                     for each, type in zip(compiled.outputs, types, strict=False)]
         return DeviceProgram(name, fingerprint, compiled, spmd, narrowed,
-                             module if len(module) <= _MOST_MODULE else b"")
+                             module if len(module) <= _MOST_MODULE else b"", sums)
 
 
 def _results(module: Any) -> list[np.dtype | None]:
@@ -200,9 +227,31 @@ def _results(module: Any) -> list[np.dtype | None]:
 
     None stands for those that are as the graph has them.
     """
+    return [stored_type(type) for type in _main(module).type.results]
+
+
+def _main(module: Any) -> Any:
     [main] = [op for op in module.body.operations if op.operation.name == "func.func"
               and op.operation.attributes["sym_name"].value == "main"]
-    return [stored_type(type) for type in main.type.results]
+    return main
+
+
+def _hlo(sharding: Sharding, groups: DeviceGroups) -> str:
+    """Return how an array is cut as HLO has it; the groups of devices that have it as sums."""
+    if not groups:
+        return sharding.hlo
+    size, tiles = len(groups[0]), len(set(sharding.tiles))
+    if size == sharding.devices:
+        return "{unreduced}"
+    place = {device: i for group in groups for i, device in enumerate(group)}
+    order = sorted(range(sharding.devices), key=lambda device: (
+        sharding.tiles[device], place[device], device))
+    copies = sharding.devices // tiles // size
+    extents, last = [*(sharding.parts or (1,)), size], "unreduced"
+    if copies > 1:
+        extents, last = [*extents, copies], "unreduced, replicated"
+    return (f"{{devices=[{','.join(map(str, extents))}]{','.join(map(str, order))} "
+            f"last_tile_dims={{{last}}}}}")
 
 
 def _mlir_type(type: TensorType) -> str:

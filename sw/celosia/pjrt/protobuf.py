@@ -11,7 +11,7 @@ __all__ = ["CompileOptions", "device_assignment"]
 
 #: Fields of CompileOptionsProto, of ExecutableBuildOptionsProto in it, and of
 #: DeviceAssignmentProto in that.
-_BUILD_OPTIONS = 3
+_BUILD_OPTIONS, _OVERRIDES = 3, 7
 _NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT = 4, 5, 9
 _COMPUTATION_DEVICES = 3
 
@@ -48,11 +48,18 @@ class CompileOptions:
 
     @classmethod
     def parse(cls, data: bytes) -> CompileOptions:
-        """Read a message; ValueError if it is damaged."""
+        """Read a message; ValueError if it is damaged, or has options that XLA has not, either.
+
+        Those of XLA's own compilers mean nothing here, and do no harm.
+        """
         replicas = partitions = 1
         devices: tuple[tuple[int, ...], ...] = ()
         try:
             for field, build in fields(data):
+                if field == _OVERRIDES and isinstance(build, bytes):
+                    name = next(value for inner, value in fields(build) if inner == 1)
+                    if isinstance(name, bytes) and not name.startswith(b"xla_"):
+                        raise ValueError(f"No such compile option: '{name.decode()}'")
                 if field != _BUILD_OPTIONS or not isinstance(build, bytes):
                     continue
                 for inner, value in fields(build):

@@ -78,6 +78,7 @@ def _register_table() -> Any:
         calls_client,
         calls_devices,
         calls_executables,
+        exchange,
         linalg,
         special,
     )
@@ -100,6 +101,7 @@ def _register_table() -> Any:
     linalg.register(PLATFORM)
     special.register(PLATFORM)
     callbacks.register(PLATFORM)
+    exchange.register(PLATFORM)
     _keep_frames()
     donating = getattr(mlir, "_platforms_with_donation", None)
     if donating is not None and PLATFORM not in donating:

@@ -57,7 +57,7 @@ from celosia.graph import (
 )
 from celosia.graph import op as graph_op
 from celosia.graph.constants import Constants
-from celosia.graph.sharding import Sharding, UnevenSharding
+from celosia.graph.sharding import DeviceGroups, Sharding, UnevenSharding
 
 __all__ = ["Importer", "import_stablehlo"]
 
@@ -182,6 +182,8 @@ class Importer:
             value = parameter(type, source.name, donated=donated, sharding=sharding,
                               source=source)
             region.params.append(value)
+            if (parts := self._parts(main, "arg_attrs", i)) and sharding is not None:
+                value = shardings.given_in_parts(value, parts, sharding, entering=True)
             frame.values[argument] = (complexes.parted(partial(graph_op, source=source), value)
                                       if type.dtype.is_complex else value)
         outputs = self._outputs(main, self._walk(block, frame))
@@ -218,6 +220,9 @@ class Importer:
             if sharding is not None:
                 outputs[-1] = Node("shard", (value,), {"sharding": sharding}, (),
                                    value.node.source).result
+                if parts := self._parts(main, "res_attrs", i):
+                    outputs[-1] = shardings.given_in_parts(outputs[-1], parts, sharding,
+                                                           entering=False)
             if self._refuses(value.type):
                 self.problem(value.node.source, f"result: {too_wide(value.type)}")
         return outputs
@@ -234,6 +239,12 @@ class Importer:
         if found is not None:
             found.tile(type.shape)
         return found
+
+    def _parts(self, main: Any, name: str, i: int) -> DeviceGroups:
+        """Return the devices whose arrays add up to an argument or result; none: they do not."""
+        if self.meshes is None or name not in main.attributes:
+            return ()
+        return self.meshes.parts_of_attributes(main.attributes[name][i])
 
     def _main(self) -> Any:
         if "main" in self.functions:

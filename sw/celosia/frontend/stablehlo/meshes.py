@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from celosia.frontend.errors import Unsupported
-from celosia.graph.sharding import Sharding
+from celosia.graph.sharding import DeviceGroups, Sharding
 
 __all__ = ["Mesh", "Meshes"]
 
@@ -86,7 +86,32 @@ class Meshes:
         if not found or len(names) != found[2].count("axis_ref<") or found[1] not in self.named:
             raise Unsupported(f"replica_groups must be numbers, or whole axes of a mesh, "
                               f"not {attribute}")
-        mesh = self.named[found[1]]
+        return self._along(self.named[found[1]], names)
+
+    def parts(self, attribute: Any) -> DeviceGroups:
+        """Return the devices whose arrays add up to the one that a sharding of Shardy is about.
+
+        Groups of them; none where it is not "unreduced".
+        """
+        from jaxlib.mlir.dialects import sdy
+        found = sdy.TensorShardingAttr(attribute)
+        names = re.search(r"unreduced=\{([^}]*)\}", str(attribute))
+        return self._along(self._mesh(found), re.findall(r'"([^"]*)"', names[1])) if names else ()
+
+    def parts_of_attributes(self, attributes: Any) -> DeviceGroups:
+        """Return `parts` of what attributes of an argument or result say."""
+        if attributes is None or _SHARDING not in attributes:
+            return ()
+        return self.parts(attributes[_SHARDING])
+
+    def _mesh(self, sharding: Any) -> Mesh:
+        name = str(sharding.mesh_or_ref)
+        return self.named[name.removeprefix("@").strip('"')] if name.startswith(
+            "@") else _mesh(sharding.mesh_or_ref)
+
+    @staticmethod
+    def _along(mesh: Mesh, names: Sequence[str]) -> DeviceGroups:
+        """Return groups of devices that differ along axes, the last one the fastest."""
         grid = np.array(mesh.devices).reshape(tuple(mesh.axes.values()))
         order = list(mesh.axes)
         others = [axis for axis in order if axis not in names]
@@ -119,7 +144,8 @@ class Meshes:
         Parameters
         ----------
         attribute
-            The ``sdy.sharding``. What it leaves open is taken as not cut.
+            The ``sdy.sharding``. What it leaves open is taken as not cut, and sums that are not
+            formed yet (`parts`) as formed.
         rank
             Of the array.
         only
@@ -132,11 +158,7 @@ class Meshes:
         """
         from jaxlib.mlir.dialects import sdy
         found = sdy.TensorShardingAttr(attribute)
-        if "unreduced" in str(attribute):
-            raise Unsupported(f"sharding must not be unreduced: {attribute}")
-        name = str(found.mesh_or_ref)
-        mesh = self.named[name.removeprefix("@").strip('"')] if name.startswith(
-            "@") else _mesh(found.mesh_or_ref)
+        mesh = self._mesh(found)
         cuts: list[list[str]] = []
         for dim in map(sdy.DimensionShardingAttr, found.dimension_shardings):
             axes = list(map(sdy.AxisRefAttr, dim.axes))
