@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.arch.config import PRESETS, TpuConfig
+from celosia.arch.config import BANKS, PRESETS, TpuConfig
 from celosia.compiler.changes import batches, given, named, narrowable, narrowed, resized
 from celosia.compiler.pipeline import canonical
 from celosia.compiler.split import host_nodes
@@ -80,7 +80,7 @@ def changed(config: TpuConfig, timing: Timing, changes: dict[str, int]) -> tuple
     if "dim" in chip and "lanes" not in chip:
         chip["lanes"] = chip["dim"] // config.fold
     for name, value in memory.items():
-        if value < 1:
+        if value < (name != "bank_conflicts"):
             raise ValueError(f"{name} must be 1 at least, not {value}")
     return dataclasses.replace(config, **chip), dataclasses.replace(timing, **memory)
 
@@ -107,6 +107,10 @@ def chip_mends(config: TpuConfig, timing: Timing) -> Iterator[Mend]:
         if mine != theirs and (mine < theirs) == (name == "outstanding"):
             yield Mend(name, f"{mine:,} {what}, {theirs:,} are usual", f"{name}={theirs}",
                        timing=dataclasses.replace(timing, **{name: theirs}))
+    if timing.bank_conflicts:
+        yield Mend("bank_conflicts", "rows wait for one another in a bank of a memory on chip",
+                   f"streams of one memory that do not begin and step alike, modulo {BANKS} rows",
+                   timing=dataclasses.replace(timing, bank_conflicts=False))
 
 
 def program_mends(graph: Graph) -> Iterator[Mend]:

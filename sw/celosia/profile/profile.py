@@ -193,7 +193,8 @@ class Profile:
     def _where(self, mend: Mend) -> str:
         """Return the line that waits most for what a change of the chip is about."""
         units = {"bus_bytes": ("load", "store"), "read_latency": ("load",),
-                 "outstanding": ("load",), "write_latency": ("store",), "lanes": ("vpu",)}
+                 "outstanding": ("load",), "write_latency": ("store",), "lanes": ("vpu",),
+                 "bank_conflicts": ("vpu",)}
         if mend.kind not in units:
             return ""
 

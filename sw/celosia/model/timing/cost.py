@@ -49,11 +49,15 @@ class Timing:
         Cycles from the last beat of a write to its response.
     outstanding
         Reads that the memory takes before the first is done.
+    bank_conflicts
+        Whether rows that meet in a bank of a memory on chip wait for one another. A chip has no
+        choice; whoever asks what that costs has.
     """
 
     read_latency: int = 64
     write_latency: int = 8
     outstanding: int = 64
+    bank_conflicts: bool = True
 
 
 class Cost(NamedTuple):
@@ -91,7 +95,7 @@ def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
     if isinstance(command, Matmul):
         return _matmul(command, config)
     if isinstance(command, Vector):
-        return _vector(command, config)
+        return _vector(command, config, timing)
     return _dma(command, config, timing)
 
 
@@ -174,7 +178,7 @@ def _beats(command: Dma, bus: int) -> int:
     return whole * sum(each) + sum(each[:rest])
 
 
-def _vector(command: Vector, config: TpuConfig) -> Cost:
+def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
     streams, singles, touched = [], [], 1
     for source in command.sources:
         if source.stream is None:
@@ -198,7 +202,7 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
             command.length * fold // in_flight(config))
         through += behind
     latency = occupied + through
-    if fold > 1 and rows > 1:
+    if fold > 1 and rows > 1 and timing.bank_conflicts:
         # The second single row waits in its bank for the beats of the first, and of the stream
         # behind that. (For single beats, that is left out.)
         latency += fold * sum(
@@ -207,7 +211,7 @@ def _vector(command: Vector, config: TpuConfig) -> Cost:
     if command.op in INDEXED_OPS:
         occupied += 1
         latency += _GATHER if command.op == VectorOp.GATHER else _SCATTER
-    elif len(streams) == 2 and streams[0][0] == streams[1][0]:
+    elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
         once, lost = lost_by_pair(streams[0][1], streams[1][1], fold)
         occupied += lost
         latency += lost + once

@@ -240,7 +240,8 @@ class Estimator:
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
         self._window = window
-        self._meet(command, entry, occupied)
+        if self._timing.bank_conflicts:
+            self._meet(command, entry, occupied)
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
