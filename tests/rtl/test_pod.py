@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -11,18 +10,17 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.arch.encoding import encode, insn
 from celosia.arch.faults import Fault, LinkFault
-from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import Topology
 from celosia.collectives.schedule import Action, all_reduce, bound
-from celosia.model import Machine, PlainMachine, Pod, PodProgram
+from celosia.model import Machine, Pod, PodProgram
 from celosia.program.asm import assemble
 from celosia_sim.pod import RtlPod
+from celosia_sim.podcheck import JOINS, compare, main, random_programs
 
 #: The one chip with ports that tests build.
 CHIP = replace(PRESETS["nano"], ports=2)
 RING = Topology.ring(4)
 LINKS = {(chip, 0): RING.peer(chip, 0) for chip in range(RING.chips)}
-JOINS = [op for op in RecvOp if op not in (RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MIN_F)]
 
 
 def pods(**options):
@@ -39,28 +37,7 @@ def pod():
 
 def both(pod, texts, seed=0):
     """Run a program on each chip, RTL and golden; return how both pods ended."""
-    rng = np.random.default_rng(seed)
-    machines, programs = [], []
-    for number, text in enumerate(texts):
-        machine = PlainMachine(CHIP)
-        machine.acc[:] = rng.integers(0, 1 << 32, machine.acc.shape, np.uint64)
-        machine.ub[:] = rng.integers(0, 256, machine.ub.shape)
-        insns = assemble(text + "\nhalt", CHIP).insns
-        data = b"".join(map(encode, insns))
-        machine.memory.write(0, data)
-        pod.chips[number].write_memory(0, data)
-        for name in ("ub", "acc"):
-            pod.set_memory(number, name, getattr(machine, name))
-        machines.append(machine)
-        programs.append(PodProgram(0, len(insns)))
-    golden = Pod(machines, LINKS).run(programs)
-    found = pod.run(programs)
-    if not any(each.cause for each in golden):
-        for number, machine in enumerate(machines):
-            for name in ("ub", "acc"):
-                np.testing.assert_array_equal(
-                    pod.memory(number, name), getattr(machine, name), f"{name} of chip {number}")
-    return golden, found
+    return compare(pod, RING, texts, seed)
 
 
 def ended(results):
@@ -110,39 +87,22 @@ def test_a_port_that_leads_nowhere_is_a_fault():
     alone.close()
 
 
-def random_texts(seed, messages=14):
-    """Programs of matched sends and receives, and what chips do between them."""
-    rng = random.Random(seed)
-    texts = [[] for _ in range(RING.chips)]
-    for number in range(messages):
-        chip, port = rng.randrange(RING.chips), rng.randrange(2)
-        peer, at = RING.peer(chip, port)
-        fmt = rng.choice([DmaFormat.I8, DmaFormat.W32])
-        mem = "acc" if fmt is DmaFormat.W32 else rng.choice(["acc", "ub"])
-        n0, n1 = rng.choice([1, 2, 5, 16, 40]), rng.choice([1, 1, 3])
-        target = "acc" if fmt is DmaFormat.W32 else rng.choice(["acc", "ub"])
-        op = rng.choice(JOINS) if target == "acc" else RecvOp.SET
-        texts[chip].append(f"send {mem}[{rng.randrange(300)}], fmt={fmt.name.lower()}, "
-                           f"port={port}, tag={number}, n0={n0}, n1={n1}")
-        texts[peer].append(f"recv {op.name.lower()}, {target}[{rng.randrange(300)}], "
-                           f"fmt={fmt.name.lower()}, port={at}, tag={number}, n0={n0 * n1}")
-        busy = rng.randrange(RING.chips)
-        to, a, b = rng.randrange(400, 500), rng.randrange(390), rng.randrange(390)
-        texts[busy].append(f"vector iadd, acc[{to}], acc[{a}], acc_row[{b}], n0=8")
-    return ["\n".join(lines) for lines in texts]
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_random_programs_are_those_of_the_golden_pod(pod, seed):
-    golden, found = both(pod, random_texts(seed), seed)
+    golden, found = both(pod, random_programs(RING, seed), seed)
     assert all(each.cause == Fault.NONE for each in golden)
     assert ended(found) == ended(golden)
+
+
+def test_pods_of_two_to_four_chips_with_errors_on_their_lines(capsys):
+    assert main(["--programs", "30", "--errors", "1e-4"]) == 0
+    assert capsys.readouterr().out == "30 programs: every row of every chip equal\n"
 
 
 def test_neither_latency_nor_errors_change_a_bit():
     for latency, errors in ((1, 0), (300, 0), (20, 2e-4)):
         made = pods(latency=latency, errors=errors, seed=latency)
-        golden, found = both(made, random_texts(77), 77)
+        golden, found = both(made, random_programs(RING, 77), 77)
         assert ended(found) == ended(golden)
         made.close()
 

@@ -14,7 +14,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import ReplicaGroup, Topology
-from celosia.collectives.schedule import Exchange, Payload
+from celosia.collectives.schedule import Exchange, LinkModel, Payload
 from celosia.collectives.schedule.emit import Slice
 from celosia.driver.backends import missing_package
 from celosia.driver.errors import needs
@@ -97,7 +97,7 @@ def _wanted(op: str, topology: Topology, arrays: Sequence[NDArray],
 class _Chips:
     """Chips that links connect, RTL or golden ones, in one way."""
 
-    def __init__(self, config: TpuConfig, backend: str, topology: Topology):
+    def __init__(self, config: TpuConfig, backend: str, topology: Topology, **lines: Any):
         chips = range(topology.chips)
         self._rtl: Any = None
         if backend == "model":
@@ -108,7 +108,7 @@ class _Chips:
         if package := missing_package("rtl"):
             raise needs("backend 'rtl'", package, "sim")
         from celosia_sim.pod import RtlPod
-        self._rtl = RtlPod(config, topology.chips, topology.links)
+        self._rtl = RtlPod(config, topology.chips, topology.links, **lines)
 
     def write(self, chip: int, address: int, data: bytes) -> None:
         if self._rtl is None:
@@ -184,7 +184,8 @@ def _rows(config: TpuConfig, slices: Sequence[Slice], array: NDArray) -> NDArray
 
 
 def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: str, nbytes: int,
-                       seed: int = 0) -> CollectiveMeasurement:
+                       seed: int = 0, *, latency: int = 64,
+                       errors: float = 0) -> CollectiveMeasurement:
     """Run an operation on float32 elements once, on chips that have just been made.
 
     Parameters
@@ -197,6 +198,8 @@ def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: 
         Of `OPS`; a permutation is from each chip to the next one.
     nbytes
         Of a chip's payload.
+    latency, errors
+        Of RTL chips' links, as of `celosia_sim.pod.RtlPod`.
 
     Raises
     ------
@@ -217,14 +220,14 @@ def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: 
     if not config.bf16:
         arrays = [each.view(np.int32) for each in arrays]
     wanted = _wanted(op, topology, arrays, pairs)
-    pod = _Chips(config, backend, topology)
+    pod = _Chips(config, backend, topology, latency=latency, errors=errors, seed=seed)
     try:
         cycles, found, resident, seconds = _run(pod, config, exchange, join, arrays,
                                                 wanted[0].nbytes)
     finally:
         pod.close()
     if backend == "model":
-        cycles = exchange.estimate(config)
+        cycles = exchange.estimate(config, LinkModel(config.link_bytes, latency))
     wrong = sum(int(np.count_nonzero(a != b.ravel().view(np.uint32)))
                 for a, b in zip(found, wanted, strict=True))
     return CollectiveMeasurement(

@@ -62,6 +62,16 @@ def _sizes(text: str) -> tuple[int, ...]:
     return values
 
 
+def _chance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to below 1, not {text}")
+    return value
+
+
 def _topology(text: str) -> Topology:
     try:
         return Topology.parse(text)
@@ -108,6 +118,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"collectives: some of {', '.join(OPS)} (default: all_reduce)")
     parser.add_argument("--bytes", nargs="+", type=_positive, default=[65536], metavar="BYTES",
                         help="collectives: payloads of a chip (default: 65536)")
+    parser.add_argument("--latency", type=_positive, default=64, metavar="CYCLES",
+                        help="collectives: of each link (default: 64)")
+    parser.add_argument("--ber", type=_chance, default=0.0, metavar="CHANCE",
+                        help="collectives: of a bit on a line to be turned (default: 0)")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -211,7 +225,8 @@ def _compiled(args: argparse.Namespace) -> int:
 
 def _collectives(args: argparse.Namespace) -> int:
     found = (measure_collective(preset(args.preset or "core"), args.backend, args.topology, op,
-                                nbytes, args.seed) for op in args.op for nbytes in args.bytes)
+                                nbytes, args.seed, latency=args.latency, errors=args.ber)
+             for op in args.op for nbytes in args.bytes)
     measured = _printed(args, found, collective_lines)
     if args.json:
         print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from numpy.typing import NDArray
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import COUNT_BITS, COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Imm
-from celosia.arch.faults import FAULTS, AnyFault, Fault
+from celosia.arch.faults import FAULTS, AnyFault, Fault, LinkFault
+from celosia.arch.isa import DmaFormat, Opcode
 from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.driver.chip import Chip
@@ -109,6 +110,8 @@ def _place(loaded: LoadedProgram, config: TpuConfig, cause: AnyFault, pc: int,
         return f"of {config.ub_rows} rows"
     if cause is Fault.ACC_RANGE:
         return f"of {config.acc_rows} rows"
+    if cause is LinkFault.LINK_MISMATCH:
+        return _message(loaded, pc, address)
     offset = address - loaded.arena
     if cause in (Fault.WINDOW, Fault.MISALIGNED) and 0 <= offset < loaded.program.arena_bytes:
         from celosia.program.asm import format_address
@@ -121,6 +124,22 @@ def _reason(loaded: LoadedProgram, config: TpuConfig, cause: AnyFault, pc: int) 
     from celosia.model.explain import explain  # what goes well needs no reasons
     insns = loaded.program.insns
     return explain(config, insns[pc], cause) if 0 <= pc < len(insns) else ""
+
+
+def _message(loaded: LoadedProgram, pc: int, head: int) -> str:
+    """Say what message has arrived, and which one was wanted."""
+    insns = loaded.program.insns
+    if pc >= len(insns) or insns[pc].instruction.opcode is not Opcode.RECV:
+        return ""
+    fields, counts = insns[pc].fields, insns[pc].operand("counts")
+    rows = "as many rows as a register says"
+    if isinstance(counts, Imm):
+        n0, n1 = counts.value & COUNT_MAX, counts.value >> COUNT_BITS
+        rows = f"{n0 * n1} rows"
+    arrived = DmaFormat(head >> 12 & 3).name.lower()
+    return (f"which is tag {head & 0xFFF} with {head >> 16} rows of {arrived}; port "
+            f"{fields['port']} was to bring tag {fields['tag']} with {rows} of "
+            f"{DmaFormat(fields['fmt']).name.lower()}")
 
 
 def _limit(loaded: LoadedProgram, config: TpuConfig, pc: int) -> str:
