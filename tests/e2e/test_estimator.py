@@ -195,7 +195,10 @@ for path, entry in NAMES.items():
     else:
         assert problem == f'{path} is not there: {entry.sentence}', (path, problem)
 assert old.contrib.tpu is tf.contrib.tpu and old.tpu is tf.compat.v1.tpu
-with tf.compat.v1.Graph().as_default(), tf.compat.v1.Session() as session:
+with tf.compat.v1.Graph().as_default(), tf.Session(
+        'grpc://' + os.environ['COLAB_TPU_ADDR']) as session:
+    devices = [each for each in session.list_devices() if each.device_type == 'TPU']
+    assert len(devices) == int(os.environ['CELOSIA_DEVICES']), devices
     session.run(tf.contrib.tpu.initialize_system())
     session.run(old.tpu.shutdown_system())
 assert tf.distribute.TPUStrategy is tf.compat.v1.distribute.experimental.TPUStrategy

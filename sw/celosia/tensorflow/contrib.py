@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.client import session
 from tensorflow.python.tpu import bfloat16
 
 from celosia.tensorflow import estimator, keras_models, shards
@@ -70,6 +71,7 @@ def put_contrib() -> None:
     keras_models.take_old_optimizers()
     old = tf.compat.v1
     _old_names()
+    _take_addresses()
     own = {name: getattr(estimator, name) for name in (
         "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")}
     _module("contrib")
@@ -111,6 +113,27 @@ def _old_names() -> None:
     if not hasattr(tf.data.Dataset, "make_one_shot_iterator"):
         tf.data.Dataset.make_one_shot_iterator = tf.compat.v1.data.make_one_shot_iterator
         tf.data.Dataset.make_initializable_iterator = tf.compat.v1.data.make_initializable_iterator
+
+
+def _take_addresses() -> None:
+    """Have sessions take the address of a TPU for the chips of this process.
+
+    TensorFlow's would ask at the address again and again.
+    """
+    base = session.BaseSession
+    begin, devices = base.__init__, base.list_devices
+
+    def begun(self: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        begin(self, "", graph, config)
+        self._has_chips = bool(target)
+
+    def list_devices(self: Any) -> list[Any]:
+        """As of `tf.compat.v1.Session`."""
+        chips = tf.config.list_logical_devices("TPU") if self._has_chips else []
+        return [*devices(self), *(session._DeviceAttributes(each.name, "TPU", 0, number)
+                                  for number, each in enumerate(chips))]
+
+    base.__init__, base.list_devices = begun, list_devices
 
 
 def refuse() -> None:
