@@ -61,8 +61,8 @@ def _table(found: list[dict[str, Any]]) -> str:
     if not found:
         return "no process has a chip open that has run anything"
     rows: list[tuple[str, ...]] = [("pid", "device", "chip", "backend", "memory", "array",
-                                    "vector", "load", "store", "runs", "cycles", "state",
-                                    "program", "process")]
+                                    "vector", "load", "store", "runs", "cycles", "requests",
+                                    "state", "program", "process")]
     notes = []
     for each in found:
         memory, busy = each["memory"], each["busy"]
@@ -71,13 +71,13 @@ def _table(found: list[dict[str, Any]]) -> str:
             str(each["pid"]), str(each["device"]), each["preset"], each["backend"],
             f"{memory['used'] >> 10:,} / {memory['limit'] >> 10:,} KiB",
             *(f"{busy[unit]:.0%}" for unit in ("mxu", "vpu", "load", "store")),
-            f"{each['runs']:,}", f"{each['cycles']:,}", each["state"],
+            f"{each['runs']:,}", f"{each['cycles']:,}", f"{each['requests']:,}", each["state"],
             f"{each['program']}{place}", each["process"]))
         if each["fault"]:
             notes.append(f"{each['pid']} device {each['device']}: {each['faults']} faults, the "
                          f"last {each['fault']}")
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = (2, 3, 11, 12, 13)
+    left = (2, 3, 12, 13, 14)
     lines = ["  ".join(f"{cell:<{width}}" if i in left else f"{cell:>{width}}"
                        for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
              for row in rows]

@@ -106,6 +106,10 @@ class Device:
         self._memory = Allocator(min(self.transport.memory_bytes, registers.MOST_MEMORY))
         self._code.clear()
 
+    def answered(self, requests: int) -> None:
+        """Have ``celosia smi`` know that the last run answered so many requests."""
+        self._status.answered(requests)
+
     @property
     def memory_bytes(self) -> int:
         """Bytes of external memory for arrays and programs."""

@@ -31,6 +31,8 @@ __all__ = ["DeviceStatus", "status_folder", "statuses"]
 
 #: Seconds between two writes.
 _PACE = 0.2
+#: What earlier releases, which may run beside this one, do not say.
+_LATER = {"requests": 0}
 _numbers = itertools.count()
 
 
@@ -56,7 +58,7 @@ def statuses(folder: Path | None = None) -> Iterator[dict[str, Any]]:
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if alive:
-            yield found
+            yield _LATER | found
         else:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -96,6 +98,7 @@ class DeviceStatus:
             "memory": {"used": 0, "peak": 0, "limit": memory_bytes}, "state": "idle",
             "program": "", "place": "", "runs": 0, "cycles": 0, "total_cycles": 0,
             "busy": dict.fromkeys(UNIT_NAMES, 0.0), "faults": 0, "fault": "",
+            "requests": 0,
         }
         _open.add(self)
 
@@ -120,6 +123,11 @@ class DeviceStatus:
             "total_cycles": self._said["total_cycles"] + cycles,
             "busy": {unit: counters.get(f"{unit}_busy", 0) / cycles if cycles else 0.0
                      for unit in UNIT_NAMES}}
+        self._write()
+
+    def answered(self, requests: int) -> None:
+        """Say that so many requests of others were answered by the last run."""
+        self._said["requests"] += requests
         self._write()
 
     def failed(self, error: BaseException) -> None:

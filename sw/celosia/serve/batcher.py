@@ -228,7 +228,7 @@ class Batcher:
             rows[run.rows:] = rows[0]
             inputs.append(array)
         start = time.perf_counter()
-        results = self.runner.run(inputs)
+        results = self.runner.run(inputs, len(run.parts))
         self._metrics.ran(run.rows, model.batch, time.perf_counter() - start, self.runner.cycles)
         for number, result in enumerate(results):
             rows = np.moveaxis(result, model.axis, 0)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from celosia.driver.errors import needs
+from celosia.driver.status import statuses
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily
 
 __all__ = ["Metrics"]
 
@@ -39,6 +46,7 @@ class Metrics:
         except ModuleNotFoundError as error:
             raise needs("celosia serve", error, "serve") from error
         self._registry = to = CollectorRegistry()
+        to.register(_Chips())
         Info("celosia_model", "The model that is served.", registry=to).info({"name": model})
         self.requests = Counter("celosia_requests", "Requests for predictions by HTTP status.",
                                 ["status"], registry=to)
@@ -67,3 +75,31 @@ class Metrics:
         """Return what Prometheus reads, and its content type."""
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+class _Chips:
+    """What ``celosia smi`` shows: the chips of all processes of the user, by what they wrote."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield a value of each chip, of one kind after another."""
+        from prometheus_client.core import GaugeMetricFamily
+        found = list(statuses())
+        labels = ["pid", "device", "preset", "backend"]
+
+        def family(name: str, text: str, *more: str) -> GaugeMetricFamily:
+            return GaugeMetricFamily(f"celosia_device_{name}", text, labels=[*labels, *more])
+
+        busy = family("busy", "Share of the cycles of the last run that ended.", "unit")
+        memory = family("memory_bytes", "External memory: used, peak, limit.", "kind")
+        single = {name: family(name, text) for name, text in (
+            ("runs", "Runs that ended well."), ("total_cycles", "Clock cycles of these."),
+            ("faults", "Runs that did not."), ("requests", "Requests that were answered."))}
+        for each in found:
+            which = [str(each[name]) for name in labels]
+            for unit, share in each["busy"].items():
+                busy.add_metric([*which, unit], share)
+            for kind, count in each["memory"].items():
+                memory.add_metric([*which, kind], count)
+            for name, one in single.items():
+                one.add_metric(which, each[name])
+        yield from (busy, memory, *single.values())

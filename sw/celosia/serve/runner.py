@@ -69,13 +69,15 @@ class Runner:
         """Close the device."""
         self._loaded.close()
 
-    def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    def run(self, inputs: Sequence[NDArray[Any]], requests: int = 0) -> list[NDArray[Any]]:
         """Run once.
 
         Parameters
         ----------
         inputs
             Of the model, in its order, with exactly its batch.
+        requests
+            How many requests it answers, for ``celosia smi``.
 
         Returns
         -------
@@ -100,6 +102,7 @@ class Runner:
             self.close()
             raise
         self.cycles = executable.cycles
+        self._loaded.device.answered(requests)
         return [results[each.number] for each in self.model.outputs]
 
     def check_rows(self) -> None:

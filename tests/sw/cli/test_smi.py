@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from celosia.arch.config import preset
 from celosia.cli.main import main
+from celosia.program.asm import assemble
 
 PROCESS = """
 import sys
@@ -62,3 +64,16 @@ def test_top_until_it_is_stopped(capsys, monkeypatch):
     assert "no process" in capsys.readouterr().out
     assert main(["top", "--every", "0"]) == 1
     assert "--every must be from 0.1 to 3600 seconds, not 0" in capsys.readouterr().err
+
+
+def test_a_release_that_says_less(tmp_path, capsys):
+    from celosia.driver import open
+    with open("model", config=preset("nano")) as device:
+        device.run(assemble("halt", preset("nano")))
+        [path] = tmp_path.glob("*.json")
+        said = json.loads(path.read_text())
+        del said["requests"]
+        path.write_text(json.dumps(said))
+        assert main(["smi", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["requests"] == 0
+        assert main(["smi"]) == 0

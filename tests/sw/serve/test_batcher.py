@@ -1,6 +1,7 @@
 """Requests that share runs, and limits under load."""
 
 import asyncio
+import os
 import re
 import threading
 import time
@@ -252,3 +253,28 @@ def test_rows_that_depend_on_each_other_are_no_model():
 def test_limits_that_are_none(limits, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Limits(**limits)
+
+
+def test_prometheus_is_told_what_smi_shows(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_STATUS", str(tmp_path))
+
+    async def talk():
+        async with serving(model, Limits(wait=0)) as client:
+            for number in range(7):
+                await client.ask(row(number))
+            await asyncio.sleep(0.3)  # a device writes five times a second
+            await client.ask(row(7))
+            return await client.metrics()
+    mine = f'pid="{os.getpid()}"'
+    chips = {name: value for name, value in run(talk()).items()
+             if "celosia_device_" in name and mine in name}
+    kinds = {name.split("{")[0] for name in chips}
+    assert kinds == {f"celosia_device_{name}" for name in (
+        "busy", "memory_bytes", "runs", "total_cycles", "faults", "requests")}
+    [requests] = [value for name, value in chips.items() if "_requests{" in name]
+    [runs] = [value for name, value in chips.items() if "_runs{" in name]
+    assert 7 <= requests <= 8
+    assert requests <= runs
+    assert all('backend="model"' in name for name in chips)
+    assert {re.search('unit="(.*)"', name)[1] for name in chips if "_busy" in name} == {
+        "load", "store", "mxu", "vpu", "scalar"}
