@@ -138,7 +138,7 @@ class _ModelChip(ModelTransport):
                 progress(0)
 
         found = self._pod.meeting.come(self.chip, self.members,
-                                       PodProgram(program, length, windows), look)
+                                       (PodProgram(program, length, windows), look), look)
         assert isinstance(found, ModelResult)
         return found
 
@@ -172,14 +172,19 @@ class ModelPod:
         self._machines = [each.machine for each in self.transports]
         Pod(self._machines, links)
 
-    def _run(self, programs: Mapping[int, object]) -> Mapping[int, ModelResult]:
-        programs = dict(sorted(programs.items()))
+    def _run(self, brought: Mapping[int, object]) -> Mapping[int, ModelResult]:
+        programs: dict[int, PodProgram] = {}
+        looks: list[Callable[[], None]] = []
+        for chip, each in sorted(brought.items()):
+            assert isinstance(each, tuple)
+            programs[chip] = each[0]
+            looks.append(each[1])
         numbers = {chip: i for i, chip in enumerate(programs)}
         links = {(numbers[a], port): (numbers[b], at) for (a, port), (b, at) in self._links.items()
                  if a in numbers and b in numbers}
         pod = Pod([self._machines[chip] for chip in programs], links)
         try:
-            results = pod.run([each for each in programs.values() if isinstance(each, PodProgram)])
+            results = pod.run(list(programs.values()), look=looks[0])
         except PodStopped as error:
             chips = list(programs)
             raise PodEnded(where(str(error), error.waits, {

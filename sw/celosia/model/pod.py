@@ -7,7 +7,7 @@ Each direction of a link is a queue, one chip puts into it and one takes out: a 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from celosia.model.checks import Stop
@@ -17,6 +17,8 @@ from celosia.model.state import ModelResult
 
 __all__ = ["Pod", "PodProgram", "PodStopped"]
 
+#: Instructions of a chip between two looks.
+_PACE = 256
 #: A chip and its port.
 _End = tuple[int, int]
 
@@ -97,7 +99,8 @@ class Pod:
             machine.ports = _Ports(chip, self)
 
     def run(self, programs: Sequence[PodProgram],
-            order: Sequence[int] | None = None) -> list[ModelResult]:
+            order: Sequence[int] | None = None, *,
+            look: Callable[[], None] | None = None) -> list[ModelResult]:
         """Run a program on each chip until all have halted or faulted.
 
         Links are empty when it begins. A chip that waits for one that has ended, or for itself,
@@ -109,6 +112,8 @@ class Pod:
             One for each chip.
         order
             Of the chips, in which they get their turns; the result is the same.
+        look
+            Called now and then; what it raises ends the run.
 
         Raises
         ------
@@ -129,6 +134,8 @@ class Pod:
             for chip in range(len(runs)) if order is None else order:
                 while chip not in results and runs[chip].waits() is None:
                     moved = True
+                    if look is not None and runs[chip].executed % _PACE == 0:
+                        look()
                     result = _step(runs[chip])
                     if result is not None:
                         results[chip] = result
