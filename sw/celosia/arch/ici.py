@@ -18,7 +18,8 @@ from celosia.arch.isa import DmaFormat
 
 __all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "LONG_MESSAGE", "QUIET_CYCLES",
            "RESEND_CYCLES", "SEQUENCE_BITS", "SHORT_MESSAGE", "SHORT_WORDS", "FrameFlag",
-           "LineWord", "LinkFrame", "WordKind", "frames", "line_words", "message_head"]
+           "LineWord", "LinkFrame", "WordKind", "frames", "line_words", "link_cycles",
+           "message_head"]
 
 #: Words of data in a frame, at most.
 FRAME_WORDS = 128
@@ -74,6 +75,14 @@ class LinkFrame(NamedTuple):
     freed: int
     flags: FrameFlag
     words: tuple[int, ...]
+
+
+def link_cycles(words: int) -> tuple[int, int]:
+    """Return how many cycles a message of some words, with those that it begins with, keeps a link
+    busy, and how many of its words leave the receiver when the last one has come.
+    """
+    frame = SHORT_WORDS if words <= SHORT_MESSAGE else FRAME_WORDS
+    return words + 2 * -(-words // frame), min(words, frame)
 
 
 def message_head(tag: int, fmt: DmaFormat, rows: int) -> tuple[int, ...]:

@@ -14,11 +14,11 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import ReplicaGroup, Topology
-from celosia.collectives.schedule import Exchange, LinkModel, Payload
+from celosia.collectives.schedule import Exchange, Payload
 from celosia.collectives.schedule.emit import Slice
 from celosia.driver.backends import missing_package
 from celosia.driver.errors import needs
-from celosia.model import Machine, ModelResult, Pod, PodProgram
+from celosia.model import Machine, ModelResult, Pod, PodProgram, Timing
 
 __all__ = ["OPS", "CollectiveMeasurement", "lines", "measure_collective"]
 
@@ -101,7 +101,8 @@ class _Chips:
         chips = range(topology.chips)
         self._rtl: Any = None
         if backend == "model":
-            self._machines = [Machine(config) for _ in chips]
+            timing = Timing(link_latency=lines["latency"])
+            self._machines = [Machine(config, timing=timing) for _ in chips]
             self._pod = Pod(self._machines, topology.links)
             self.memories = [each.memory for each in self._machines]
             return
@@ -226,8 +227,6 @@ def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: 
                                                 wanted[0].nbytes)
     finally:
         pod.close()
-    if backend == "model":
-        cycles = exchange.estimate(config, LinkModel(config.link_bytes, latency))
     wrong = sum(int(np.count_nonzero(a != b.ravel().view(np.uint32)))
                 for a, b in zip(found, wanted, strict=True))
     return CollectiveMeasurement(

@@ -23,11 +23,14 @@ __all__ = ["LinkMessage", "MessagePorts", "Unconnected", "receive", "send"]
 
 @dataclass(frozen=True)
 class LinkMessage:
-    """Rows under way: what its header says, and elements as they are in external memory."""
+    """Rows under way: what its header says, and elements as they are in external memory; when the
+    last of them is there, by the clock of the chip that sent them.
+    """
 
     fmt: DmaFormat
     tag: int
     rows: NDArray
+    comes: int = 0
 
 
 class MessagePorts(Protocol):
@@ -63,13 +66,13 @@ class Unconnected:
         """Return nothing."""
 
 
-def send(command: MessageCommand, ports: MessagePorts, memory: NDArray) -> None:
+def send(command: MessageCommand, ports: MessagePorts, memory: NDArray, comes: int = 0) -> None:
     """Put rows of ``memory``, which the command names, into a link; Stop where there is none."""
     queue = ports.outbox(command.port)
     if queue is None:
         raise Stop(LinkFault.LINK_DOWN, command.port)
     rows = to_elements(command, memory[command.rows.index()])
-    queue.append(LinkMessage(command.fmt, command.tag, np.array(rows)))
+    queue.append(LinkMessage(command.fmt, command.tag, np.array(rows), comes))
 
 
 def receive(config: TpuConfig, command: MessageCommand, ports: MessagePorts,

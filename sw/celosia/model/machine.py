@@ -159,8 +159,10 @@ class Run(ScalarInterpreter):
         machine = self.machine
         memory = machine.ub if command.mem == Mem.UB else machine.acc
         if command.op is None:
-            links.send(command, machine.ports, memory)
+            links.send(command, machine.ports, memory, self.clock.message(command))
         else:
+            inbox = machine.ports.inbox(command.port)
+            self.clock.message(command, inbox[0].comes if inbox else 0)
             links.receive(machine.config, command, machine.ports, memory)
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:

@@ -20,12 +20,18 @@ def test_every_operation(capsys, topology):
     assert [each["op"] for each in found] == [op for op in OPS for _ in range(2)]
     for each in found:
         assert each["wrong"] == 0
-        # A golden chip's cycles are an estimate.
         assert 0 < each["share"] < 1
         assert each["algbw"] == each["bytes"] / each["cycles"]
         factor = {"all_reduce": 1.5, "permute": 1}.get(each["op"], .75)
         assert each["busbw"] == pytest.approx(factor * each["algbw"])
     assert {each["memory"] for each in found} == {"acc", "external"}
+
+
+@pytest.mark.parametrize(("nbytes", "cycles"), [(64, 1449), (65536, 14816)])
+def test_the_clock_of_golden_chips_is_about_that_of_rtl(capsys, nbytes, cycles):
+    [found] = rows(capsys, "--topology", "8", "--bytes", str(nbytes))
+    assert abs(found["cycles"] - cycles) <= 0.02 * cycles
+    assert found["share"] == pytest.approx(1.75 * nbytes / 8 / found["cycles"])
 
 
 def test_a_table(capsys):

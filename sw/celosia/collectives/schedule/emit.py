@@ -12,7 +12,7 @@ from typing import NamedTuple
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
-from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
+from celosia.collectives.schedule.estimate import LinkModel, bound
 from celosia.collectives.schedule.rings import (
     Sizes,
     all_gather,
@@ -197,12 +197,6 @@ class Exchange:
         """Return the cycles of words of 32 bits that no schedule is better than, as of `bound`."""
         many = self.topology.chips if self.name in _GATHERED else 1
         return bound(Schedule(self.name, self.topology, sum(self.words) * many, (), (), ()), link)
-
-    def estimate(self, config: TpuConfig, link: LinkModel | None = None) -> int:
-        """Return in how many cycles it ends, about, if all chips begin it together."""
-        most = self._room(config)
-        return sum(estimate(segment.schedule, link, config.window, config.dim)
-                   for segment in self._segments(config.dim, 0, most))
 
     def resident(self, config: TpuConfig,
                  chip: int) -> tuple[tuple[Slice, ...], tuple[Slice, ...]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from celosia.arch.ici import FRAME_WORDS, SHORT_MESSAGE, SHORT_WORDS
+from celosia.arch.ici import link_cycles
 from celosia.collectives.schedule.table import Action, Schedule
 
 __all__ = ["LinkModel", "bound", "estimate"]
@@ -27,31 +27,23 @@ class LinkModel:
     pipe, join
         Cycles of both ends beside the last frame's words, from when a message's last word has come
         to the first word of a step that uses it; and what rows that are joined take longer.
-    framing
-        Cycles that each frame costs beside its words.
     """
 
     bytes: int = 4
     latency: int = 64
     pipe: int = 17
     join: int = 24
-    framing: int = 2
 
     def cycles(self, words: int) -> int:
         """Return for how long a message keeps the link busy, with the word that it begins with."""
-        taken = self._taken(words)
-        return taken + self.framing * -(-taken // self._frame(taken))
+        return link_cycles(self._taken(words))[0]
 
     def drain(self, words: int) -> int:
         """Return how many words of a message leave the receiver when the last one has come."""
-        taken = self._taken(words)
-        return min(taken, self._frame(taken))
+        return link_cycles(self._taken(words))[1]
 
     def _taken(self, words: int) -> int:
         return -(-words * _WORD // self.bytes) + 1
-
-    def _frame(self, taken: int) -> int:
-        return SHORT_WORDS if taken <= SHORT_MESSAGE else FRAME_WORDS
 
 
 def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
@@ -78,8 +70,7 @@ def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
             return size / chips / rate
 
 
-def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None,
-             unit: int = 1) -> int:
+def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None) -> int:
     """Return in how many cycles a schedule ends if all chips begin it together.
 
     A step is sent when its words are there and the link is free; ports work side by side; the
@@ -94,8 +85,6 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
     window
         How many steps of a chip may be under way at once: a step begins when all those that are so
         many before it have ended. None: any number.
-    unit
-        Words that each of the schedule's stands for: those of a row.
     """
     link = link or LinkModel()
     free: dict[tuple[int, int], int] = defaultdict(int)
@@ -110,11 +99,11 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
         atoms = range(number[words.start], number[words.stop])
         if action == Action.SEND:
             start = max(begin, free[chip, port], *(there[atom] for atom in atoms))
-            end = free[chip, port] = start + link.cycles(unit * words.count)
+            end = free[chip, port] = start + link.cycles(words.count)
             leaves[schedule.topology.peer(chip, port)].append(end)
         else:
             end = (max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
-                   + link.drain(unit * words.count) + link.join * (action == Action.JOIN))
+                   + link.drain(words.count) + link.join * (action == Action.JOIN))
             for atom in atoms:
                 there[atom] = max(there[atom], end)
         before.append(max(before[-1], end))

@@ -17,8 +17,10 @@ from collections.abc import Sequence
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
 from celosia.arch.config import BANKS, TpuConfig
-from celosia.arch.isa import Mem, Unit
+from celosia.arch.ici import link_cycles
+from celosia.arch.isa import Mem, RecvOp, Unit
 from celosia.arch.lane import tree_latency
+from celosia.arch.messages import MessageCommand
 from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
 from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
@@ -38,6 +40,9 @@ _Sweep = tuple[int, int, int, tuple[int, int]]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
+#: Before the first word of a send, behind the last word of a receive, and of rows that are joined;
+#: units of ports are counted from _LINKS on.
+_SEND, _RECV, _JOIN, _LINKS = 8, 5, 24, 8
 #: Cycles before the doorbell in which the driver makes the chip fetch the program.
 _AHEAD = 47
 
@@ -63,12 +68,12 @@ class _Entry:
         self.end = self.latency = self.pace = 0
         self.index = -1
 
-    def follows(self, other: _Entry) -> bool:
+    def follows(self, other: _Entry | _Message) -> bool:
         """Whether this reads what the other one writes."""
         first, last = other.wrote
         return any(first <= end and begin <= last for begin, end in self.reads)
 
-    def conflicts(self, other: _Entry) -> bool:
+    def conflicts(self, other: _Entry | _Message) -> bool:
         """Whether one of the two writes what the other reads or writes."""
         low, high = self.wrote
         first, last = other.wrote
@@ -81,6 +86,24 @@ class _Entry:
             if first <= end and begin <= last:
                 return True
         return False
+
+
+class _Message:
+    """A send or a receive in the window, as `_Entry`: a send writes nothing."""
+
+    __slots__ = ("end", "index", "latency", "pace", "reads", "unit", "wrote")
+
+    def __init__(self, command: MessageCommand):
+        at = command.mem << _SPACE_BITS
+        rows = at + command.rows.base, at + command.rows.last
+        receives = command.op is not None
+        self.unit = _LINKS + 2 * command.port + receives
+        self.wrote: _Range = rows if receives else (-1, -2)
+        self.reads: tuple[_Range, ...] = () if command.op is RecvOp.SET else (rows,)
+        self.end = self.latency = self.pace = 0
+        self.index = -1
+
+    follows, conflicts = _Entry.follows, _Entry.conflicts
 
 
 class Estimator:
@@ -113,10 +136,12 @@ class Estimator:
                  loops: Sequence[Sequence[int]] = (), timeline: Timeline | None = None):
         self._config = config
         self._timing = timing
-        self._window: list[_Entry] = []
+        self._window: list[_Entry | _Message] = []
         self._size = config.window
         self._free = [0] * 4
         self._done = [0] * 4
+        self._links: dict[int, int] = {}  # when each unit of a port is free
+        self._arrived = 0
         self._checked = 0
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
@@ -168,7 +193,7 @@ class Estimator:
 
     @property
     def _drained(self) -> int:
-        return max(self.now, self._checked, *self._done)
+        return max(self.now, self._checked, self._arrived, *self._done)
 
     def _drain(self, cycles: int) -> None:
         self.now = self._drained + cycles
@@ -245,7 +270,49 @@ class Estimator:
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
-    def _follow(self, command: Command, lead: int, other: _Entry, window: list[_Entry]) -> int:
+    def message(self, command: MessageCommand, comes: int = 0) -> int:
+        """Count a send or a receive; :meth:`scalar` came before.
+
+        Parameters
+        ----------
+        command
+            What is sent or received.
+        comes
+            When the last word of what is received is there; 0: before it is waited for.
+
+        Returns
+        -------
+        int
+            When the last word of what is sent is at the other end of the link.
+        """
+        config, entry = self._config, _Message(command)
+        words = 1 + (command.rows.length * config.dim * command.fmt.nbytes) // config.link_bytes
+        busy, drain = link_cycles(words)
+        self.now = max(self.now, self._checked)
+        checked = self.now + 1
+        window = [other for other in self._window if other.end > checked]
+        if len(window) >= self._size:
+            checked = min(map(_end, window))
+            window = [other for other in window if other.end > checked]
+        self._checked = checked
+        start = max(checked, self._links.get(entry.unit, 0))
+        for other in window:
+            if other.unit != entry.unit and entry.conflicts(other):
+                start = max(start, other.end + HANDOVER)
+        if command.op is None:
+            start += _SEND
+            entry.end, self._links[entry.unit] = start + words, start + busy - _SEND
+        else:
+            there = max(start + words, comes + drain)
+            self._links[entry.unit] = there
+            entry.end = there + _RECV + _JOIN * (command.op is not RecvOp.SET)
+        self._arrived = max(self._arrived, entry.end)
+        self.last = max(self.last, entry.end)
+        self._window = [*window, entry]
+        return start + busy + self._timing.link_latency
+
+    def _follow(self, command: Command, lead: int, other: _Entry | _Message,
+                window: Sequence[_Entry | _Message]) -> int:
         """Return when a command may start behind the rows of another one, which is under way."""
         _, most = LEADERS[command.unit]
         before = [each.end for each in window[:window.index(other)] if each.unit == other.unit]
@@ -364,7 +431,7 @@ class Estimator:
         return start
 
 
-def _end(entry: _Entry) -> int:
+def _end(entry: _Entry | _Message) -> int:
     return entry.end
 
 

@@ -153,8 +153,10 @@ class _Walk(ScalarInterpreter):
         return 0
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
-        if decoded.opcode in (Opcode.SEND, Opcode.RECV):  # what links take is not predicted
-            check(self._config, MessageCommand.of(decoded.fields, values, self.strides), ())
+        if decoded.opcode in (Opcode.SEND, Opcode.RECV):  # as if what is received were there
+            message = MessageCommand.of(decoded.fields, values, self.strides)
+            check(self._config, message, ())
+            self.clock.message(message)
             return
         command = decoded.command(values, self.strides)
         check(self._config, command, EVERYWHERE)
