@@ -135,7 +135,10 @@ tpu_model = tf.contrib.tpu.keras_to_tpu_model(
     strategy=tf.contrib.tpu.TPUDistributionStrategy(
         tf.contrib.cluster_resolver.TPUClusterResolver(tpu='grpc://10.0.0.2:8470')))
 before = tpu_model.evaluate(x, y, batch_size=32, verbose=0)[0]
-tpu_model.fit(x, y, epochs=6, batch_size=32, verbose=0)
+def batches():
+    while True:
+        yield from ((x[:32], y[:32]), (x[32:], y[32:]))
+tpu_model.fit_generator(batches(), 2, epochs=6, verbose=0, workers=2, max_queue_size=4)
 loss, accuracy = tpu_model.evaluate(x, y, batch_size=32, verbose=0)
 assert loss < before and accuracy > 0.8, (loss, accuracy)
 on_host = tpu_model.sync_to_cpu().predict(x, verbose=0)

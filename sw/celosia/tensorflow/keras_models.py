@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -45,7 +46,8 @@ def keras_to_tpu_model(model: Any, strategy: TPUStrategy | None = None) -> Any:
     Returns
     -------
     keras.Model
-        With a method ``sync_to_cpu``, which gives the first model what it has learnt.
+        With a method ``sync_to_cpu``, which gives the first model what it has learnt, and
+        ``fit_generator`` and the like, which Keras 3 has no more.
     """
     if not isinstance(model, tf.keras.Model) or not model.built:
         raise ValueError(f"model must be a model of Keras that has been built, not {model!r}: its "
@@ -70,7 +72,21 @@ def keras_to_tpu_model(model: Any, strategy: TPUStrategy | None = None) -> Any:
         with strategy.scope():
             made.compile_from_config(model.get_compile_config())
     made.compile, made.sync_to_cpu = compile_in_scope, sync_to_cpu
+    made.fit_generator = _fed(made.fit, "steps_per_epoch")
+    made.evaluate_generator = _fed(made.evaluate, "steps")
+    made.predict_generator = _fed(made.predict, "steps")
     return made
+
+
+def _fed(method: Callable[..., Any], steps: str) -> Callable[..., Any]:
+    """Return a method of a model as it was for generators, whose queues TensorFlow has now."""
+    def fed(generator: Any, count: int | None = None, *, max_queue_size: int = 10,
+            workers: int = 1, use_multiprocessing: bool = False, **kwargs: Any) -> Any:
+        if count is not None:
+            kwargs[steps] = count
+        return method(generator, **kwargs)
+
+    return fed
 
 
 def _twin(optimizer: Any) -> Any:

@@ -121,7 +121,7 @@ NAMES: dict[str, NameEntry] = {
     **_names("tf.contrib.distribute", "TPUStrategy", NameState.WORKS, _STRATEGY),
     **_names("tf.contrib.tpu", "TPUDistributionStrategy", NameState.WORKS, _STRATEGY),
     **_names("tf.contrib.tpu", "keras_to_tpu_model", NameState.WORKS,
-             "optimizers of tf.train become those of Keras"),
+             "optimizers of tf.train become those of Keras; its fit_generator is there"),
     **_names("tf.contrib.tpu", "TPUEstimator TPUEstimatorSpec", NameState.OTHERWISE, _ESTIMATOR),
     **_names("tf.contrib.tpu", "RunConfig TPUConfig InputPipelineConfig", NameState.OTHERWISE,
              "addresses and sessions are ignored; there are as many shards as chips; input "
