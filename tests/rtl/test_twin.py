@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from celosia.arch import registers
+from celosia.arch.commands import Matmul
 from celosia.arch.config import preset
 from celosia.arch.registers import Control, Status
 from celosia.cli.main import main
 from celosia.driver import open as open_device
 from celosia.driver.errors import ChipFault, Divergence
+from celosia.model import Machine
 from celosia.program.asm import assemble
 from celosia_sim import twin as twins
 from celosia_sim.lockstep import memory_options
@@ -191,3 +193,33 @@ def test_many_random_programs_are_equal(twin):
         twin.rtl.set_options(memory_options(seed))
         run(twin, random_program(NANO, seed, memory=twin.memory_bytes))
         run(twin, random_faulting_program(NANO, seed, memory=twin.memory_bytes))
+
+
+def test_the_command_saves_what_differs_by_itself(tmp_path, capsys, monkeypatch):
+    start = Machine.start
+
+    def wrong(machine, *arguments):
+        """Have every model spoil a row after a matmul."""
+        made = start(machine, *arguments)
+        observe = machine.observer
+
+        def late(at, command):
+            if isinstance(command, Matmul):
+                machine.acc[3, 2] ^= 1
+            observe(at, command)
+
+        machine.observer = late
+        return made
+
+    monkeypatch.setattr(Machine, "start", wrong)
+    path, saved = tmp_path / "net.s", tmp_path / "less.s"
+    path.write_text(TEXT)
+    assert main(["debug", "diverge", str(path), "--save", str(saved)]) == 1
+    out = capsys.readouterr().out
+    assert f"wrote {saved}: 4 instructions that differ by themselves" in out
+    assert main(["debug", "diverge", str(saved)]) == 1
+    again = capsys.readouterr().out
+    assert again.splitlines()[0].split(": ", 1)[1] == out.splitlines()[0].split(": ", 1)[1]
+    assert "matmul" in again
+    monkeypatch.undo()
+    assert main(["debug", "diverge", str(saved)]) == 0

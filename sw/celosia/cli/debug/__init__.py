@@ -21,11 +21,11 @@ Exit code 1 where something was found. Any program can run so: CELOSIA_BACKEND=t
 beside the golden model.
 """
 _KINDS = {
-    "diverge": (diverge, "the first instruction of which RTL and golden model differ"),
-    "nan": (nan, "the first operation that makes NaN or infinity of finite numbers"),
-    "oom": (oom, "what fills external memory, and what the program would fit with"),
-    "fault": (fault, "what led to a fault of the chip"),
-    "run": (run, "what a program does, instruction by instruction, forth and back"),
+    "diverge": (diverge, "find the first instruction of which RTL and golden model differ"),
+    "nan": (nan, "find the first operation that makes NaN or infinity of finite numbers"),
+    "oom": (oom, "say what fills external memory, and what the program would fit with"),
+    "fault": (fault, "say what led to a fault of the chip"),
+    "run": (run, "go through a program instruction by instruction, forth and back"),
 }
 
 
@@ -37,6 +37,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     for name, (module, text) in _KINDS.items():
-        kind = kinds.add_parser(name, help=text, description=f"Find {text}.")
+        kind = kinds.add_parser(name, help=text, description=f"{text.capitalize()}.")
         module.add_options(kind)
         kind.set_defaults(run=module.main)

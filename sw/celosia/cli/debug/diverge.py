@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from celosia.arch.config import TpuConfig
 from celosia.cli.debug import runs
+from celosia.cli.debug.begun import Begun, watched
 from celosia.compiled import Compiled
 from celosia.driver import open
 from celosia.driver.errors import Divergence
 from celosia.program import Program
+from celosia.program.asm import disassemble
 from celosia.storage.destination import check_file
 
 __all__ = ["add_options", "main"]
@@ -27,30 +28,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", metavar="FILE",
                         help=f"write a waveform (.vcd or .fst) that ends where they differ, "
                              f"{_BEFORE} cycles of it")
+    parser.add_argument("--save", metavar="FILE",
+                        help="write assembly text (.s) that differs by itself: with its data, and "
+                             "nothing behind the instruction")
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
-    if args.trace:
-        check_file("--trace", args.trace)
+    for option in ("trace", "save"):
+        if getattr(args, option):
+            check_file(f"--{option}", getattr(args, option))
     program, config = runs.read(args)
+    seen: list[Begun] = []
     try:
-        counters = _run(args, program, config, {})
+        with watched(config, seen) as device:
+            counters = runs.run(args, program, device)
     except Divergence as error:
         print(error)
         if args.trace:
             _trace(args, program, config, error)
+        if args.save:
+            _save(args.save, seen[-1], config, error)
         return 1
     print(f"RTL and golden model are equal: {counters['instructions']:,} instructions, "
           f"{counters['cycles']:,} cycles of {config.name}")
     return 0
-
-
-def _run(args: argparse.Namespace, program: Compiled | Program, config: TpuConfig,
-         options: Mapping[str, Any]) -> Mapping[str, int]:
-    """Run on both; return the counters."""
-    with open("twin", config=config, **options) as device:
-        return runs.run(args, program, device)
 
 
 def _trace(args: argparse.Namespace, program: Compiled | Program, config: TpuConfig,
@@ -59,9 +61,31 @@ def _trace(args: argparse.Namespace, program: Compiled | Program, config: TpuCon
     from celosia_sim.rtl import SimOptions
     first = max(error.now - _BEFORE, 0)
     try:
-        _run(args, program, config, {"options": SimOptions(
-            trace=args.trace, trace_cycles=(first, error.now))})
+        with open("twin", config=config, options=SimOptions(
+                trace=args.trace, trace_cycles=(first, error.now))) as device:
+            runs.run(args, program, device)
     except Divergence as again:
         if (again.pc, again.now) != (error.pc, error.now):
             raise
     print(f"wrote {args.trace}: cycles {first} to {error.now} of the simulation")
+
+
+def _save(path: str, begun: Begun, config: TpuConfig, error: Divergence) -> None:
+    """Write the shortest program that is seen to differ at the same instruction."""
+    for made in (begun.cut(error.pc), begun.whole()):
+        if made is None or not _differs(made, config, error.pc):
+            continue
+        Path(path).write_text(disassemble(made))
+        print(f"wrote {path}: {len(made.insns)} instructions that differ by themselves")
+        return
+    print(f"wrote no {path}: with memories on chip that are zero at first, the program does not "
+          f"differ by itself")
+
+
+def _differs(program: Program, config: TpuConfig, pc: int) -> bool:
+    with open("twin", config=config) as device:
+        try:
+            device.run(program, timeout=None)
+        except Divergence as found:
+            return found.pc == pc
+    return False

@@ -1,0 +1,85 @@
+"""A run as it begins on a chip and its model: what it takes to do it again, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from celosia.arch.config import TpuConfig
+from celosia.arch.encoding import insn
+from celosia.arch.isa import OperandType
+from celosia.driver import Device
+from celosia.driver.backends import BACKENDS
+from celosia.driver.handles import LoadedProgram
+from celosia.program import DTYPES, Program
+
+__all__ = ["Begun", "watched"]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A program, and what its buffers held when it began."""
+
+    program: Program
+    contents: dict[str, bytes]
+
+    def whole(self) -> Program:
+        """Return the program with its arguments as constants."""
+        program = self.program
+        buffers = [replace(each, kind="constant") if each.name in self.contents else each
+                   for each in program.buffers]
+        constants = {each.name: _array(self.contents[each.name], each) for each in buffers
+                     if each.kind == "constant"}
+        return replace(program, buffers=tuple(buffers), constants=constants)
+
+    def cut(self, pc: int) -> Program | None:
+        """Return it with nothing behind an instruction; None where it has loops or branches."""
+        whole = self.whole()
+        if any(each.type is OperandType.TARGET for made in whole.insns
+               for each in made.instruction.operands):
+            return None
+        kept = (*whole.insns[:pc + 1], insn("halt"))
+        return replace(whole, insns=kept,
+                       sources=(*whole.sources[:pc + 1], "") if whole.sources else (),
+                       relocations=tuple(each for each in whole.relocations if each[0] <= pc))
+
+
+def _array(data: bytes, buffer: Any) -> Any:
+    import numpy as np
+    return np.frombuffer(data, DTYPES[buffer.dtype]).reshape(buffer.shape)
+
+
+class _Watched(Device):
+    """A twin that notes what runs begin with."""
+
+    def __init__(self, config: TpuConfig, seen: list[Begun]):
+        super().__init__(BACKENDS["twin"](config), "twin")
+        self._seen = seen
+
+    def run(self, program: Any, *args: Any, **options: Any) -> Any:
+        """Run as a device does."""
+        if not isinstance(program, LoadedProgram):
+            return super().run(program, *args, **options)
+        wait: Callable[..., bool] = self.transport.wait_interrupt
+
+        def noted(*arguments: Any) -> bool:
+            self._seen[:] = [self._note(program)]
+            return wait(*arguments)
+
+        self.transport.wait_interrupt = noted
+        try:
+            return super().run(program, *args, **options)
+        finally:
+            self.transport.wait_interrupt = wait
+
+    def _note(self, loaded: LoadedProgram) -> Begun:
+        return Begun(loaded.program, {
+            each.name: self.transport.read_memory(loaded.arena + each.offset,
+                                                  each.end - each.offset).tobytes()
+            for each in loaded.program.buffers if each.kind in ("input", "constant")})
+
+
+def watched(config: TpuConfig, seen: list[Begun]) -> Device:
+    """Return a chip beside its model; ``seen`` has what the last run began with."""
+    return _Watched(config, seen)
