@@ -46,9 +46,9 @@ def _scaled(x: TensorType, dim: int, size: int, down: bool) -> TensorType:
         traits=Trait.COLLECTIVE)
 def _all_reduce(call: Call) -> TensorType:
     """The x of all devices of a group as one, elementwise. Device i of n owns the elements from
-    i/n of x on, in the order of memory; the first half of them is joined in the order of a ring,
-    beginning behind the owner: ((x[i+1] + x[i+2]) + ..) + x[i], the second half the other way
-    round. A bf16 sum or product is made in fp32 and rounded once.
+    i/n of x on, in the order of memory, in whole blocks of 16; the first half of these is joined in
+    the order of a ring, beginning behind the owner: ((x[i+1] + x[i+2]) + ..) + x[i], the second
+    half the other way round. A bf16 sum or product is made in fp32 and rounded once.
     """
     [x] = call.operands
     _size(call)
