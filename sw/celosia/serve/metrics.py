@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 from celosia.driver.errors import needs
 from celosia.driver.status import statuses
-
-if TYPE_CHECKING:
-    from prometheus_client.core import GaugeMetricFamily
 
 __all__ = ["Metrics"]
 
@@ -80,13 +77,13 @@ class Metrics:
 class _Chips:
     """What ``celosia smi`` shows: the chips of all processes of the user, by what they wrote."""
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Any]:
         """Yield a value of each chip, of one kind after another."""
         from prometheus_client.core import GaugeMetricFamily
         found = list(statuses())
         labels = ["pid", "device", "preset", "backend"]
 
-        def family(name: str, text: str, *more: str) -> GaugeMetricFamily:
+        def family(name: str, text: str, *more: str) -> Any:
             return GaugeMetricFamily(f"celosia_device_{name}", text, labels=[*labels, *more])
 
         busy = family("busy", "Share of the cycles of the last run that ended.", "unit")
