@@ -43,7 +43,6 @@ __all__ = ["check_formats", "check_places", "chosen", "compile", "graph_of"]
 _MOVES = frozenset({
     "select", *having(Trait.STORED), *having(Trait.VIEW), *having(Trait.CONTROL),
     *(having(Trait.MOVEMENT) - having(Trait.ORDERING))})
-_PRODUCTS = having(Trait.PRODUCT)
 
 
 def compile(source: str | bytes | Path | Graph, config: str | TpuConfig = "core", *,
@@ -179,8 +178,6 @@ def _lacks(node: Node, config: TpuConfig) -> str:
                 return f"elements must not be bf16 on an int8 chip, as those of {type}"
             if type.dtype.is_float and node.op not in _MOVES:
                 return f"arithmetic must be of integers on an int8 chip, not of {type}"
-    if not config.int8 and node.op in _PRODUCTS and types[0].dtype is DType.I8:
-        return f"products must be of bf16 on a chip without int8, not of {types[0]}"
     return ""
 
 

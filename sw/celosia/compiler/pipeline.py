@@ -24,6 +24,7 @@ from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.simplify import simplify
 from celosia.compiler.passes.sorting import sorting
 from celosia.compiler.passes.swapped import swapped
+from celosia.compiler.passes.wide_products import wide_products
 from celosia.compiler.passes.words import words
 from celosia.compiler.verify import enabled
 from celosia.graph import CORE, Graph, check, fingerprint
@@ -85,15 +86,15 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
 
 def prepared(graph: Graph, config: TpuConfig, *,
              trace: Callable[[str], None] | None = None) -> Graph:
-    """Return a canonical graph as it is lowered: conversions where they cost least, rows that the
-    chip can join.
+    """Return a canonical graph as it is lowered: products that the chip has, conversions where they
+    cost least, rows that it can join.
 
     Raises
     ------
     GraphError
         If the graph is not canonical.
     """
-    for step in (*LAST, partial(long_rows, config=config)):
+    for step in (partial(wide_products, config=config), *LAST, partial(long_rows, config=config)):
         old, graph = graph, step(graph)
         if graph is not old and enabled():
             check(graph, CANONICAL)
