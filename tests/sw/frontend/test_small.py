@@ -128,9 +128,6 @@ def test_sums_and_products():
 @pytest.mark.parametrize(("line", "why"), [
     ("stablehlo.popcnt %x : tensor<2xi4>",
      "stablehlo.popcnt: operand must have 8 bits or more, not tensor<2xi4>"),
-    ("stablehlo.custom_call @Sharding(%x) : (tensor<2xi4>) -> tensor<2xi4>",
-     ("stablehlo.custom_call: functions of the host and libraries must be given and give elements "
-      "of 8 bits or more, and f16 or wider floats")),
 ])
 def test_what_they_do_not_have(line, why):
     with pytest.raises(FrontendError) as caught:

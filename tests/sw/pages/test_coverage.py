@@ -30,10 +30,13 @@ def test_the_whole_specification_is_on_the_page():
     assert found.keys() == {f"stablehlo.{name}" for name in OPERATIONS}
     cells = [cell for each in found.values() for cell in each.values()]
     assert all(cell.reason for cell in cells if cell.where != "chip")
-    # What has 32 bits or fewer and is no queue, tuple or token runs on the chip.
-    assert {name for name, each in found.items() if each.get("f32", Cell("chip")).where != "chip"
+    # What has 32 bits or fewer and is no queue, tuple or token runs on the chip. Whether a program
+    # of quantised numbers can be read hangs on what else has run in the process: refused it is.
+    assert {name for name, each in found.items()
+            if each.get("f32", each.get("", Cell("chip"))).where != "chip"
             } == {f"stablehlo.{name}" for name in """async_done async_start get_tuple_element infeed
-                  outfeed recv rng rng_bit_generator send tuple""".split()}
+                  outfeed recv rng rng_bit_generator send tuple uniform_dequantize uniform_quantize
+                  """.split()}
     page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
     assert all(f"\n| `{name}` |" in page for name in OPERATIONS)
 
