@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,21 +57,10 @@ class _Watched(Device):
         super().__init__(BACKENDS["twin"](config), "twin")
         self._seen = seen
 
-    def run(self, program: Any, *args: Any, **options: Any) -> Any:
-        """Run as a device does."""
-        if not isinstance(program, LoadedProgram):
-            return super().run(program, *args, **options)
-        wait: Callable[..., bool] = self.transport.wait_interrupt
-
-        def noted(*arguments: Any) -> bool:
-            self._seen[:] = [self._note(program)]
-            return wait(*arguments)
-
-        self.transport.wait_interrupt = noted
-        try:
-            return super().run(program, *args, **options)
-        finally:
-            self.transport.wait_interrupt = wait
+    def _fill(self, loaded: LoadedProgram, inputs: Mapping[str, Any]) -> None:
+        """Do what is done last before a run begins."""
+        super()._fill(loaded, inputs)
+        self._seen[:] = [self._note(loaded)]
 
     def _note(self, loaded: LoadedProgram) -> Begun:
         return Begun(loaded.program, {
