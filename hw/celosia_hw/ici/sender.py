@@ -47,9 +47,8 @@ class FrameSender(wiring.Component):
     A frame goes out while its words still come: its HEAD is on the line 4 cycles after its first
     word was taken. It ends where a message ends and no other one follows at once. FRAME_WORDS of
     each FRAME_WORDS + 2 cycles are data, of short messages SHORT_WORDS of SHORT_WORDS + 2. Words
-    are taken as long as
-    fewer than ``link_frames`` frames, rounded up to a power of two, have not arrived; a frame is
-    sent where the receiver has room for it.
+    are taken as long as fewer than ``link_frames`` frames, rounded up to a power of two, have not
+    arrived; a frame is sent where the receiver has room for it.
 
     Frames from the first one on that has not arrived are sent again when the receiver asks for
     them, and when nothing has arrived for RESEND_CYCLES.

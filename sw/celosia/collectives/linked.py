@@ -19,6 +19,7 @@ from celosia.compiled.arguments import encode
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument
 from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
+from celosia.compiler.lowered import buffer_dtype
 from celosia.graph import DType, Graph, Node, TensorType, Value, interpret
 from celosia.program import DTYPES, Buffer, Program
 
@@ -158,19 +159,10 @@ class _Code:
     def room(self, type: TensorType, name: str) -> Buffer:
         """Return a place of its own for a tensor."""
         offset = -(-self.end // _ALIGNMENT) * _ALIGNMENT
-        dtype = _dtype(type.dtype)
+        dtype = buffer_dtype(self.config, type.dtype)
         made = Buffer(name, offset, type.shape, dtype, "scratch")
         self.end = offset + max(1, made.nbytes)
         return made
-
-
-def _dtype(dtype: DType) -> str:
-    """Return what a buffer holds of a type of the graph."""
-    if dtype in (DType.F32, DType.F16):
-        return "float32"
-    if dtype is DType.BF16:
-        return "bfloat16"
-    return "int8" if dtype in (DType.I8, DType.BOOL) else "int32"
 
 
 def _payload(buffer: Buffer) -> Payload:

@@ -17,7 +17,7 @@ from celosia.compiler.codegen.generate import generate
 from celosia.compiler.emit.emitter import Emitter
 from celosia.compiler.fusion import Halves, NotFused
 from celosia.compiler.groups import is_fused
-from celosia.compiler.lowered import Cluster, External, Tensor, Work
+from celosia.compiler.lowered import Cluster, External, Tensor, Work, buffer_dtype
 from celosia.compiler.lowering import Lowered, lower
 from celosia.compiler.lowering.again import again
 from celosia.compiler.lowering.scope import source_text
@@ -37,7 +37,6 @@ __all__ = ["Built", "Options", "arena_bytes", "build", "emitted"]
 
 #: Accumulator rows that control flow reads its words from.
 _CONTROL_ROWS = 4
-_BUFFER_DTYPES = {DType.F32: "float32", DType.F16: "float32", DType.BF16: "bfloat16"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Built:
     apart: tuple[Apart, ...] = ()
 
 
-def _buffers(lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
+def _buffers(config: TpuConfig, lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
     buffers: list[Buffer] = []
     constants: dict[str, np.ndarray] = {}
     known: set[Tensor] = set()
@@ -111,9 +110,7 @@ def _buffers(lowered: Lowered) -> tuple[list[Buffer], dict[str, np.ndarray]]:
             continue
         known.add(tensor)
         assert isinstance(tensor.home, External)
-        dtype = _BUFFER_DTYPES.get(tensor.dtype, "int32")
-        if tensor.element_bytes == 1:
-            dtype = "int8"
+        dtype = buffer_dtype(config, tensor.dtype)
         buffers.append(Buffer(tensor.name, tensor.home.offset, tensor.shape, dtype, kind))
         if kind == "constant":
             array = lowered.constants[tensor]
@@ -282,7 +279,7 @@ def build(graph: Graph, config: TpuConfig, options: Mapping[str, Any] | None = N
     say(f"{graph.name}: lowering: {len(lowered.works)} pieces of work, {size} bytes of memory")
     code = generate(config, items)
     say(f"{graph.name}: emission: {len(code.insns)} instructions")
-    buffers, constants = _buffers(lowered)
+    buffers, constants = _buffers(config, lowered)
     program = Program(config.fingerprint, tuple(code.insns), graph.name, tuple(code.sources), size,
                       tuple(buffers), constants, tuple(code.relocations))
     return Built(

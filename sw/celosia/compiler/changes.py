@@ -6,6 +6,7 @@ What else could be written, for who asks what would be gained: `celosia.profile`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -101,20 +102,13 @@ def _joined(node: Node, operand: Value, wanted: tuple[int, ...], ratio: Fraction
             ) -> tuple[int, ...]:
     """Return what a reshape makes of a batch that is joined with other dimensions."""
     old, count = node.operands[0].shape, operand.type.size
-    if _product(wanted) == count or old == operand.shape:
+    if math.prod(wanted) == count or old == operand.shape:
         return wanted
     for i, each in enumerate(wanted):
         found = (*wanted[:i], int(each * ratio), *wanted[i + 1:])
-        if each * ratio == found[i] and _product(found) == count:
+        if each * ratio == found[i] and math.prod(found) == count:
             return found
     return wanted
-
-
-def _product(shape: Sequence[int]) -> int:
-    count = 1
-    for each in shape:
-        count *= each
-    return count
 
 
 def _uses(graph: Graph, value: Value) -> list[tuple[Node, bool]] | None:

@@ -50,7 +50,7 @@ class Demand:
         What is needed there, the largest first.
     history
         Each piece of work in the order in which they run: its place, and the bytes that are needed
-        while it runs. Pieces that lie between others' bytes may need more than their sum.
+        while it runs. The arena may be larger than the most of these: by gaps between tensors.
     """
 
     limit: int

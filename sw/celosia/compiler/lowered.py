@@ -41,6 +41,13 @@ def storage(config: TpuConfig, dtype: DType) -> DmaFormat:
     return DmaFormat.W32
 
 
+def buffer_dtype(config: TpuConfig, dtype: DType) -> str:
+    """Return what a buffer of a program is said to hold that has elements in external memory."""
+    if storage(config, dtype) is DmaFormat.W32:
+        return "float32" if dtype in (DType.F32, DType.F16) else "int32"
+    return "bfloat16" if dtype is DType.BF16 else "int8"
+
+
 @dataclass(frozen=True)
 class External:
     """A place in external memory: bytes from the beginning of the arena."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -120,15 +121,21 @@ def _demand(end: int, limit: int, base: int, works: Sequence[Work], found: Mappi
     sources: dict[Tensor, str] = {}
     history: list[tuple[str, int]] = []
     fullest, most, place = 0, -1, ""
-    between = {tensor: life for tensor, life in found.items() if tensor not in fixed}
+    kept = set(fixed)
+    between = {tensor: life for tensor, life in found.items() if tensor not in kept}
+    change: Counter[int] = Counter()
+    for tensor, life in between.items():
+        change[life.first] += tensor.nbytes
+        change[life.last + 1] -= tensor.nbytes
+    needed, seen = 0, 0
     for _, now, work in numbered(works):
         if inner(work):
             continue
         at = _place(work)
         for tensor, made_at in _made(work, at):
             sources.setdefault(tensor, made_at)
-        needed = sum(tensor.nbytes for tensor, life in between.items()
-                     if life.first <= now <= life.last)
+        needed += sum(change[number] for number in range(seen + 1, now + 1))
+        seen = now
         history.append((at, base + needed))
         if needed > most:
             fullest, most, place = now, needed, at

@@ -33,10 +33,8 @@ class Stepper:
     ----------
     run
         Its state: ``pc``, ``registers``, ``loops``, ``clock``.
-    executed
-        Instructions so far.
     passed
-        Indices of the last of them.
+        Indices of the last instructions so far.
     command
         What the last one was, if it was a tensor instruction.
     ended
@@ -44,7 +42,6 @@ class Stepper:
     """
 
     run: Run
-    executed: int
     passed: deque[int]
     command: Command | None
     ended: ModelResult | None
@@ -58,13 +55,18 @@ class Stepper:
 
     def _begin(self) -> None:
         self.run = Run(self.machine, *self._what)
-        self.executed, self.command, self.ended = 0, None, None
+        self.command, self.ended = None, None
         self.passed = deque(maxlen=_MOST)
 
     @property
     def program(self) -> int:
         """Address of the first instruction."""
         return self._what[0]
+
+    @property
+    def executed(self) -> int:
+        """Instructions so far."""
+        return self.run.executed
 
     @property
     def pc(self) -> int:
@@ -88,8 +90,7 @@ class Stepper:
             return False
         finally:
             self.machine.observer = before
-        self.executed += 1
-        self.run.executed = self.executed
+        self.run.executed += 1
         self.passed.append(pc)
         if not going:
             self.ended = self.run.result()

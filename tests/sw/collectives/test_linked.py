@@ -29,9 +29,9 @@ PAIRS = {"train_square", "two_axes"}
 class Pod:
     """Four golden chips."""
 
-    def __init__(self, topology, preset_name="core"):
+    def __init__(self, topology, preset_name="core", **more):
         self.topology = topology
-        self.config = replace(preset(preset_name), ports=topology.ports)
+        self.config = replace(preset(preset_name), ports=topology.ports, **more)
         pod = ModelPod(self.config, topology.chips, topology.links)
         self.devices = [Device(each, "model") for each in pod.transports]
 
@@ -100,6 +100,17 @@ def test_joins_that_links_have(reducer, dtype, linked, pod):
     drawn = rng.integers(0, 2 if dtype is DType.BOOL else 100, (4, 40))
     _, meetings = pod.both(graph(reducer, dtype), [[each.astype(dtype.numpy)] for each in drawn])
     assert (meetings == 0) == linked
+
+
+def test_joins_of_bools_that_are_words():
+    """A chip without int8 has a bool in a word of external memory."""
+    pod, drawn = Pod(RING, int8=False), np.random.default_rng(5).integers(0, 2, (4, 40), bool)
+    x = parameter(TensorType(DType.BOOL, (40,)), "x")
+    joined = [op("all_reduce", op("not", x), groups=[[0, 1, 2, 3]], reducer=reducer)
+              for reducer in ("and", "or")]
+    graph = Graph("joined", [x], joined)
+    _, meetings = pod.both(graph, [[each] for each in drawn])
+    assert meetings == 0
 
 
 def test_what_nobody_gives_is_zeros(pod):

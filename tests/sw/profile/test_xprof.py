@@ -71,8 +71,8 @@ def test_times_of_operations_are_the_cycles(tool, modules):
     cycles = sum(row["total_self_time"] for row in rows) * 100
     assert cycles == pytest.approx(sum(modules.values()), rel=1e-4)
     assert any("dot" in row["hlo_op_name"] for row in rows)
-    assert any("keras" in row["source_info"] or "keras_mlp.py" in row["source_info"]
-               for row in rows)
+    known = sum(row["total_self_time"] for row in rows if "keras_mlp.py:" in row["source_info"])
+    assert known * 100 >= 0.99 * cycles
 
 
 @pytest.mark.parametrize("name", ["overview_page", "roofline_model", "framework_op_stats"])

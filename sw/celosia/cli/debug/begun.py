@@ -14,7 +14,7 @@ from celosia.driver.backends import BACKENDS
 from celosia.driver.handles import LoadedProgram
 from celosia.program import DTYPES, Program
 
-__all__ = ["Begun", "watched"]
+__all__ = ["Begun", "TwinDevice"]
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,23 @@ def _array(data: bytes, buffer: Any) -> Any:
     return np.frombuffer(data, DTYPES[buffer.dtype]).reshape(buffer.shape)
 
 
-class _Watched(Device):
-    """A twin that notes what runs begin with."""
+class TwinDevice(Device):
+    """A chip beside its model that notes what runs begin with.
 
-    def __init__(self, config: TpuConfig, seen: list[Begun]):
+    Attributes
+    ----------
+    begun
+        What the last run began with; None: there was none.
+    """
+
+    def __init__(self, config: TpuConfig):
         super().__init__(BACKENDS["twin"](config), "twin")
-        self._seen = seen
+        self.begun: Begun | None = None
 
     def _fill(self, loaded: LoadedProgram, inputs: Mapping[str, Any]) -> None:
         """Do what is done last before a run begins."""
         super()._fill(loaded, inputs)
-        self._seen[:] = [self._note(loaded)]
-
-    def _note(self, loaded: LoadedProgram) -> Begun:
-        return Begun(loaded.program, {
+        self.begun = Begun(loaded.program, {
             each.name: self.transport.read_memory(loaded.arena + each.offset,
                                                   each.end - each.offset).tobytes()
             for each in loaded.program.buffers if each.kind in ("input", "constant")})
-
-
-def watched(config: TpuConfig, seen: list[Begun]) -> Device:
-    """Return a chip beside its model; ``seen`` has what the last run began with."""
-    return _Watched(config, seen)

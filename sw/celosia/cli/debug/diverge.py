@@ -7,7 +7,7 @@ from pathlib import Path
 
 from celosia.arch.config import TpuConfig
 from celosia.cli.debug import runs
-from celosia.cli.debug.begun import Begun, watched
+from celosia.cli.debug.begun import Begun, TwinDevice
 from celosia.compiled import Compiled
 from celosia.driver import open
 from celosia.driver.errors import Divergence
@@ -39,16 +39,16 @@ def main(args: argparse.Namespace) -> int:
         if getattr(args, option):
             check_file(f"--{option}", getattr(args, option))
     program, config = runs.read(args)
-    seen: list[Begun] = []
+    device = TwinDevice(config)
     try:
-        with watched(config, seen) as device:
+        with device:
             counters = runs.run(args, program, device)
     except Divergence as error:
         print(error)
         if args.trace:
             _trace(args, program, config, error)
-        if args.save:
-            _save(args.save, seen[-1], config, error)
+        if args.save and device.begun is not None:
+            _save(args.save, device.begun, config, error)
         return 1
     print(f"RTL and golden model are equal: {counters['instructions']:,} instructions, "
           f"{counters['cycles']:,} cycles of {config.name}")

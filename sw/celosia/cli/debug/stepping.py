@@ -224,13 +224,8 @@ class SteppedDevice(Device):
 
     def run(self, program: Any, *args: Any, **options: Any) -> Any:
         """Run as a device does."""
-        if isinstance(program, Program):
-            loaded = self.load(program)
-            try:
-                return self.run(loaded, *args, **options)
-            finally:
-                self.free(loaded)
-        self._loaded = program
+        if isinstance(program, LoadedProgram):
+            self._loaded = program
         return super().run(program, *args, **options)
 
     def _begin(self, stepper: Stepper) -> None:
