@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 
 from celosia.compiler.spmd import partition
 from celosia.graph import DType, Graph, GraphError, Node, Trait, Value, having, inlined
@@ -80,14 +79,14 @@ def _resized(graph: Graph, size: int, other: int) -> Graph:
                 attrs[name] = shape(attrs[name])
         operands = [values[each] for each in node.operands]
         if node.op == "reshape":
-            attrs["shape"] = _joined(node, operands[0], attrs["shape"], Fraction(other, size))
+            attrs["shape"] = _joined(node, operands[0], attrs["shape"], size, other)
         if node.op == "constant" and size in node.result.shape:
             raise ValueError("a constant has elements for each of the batch")
         made = Node(node.op, operands, attrs,
                     [_resized(region, size, other) for region in node.regions], node.source)
         for old, new in zip(node.results, made.results, strict=True):
             if node.op != "reshape" and len(new.shape) == len(old.shape) and any(
-                    b != a and Fraction(b, max(a, 1)) != Fraction(other, size)
+                    b != a and b * size != a * other
                     for a, b in zip(old.shape, new.shape, strict=True)):
                 raise ValueError(f"{node.op} must not become {new.type}")
             values[old] = new
@@ -98,15 +97,15 @@ def _resized(graph: Graph, size: int, other: int) -> Graph:
                        [values[each] for each in graph.outputs])
 
 
-def _joined(node: Node, operand: Value, wanted: tuple[int, ...], ratio: Fraction
+def _joined(node: Node, operand: Value, wanted: tuple[int, ...], size: int, other: int
             ) -> tuple[int, ...]:
     """Return what a reshape makes of a batch that is joined with other dimensions."""
     old, count = node.operands[0].shape, operand.type.size
     if math.prod(wanted) == count or old == operand.shape:
         return wanted
     for i, each in enumerate(wanted):
-        found = (*wanted[:i], int(each * ratio), *wanted[i + 1:])
-        if each * ratio == found[i] and math.prod(found) == count:
+        found = (*wanted[:i], each * other // size, *wanted[i + 1:])
+        if math.prod(found) == count:
             return found
     return wanted
 

@@ -19,9 +19,8 @@ from celosia.driver.discovery import differences, discover
 from celosia.driver.errors import Divergence, StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
 from celosia.driver.outcome import RunResult, error_of, located
-from celosia.driver.pod import PodChip
 from celosia.driver.status import DeviceStatus
-from celosia.driver.transport import Transport
+from celosia.driver.transport import PodChip, Transport
 from celosia.program import DTYPES, Program
 
 __all__ = ["DEFAULT_TIMEOUT", "Device"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 from celosia.arch.config import TpuConfig
 from celosia.driver.errors import DeviceError
 from celosia.driver.model import ModelTransport
+from celosia.driver.transport import PodChip
 from celosia.model import ModelResult, Pod, PodProgram, PodStopped
 
-__all__ = ["Meeting", "ModelPod", "PodChip", "PodEnded", "where"]
+__all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
 #: Seconds between looks whether a chip still waits for the others.
 _NAP = 0.05
@@ -19,25 +19,6 @@ _NAP = 0.05
 
 class PodEnded(DeviceError):
     """A run of several chips cannot go on; the message says why, and where each one is."""
-
-
-@runtime_checkable
-class PodChip(Protocol):
-    """What a transport has whose chip is one of a pod.
-
-    Attributes
-    ----------
-    meets
-        Whether the next run is one of several chips, which begin it together.
-    members
-        The chips that do.
-    sources
-        What each instruction came from, or nothing.
-    """
-
-    meets: bool
-    members: Sequence[int]
-    sources: Sequence[str]
 
 
 def where(message: str, at: Mapping[int, int], chips: Mapping[int, PodChip]) -> str:

@@ -1,12 +1,12 @@
 """How the driver reaches a chip: one contract for the model, the simulators and boards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Transport"]
+__all__ = ["PodChip", "Transport"]
 
 
 @runtime_checkable
@@ -60,3 +60,22 @@ class Transport(Protocol):
     def close(self) -> None:
         """Release everything; nothing may be called after. Closing twice does nothing."""
         ...
+
+
+@runtime_checkable
+class PodChip(Protocol):
+    """What a transport has whose chip is one of a pod.
+
+    Attributes
+    ----------
+    meets
+        Whether the next run is one of several chips, which begin it together.
+    members
+        The chips that do.
+    sources
+        What each instruction came from, or nothing.
+    """
+
+    meets: bool
+    members: Sequence[int]
+    sources: Sequence[str]

@@ -17,8 +17,7 @@ from celosia.collectives.interconnect import InterconnectPeer
 from celosia.collectives.linked import linked
 from celosia.compiled import Compiled, Executable, Loaded, Resident
 from celosia.driver import Device, open
-from celosia.driver.pod import PodChip
-from celosia.driver.transport import Transport
+from celosia.driver.transport import PodChip, Transport
 from celosia.pjrt import profiler
 from celosia.pjrt.buffers import PjrtBuffer
 from celosia.pjrt.errors import ErrorCode, PjrtError, as_error

@@ -78,6 +78,18 @@ def test_wrong_usage_is_2(capsys, arguments, message):
     assert capsys.readouterr().err.splitlines()[-1].startswith(message)
 
 
+def test_what_needs_no_chip_loads_none():
+    code = """
+import sys
+from celosia.cli.main import main
+main(["info", "--json"])
+print([name for name in ("celosia.model", "celosia.profile", "celosia_sim", "amaranth", "jax")
+       if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_info(capsys):
     assert main(["info"]) == 0
     lines = capsys.readouterr().out.splitlines()

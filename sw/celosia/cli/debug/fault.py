@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from celosia.arch.encoding import Reg
 from celosia.cli.debug import runs
-from celosia.cli.debug.stepping import SteppedDevice, SteppedRun
 from celosia.compiled import Compiled
 from celosia.driver import ChipFault
+
+if TYPE_CHECKING:
+    from celosia.cli.debug.stepping import SteppedRun
 
 __all__ = ["add_options", "main"]
 
@@ -23,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
+    from celosia.cli.debug.stepping import SteppedDevice  # other commands need no model
     program, config = runs.read(args)
     seen: list[SteppedRun] = []
     with SteppedDevice(config, seen.append, program if isinstance(program, Compiled) else None

@@ -7,12 +7,15 @@ import cmd
 import re
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celosia.cli.debug import runs
-from celosia.cli.debug.stepping import SteppedDevice, SteppedRun
 from celosia.compiled import Compiled
+
+if TYPE_CHECKING:
+    from celosia.cli.debug.stepping import SteppedRun
 
 __all__ = ["add_options", "main"]
 
@@ -34,6 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
+    from celosia.cli.debug.stepping import SteppedDevice  # other commands need no model
     program, config = runs.read(args)
     session = _Session(args.breaks, args.watch)
     compiled = program if isinstance(program, Compiled) else None
