@@ -60,7 +60,8 @@ PLACES: dict[str, Placement] = {
              ["dynamic_slice", "dynamic_update_slice"]),
     "remainder": Placement("host", "a remainder of fp32 needs a division of up to 277 bits"),
     "select_and_scatter": Placement("host", "its window has too many elements to be written out"),
-    "sort": Placement("host", f"more than {MOST_SORTED:,} elements would be sorted together"),
+    **{name: Placement("host", f"more than {MOST_SORTED:,} elements would be sorted together")
+       for name in ("sort", "sort_by")},
     "top_k": Placement("host", f"its k is above {MOST_MAXIMA}, and more than {MOST_SORTED:,} "
                                "elements would be sorted together"),
 }

@@ -6,8 +6,8 @@ import pytest
 from celosia.compiler import canonical
 from celosia.compiler.passes.reductions import MOST_MAXIMA
 from celosia.compiler.passes.sorting import MOST_SORTED
-from celosia.compiler.placement import place
-from celosia.graph import DType, Graph, TensorType, interpret, ops, parameter
+from celosia.compiler.split import place_whole
+from celosia.graph import DType, Graph, TensorType, interpret, op, ops, parameter, splat
 
 NARROW = [each for each in DType if not each.is_wide and each is not DType.BOOL]
 
@@ -27,7 +27,7 @@ def numbers(rng, dtype, shape):
 
 def agree(graph, values):
     made = canonical(graph)
-    assert not {"sort", "top_k"} & {node.op for node in made.nodes}
+    assert not {"sort", "sort_by", "top_k"} & {node.op for node in made.nodes}
     for found, wanted in zip(interpret(made, values), interpret(graph, values), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         assert found.tobytes() == wanted.tobytes()
@@ -64,6 +64,34 @@ def test_several_keys_and_what_goes_with_them():
               values)
 
 
+def by_size(*dtypes):
+    """Return a comparator of several operands: the first by their size, downwards."""
+    params = [parameter(TensorType(each)) for each in dtypes * 2]
+    sizes = [op("abs", params[i]) for i in (0, len(dtypes))]
+    return Graph("less", params, [op("compare", *sizes, direction="gt")])
+
+
+@pytest.mark.parametrize(("shape", "dim"), [
+    ((1,), 0), ((2,), 0), ((16,), 0), ((17,), 0), ((100,), 0), ((5, 40), 0), ((40, 5), 0),
+    ((2, 33, 3), 1), ((2, 0, 3), 1), ((2, 3, 64), 2)])
+def test_any_order(shape, dim):
+    """Also where NaN makes it none: then it is a permutation all the same."""
+    rng = np.random.default_rng(5)
+    x, y = parameter(TensorType(DType.F32, shape)), parameter(TensorType(DType.I32, shape))
+    graph = Graph("g", [x, y], ops("sort_by", x, y, dim=dim, regions=[by_size(x.dtype, y.dtype)]))
+    plain = rng.integers(-3, 4, shape).astype(np.float32)
+    places = np.broadcast_to(np.expand_dims(np.arange(shape[dim], dtype=np.int32), [
+        i for i in range(len(shape)) if i != dim]), shape)
+    _, order = interpret(graph, [plain, places])
+    np.testing.assert_array_equal(order, np.argsort(-np.abs(plain), dim, kind="stable"))
+    agree(graph, [plain, places])
+    odd = numbers(rng, DType.F32, shape)
+    odd[rng.random(shape) < 0.2] = np.nan
+    _, order = interpret(graph, [odd, places])
+    np.testing.assert_array_equal(np.sort(order, dim), places)
+    agree(graph, [odd, places])
+
+
 @pytest.mark.parametrize("k", [MOST_MAXIMA + 1, 100])
 def test_top_k_of_many(k):
     x = parameter(TensorType(DType.F32, (2, 100)))
@@ -73,9 +101,28 @@ def test_top_k_of_many(k):
 
 def test_too_many_are_left_to_the_host():
     x = parameter(TensorType(DType.F32, (MOST_SORTED + 1,)))
-    made = canonical(Graph("g", [x], [*ops("sort", x, dim=0), *ops("top_k", x, k=65)]))
-    reasons = {node.op: place(node) for node in made.nodes if node.op in ("sort", "top_k")}
+    made = canonical(Graph("g", [x], [
+        *ops("sort", x, dim=0), *ops("sort_by", x, dim=0, regions=[by_size(DType.F32)]),
+        *ops("top_k", x, k=65)]))
+    reasons = {node.op: place_whole(node) for node in made.nodes
+               if node.op in ("sort", "sort_by", "top_k")}
     assert reasons == {
         "sort": ("host", "more than 4,096 elements would be sorted together"),
+        "sort_by": ("host", "more than 4,096 elements would be sorted together"),
         "top_k": ("host", ("its k is above 64, and more than 4,096 elements would be sorted "
                            "together"))}
+
+
+def test_the_host_orders_as_the_chip_would():
+    """A comparator that passes have rewritten, of arithmetic that the chip lacks."""
+    type = TensorType(DType.I8)
+    params = [parameter(type), parameter(type)]
+    rest = [op("remainder", each, splat(3, type)) for each in params]
+    less = Graph("less", params, [op("compare", *rest, direction="lt")])
+    x = parameter(TensorType(DType.I8, (MOST_SORTED + 9,)))
+    graph = Graph("g", [x], ops("sort_by", x, dim=0, regions=[less]))
+    values = [np.random.default_rng(6).integers(-128, 128, x.shape).astype(np.int8)]
+    made = canonical(graph)
+    for found in (interpret(graph, values), interpret(made, values)):
+        rest = np.fmod(values[0], 3)
+        np.testing.assert_array_equal(found[0], values[0][np.argsort(rest, kind="stable")])

@@ -92,8 +92,11 @@ def grow(draw, pool):
         case "sort":
             if rank == 0:
                 return one("reshape", x, shape=(1,))
-            return list(ops("sort", x, dim=draw(st.integers(0, rank - 1)), source=source,
-                            descending=draw(st.booleans())))
+            dim, descending = draw(st.integers(0, rank - 1)), draw(st.booleans())
+            if draw(st.booleans()):
+                return list(ops("sort_by", x, dim=dim, source=source,
+                                regions=[comparator(dtype, descending)]))
+            return list(ops("sort", x, dim=dim, source=source, descending=descending))
         case "case":
             index = parameterless_index(draw)
             branches = [twice(x.type, draw(st.booleans())) for _ in range(2)]
@@ -113,6 +116,12 @@ def twice(type, swap):
     if swap and type.rank:
         found = op("reverse", found, dims=[0])
     return Graph("branch", [value], [found])
+
+
+def comparator(dtype, descending):
+    """Return what sorts: of floats by what NaN makes no order."""
+    a, b = (parameter(TensorType(dtype)) for _ in range(2))
+    return Graph("less", [a, b], [op("compare", a, b, direction="gt" if descending else "lt")])
 
 
 def loop(x, count, source):

@@ -19,6 +19,7 @@ import numpy as np
 from celosia.compiler.builder import Builder
 from celosia.compiler.passes.reductions import MOST_MAXIMA, ordered, totally_ordered
 from celosia.graph import Graph, Node, Value, rewrite
+from celosia.graph.spread import spread
 
 __all__ = ["MOST_SORTED", "sorting"]
 
@@ -35,7 +36,7 @@ def sorting(graph: Graph) -> Graph:
 
 def _replace(node: Node) -> tuple[Value, ...] | None:
     b = Builder(node.source)
-    if node.op == "sort":
+    if node.op in ("sort", "sort_by"):
         return _sort(b, node)
     return _top_k(b, node) if node.op == "top_k" else None
 
@@ -46,6 +47,8 @@ def _sort(b: Builder, node: Node) -> tuple[Value, ...] | None:
         return None
     if shape[dim] < 2 or not math.prod(shape):
         return node.operands
+    if node.op == "sort_by":
+        return _Network(b, shape, dim, node.regions[0]).run((), node.operands)
     keys = [ordered(b, x) for x in node.operands[:node.attrs["keys"]]]
     if node.attrs["descending"]:
         keys = [b("not", key) for key in keys]
@@ -67,11 +70,11 @@ class _Network:
     """The network for a dimension of a shape.
 
     Arrays are (outer, places, inner) in it, as they lie in memory; ``count`` places, a power of
-    two.
+    two. Their order is that of keys, or ``less`` says it of two elements of each.
     """
 
-    def __init__(self, b: Builder, shape: Sequence[int], dim: int):
-        self.b, self.shape, self.length = b, tuple(shape), shape[dim]
+    def __init__(self, b: Builder, shape: Sequence[int], dim: int, less: Graph | None = None):
+        self.b, self.shape, self.length, self.less = b, tuple(shape), shape[dim], less
         self.outer, self.inner = math.prod(shape[:dim]), math.prod(shape[dim + 1:])
         self.count = 1 << (self.length - 1).bit_length()
         #: Places nearer than this are the first dimension while they are compared.
@@ -176,7 +179,22 @@ class _Network:
         """Return where the first of a pair belongs behind the second, by all keys."""
         b = self.b
         found = b.compare("gt", firsts[self.keys - 1], seconds[self.keys - 1])
+        if self.less is not None:
+            return self._behind(self.less, firsts, seconds, found)
         for key in reversed(range(self.keys - 1)):
             a, c = firsts[key], seconds[key]
             found = b("or", b.compare("gt", a, c), b("and", b.compare("eq", a, c), found))
         return found
+
+    def _behind(self, less: Graph, firsts: Sequence[Value], seconds: Sequence[Value],
+                later: Value) -> Value:
+        """Return the same by a comparator; ``later`` is where the first has the later place."""
+        b = self.b
+        ahead, behind = (spread(less, (*xs, *ys), b.source)[0] for xs, ys in (
+            (firsts[1:], seconds[1:]), (seconds[1:], firsts[1:])))
+        found = b("or", behind, b("and", b("not", ahead), later))
+        if self.count == self.length:
+            return found
+        # What fills the places up stays behind, whatever it would be compared as.
+        there = [b.compare("lt", places, self.length) for places in (firsts[0], seconds[0])]
+        return b("select", b("and", *there), found, later)

@@ -72,6 +72,9 @@ class Propagation:
                 operands = (operands[0], *shardings[1:])
                 for region in node.regions:
                     self.walk(region, operands[1:])
+            case "sort_by":
+                [less] = node.regions
+                self.walk(less, [*map(self.whole, less.params)])
             case _:
                 found = plan_of(node, shardings, self._constants)
                 if found is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import element_of, is_small
 from celosia.frontend.stablehlo.calls import IDENTITIES
-from celosia.frontend.stablehlo.regions import reducer_of
+from celosia.frontend.stablehlo.regions import reducer_of, sort_of
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import DType, TensorType, Value
 
@@ -96,8 +96,9 @@ _MOVES = frozenset({"mhlo.copy", "func.call", "sdy.sharding_constraint", "sdy.ma
                         "if", "composite", "map", "get_dimension_size", "all_gather",
                         "all_to_all", "collective_permute", "collective_broadcast")}
 _BYTES = (DType.I8, DType.U8)
-#: What joins elements.
-_REDUCTIONS = frozenset(f"stablehlo.{name}" for name in ("reduce", "reduce_window", "scatter"))
+#: What joins elements, or compares them, by a body.
+_REDUCTIONS = frozenset(f"stablehlo.{name}" for name in ("reduce", "reduce_window", "scatter",
+                                                         "sort"))
 #: What looks at bits that these integers do not have.
 _OF_BITS = frozenset({"stablehlo.count_leading_zeros", "stablehlo.popcnt"})
 #: The fraction of f32, its bias, and all of it but the sign.
@@ -164,9 +165,13 @@ def translate(here: Here) -> Sequence[Value]:
 
 
 def _is_named(here: Here) -> bool:
-    """Whether the graph has a reducer for what joins elements."""
+    """Whether the graph has a reducer for what joins elements, or keys for what sorts them."""
+    region = here.op.regions[0]
     try:
-        reducer_of(here.op.regions[0], update=here.op.name.endswith("scatter"))
+        if here.op.name == "stablehlo.sort":
+            sort_of(region)
+        else:
+            reducer_of(region, update=here.op.name.endswith("scatter"))
     except Unsupported:
         return False
     return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from celosia.graph.spec import Call, Signature, Trait, define, require
+from celosia.graph.attributes import INT, Attribute
+from celosia.graph.operations.shape import require_dims
+from celosia.graph.spec import Call, Signature, Trait, define, require, same
 from celosia.graph.types import DType, TensorType
 
 __all__: list[str] = []
@@ -40,6 +42,19 @@ def _case(call: Call) -> tuple[TensorType, ...]:
     for i, branch in enumerate(call.regions):
         _region(f"branch {i}", branch, values, results)
     return results
+
+
+@define("sort_by", "x xs...", "less", dim=Attribute(INT), traits=Trait.CONTROL | Trait.DYNAMIC)
+def _sort_by(call: Call) -> tuple[TensorType, ...]:
+    """The operands reordered together along `dim`: less(elements of one place, of another) says
+    whether the first come before. Elements of which it says so in neither order stay in order.
+    Of a `less` that is no order the result is a permutation, always the same one.
+    """
+    same("shapes", [x.shape for x in call.operands])
+    require_dims("dim", [call["dim"]], call.operands[0].rank)
+    scalars = tuple(TensorType(x.dtype) for x in call.operands)
+    _region("less", call.regions[0], scalars * 2, (TensorType(DType.BOOL),))
+    return call.operands
 
 
 @define("barrier", "values...", traits=Trait.VIEW | Trait.IN_ORDER | Trait.UNCHANGED)

@@ -121,6 +121,7 @@ CASES = {
     "windows over tiles": ([((8, 4), "a-")], lambda x: window(x, 2, 1), ["all_gather"], "--"),
     "scattered windows": ([((8, 4), "a-"), ((8, 2), "--")], scattered, [], "a-"),
     "what has no rule": ([((8, 4), "a-")], lambda x: op("sort", x, dim=1), ["all_gather"], "--"),
+    "a comparator": ([((8, 4), "a-")], lambda x: sort_by(x, 1), ["all_gather"], "--"),
 }
 
 
