@@ -58,6 +58,13 @@ def barrier(x, y):
     return op("add", *ops("barrier", x, y))
 
 
+def sort_by(x, dim):
+    """Return x sorted downwards."""
+    a, b = (parameter(TensorType(F32)) for _ in range(2))
+    less = Graph("less", [a, b], [op("compare", b, a, direction="lt")])
+    return ops("sort_by", x, dim=dim, regions=[less])[0]
+
+
 #: Shape and axes of each operand, the operation, exchanges, axes of the result.
 CASES = {
     "elementwise": ([((8, 4), "a-"), ((8, 4), "--")], lambda x, y: op("add", x, y), [], "a-"),
