@@ -60,6 +60,7 @@ class Writer:
 
     def word(self, node):
         return {"broadcast": "stablehlo.broadcast_in_dim", "dot": "stablehlo.dot_general",
+                "sort_by": "stablehlo.sort",
                 **WORDS}.get(node.op, f"stablehlo.{node.op}")
 
     def compare(self, type, direction):
@@ -108,6 +109,9 @@ class Writer:
                 attrs = f"dimension = {get('dim')} : i64, is_stable = true"
                 less = self.compare(type, "GT" if get("descending") else "LT")
                 regions = [self.body("compare", type.dtype, "i1", f"<{{{less}}}>")]
+            case "sort_by":
+                attrs = f"dimension = {get('dim')} : i64, is_stable = true"
+                regions = [self.region(region) for region in node.regions]
             case "while":
                 regions = [self.region(region) for region in node.regions]
             case "case":

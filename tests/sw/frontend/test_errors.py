@@ -159,20 +159,6 @@ def test_recursion():
         "<stablehlo>:2:8: func.call: function must not call itself: main",)
 
 
-SORT = """  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
-  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
-    %r = stablehlo.compare LE, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %r : tensor<i1>
-  }) : (tensor<4xi32>) -> tensor<4xi32>
-  return %0 : tensor<4xi32>"""
-
-
-def test_comparator():
-    assert refused(function(SORT, "%x: tensor<4xi32>", "4xi32")).problems == (
-        ("<stablehlo>:2:8: stablehlo.sort: comparator must order by the first operands, not "
-        "compare(LE, arg0, arg1)"),)
-
-
 @pytest.mark.parametrize(("depth", "shown"), [
     (11, "subtract(" * 12 + "arg0" + ", arg1)" * 12),  # 196 characters
     (12, "subtract(" * 13 + "arg0" + ", arg1)" * 11 + ", ..."),

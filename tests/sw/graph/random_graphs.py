@@ -119,9 +119,11 @@ def twice(type, swap):
 
 
 def comparator(dtype, descending):
-    """Return what sorts: of floats by what NaN makes no order."""
+    """Return what sorts, not by a key as such: of floats by what NaN makes no order."""
     a, b = (parameter(TensorType(dtype)) for _ in range(2))
-    return Graph("less", [a, b], [op("compare", a, b, direction="gt" if descending else "lt")])
+    less, differ = (op("compare", a, b, direction=direction)
+                    for direction in ("gt" if descending else "lt", "ne"))
+    return Graph("less", [a, b], [op("and", less, differ)])
 
 
 def loop(x, count, source):
