@@ -18,8 +18,9 @@ from celosia_sim.idle.sleep import sleep
 from celosia_sim.loops.localise import localise
 from celosia_sim.toolchain import verilator
 
-__all__ = ["ABI", "FLAGS", "TRACES", "WAVES", "BuildFlags", "base_flags", "build_library",
-           "compile_all", "runtime_objects", "tool_identity", "verilate"]
+__all__ = ["ABI", "FLAGS", "HARNESS", "TRACES", "WAVES", "BuildFlags", "base_flags",
+           "build_library", "compile_all", "harness_text", "runtime_objects", "tool_identity",
+           "verilate", "write_config"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 2
@@ -127,7 +128,7 @@ def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
 
 
 def _runtime(names: tuple[str, ...], trace: str = "") -> list[Path]:
-    key = builds.digest({**tool_identity(), "names": names, "shim": _harness_text("fst_shim")})
+    key = builds.digest({**tool_identity(), "names": names, "shim": harness_text("fst_shim")})
 
     def make(folder: Path) -> None:
         compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder,
@@ -137,7 +138,8 @@ def _runtime(names: tuple[str, ...], trace: str = "") -> list[Path]:
     return [folder / f"{Path(name).stem}.o" for name in names]
 
 
-def _harness_text(within: str = "") -> str:
+def harness_text(within: str = "") -> str:
+    """Every source of the harness, or of a folder of it: what a key holds of it."""
     return "".join(path.read_text() for path in sorted((HARNESS / within).rglob("*"))
                    if path.is_file())
 
@@ -205,7 +207,7 @@ _PROBE = re.compile(r"VL_OUT64\(&?probe,63,0\);")
 _CLOCK = re.compile(r"CData/\*0:0\*/ (__Vtrigprevexpr___TOP__clk__\d+);")
 
 
-def _write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
+def write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
     """Write chip_config.h: what the harness must know of the generated class."""
     root = (cpp / f"{PREFIX}___024root.h").read_text()
     pins = (cpp / f"{PREFIX}.h").read_text()
@@ -271,7 +273,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
     if trace not in TRACES:
         raise ValueError(f"trace must be one of {', '.join(map(repr, TRACES))}, not {trace!r}")
     key = builds.digest({**tool_identity(), "text": text, "config": repr(config), "trace": trace,
-                        "harness": _harness_text(), "abi": ABI})
+                        "harness": harness_text(), "abi": ABI})
 
     def make(folder: Path) -> None:
         if announce:
@@ -279,7 +281,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
         work = folder / "work"
         work.mkdir()
         sources = verilate(text, work, trace=trace, idle=not trace, beside=[HARNESS / "api.cpp"])
-        _write_config(work / "cpp", config, trace)
+        write_config(work / "cpp", config, trace)
         flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
         objects = compile_all(sources, work, flags)
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",

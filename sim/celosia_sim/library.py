@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from celosia.arch.words import WORD_MASK
 from celosia_sim.build import ABI
 
-__all__ = ["ChipLibrary", "ProtocolError", "RunEnd"]
+__all__ = ["FUNCTIONS", "ChipLibrary", "ProtocolError", "RunEnd"]
 
 _u8p = ctypes.c_void_p
-_FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
+#: Functions of harness/api.cpp: result and arguments.
+FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "abi": (ctypes.c_int, ()),
     "new": (ctypes.c_void_p, ()),
     "free": (None, (ctypes.c_void_p,)),
@@ -77,7 +78,7 @@ class ChipLibrary:
     def __init__(self, path: Path):
         self.library = library = ctypes.CDLL(str(path))
         self._functions = {}
-        for name, (result, arguments) in _FUNCTIONS.items():
+        for name, (result, arguments) in FUNCTIONS.items():
             function = getattr(library, f"celosia_{name}")
             function.restype, function.argtypes = result, arguments
             self._functions[name] = function

@@ -176,6 +176,8 @@ public:
 
     bool interrupt() { return top().irq; }
 
+    CELOSIA_MODEL& model() { return *model_; }
+
 #if CELOSIA_PORTS
     LinkPins link_pins(int port) {
         CELOSIA_MODEL& pins = top();

@@ -6,7 +6,7 @@ import re
 
 from celosia.arch import encoding, isa
 from celosia.arch.encoding import Insn, Reg
-from celosia.arch.isa import Field, Instruction, Operand, OperandType, Part
+from celosia.arch.isa import Field, Instruction, Operand, Part
 from celosia.arch.vector import LANE_BITS_LSB
 from celosia.arch.words import WORD_MASK
 from celosia.program.asm.errors import Wrong, suggest
@@ -20,13 +20,12 @@ from celosia.program.asm.syntax import (
     kind_field,
     positional,
     stride_field,
+    takes_float,
 )
 
 __all__ = ["Arguments"]
 
 _REGISTER = re.compile(r"[rx]\d+")
-#: Operands that take a number with a point, as the bits of an fp32.
-_FLOAT_OPERANDS = ("a", "b", "c")
 
 
 def _register(token: Token, letter: str, count: int) -> int:
@@ -255,8 +254,7 @@ class Arguments:
         self._set(operand.name, number, column)
 
     def _float(self, operand: Operand, value: AsmValue, token: Token) -> AsmValue:
-        if operand.name not in _FLOAT_OPERANDS or \
-                operand.type not in (OperandType.VALUE, OperandType.ROW):
+        if not takes_float(operand):
             raise Wrong(token.column, f"{operand.name} must be an integer, not {value.number}")
         return AsmValue(f32(value.number))
 

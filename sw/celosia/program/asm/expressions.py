@@ -16,6 +16,8 @@ __all__ = ["Names", "Parser", "AsmValue", "f32"]
 
 #: Parentheses, signs and functions that may be inside of each other.
 _MOST_NESTED = 64
+#: Bits of an integer on the way to a result: more than any use has, and soon written down.
+_MOST_BITS = 4096
 
 Number = int | float
 
@@ -37,6 +39,17 @@ class Names:
     buffers: dict[str, int] = field(default_factory=dict)
 
 
+def _bounded(number: Number) -> Number:
+    if isinstance(number, int) and number.bit_length() > _MOST_BITS:
+        raise ArithmeticError(f"an integer must have at most {_MOST_BITS} bits")
+    return number
+
+
+def _shift_left(a: Number, b: Number) -> int:
+    value, by = int(a), int(b)
+    return value << min(by, _MOST_BITS + 1)
+
+
 def _divide(a: Number, b: Number) -> Number:
     if isinstance(a, int) and isinstance(b, int):
         if a % b:
@@ -48,7 +61,7 @@ def _divide(a: Number, b: Number) -> Number:
 _OPERATORS: tuple[dict[str, Callable[[Number, Number], Number]], ...] = (
     {"|": lambda a, b: operator.or_(int(a), int(b))},
     {"&": lambda a, b: operator.and_(int(a), int(b))},
-    {"<<": lambda a, b: int(a) << int(b), ">>": lambda a, b: int(a) >> int(b)},
+    {"<<": _shift_left, ">>": lambda a, b: int(a) >> int(b)},
     {"+": operator.add, "-": operator.sub},
     {"*": operator.mul, "/": _divide, "%": operator.mod},
 )
@@ -129,8 +142,8 @@ class Parser:
         column = self.here.column
         value = self.expression()
         if value.relocated or not isinstance(value.number, int):
-            raise Wrong(column, f"an integer must come here, not "
-                                f"{'an address' if value.relocated else value.number!r}")
+            what = "an address" if value.relocated else repr(value.number)
+            raise Wrong(column, f"an integer must come here, not {what}")
         return value.number
 
     def _apply(self, token: Token, function: Callable[[Number, Number], Number], left: AsmValue,
@@ -141,7 +154,7 @@ class Parser:
             raise Wrong(token.column, f"an address must be used with + or - and a number, "
                                       f"not with {token}")
         try:
-            return AsmValue(function(left.number, right.number), relocated)
+            return AsmValue(_bounded(function(left.number, right.number)), relocated)
         except ZeroDivisionError:
             raise Wrong(token.column, "a divisor must not be 0") from None
         except (ArithmeticError, ValueError) as error:
@@ -160,7 +173,10 @@ class Parser:
         token = self.take()
         if token.kind in ("int", "float"):
             assert not isinstance(token.value, str)
-            return AsmValue(token.value)
+            try:
+                return AsmValue(_bounded(token.value))
+            except ArithmeticError as error:
+                raise Wrong(token.column, str(error)) from None
         if token.text == "-" and token.kind == "punctuation":
             value = self._unary()
             if value.relocated:

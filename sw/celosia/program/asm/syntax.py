@@ -16,13 +16,15 @@ from celosia.arch.isa import Field, Instruction, Operand, OperandType
 from celosia.arch.vector import LANE_ROW_SRCS, LANE_SRCS, Src
 
 __all__ = ["FIXED_MEMORY", "field_of", "has_lane", "is_flag", "kind_field", "positional",
-           "stride_field"]
+           "stride_field", "takes_float"]
 
 #: Operands whose memory is fixed, with the name that is written before the bracket.
 FIXED_MEMORY = {OperandType.UB_ROW: "ub", OperandType.ACC_ROW: "acc"}
 
 #: Fields that stand first, without a name.
 _LEADING = ("rd", "x", "op")
+#: Operands that may be a number with a point.
+_FLOATS = ("a", "b", "c")
 _TENSOR_POSITIONAL = (OperandType.UB_ROW, OperandType.ACC_ROW, OperandType.ROW,
                       OperandType.ADDRESS)
 
@@ -52,6 +54,11 @@ def has_lane(kind: Field | None, value: int) -> bool:
 def is_flag(field: Field) -> bool:
     """Whether a field is set by its bare name."""
     return field.width == 1 and field.enum is None
+
+
+def takes_float(operand: Operand) -> bool:
+    """Whether an operand takes a number with a point, as the bits of an fp32."""
+    return operand.name in _FLOATS and operand.type in (OperandType.VALUE, OperandType.ROW)
 
 
 def positional(instruction: Instruction) -> tuple[Field | Operand, ...]:

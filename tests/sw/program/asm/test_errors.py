@@ -74,6 +74,9 @@ CASES = [
     ("add r1, 5/3, 4", 10, "5 / 3 must have no remainder"),
     ("add r1, 5/0, 4", 10, "a divisor must not be 0"),
     ("add r1, 1 << -1, 4", 11, "negative shift count"),
+    ("add r1, 1 << 70000, 4", 11, "an integer must have at most 4096 bits"),
+    ("add r1, 1 << 99999999999999999999, 4", 11, "an integer must have at most 4096 bits"),
+    ("load ub[0], 5, fmt=@4", 20, "an integer must come here, not an address"),
     ("add r1, @y, 4", 10, "buffer must be one of x, w, not 'y'"),
     ("add r1, @x * 2, 4", 12, "an address must be used with + or - and a number, not with '*'"),
     ("add r1, -@x, 4", 9, "an address must not be negated"),
@@ -165,3 +168,8 @@ def test_program_as_a_whole():
     with pytest.raises(AsmError) as caught:
         assemble(".chip core\n.buffer w, int8[2], constant\n.data w, 1")
     assert str(caught.value) == "<text>:3:1: constant w must have 2 bytes, not 1\n  \n  ^"
+
+
+def test_a_literal_of_too_many_digits():
+    with pytest.raises(AsmError, match="an integer must have at most 4096 bits"):
+        assemble(f"add r1, 0x{'f' * 2000}, 4", preset("core"))

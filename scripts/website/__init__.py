@@ -1,0 +1,1 @@
+"""Makes the documentation site: its pages, and the chip that is live in it."""

@@ -1,0 +1,79 @@
+"""The whole RTL of nano as WebAssembly: equal to the golden model, fast and small enough."""
+
+import gzip
+
+import pytest
+
+from celosia.arch.config import preset
+from celosia.arch.faults import Fault
+from celosia.arch.probe import BY_NAME as BY_FIELD
+from celosia.arch.registers import BY_NAME, MAGIC, Activity
+from celosia.program.asm import assemble
+from celosia_sim.lockstep import Lockstep
+from celosia_sim.randprog import random_faulting_program, random_program
+from celosia_sim.wasm import build_wasm
+from node import NodeChip
+
+pytestmark = pytest.mark.extra(name="docs")
+NANO = preset("nano")
+
+
+@pytest.fixture
+def chip():
+    made = NodeChip(NANO)
+    yield made
+    made.close()
+
+
+def test_a_thousand_random_programs_leave_what_the_model_leaves(chip):
+    both = Lockstep(NANO, chip)
+    cycles = sum(both.run(random_program(NANO, seed)).cycles for seed in range(1000))
+    assert cycles > 500_000
+
+
+def test_faults_are_those_of_the_model(chip):
+    both = Lockstep(NANO, chip)
+    causes = {both.run(random_faulting_program(NANO, seed), rows=False).cause
+              for seed in range(100)}
+    assert {Fault.ILLEGAL_FIELD, Fault.UB_RANGE, Fault.WINDOW} <= causes
+
+
+def test_it_is_fast_enough(chip):
+    assert max(chip.ask("speed", 100_000) for _ in range(5)) >= 50_000
+
+
+def test_it_is_small_enough():
+    assert len(gzip.compress(build_wasm(NANO).module.read_bytes(), 9)) <= 1_500_000
+
+
+def test_signals_are_those_of_the_chip(chip):
+    assert chip.read_register(0) == MAGIC
+    assert len(chip.ask("signal", "weight")) == NANO.dim ** 2
+    assert len(chip.ask("signal", "pcs")) == NANO.window
+    assert int(chip.ask("signal", "probe")) & 1 == 0  # no program runs
+
+
+def test_a_step_shows_what_the_units_do(chip):
+    """A program is in the window, and its weights in the array, in the cycles in which it is so."""
+    program = assemble("load ub[0], 0, fmt=i8, rows=4, cols=4, pitch=4\n"
+                       "matmul acc[0], ub[0], w=ub[0], fmt=int8, n0=4, wrows=4\nhalt", NANO)
+    chip.write_memory(0, bytes(range(16)))
+    chip.write_memory(1 << 20, program.code())
+    for name, value in (("PROGRAM", 1 << 20), ("LENGTH", 3), ("WINDOW0_BASE", 0),
+                        ("WINDOW0_LAST", 15), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1), ("CONTROL", 1)):
+        chip.write_register(BY_NAME[name].offset, value)
+    seen, weights = set(), []
+    for _ in range(400):
+        chip.ask("step", 1)
+        probe = int(chip.ask("signal", "probe"))
+        seen.add(Activity(probe >> BY_FIELD["mxu_activity"].first & 7))  # of the matrix unit
+        weights = chip.ask("signal", "weight")
+        if not probe & 1:
+            break
+    assert {Activity.IDLE, Activity.BUSY, Activity.WAIT_DEPS} <= seen
+    assert weights == list(range(16))
+
+
+def test_a_module_of_another_interface_is_refused(chip):
+    with pytest.raises(RuntimeError, match="interface must be version 1, not 2"):
+        chip.ask("other_interface")
