@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from celosia.arch.isa import Unit
+from celosia.bench.compiled import PROGRAMS
+from celosia.cli.inputs import random_array
 from celosia.cli.main import main
 from celosia.driver.backends import BACKENDS
 from celosia.profile import against, measure, profile
@@ -52,6 +54,21 @@ def test_the_model_beside_it(measured):
     assert 0 < found["near"] <= 1
     assert sum(row["rtl"] for row in found["lines"]) == measured.cycles
     assert sum(row["model"] for row in found["lines"]) == found["model"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_instructions_take_what_the_model_says(name):
+    """Of each program of the bench, 95 % within 5 %; all of it within .1 %."""
+    source = PROGRAMS[name]
+    found = profile(source.path.read_text(), "core", name=name, filename=source.path.name)
+    rng = np.random.default_rng(0)
+    values = [random_array(each.type.shape, each.type.dtype.numpy, rng)
+              for each in found.compiled.inputs]
+    transport = BACKENDS["rtl"](found.config, options=SimOptions(probe=True), quiet=True)
+    known = against(measure(found, transport, values))
+    assert known["near"] >= 0.95
+    assert abs(known["model"] / known["rtl"] - 1) < 0.001
 
 
 def test_another_number_of_instructions_is_refused(measured):

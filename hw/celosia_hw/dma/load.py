@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BEATS_AHEAD, TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import LOAD_ID, OKAY, AxiRead, AxiReadSignature
 from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
@@ -21,11 +21,8 @@ __all__ = ["LoadEngine"]
 
 #: Commands whose bursts may run ahead of the data.
 _COMMANDS_AHEAD = 16
-#: Beats asked for and not yet received at which no further burst is made: more than a memory's
-#: latency, and few enough that an instruction fetch does not wait long behind them.
-_BEATS_AHEAD = 128
 #: Beats asked for at most: of three bursts that are made or offered before the stall is heard.
-_MOST_BEATS = _BEATS_AHEAD - 1 + 3 * BOUNDARY_BEATS
+_MOST_BEATS = BEATS_AHEAD - 1 + 3 * BOUNDARY_BEATS
 #: Commands in the engine at most: those of a queue, and fewer than as many in the parts beside it.
 _MOST_COMMANDS = 2 * _COMMANDS_AHEAD
 
@@ -74,7 +71,7 @@ class LoadEngine(wiring.Component):
         # Of each burst that is on its way, whether it ends its row, its command. It has a beat at
         # least, so there is room for all of them.
         m.submodules.ends = ends = Queue(data.StructLayout({"row_last": 1, "last": 1}),
-                                         2 * _BEATS_AHEAD)
+                                         2 * BEATS_AHEAD)
         m.submodules.align_commands = align_commands = Queue(
             align_layout(config), _COMMANDS_AHEAD)
         m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
@@ -106,7 +103,7 @@ class LoadEngine(wiring.Component):
         ]
         ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received, _MOST_BEATS,
                             name="ahead")
-        m.d.sync += walker.stall.eq(ahead >= _BEATS_AHEAD)
+        m.d.sync += walker.stall.eq(ahead >= BEATS_AHEAD)
         m.d.comb += [
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]

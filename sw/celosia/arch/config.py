@@ -15,6 +15,9 @@ MOST_PORTS = 6
 
 #: Unified-buffer and accumulator banks, interleaved by the low bits of the row address.
 BANKS = 4
+#: Beats that loads have asked for and not received at which they ask for no more: more than
+#: a memory's latency, and few enough that an instruction fetch does not wait long behind them.
+BEATS_AHEAD = 128
 
 
 def _require(ok: bool, name: str, wanted: str, value: object) -> None:

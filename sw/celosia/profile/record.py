@@ -23,6 +23,9 @@ from celosia.program.asm import formatter
 __all__ = ["PathPart", "Record"]
 
 _Column = NDArray[np.int64]
+#: Cycles from when an instruction may start, as the model says it, until its unit has taken it: the
+#: registers of scoreboard, dispatcher and unit between.
+_TAKEN = {Unit.LOAD: 5, Unit.STORE: 4, Unit.MXU: 4, Unit.VPU: 1}
 
 
 class PathPart(NamedTuple):
@@ -131,7 +134,7 @@ class Record:
                     f"{name} unit, as the model expects, not {len(taken)}: the way of a program "
                     f"that is measured must not depend on its data")
             end[mine] = done
-            ready = np.maximum(taken, np.concatenate(([0], done[:-1])))
+            ready = np.maximum(taken - _TAKEN[unit], np.concatenate(([0], done[:-1])))
             if unit is Unit.MXU:
                 at = np.searchsorted(events["mxu_busy_to"], ready, "right")
                 rows = np.append(events["mxu_busy_from"], np.iinfo(np.int64).max)[at]

@@ -8,10 +8,13 @@ from celosia.arch.config import BANKS
 from celosia.arch.lane import read_ahead
 from celosia.arch.streams import Stream
 
-__all__ = ["Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
+__all__ = [
+    "Beside", "Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
 
 #: On-chip rows of a transfer: groups of an external row, strides mod BANKS, cycles of a row.
 Walk = tuple[int, int, int, int]
+#: Streams that go in step: bank of the first row of each, and banks from one row to the next.
+Beside = tuple[tuple[int, int], ...]
 
 #: Of the two readers of the vector unit (hw/celosia_hw/memory/reader.py): cycles between a grant
 #: and its use; one more where rows are folded.
@@ -90,31 +93,28 @@ def walked(chip: Stream, cycles: int) -> Walk:
 
 
 @lru_cache(maxsize=1 << 12)
-def lost_beside(walk: Walk, step: int, fold: int = 1) -> float:
-    """Cycles that a transfer loses in a cycle beside another stream, which has the first right.
+def lost_beside(walk: Walk, others: Beside, fold: int = 1) -> float:
+    """Cycles that a transfer loses in a cycle beside other streams, which have the first right.
 
     Parameters
     ----------
     walk
         The transfer, by :func:`walked`.
-    step
-        Rows from one row of the other stream to the next.
+    others
+        Of each of the streams, which go in step.
     fold
-        Cycles of each of its rows.
+        Cycles of each of their rows.
     """
     groups, inner, outer, cycles = walk
-    other = due = written = lost = 0
+    written = late = 0
     for cycle in range(_PLAYED):
         row, group = divmod(written, groups)
-        if cycle >= due:
-            if (row * outer + group * inner) % BANKS == other % BANKS:
-                lost += 1
-            else:
-                written += 1
-                due = cycle + cycles
-        if cycle % fold == fold - 1:
-            other += step
-    return lost / _PLAYED
+        # Rows come from the bus at its pace: what one of them waited, those behind it make good.
+        if cycle >= written * cycles:
+            late = cycle - written * cycles
+            bank, there = (row * outer + group * inner) % BANKS, cycle // fold
+            written += all(bank != (first + step * there) % BANKS for first, step in others)
+    return late / _PLAYED
 
 
 @lru_cache(maxsize=1 << 12)

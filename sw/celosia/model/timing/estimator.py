@@ -16,14 +16,14 @@ from collections import deque
 from collections.abc import Sequence
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
-from celosia.arch.config import BANKS, TpuConfig
+from celosia.arch.config import BANKS, BEATS_AHEAD, TpuConfig
 from celosia.arch.ici import link_cycles
 from celosia.arch.isa import Mem, RecvOp, Unit
 from celosia.arch.lane import tree_latency
 from celosia.arch.messages import MessageCommand
 from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
-from celosia.model.timing.banks import Walk, constant_bank, lost_beside, walked
+from celosia.model.timing.banks import Beside, Walk, constant_bank, lost_beside, walked
 from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, Timing, cost, follow
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
@@ -34,9 +34,9 @@ __all__ = ["Estimator"]
 #: its own part of the numbers.
 _Range = tuple[int, int]
 _SPACE_BITS = 40
-#: Rows of the array or the vector unit: port, first and last cycle, and rows and cycles from one
-#: row to the next.
-_Sweep = tuple[int, int, int, tuple[int, int]]
+#: Rows of the array or the vector unit: port, first and last cycle, the streams that go through the
+#: port in step, and cycles from one row to the next.
+_Sweep = tuple[int, int, int, tuple[Beside, int]]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
@@ -51,10 +51,11 @@ class _Entry:
     """An instruction in the window: it has exactly one range that it writes.
 
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
-    order, and others may follow it; else 0. ``index``: in the timeline.
+    order, and others may follow it; else 0. ``burst``: beats of one, of a load. ``index``: in the
+    timeline.
     """
 
-    __slots__ = ("end", "index", "latency", "pace", "reads", "unit", "wrote")
+    __slots__ = ("burst", "end", "index", "latency", "pace", "reads", "unit", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -148,6 +149,7 @@ class Estimator:
         self._swept: deque[_Sweep] = deque(maxlen=2 * config.window)
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
         self._moved: deque[tuple[int, _Entry, int, Walk]] = deque(maxlen=config.window)
+        self._loads: deque[_Entry] = deque(maxlen=2 * config.window)  # those that may be under way
         self._fetch = Fetch(config, timing.read_latency, length)
         self._block = -1  # of the instruction before
         self._loops = loops
@@ -155,7 +157,6 @@ class Estimator:
         self._pc = 0
         self._starved = False  # whether the instruction at hand was waited for
         self._latest = [-1] * 4  # of each unit, in the timeline
-        self._burst = 1.0  # beats of a burst of the last load
         self.now = _START
         self.busy = [0] * 5
         self.last = 0
@@ -207,7 +208,7 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = _Entry(command, self._config)
-        check, occupied, latency, lead, fill, burst, entry.pace = cost(
+        check, occupied, latency, lead, fill, entry.burst, entry.pace = cost(
             command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
@@ -247,7 +248,7 @@ class Estimator:
             if start > resolved:
                 reason, blamed = Reason.WEIGHTS, self._latest[unit]
         elif unit == Unit.LOAD:  # what was asked for before comes before
-            self._burst = burst
+            self._loads.append(entry)
             start = max(start, self._fetch.last - self._timing.read_latency)
             if start > resolved:
                 reason, blamed = Reason.BUS, -1
@@ -326,12 +327,31 @@ class Estimator:
         fetch, now, timing = self._fetch, self.now, self._timing
         if not fetch.last:
             now -= _AHEAD
-        ends = [other.end - LOAD for other in self._window
-                if other.unit == Unit.LOAD and other.end - other.latency <= now]
-        behind = max(ends, default=0)
-        fetch.request(count, now, min(behind, now + int(timing.outstanding * self._burst)))
-        if behind > now + timing.read_latency:
-            self._delay(Unit.LOAD, now, count * fetch.beats)
+        while self._loads and self._loads[0].end - LOAD <= now:
+            self._loads.popleft()
+        comes = fetch.request(count, now, self._asked(now))
+        for other in self._loads:
+            if other.end - LOAD > comes:
+                begins = other.end - other.latency + timing.read_latency
+                if (late := fetch.last - max(begins, comes)) > 0:
+                    self._delay(Unit.LOAD, comes + LOAD, late)
+                break
+
+    def _asked(self, now: int) -> int:
+        """Return when the last beat comes that loads have asked for in a cycle."""
+        timing, last = self._timing, 0
+        bursts, beats = float(timing.outstanding), float(BEATS_AHEAD)
+        for load in self._loads:
+            start, end = load.end - load.latency, load.end - LOAD
+            begins = max(start + timing.read_latency, now)
+            if start > now and begins > last:
+                break  # it waits for more than the bus
+            count = min(end - max(begins, last), beats, bursts * load.burst)
+            last = int(max(begins, last) + count)
+            beats, bursts = beats - count, bursts - count / load.burst
+            if beats < 1 or bursts < 1:
+                break
+        return last
 
     def _meet(self, command: Command, entry: _Entry, occupied: int) -> None:
         """Delay transfers that share a port's banks with rows of the vector unit or the array."""
@@ -339,32 +359,35 @@ class Estimator:
         if isinstance(command, Dma):
             chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
             each = occupied // chip.length
-            if each > 2 or (store and each > 1):
-                return  # it has the time, or (a store) makes it good by reading ahead
+            if each > 2:
+                return  # it has the time
             port, walk = _port(command.mem, not store), walked(chip, each)
             self._moved.append((port, entry, occupied, walk))
             lost = 0.0
             for which, first, last, pace in self._swept:
                 if which == port and first < end and begin < last:
-                    lost += (min(end, last) - max(begin, first)) * lost_beside(walk, *pace)
+                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
             if lost >= 1:
                 self._delay(entry.unit, begin, int(lost))
             return
         read = end - entry.latency
         if isinstance(command, Matmul):
-            swept = [(_port(Mem.ACC, True), begin, end, (_step(command.acc), 1)),
-                     (_port(Mem.UB, False), read, read + occupied, (_step(command.acts), 1))]
-            if command.accumulate and self._config.fold > 1:
-                swept.append((_port(Mem.ACC, False), begin, end, (_step(command.acc), 1)))
+            swept = [(_port(Mem.ACC, True), begin, end, (_steps(command.acc), 1)),
+                     (_port(Mem.UB, False), read, read + occupied, (_steps(command.acts), 1))]
+            if command.accumulate:
+                swept.append((_port(Mem.ACC, False), begin, end, (_steps(command.acc), 1)))
         else:
-            fold = self._config.fold
-            swept = [(_port(SRC_MEM[source.kind], False), read, read + occupied,
-                      (_step(source.stream), fold))
-                     for source in command.sources
-                     if source.kind in STREAM_SRCS and source.stream is not None]
+            fold, swept = self._config.fold, []
+            for mem in (Mem.UB, Mem.ACC):
+                streams = [source.stream for source in command.sources
+                           if source.kind in STREAM_SRCS and SRC_MEM[source.kind] == mem
+                           and source.stream is not None]
+                if streams:
+                    swept.append((_port(mem, False), read, read + occupied,
+                                  (_steps(*streams), fold)))
             if command.dst.length == command.length:
                 swept.append((_port(DST_MEM[command.kind], True), begin, end,
-                              (_step(command.dst), fold)))
+                              (_steps(command.dst), fold)))
         if isinstance(command, Vector) and self._config.fold > 1:
             self._meet_array(entry, occupied, swept)
         self._swept.extend(swept)
@@ -374,7 +397,7 @@ class Estimator:
             start, lost = other.end - cycles, 0.0
             for which, first, last, pace in swept:
                 if which == port and first < other.end and start < last:
-                    lost += (min(other.end, last) - max(start, first)) * lost_beside(walk, *pace)
+                    lost += _lost(start, other.end, first, last, lost_beside(walk, *pace))
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
@@ -384,12 +407,12 @@ class Estimator:
         Of the ports that an instruction uses, the one that loses most counts.
         """
         fold, most = self._config.fold, 0.0
-        for port, begin, end, (step, _) in swept:
-            walk, lost = (fold, 0, step, 1), 0.0
+        for port, begin, end, (steps, _) in swept:
+            walk, lost = (fold, 0, steps[0][1], 1), 0.0
             self._moved.append((port, entry, occupied, walk))
             for which, first, last, pace in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
-                    lost += (min(end, last) - max(begin, first)) * lost_beside(walk, *pace)
+                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
             most = max(most, lost)
         self._delay(entry.unit, entry.end - 1, int(most))
 
@@ -437,6 +460,26 @@ def _end(entry: _Entry | _Message) -> int:
 
 def _port(mem: Mem, write: bool) -> int:
     return 2 * mem + write
+
+
+def _lost(begin: int, end: int, first: int, last: int, rate: float) -> float:
+    """Cycles that rows from ``begin`` to ``end`` lose beside others from ``first`` to ``last``.
+
+    ``rate``: in a cycle; those cycles that are lost are beside the others, too.
+    """
+    since = max(begin, first)
+    lost = (last - since) * rate
+    return lost if rate >= 1 else min(lost, (min(end, last) - since) * rate / (1 - rate))
+
+
+def _steps(*streams: Stream) -> Beside:
+    """Return what :func:`lost_beside` wants to know of streams that go in step.
+
+    Of two that begin in one bank the second comes a cycle later, see :func:`lost_by_pair`.
+    """
+    first, step = streams[0].base, _step(streams[0])
+    return tuple(((stream.base - first) % BANKS or -step * bool(i), _step(stream))
+                 for i, stream in enumerate(streams))
 
 
 def _step(stream: Stream) -> int:

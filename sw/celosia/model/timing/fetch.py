@@ -63,14 +63,21 @@ class Fetch:
         return max(min(keep + self._room, self._total) - self.requested,
                    int(block == self.requested))
 
-    def request(self, count: int, now: int, behind: int) -> None:
-        """Ask for blocks, whose beats come behind others that come until cycle ``behind``."""
-        ready = max(now + self._latency, behind, self.last)
+    def request(self, count: int, now: int, behind: int) -> int:
+        """Ask for blocks, whose beats come behind others that come until cycle ``behind``.
+
+        Returns
+        -------
+        int
+            When the first beat comes.
+        """
+        comes = ready = max(now + self._latency, behind, self.last)
         for block in range(self.requested, self.requested + count):
             ready += self.beats
             self._ready[block] = ready
         self.requested += count
         self.last = ready
+        return comes
 
     def ready(self, pc: int) -> int:
         """Return the cycle from which on an instruction that was asked for is there."""

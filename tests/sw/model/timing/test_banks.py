@@ -2,8 +2,9 @@
 
 import pytest
 
+from celosia.arch.config import BANKS
 from celosia.arch.streams import Stream
-from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
+from celosia.model.timing.banks import lost_beside, lost_by_pair, lost_by_repeats, walked
 
 ROWS = (96, 1, 1)
 
@@ -43,3 +44,21 @@ def test_additions_to_one_row_wait_for_each_other():
     assert lost_by_repeats(Stream(0, (2, 8, 1), (1, 0, 0))) == 16
     assert lost_by_repeats(Stream(0, (4, 4, 1), (1, 0, 0))) == 0
     assert lost_by_repeats(Stream(0, (16, 1, 1), (1, 0, 0))) == 0
+
+
+@pytest.mark.parametrize(("cycles", "groups", "others", "measured"), [
+    (1, 2, ((0, 1),), 1 / 8),
+    (1, 2, ((0, 1), (1, 1)), 1 / 3),
+    (1, 2, ((0, 1), (7, 1)), 1 / 3),
+    (1, 1, ((0, 1), (7, 1)), 0),
+    (2, 2, ((0, 1),), 0),
+])
+def test_transfers_beside_streams(cycles, groups, others, measured):
+    """As a store of rows of ``groups`` in one bank, a beat or two each, beside ``fmul``."""
+    chip = Stream(0, (groups, 128), (BANKS, 1))
+    assert lost_beside(walked(chip, cycles), others) == pytest.approx(measured, abs=0.02)
+
+
+def test_a_transfer_waits_for_a_bank_that_is_never_free():
+    chip = Stream(0, (1, 128), (0, BANKS))
+    assert lost_beside(walked(chip, 1), ((0, 0),)) == pytest.approx(1, abs=0.01)

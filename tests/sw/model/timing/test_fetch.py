@@ -26,7 +26,7 @@ def test_the_program_ends():
 
 def test_beats_wait_for_others():
     fetch = Fetch(CHIP, 50, 100)
-    fetch.request(1, 10, 300)
+    assert fetch.request(1, 10, 300) == 300
     assert fetch.ready(0) == 316
 
 
