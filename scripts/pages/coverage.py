@@ -57,8 +57,8 @@ StableHLO's own interpreter.
 ui8 and ui16 are as i8 and i16, ui64 as i64; i2, ui2 and ui4 as i4, the other floats of 4 and 8 bits
 as f8E4M3FN: all of these are stored as bytes, and computed with in wider types. Cholesky and
 triangular systems of complex numbers are no operations where JAX asks for them: it is given
-functions that work. Integers of 64 bits may be constants, and keys of random numbers inside of a
-program have all their bits.
+functions that work. Integers of 64 bits are two words each (`celosia.frontend.wide`), and have all
+their bits; floats of 64 bits may be constants.
 """
 
 #: Elements that nothing has: a reason names them.

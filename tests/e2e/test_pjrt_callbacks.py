@@ -35,6 +35,16 @@ def test_calls_in_loops_and_branches():
         np.testing.assert_allclose(y, np.sin([0, 2, 4]) + 1, rtol=1e-6)
         assert z == 2j
 
+        with jax.enable_x64(True):
+            wide = np.array([2**40, -3])
+            @jax.jit
+            def longer(x):
+                jax.debug.print("wide {}", x, ordered=True)
+                return jax.pure_callback(lambda x: np.asarray(x) * 5,
+                                         jax.ShapeDtypeStruct((2,), np.int64), x - 1)
+            np.testing.assert_array_equal(longer(wide), (wide - 1) * 5)
+            jax.effects_barrier()
+
         count = jax.lax.while_loop(lambda c: (jax.debug.print("test {}", c), c < 2)[1],
                                    lambda c: c + 1, 0)
         assert count == 2
@@ -46,7 +56,8 @@ def test_calls_in_loops_and_branches():
         lines += [f"i {i} {first}.0", f" j 0 {first}.0", f" j 1 {first + 1}.0",
                   *(["  last 9"] if i == 9 else [])]
     assert ended.stdout.splitlines() == [
-        *lines, f"[{21 * 21 + 20 * 20}. {2 * 21 * 20}.]", "test 0", "test 1", "test 2",
+        *lines, f"[{21 * 21 + 20 * 20}. {2 * 21 * 20}.]",
+        "wide [1099511627776            -3]", "test 0", "test 1", "test 2",
         "eager [1. 1.]"]
     assert ended.stderr == ""
 

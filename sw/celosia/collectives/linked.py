@@ -99,7 +99,7 @@ def _can_link(node: Node) -> bool:
     """Whether links do what an operation wants, or it is none of them."""
     if node.op in _REDUCING and node.attrs["reducer"] not in _JOINS.get(node.types[0].dtype, {}):
         return False
-    return _flat(node) and not any(type.dtype.is_complex for type in node.types)
+    return _flat(node) and not any(type.dtype.pair_of for type in node.types)
 
 
 def _flat(node: Node) -> bool:

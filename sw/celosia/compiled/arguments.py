@@ -1,7 +1,8 @@
 """Arrays of a caller as a graph has them, and as buffers of the chip have them.
 
 Buffers hold int8, int32, float32 and bfloat16. What is none of these is widened: a bool is 0 or
--1, u8, i16 and u16 are extended as their type says, u32 keeps its bits.
+-1, u8, i16 and u16 are extended as their type says, u32 keeps its bits. Complex numbers and
+integers of 64 bits are two elements each.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def encode(array: NDArray[Any], dtype: np.dtype, shape: tuple[int, ...]) -> NDAr
     dtype, shape
         Elements and shape of the buffer.
     """
-    if array.dtype == np.complex64:
+    if array.dtype.itemsize == 8:
         array = np.ascontiguousarray(array).view(dtype)
     elif array.dtype == np.bool_:
         array = np.negative(array.view(np.int8), dtype=dtype)
@@ -108,7 +109,7 @@ def encode(array: NDArray[Any], dtype: np.dtype, shape: tuple[int, ...]) -> NDAr
 def decode(array: NDArray[Any], type: TensorType) -> NDArray[Any]:
     """Return what a buffer holds as the graph has it: the inverse of `encode`."""
     wanted = type.dtype.numpy
-    if wanted == np.complex64:
+    if wanted.itemsize == 8:
         array = np.ascontiguousarray(array).view(wanted)
     elif wanted == np.bool_:
         array = np.asarray(array != 0)  # of one element it is no array

@@ -250,9 +250,9 @@ def _chip_step(level: Graph, takes: Iterable[int], config: TpuConfig,
     from celosia.compiler.build import build
     built = build(in_pairs(level), config, options, places=places, begin=begin)
     lie = tuple(_place(tensor, life, config) for tensor, life in built.tensors.items())
-    # The driver looks at pairs of f32 as complex numbers.
+    # The driver looks at pairs as what they are of.
     inputs, outputs = (
-        tuple(replace(each, type=value.type) if value.dtype.is_complex else each
+        tuple(replace(each, type=value.type) if value.dtype.pair_of else each
               for each, value in zip(arguments, values, strict=True))
         for arguments, values in ((built.inputs, level.params), (built.outputs, level.outputs)))
     return ChipStep(tuple(takes), built.program, inputs, outputs, built.works, lie,

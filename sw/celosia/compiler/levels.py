@@ -65,7 +65,7 @@ def _convert(node: Node) -> str | None:
 
 def _bitcast(node: Node) -> str | None:
     dtypes = {node.operands[0].dtype, node.attrs["dtype"]}
-    if dtypes == {DType.C64, DType.F32}:
+    if any(dtype.pair_of in dtypes for dtype in dtypes):
         return None
     return None if {dtype.bits for dtype in dtypes} == {32} else "bitcast must be of 32 bits"
 

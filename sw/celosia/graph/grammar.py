@@ -61,7 +61,7 @@ class Level:
 
 def _narrow(node: Node) -> str | None:
     wide = [str(type) for type in node.types if type.dtype.is_wide
-            and not (type.dtype.is_complex and node.op in ("parameter", "bitcast"))]
+            and not (type.dtype.pair_of and node.op in ("parameter", "bitcast"))]
     return f"elements must have at most 32 bits, not {wide[0]}" if wide else None
 
 

@@ -18,7 +18,7 @@ class DType(Enum):
     """Element types, named as in the text form.
 
     Those of 64 bits exist for importers, which fold them away: no level of the grammar accepts
-    them in a graph, but for complex ones as what a program takes and gives.
+    them in a graph, but for complex numbers and integers as what a program takes and gives.
     """
 
     BOOL = "bool"
@@ -78,6 +78,11 @@ class DType(Enum):
     def is_complex(self) -> bool:
         """Whether this is a pair of f32, the real part and the imaginary one."""
         return self is DType.C64
+
+    @property
+    def pair_of(self) -> DType | None:
+        """Of what an element is two, one after the other, where it is taken apart; else None."""
+        return {DType.C64: DType.F32, DType.I64: DType.U32, DType.U64: DType.U32}.get(self)
 
     @classmethod
     def of(cls, dtype: DTypeLike) -> DType:

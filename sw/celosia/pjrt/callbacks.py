@@ -19,6 +19,8 @@ from celosia.graph.calls import HostFunction
 __all__ = ["register"]
 
 _Function = Callable[..., Any]
+#: Integers that programs have as two words each.
+_WIDE = (np.dtype(np.int64), np.dtype(np.uint64))
 
 
 def _cpu() -> Any:
@@ -42,8 +44,15 @@ def called(function: _Function, *arrays: Any) -> list[Any]:
     return [_array(each) for each in jax.tree.leaves(results)]
 
 
+def _with_types(wide: bool, function: _Function, *arrays: Any) -> list[Any]:
+    """Call a function where JAX has the types of 64 bits that it had where the program was made."""
+    from jax._src import config
+    with config.enable_x64(wide):
+        return called(function, *arrays)
+
+
 def _array(value: Any) -> Any:
-    """Return a result as JAX would take it: 64-bit numbers are wanted by nobody as such."""
+    """Return a result as JAX would take it: in 32 bits where it has no types of 64."""
     from jax._src import dtypes
     array = np.asarray(value)
     narrow = np.dtype(dtypes.canonicalize_dtype(array.dtype))
@@ -64,22 +73,35 @@ def _function(name: str, params: dict[str, Any]) -> _Function:
 
 
 def _lower(name: str, ctx: Any, *operands: Any, **params: Any) -> Sequence[Any]:
-    from jax._src import core
+    from jax._src import config, core
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir  # pyright: ignore[reportPrivateImportUsage]
     from jax._src.lib.mlir.dialects import hlo
 
     avals_in, avals_out = (list(map(core.physical_aval, avals))
                            for avals in (ctx.avals_in, ctx.avals_out))
-    pairs_in, pairs_out = ([aval.dtype == np.complex64 for aval in avals]
-                           for avals in (avals_in, avals_out))
-    held = HostFunction(_in_parts(partial(called, _function(name, params)), pairs_in, pairs_out))
+    function = partial(_with_types, config.enable_x64.value, _function(name, params))
+    held = HostFunction(_in_parts(function, avals_in, avals_out))
     ctx.module_context.add_keepalive(held)
-    flat = [part for x, pair in zip(operands, pairs_in, strict=True)
-            for part in ((hlo.real(x), hlo.imag(x)) if pair else (x,))]
-    types = [ir.RankedTensorType.get(
-        aval.shape, mlir.dtype_to_ir_type(np.dtype(np.float32) if pair else aval.dtype))
-        for aval, pair in zip(avals_out, pairs_out, strict=True) for _ in range(1 + pair)]
+
+    def type_of(dtype: Any, shape: Sequence[int]) -> Any:
+        return ir.RankedTensorType.get(shape, mlir.dtype_to_ir_type(np.dtype(dtype)))
+
+    flat, types = [], []
+    for x, aval in zip(operands, avals_in, strict=True):
+        if aval.dtype == np.complex64:
+            flat += [hlo.real(x), hlo.imag(x)]
+        elif aval.dtype in _WIDE:
+            flat.append(hlo.bitcast_convert(type_of(np.uint32, (*aval.shape, 2)), x))
+        else:
+            flat.append(x)
+    for aval in avals_out:
+        if aval.dtype == np.complex64:
+            types += [type_of(np.float32, aval.shape)] * 2
+        elif aval.dtype in _WIDE:
+            types.append(type_of(np.uint32, (*aval.shape, 2)))
+        else:
+            types.append(type_of(aval.dtype, aval.shape))
     call = hlo.CustomCallOp(
         types, flat, call_target_name=ir.StringAttr.get(CALLBACK),
         has_side_effect=ir.BoolAttr.get(name != "pure_callback"),
@@ -87,28 +109,34 @@ def _lower(name: str, ctx: Any, *operands: Any, **params: Any) -> Sequence[Any]:
     if ctx.tokens_in.effects():
         ctx.set_tokens_out(ctx.tokens_in)
     rest = iter(call.results)
-    return [hlo.complex(next(rest), next(rest)) if pair else next(rest) for pair in pairs_out]
+    return [hlo.complex(next(rest), next(rest)) if aval.dtype == np.complex64
+            else hlo.bitcast_convert(type_of(aval.dtype, aval.shape), next(rest))
+            if aval.dtype in _WIDE else next(rest) for aval in avals_out]
 
 
-def _in_parts(function: _Function, pairs_in: Sequence[bool],
-              pairs_out: Sequence[bool]) -> _Function:
-    """Return a function of parts of complex numbers, of which two stand for an argument or result.
+def _in_parts(function: _Function, avals_in: Sequence[Any], avals_out: Sequence[Any]) -> _Function:
+    """Return a function of what stands for its arguments and results.
 
-    That is how programs have them.
+    For a complex array these are two, its parts; for integers of 64 bits their words. That is how
+    programs have them.
     """
-    if not any((*pairs_in, *pairs_out)):
-        return function
-
     def of_parts(*parts: Any) -> list[Any]:
         rest = iter(parts)
-        results = function(*(next(rest) + np.complex64(1j) * next(rest) if pair else next(rest)
-                             for pair in pairs_in))
-        if len(results) != len(pairs_out):
+        results = function(*(
+            next(rest) + np.complex64(1j) * next(rest) if aval.dtype == np.complex64
+            else _bits(next(rest), aval.dtype, aval.shape) if aval.dtype in _WIDE
+            else next(rest) for aval in avals_in))
+        if len(results) != len(avals_out):
             return results
-        return [part for x, pair in zip(results, pairs_out, strict=True)
-                for part in ((x.real, x.imag) if pair else (x,))]
+        return [part for x, aval in zip(results, avals_out, strict=True) for part in (
+            (x.real, x.imag) if aval.dtype == np.complex64
+            else (_bits(x, np.uint32, (*x.shape, 2)),) if aval.dtype in _WIDE else (x,))]
 
     return of_parts
+
+
+def _bits(x: Any, dtype: Any, shape: Sequence[int]) -> Any:
+    return np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype).reshape(shape)
 
 
 def _at_once(name: str, otherwise: _Function, *arrays: Any, **params: Any) -> Sequence[Any]:

@@ -31,3 +31,12 @@ def test_bits_of_the_random_generator():
         for shape in ((9,), (8, 8), (5, 13), (1, 771), (300, 99)):
             agree(lambda state, shape=shape: lax.rng_bit_generator(state, shape, dtype=jnp.uint32),
                   np.array(state, np.uint32))
+
+
+def test_bits_of_every_size():
+    state = np.array([1, 2, 2**32 - 1, 5], np.uint32)
+    with jax.enable_x64(True):
+        for dtype in (jnp.uint8, jnp.uint16, jnp.uint64):
+            agree(lambda state, dtype=dtype: lax.rng_bit_generator(state, (3, 7), dtype=dtype),
+                  state)
+            agree(lambda state, dtype=dtype: lax.rng_bit_generator(state, (), dtype=dtype), state)

@@ -32,7 +32,7 @@ _FREE = frozenset({"iota", "broadcast"})
 def fold_constants(node: Node) -> tuple[Value, ...] | None:
     """Return the results of a node if they are constants."""
     b = Builder(node.source)
-    if (node.op in _KEPT | COLLECTIVES or node.types[0].dtype.is_complex
+    if (node.op in _KEPT | COLLECTIVES or node.types[0].dtype.pair_of
             or max(type.size for type in node.types) > MOST_ELEMENTS):
         return None
     if node.op == "constant":

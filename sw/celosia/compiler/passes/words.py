@@ -9,7 +9,8 @@
 * Comparisons of bools are bitwise operations.
 * Conversions that stay are bf16 <-> f32, f16 <-> f32, f32 <-> i32, and i32 <-> shorter integers;
   i32 <-> u32 is a bitcast; all others are made of them. A bitcast is between types of 32 bits only,
-  and moves nothing; or between what a program takes and gives as complex and the pairs of f32.
+  and moves nothing; or between what a program takes and gives as complex or of 64 bits and the
+  pairs of f32 or u32.
 
 Results are the same bit for bit: an operation of bf16 or f16 is defined as one in f32 that is
 rounded.
@@ -52,7 +53,7 @@ def words(graph: Graph) -> Graph:
             found = None if (x.dtype, dtype) in CONVERSIONS else _convert(b, x, dtype)
         elif node.op == "bitcast":
             x, dtype = node.operands[0], node.attrs["dtype"]
-            stays = x.dtype.bits == dtype.bits == 32 or x.dtype.is_complex or dtype.is_complex
+            stays = x.dtype.bits == dtype.bits == 32 or x.dtype.pair_of or dtype.pair_of
             found = None if stays else _bitcast(b, x, dtype)
         elif node.op == "reduce":
             found = _reduce(b, node)

@@ -127,8 +127,15 @@ def _transpose(node: Node, shardings: Shardings) -> ShardingPlan | None:
 
 
 def _reshape(node: Node, shardings: Shardings) -> ShardingPlan | None:
-    """Keep tiles that are whole rows of what follows the same leading dimensions."""
+    """Keep tiles that are whole rows of what follows the same leading dimensions; all tiles where
+    dimensions of one element come or go.
+    """
     [x], [value], shape = shardings, node.operands, node.attrs["shape"]
+    solid, there = ([dim for dim, extent in enumerate(each) if extent != 1]
+                    for each in (value.shape, shape))
+    if [value.shape[dim] for dim in solid] == [shape[dim] for dim in there]:
+        of = dict(zip(there, solid, strict=True))
+        return _shaped(x, x.select([of.get(dim) for dim in range(len(shape))]), shape)
     [cut, *more] = _cuts(x)
     if more:
         return None
@@ -264,10 +271,25 @@ def _windows(node: Node, shardings: Shardings) -> ShardingPlan | None:
     return ShardingPlan((*[cuts] * (len(shardings) - 1), shardings[-1]), (cuts,))
 
 
-#: A bitcast, too, where elements keep their size: else it has a dimension more or less.
-_ELEMENTWISE = having(Trait.ELEMENTWISE) | {"bitcast"}
+def _concatenate(node: Node, shardings: Shardings) -> ShardingPlan | None:
+    found = _elementwise(node, shardings)
+    return None if found is None or found.results[0].parts[node.attrs["dim"]] > 1 else found
+
+
+def _bitcast(node: Node, shardings: Shardings) -> ShardingPlan | None:
+    """Keep all but the dimension of what makes up an element, which comes or goes."""
+    [x] = shardings
+    rank = node.operands[0].type.rank
+    if node.result.type.rank < rank and x.parts[-1] > 1:
+        return None
+    return ShardingPlan((x,), (x.select([dim if dim < rank else None
+                                         for dim in range(node.result.type.rank)]),))
+
+
+_ELEMENTWISE = having(Trait.ELEMENTWISE)
 #: Of operands that are cut, some at least; `UnevenSharding` is as good as None.
 _RULES: Mapping[str, Callable[[Node, Shardings], ShardingPlan | None]] = {
     "broadcast": _broadcast, "transpose": _transpose, "reshape": _reshape, "reverse": _reverse,
     "reduce": _reduce, "dot": _dot, "convolution": _convolution, "pad": _pad, "slice": _slice,
-    "reduce_window": _windows, "select_and_scatter": _windows}
+    "bitcast": _bitcast, "concatenate": _concatenate, "reduce_window": _windows,
+    "select_and_scatter": _windows}

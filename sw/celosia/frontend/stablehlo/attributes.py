@@ -46,8 +46,7 @@ def tensor_type(type: Any) -> TensorType:
         raise Unsupported(f"shape must be known before the program runs, not {text}")
     known = _ELEMENTS | _SMALL
     if element not in known:
-        names = ", ".join(name for name, dtype in known.items()
-                          if not dtype.is_wide or dtype.is_complex)
+        names = ", ".join(name for name, dtype in known.items() if dtype is not DType.F64)
         raise Unsupported(f"element type must be one of {names}, not {element}")
     return TensorType(known[element], tuple(map(int, extents)))
 

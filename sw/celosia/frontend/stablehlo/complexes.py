@@ -29,7 +29,8 @@ _BY_PART = frozenset(f"stablehlo.{name}" for name in (
     "broadcast_in_dim", "reshape", "slice", "concatenate", "transpose", "reverse", "pad", "select",
     "dynamic_slice", "dynamic_update_slice", "gather", "add", "subtract", "negate", "custom_call",
     "reduce", "scatter", "reduce_window", "all_gather", "all_to_all", "all_reduce",
-    "reduce_scatter", "collective_permute", "collective_broadcast")) | {"mhlo.copy"}
+    "reduce_scatter", "collective_permute", "collective_broadcast")) | {
+        "mhlo.copy", "sdy.sharding_constraint", "sdy.reshard"}
 #: Those of them that join numbers, by sums (or replace what was there): what does it by others.
 _FOLDS = {"stablehlo.reduce": fold, "stablehlo.reduce_window": fold_windows,
           "stablehlo.scatter": scatter_by_body}

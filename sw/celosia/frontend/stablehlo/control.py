@@ -19,7 +19,8 @@ RETURNS = ("func.return", "stablehlo.return", "sdy.return")
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 #: Operations that pass values on, the parts of complex ones one by one.
 FLAT = frozenset({*_CALLEES, "stablehlo.optimization_barrier", "stablehlo.while",
-                  "stablehlo.case", "stablehlo.if", "stablehlo.map", "stablehlo.sort"})
+                  "stablehlo.case", "stablehlo.if", "stablehlo.map", "stablehlo.sort",
+                  "sdy.manual_computation", "sdy.propagation_barrier"})
 
 
 def callee_of(op: Any) -> str | None:

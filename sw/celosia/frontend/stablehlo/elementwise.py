@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import DType, TensorType, Value
+from celosia.graph import DType, Value
 
 __all__ = ["BOOLEAN", "CLIENT_FUNCTIONS"]
 
@@ -104,19 +104,47 @@ def _round_away(here: Here) -> Value:
 @translates("stablehlo.popcnt", "stablehlo.count_leading_zeros")
 def _count_bits(here: Here) -> Value:
     [x] = here.operands
-    bits = x.dtype.bits
+    bits, zeros = x.dtype.bits, here.op.name.endswith("zeros")
+    # As unsigned numbers, so that no sign enters.
+    if bits == 64:
+        found = _count_pairs(here, here.emit("bitcast", x, dtype=DType.U32), zeros)
+    elif bits == 32:
+        x = x if x.dtype is DType.U32 else here.emit("bitcast", x, dtype=DType.U32)
+        found = _counted(here, x, 32, zeros)
+    else:
+        x = here.emit("convert", x, dtype=DType.U32)
+        x = here.emit("and", x, here.splat((1 << bits) - 1, x.type))
+        found = _counted(here, x, bits, zeros)
+    return found if here.type.dtype is DType.U32 else here.emit("convert", found,
+                                                                dtype=here.type.dtype)
+
+
+def _count_pairs(here: Here, pairs: Value, zeros: bool) -> Value:
+    """Return the counts of low and high words that lie along the last dimension."""
+    counts = _counted(here, pairs, 32, zeros)
+    shape, rank = pairs.shape[:-1], pairs.type.rank
+
+    def part(x: Value, i: int) -> Value:
+        found = here.emit("slice", x, start=(0,) * (rank - 1) + (i,), limit=(*shape, i + 1),
+                          stride=(1,) * rank)
+        return here.emit("reshape", found, shape=shape)
+
+    low, high = part(counts, 0), part(counts, 1)
+    both = here.emit("add", low, high)
+    if not zeros:
+        return both
+    empty = here.emit("compare", part(pairs, 1), here.splat(0, low.type), direction="eq")
+    return here.emit("select", empty, both, high)
+
+
+def _counted(here: Here, x: Value, bits: int, zeros: bool) -> Value:
+    """Return how many of the lowest bits of U32 are set, or zeros in front."""
+    word = x.type
 
     def shifted(x: Value, amount: int) -> Value:
-        return here.emit("shift_right", x, here.splat(amount, x.type))
+        return here.emit("shift_right", x, here.splat(amount, word))
 
-    # As unsigned numbers, so that no sign enters.
-    word = TensorType(DType.U32, x.type.shape)
-    if bits < 32:
-        x = here.emit("convert", x, dtype=DType.U32)
-        x = here.emit("and", x, here.splat((1 << bits) - 1, word))
-    elif x.dtype is not DType.U32:
-        x = here.emit("bitcast", x, dtype=DType.U32)
-    if here.op.name.endswith("zeros"):
+    if zeros:
         # Every bit below the first one, and that one; the others are leading zeros.
         for amount in (1, 2, 4, 8, 16):
             x = here.emit("or", x, shifted(x, amount))
@@ -126,8 +154,7 @@ def _count_bits(here: Here) -> Value:
         low, high = (here.emit("and", each, here.splat(mask, word))
                      for each in (x, shifted(x, amount)))
         x = here.emit("add", low, high)
-    x = shifted(here.emit("multiply", x, here.splat(0x01010101, word)), 24)
-    return x if here.type.dtype is DType.U32 else here.emit("convert", x, dtype=here.type.dtype)
+    return shifted(here.emit("multiply", x, here.splat(0x01010101, word)), 24)
 
 
 @translates("stablehlo.compare")

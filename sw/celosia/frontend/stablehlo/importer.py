@@ -46,6 +46,7 @@ from celosia.frontend.stablehlo.reader import (
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import (
     SOURCED,
+    DType,
     Graph,
     GraphError,
     Node,
@@ -83,8 +84,8 @@ def import_stablehlo(program: Any, *, filename: str | None = None,
     filename
         What to call the program in errors and sources that have no file of their own.
     narrows
-        Take 64-bit integers, which become narrow, also in what the program takes and gives: see
-        `celosia.frontend.narrow`. Else they must be constant.
+        Have signed 64-bit integers in 32 bits, also in what the program takes and gives, and
+        64-bit floats that it takes: see `celosia.frontend.narrow`.
 
     Returns
     -------
@@ -182,10 +183,12 @@ class Importer:
             value = parameter(type, source.name, donated=donated, sharding=sharding,
                               source=source)
             region.params.append(value)
-            if (parts := self._parts(main, "arg_attrs", i)) and sharding is not None:
-                value = shardings.given_in_parts(value, parts, sharding, entering=True)
-            frame.values[argument] = (complexes.parted(partial(graph_op, source=source), value)
-                                      if type.dtype.is_complex else value)
+            found = (complexes.parted(partial(graph_op, source=source), value)
+                     if type.dtype.is_complex else value)
+            if (sums := self._sums(main, "arg_attrs", i)) and sharding is not None:
+                [found] = grouped([shardings.given_in_parts(part, sums, sharding, entering=True)
+                                   for part in flat([found])], [type])
+            frame.values[argument] = found
         outputs = self._outputs(main, self._walk(block, frame))
         if self.problems:
             raise FrontendError(f"{self.filename} has what the graph cannot express:",
@@ -194,8 +197,7 @@ class Importer:
             outputs.append(region.ticket)
         graph = Graph(region.name, region.params, outputs, replicas=self.replicas,
                       partitions=self.partitions)
-        if self.narrows:
-            graph = narrow(graph)
+        graph = narrow(graph, exact=not self.narrows)
         try:
             check(graph, SOURCED)
         except GraphError as error:
@@ -207,29 +209,35 @@ class Importer:
         """Return what the program gives, cut as it must be; what has no counterpart is left out."""
         outputs = []
         for i, value in enumerate(results):
-            if isinstance(value, ComplexValue):
-                value = complexes.joined(partial(graph_op, source=value.real.node.source), value)
             if value is None:
                 continue
-            outputs.append(value)
+            [first, *_] = flat([value])
             try:
                 sharding = self._sharding(main, "res_attrs", i, value.type)
             except (Unsupported, UnevenSharding) as error:
-                self.problem(value.node.source, f"result: {error}")
+                self.problem(first.node.source, f"result: {error}")
                 continue
             if sharding is not None:
-                outputs[-1] = Node("shard", (value,), {"sharding": sharding}, (),
-                                   value.node.source).result
-                if parts := self._parts(main, "res_attrs", i):
-                    outputs[-1] = shardings.given_in_parts(outputs[-1], parts, sharding,
-                                                           entering=False)
+                sums = self._sums(main, "res_attrs", i)
+                [value] = grouped([self._cut(part, sharding, sums) for part in flat([value])],
+                                  [value.type])
+            if isinstance(value, ComplexValue):
+                value = complexes.joined(partial(graph_op, source=first.node.source), value)
+            outputs.append(value)
             if self._refuses(value.type):
-                self.problem(value.node.source, f"result: {too_wide(value.type)}")
+                self.problem(first.node.source, f"result: {too_wide(value.type)}")
         return outputs
+
+    @staticmethod
+    def _cut(value: Value, sharding: Sharding, sums: DeviceGroups) -> Value:
+        """Return a result cut as it must be."""
+        found = Node("shard", (value,), {"sharding": sharding}, (), value.node.source).result
+        return (shardings.given_in_parts(found, sums, sharding, entering=False) if sums
+                else found)
 
     def _refuses(self, type: TensorType) -> bool:
         """Whether elements have more bits than may be where they are not constant."""
-        return type.dtype.is_wide and not type.dtype.is_complex and not self.narrows
+        return type.dtype is DType.F64 and not self.narrows
 
     def _sharding(self, main: Any, name: str, i: int, type: TensorType) -> Sharding | None:
         """Return how an argument or result of a type must be cut; None if that is not said."""
@@ -240,7 +248,7 @@ class Importer:
             found.tile(type.shape)
         return found
 
-    def _parts(self, main: Any, name: str, i: int) -> DeviceGroups:
+    def _sums(self, main: Any, name: str, i: int) -> DeviceGroups:
         """Return the devices whose arrays add up to an argument or result; none: they do not."""
         if self.meshes is None or name not in main.attributes:
             return ()

@@ -99,21 +99,28 @@ def _rng_bit_generator(here: Here) -> Sequence[Value]:
     if algorithm not in ("DEFAULT", "PHILOX"):
         raise Unsupported(f"algorithm must be DEFAULT or PHILOX, not {algorithm}")
     state_type, bits_type = here.types
-    if bits_type.dtype not in (DType.U32, DType.U16):
-        raise Unsupported(f"bits must be ui32 or ui16, not {bits_type}")
+    dtype = bits_type.dtype
+    if not dtype.is_integer:
+        raise Unsupported(f"bits must be integers, not {bits_type}")
     state = _words_of(here)
     scalars = [here.emit("slice", state, start=(i,), limit=(i + 1,), stride=(1,))
                for i in range(state.type.size)]
-    bits = _bits(here, scalars, bits_type.size)
+    count = bits_type.size * max(dtype.bits // 32, 1)
+    bits = _bits(here, scalars, count)
 
     one = _Words(here, TensorType(DType.U32, (1,)))
-    blocks = one.splat(ceil_div(bits_type.size, 4))
+    blocks = one.splat(ceil_div(count, 4))
     after = here.emit("concatenate", *scalars[:2], *one.sum(scalars[2:], blocks), dim=0)
     if state_type.dtype.is_wide:
         pairs = here.emit("reshape", after, shape=(len(scalars) // 2, 2))
         after = here.emit("bitcast", pairs, dtype=state_type.dtype)
-    if bits_type.dtype is DType.U16:
-        bits = here.emit("convert", bits, dtype=DType.U16)  # the low bits of each
+    if dtype.bits < 32:
+        bits = here.emit("convert", bits, dtype=dtype)  # the low bits of each
+    elif dtype.bits == 64:
+        pairs = here.emit("reshape", bits, shape=(*bits_type.shape, 2))
+        return after, here.emit("bitcast", pairs, dtype=dtype)
+    elif dtype is not DType.U32:
+        bits = here.emit("bitcast", bits, dtype=dtype)
     return after, here.emit("reshape", bits, shape=bits_type.shape)
 
 
@@ -143,7 +150,7 @@ def _bits(here: Here, scalars: Sequence[Value], count: int) -> Value:
 
 
 def _words_of(here: Here) -> Value:
-    """Return the state as 32-bit words; where it is 64-bit, from before it became so."""
+    """Return the state as 32-bit words."""
     [state] = here.operands
     count = state.type.size * state.dtype.numpy.itemsize // 4
     if count not in (_SHORT, _LONG) or state.dtype.bits < 32:
@@ -152,9 +159,5 @@ def _words_of(here: Here) -> Value:
         if state.node in here.importer.constants:
             [array] = here.importer.constants.values(state.node)
             return here.constant(np.ascontiguousarray(array).view(np.uint32))
-        if here.importer.narrows:
-            state = here.emit("bitcast", state, dtype=DType.U32)
-        else:
-            # Nothing but a bitcast makes 64-bit elements that are not constant.
-            [state] = state.node.operands
+        state = here.emit("bitcast", state, dtype=DType.U32)
     return here.emit("reshape", state, shape=(count,))

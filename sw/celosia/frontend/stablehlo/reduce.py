@@ -22,7 +22,7 @@ def _reduce(here: Here) -> Value | Sequence[Value]:
         reducer = {1: reducer_of, 2: arg_reducer_of}[count](region) if count < 3 else None
     except Unsupported:
         reducer = None
-    if reducer is None:
+    if reducer is None or count == 1 and not here.joins(here.operands[0], reducer):
         return fold(here, here.operands)
     if count == 1:
         return here.emit("reduce", *here.operands, dims=dims, reducer=reducer)
@@ -46,7 +46,7 @@ def _reduce_window(here: Here) -> Value | Sequence[Value]:
         reducer = reducer_of(here.op.regions[0]) if len(here.operands) == 2 else None
     except Unsupported:
         reducer = None
-    if reducer is None:
+    if reducer is None or not here.joins(here.operands[0], reducer, here.operands[1]):
         return fold_windows(here, here.operands)
     rank = here.operands[0].type.rank
     ones = (1,) * rank

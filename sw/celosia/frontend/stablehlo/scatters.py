@@ -25,7 +25,7 @@ def _scatter(here: Here) -> Value | Sequence[Value]:
                    else None)
     except Unsupported:
         reducer = None
-    if reducer is None:
+    if reducer is None or not here.joins(here.operands[0], reducer):
         return scatter_by_body(here, here.operands)
     x, indices, updates = here.operands
     if reducer == "subtract":

@@ -5,13 +5,15 @@ On one device, for replicas, and inside of a manual computation they say nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from celosia.frontend.stablehlo.attributes import tensor_type
 from celosia.frontend.stablehlo.callbacks import ticket
 from celosia.frontend.stablehlo.control import calls_functions
+from celosia.frontend.stablehlo.parts import flat_types
 from celosia.frontend.stablehlo.translation import Here, translates
 from celosia.graph import (
     Graph,
@@ -94,6 +96,13 @@ def _of_sums(here: Here, body: Graph, entering: Sequence[DeviceGroups],
     return Graph(body.name, params, found)
 
 
+def _of_flat(given: Iterable[Any], values: Iterable[Any]) -> Iterator[Any]:
+    """Yield what is given for each value, for both parts of a complex one."""
+    for each, value in zip(given, values, strict=True):
+        for _ in flat_types([tensor_type(value.type)]):
+            yield each
+
+
 @translates("sdy.manual_computation")
 def _manual_computation(here: Here) -> Sequence[Value]:
     [region], meshes = here.op.regions, here.whole
@@ -102,20 +111,22 @@ def _manual_computation(here: Here) -> Sequence[Value]:
     from jaxlib.mlir.dialects import sdy
     manual: Any = sdy.ManualAxesAttr(here["manual_axes"])
     axes = [*map(str, manual)]
-    shardings = [sdy.TensorShardingPerValueAttr(here[name]).shardings
-                 for name in ("in_shardings", "out_shardings")]
-    entering, leaving = (
-        [meshes.sharding(each, type.rank, axes) for each, type in zip(given, types, strict=True)]
-        for given, types in zip(shardings, ([x.type for x in here.operands], here.types),
-                                strict=True))
-    parts, sums = ([meshes.parts(each) for each in given] for given in shardings)
-    # What is known stays so inside.
+    given, taken = ([*_of_flat(sdy.TensorShardingPerValueAttr(here[name]).shardings, values)]
+                    for name, values in (("in_shardings", here.op.operands),
+                                         ("out_shardings", here.op.results)))
+    entering = [meshes.sharding(each, x.type.rank, axes)
+                for each, x in zip(given, here.operands, strict=True)]
+    leaving = [meshes.sharding(each, type.rank, axes)
+               for each, type in zip(taken, here.types, strict=True)]
+    parts, sums = ([meshes.parts(each) for each in cuts] for cuts in (given, taken))
+    # What is known stays so inside; both parts of a complex number are parameters.
+    places = [*_of_flat(range(len(here.op.operands)), here.op.operands)]
     known = {i: x for i, x in enumerate(here.operands)
              if x.node in here.importer.constants and entering[i].is_replicated
-             and not parts[i]}
+             and not parts[i] and places.count(places[i]) == 1}
     before = ticket(here) if calls_functions(here) else None
-    frame = here.importer.region("device", region, here, of_device=True, known=known,
-                                 ticket=before)
+    frame = here.importer.region("device", region, here, of_device=True,
+                                 known={places[i]: x for i, x in known.items()}, ticket=before)
     if frame.ticket is not None:
         frame.outputs = (*frame.outputs, frame.ticket)
         leaving.append(meshes.whole(0))

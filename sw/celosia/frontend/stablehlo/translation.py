@@ -17,6 +17,7 @@ from celosia.frontend.stablehlo.frames import RegionFrame, ValueFrame
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.graph import DType, Graph, Node, Source, TensorType, Value
 from celosia.graph.constants import Constants
+from celosia.graph.operations.elementwise import BITWISE
 
 __all__ = ["TRANSLATORS", "Here", "Import", "Translator", "translates"]
 
@@ -37,7 +38,8 @@ class Import(Protocol):
     meshes
         Those of a program for several partitions.
     narrows
-        Whether 64-bit elements are made narrow when all is imported; else they must be constant.
+        Whether 64-bit elements are made narrow when all is imported; else integers keep their
+        bits, and floats must be constant.
     """
 
     filename: str
@@ -107,6 +109,19 @@ class Here:
         """The meshes, where values are whole arrays of a program for several partitions."""
         return None if self.frame.region.of_device else self.importer.meshes
 
+    def joins(self, x: Value, reducer: str, initial: Value | None = None) -> bool:
+        """Whether the graph joins elements by a reducer: those of two words it adds, in windows
+        from 0, or has bit by bit, and of these `reduce` finds the greatest.
+        """
+        if not (x.dtype is DType.U64 or x.dtype is DType.I64 and not self.importer.narrows):
+            return True
+        if self.op.name == "stablehlo.reduce" and reducer in ("maximum", "minimum"):
+            return True
+        known = self.importer.constants
+        from_0 = initial is None or initial.node in known and not known.values(
+            initial.node)[initial.index].any()
+        return reducer in BITWISE or from_0 and reducer in ("add", "subtract", "set")
+
     def has(self, name: str) -> bool:
         """Whether the operation has an attribute."""
         return name in self.op.attributes
@@ -130,27 +145,25 @@ class Here:
 
     def node(self, name: str, *operands: Value, regions: Sequence[Graph] = (),
              **attrs: Any) -> tuple[Value, ...]:
-        """Return the results of a new node; where 64-bit elements are involved, of its value.
+        """Return the results of a new node; where constant 64-bit elements are involved, of its
+        value.
 
         Raises
         ------
         Unsupported
-            If 64-bit elements are involved, are not constant, and do not come from a bitcast.
+            If 64-bit floats are involved, are not constant, and do not become f32.
         """
         node = Node(name, operands, attrs, regions, self.source)
         self.importer.constants.note(node)
         types = [*node.types, *(value.type for value in operands)]
-        wide = next((type for type in types if type.dtype.is_wide
-                     and not type.dtype.is_complex), None)
-        if wide is None or name == "constant":
+        wide = [type for type in types if type.dtype.is_wide and not type.dtype.is_complex]
+        if not wide or name == "constant":
             return node.results
         if node not in self.importer.constants:
-            if self.importer.narrows and (wide.dtype is not DType.F64 or is_narrowed(node)):
+            double = next((type for type in wide if type.dtype is DType.F64), None)
+            if double is None or self.importer.narrows and is_narrowed(node):
                 return node.results
-            if name == "bitcast" and not operands[0].dtype.is_wide:
-                # May be on its way to an operation that takes it apart again.
-                return node.results
-            raise Unsupported(too_wide(wide, " where they are not constant"))
+            raise Unsupported(too_wide(double, " where they are not constant"))
         return tuple(map(self.constant, self.importer.constants.values(node)))
 
     def emit(self, name: str, *operands: Value, **attrs: Any) -> Value:

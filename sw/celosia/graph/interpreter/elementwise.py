@@ -173,9 +173,14 @@ def convert(x: HostArray, dtype: DType) -> HostArray:
     if not dtype.is_integer or x.dtype.kind in "iub":
         return x.astype(dtype.numpy)
     info = np.iinfo(dtype.numpy)
-    # In float64 both bounds of every type of 32 bits are exact.
+    # In float64 both bounds of every type of 32 bits are exact; of 64 bits what is next to the
+    # greatest number is.
     whole = np.nan_to_num(np.trunc(x.astype(np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return np.clip(whole, info.min, info.max).astype(dtype.numpy)
+    if dtype.bits < 64:
+        return np.clip(whole, info.min, info.max).astype(dtype.numpy)
+    over = whole >= float(info.max)
+    found = np.where(over, 0.0, np.maximum(whole, info.min)).astype(dtype.numpy)
+    return np.where(over, info.max, found)
 
 
 @kernel("convert")

@@ -35,6 +35,8 @@ def _start_of(run: KernelContext, x: HostArray, indices: HostArray) -> HostArray
     """Return the start index in each dimension of x: (rank, batch...)."""
     if run["index_dim"] == indices.ndim:
         indices = indices[..., np.newaxis]
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
     vectors = np.moveaxis(indices, run["index_dim"], 0).astype(np.int64)
     batch = vectors.shape[1:]
     start = np.zeros((x.ndim, *batch), np.int64)
@@ -119,6 +121,11 @@ def _scatter(run: KernelContext, x: HostArray, indices: HostArray, updates: Host
     return in_f32(scatter, x, updates)
 
 
+def _ordered(x: HostArray) -> HostArray:
+    """Return signed integers in the order of integers."""
+    return (x ^ np.uint64(1 << 63)).view(np.int64) if x.dtype == np.uint64 else x.astype(np.int64)
+
+
 def sort_keys(x: HostArray, descending: bool = False) -> HostArray:
     """Return integers that order as the elements do: zeros equal, NaN greatest."""
     dtype = DType.of(x.dtype)
@@ -128,8 +135,8 @@ def sort_keys(x: HostArray, descending: bool = False) -> HostArray:
         keys = np.where(wide < 0, -(wide & 0x7FFFFFFF), wide)
         keys = np.where(np.isnan(x), 1 << 32, keys)
     else:
-        keys = x.astype(np.int64)
-    return -keys if descending else keys
+        keys = _ordered(x)
+    return ~keys if descending else keys
 
 
 @kernel("sort")
@@ -144,12 +151,12 @@ def _sort(run: KernelContext, *xs: HostArray) -> tuple[HostArray, ...]:
 def _total_keys(x: HostArray) -> HostArray:
     """Return integers in the total order of the elements' bits: -0 below 0, -NaN below -inf."""
     if not DType.of(x.dtype).is_float:
-        return x.astype(np.int64)
+        return _ordered(x)
     bits = x.astype(np.float32).view(np.int32).astype(np.int64)
     return np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
 
 @kernel("top_k")
 def _top_k(run: KernelContext, x: HostArray) -> tuple[HostArray, HostArray]:
-    order = np.argsort(-_total_keys(x), -1, kind="stable")[..., :run["k"]]
+    order = np.argsort(~_total_keys(x), -1, kind="stable")[..., :run["k"]]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

@@ -65,6 +65,11 @@ def sort_by(x, dim):
     return ops("sort_by", x, dim=dim, regions=[less])[0]
 
 
+def bits_of(x, dtype):
+    """Return the bits that two elements are together."""
+    return op("bitcast", op("convert", x, dtype=dtype), dtype=DType.U32)
+
+
 #: Shape and axes of each operand, the operation, exchanges, axes of the result.
 CASES = {
     "elementwise": ([((8, 4), "a-"), ((8, 4), "--")], lambda x, y: op("add", x, y), [], "a-"),
@@ -76,7 +81,16 @@ CASES = {
         [((8, 4), "a-"), ((8, 4), "-a")], lambda x, y: op("add", x, y), ["all_gather"] * 2, "--"),
     "bitcast": ([((8, 4), "a-")], lambda x: op("bitcast", x, dtype=DType.I32), [], "a-"),
     "bitcast to more elements": (
-        [((8, 4), "a-")], lambda x: op("bitcast", x, dtype=DType.U8), ["all_gather"], "---"),
+        [((8, 4), "a-")], lambda x: op("bitcast", x, dtype=DType.U8), [], "a--"),
+    "bitcast to fewer elements": ([((8, 2), "a-")], lambda x: bits_of(x, DType.U16), [], "a"),
+    "bitcast of parts of elements": ([((8, 2), "-a")], lambda x: bits_of(x, DType.U16),
+                                     ["all_gather"], "-"),
+    "reshape by a dimension of one": (
+        [((8, 4), "ab")], lambda x: op("reshape", x, shape=(8, 1, 4, 1)), [], "a-b-"),
+    "concatenate": ([((8, 4), "a-"), ((8, 2), "a-")],
+                    lambda x, y: op("concatenate", x, y, dim=1), [], "a-"),
+    "concatenate of tiles": ([((8, 4), "a-"), ((8, 4), "--")],
+                             lambda x, y: op("concatenate", x, y, dim=0), ["all_gather"], "--"),
     "barrier": ([((8, 4), "a-"), ((8, 4), "a-")], barrier, [], "a-"),
     "broadcast": ([((8,), "a")], lambda x: op("broadcast", x, shape=(3, 8), dims=(1,)), [], "-a"),
     "transpose": ([((8, 4), "ab")], lambda x: op("transpose", x, permutation=(1, 0)), [], "ba"),
