@@ -24,7 +24,7 @@ __all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "LONG_MESSAGE", "QUIET_C
 #: Words of data in a frame, at most.
 FRAME_WORDS = 128
 #: Words of data in a frame of a short message, at most: what waits for its CRC is less.
-SHORT_WORDS = 32
+SHORT_WORDS = 44
 #: Words of rows below which a message is short: a longer one is hidden behind the next one.
 SHORT_MESSAGE = 192
 #: Frames are numbered modulo 2**SEQUENCE_BITS.

@@ -13,6 +13,8 @@ from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives.schedule.estimate import LinkModel, bound
+from celosia.collectives.schedule.order import merged
+from celosia.collectives.schedule.place import Placed, TimedStep, cuts_of, place
 from celosia.collectives.schedule.rings import (
     Sizes,
     all_gather,
@@ -26,20 +28,22 @@ from celosia.collectives.topology import Topology
 
 __all__ = ["Exchange", "Payload", "Slice", "copies"]
 
-#: Payloads of more than the accumulators hold go through in halves: one is loaded and the one
-#: before is stored while a third is under way.
-_HALVES = 2
-#: Steps before which a load is issued, and after which a store is.
-_AHEAD, _BEHIND = 8, 4
-#: Rows that are loaded or stored at once: links wait for the first ones, the end for the last.
+#: Rows that are loaded or stored or in a message at once: links wait for the first ones, the end
+#: for the last.
 _MOVED = 32
 #: Exchanges whose schedules are kept: those of a program's chips, one after another.
 _KEPT = 64
-#: Rows of a part from which on it is cut in pieces, one joined while the other is sent.
-_CUT = 2
+#: Cycles behind a message's first word at which its receive is issued.
+_COMING = 48
+#: In how many what is sent at once is cut at least, where no other segment is under way.
+_PIECES = 2
 _TAGS = 1 << 12
 #: What makes more words of all chips' than one has.
 _GATHERED = ("all_gather", "all_to_all", "collective_permute")
+
+
+#: When an instruction is issued.
+_Time = tuple[int, ...]
 
 
 class Payload(NamedTuple):
@@ -61,11 +65,10 @@ class Slice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Segment:
-    """A part of an exchange that the accumulators have room for, of one chip."""
+class _Whole:
+    """An exchange as a chip's steps, what it gives and what it gets, in the arrays' order."""
 
-    schedule: Schedule
-    steps: tuple[LinkStep, ...]
+    steps: tuple[TimedStep, ...]
     given: tuple[Slice, ...]
     result: tuple[Slice, ...]
 
@@ -73,9 +76,9 @@ class _Segment:
 class _Rows:
     """The rows of a schedule that a chip uses, without gaps."""
 
-    def __init__(self, segment: _Segment):
-        used = sorted({*(step.words for step in segment.steps),
-                       *(each.rows for each in (*segment.given, *segment.result))})
+    def __init__(self, whole: _Whole):
+        used = sorted({*(each.step.words for each in whole.steps),
+                       *(each.rows for each in (*whole.given, *whole.result))})
         self._starts: list[int] = []
         ends: list[int] = []
         for start, stop in used:
@@ -136,22 +139,36 @@ class Exchange:
         return [[sum(-(-size // dim) for size in part) for part in zip(*owner, strict=True)]
                 for owner in zip(*arrays, strict=True)]
 
+    def _most(self, dim: int, count: int) -> int:
+        """Return how many rows of each part are in one of so many segments."""
+        return -(-max(map(max, self._deep(dim))) // count)
+
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _schedule(self, rows: tuple[tuple[int, ...], ...]) -> Schedule:
+    def schedule(self, config: TpuConfig, count: int = 1) -> Schedule:
+        """Return the schedule, its words rows of chips, in so many segments."""
+        rows, most = self._deep(config.dim), self._most(config.dim, count)
+        return merged(
+            [self._segment(tuple(tuple(min(most, max(0, each - first)) for each in owner)
+                                 for owner in rows), 1 if count > 1 else _PIECES)
+             for first in range(0, max(map(max, rows)), most)],
+            _link(config))
+
+    @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
+    def _segment(self, rows: tuple[tuple[int, ...], ...], pieces: int) -> Schedule:
         """Return the schedule of parts of so many rows."""
         topology, most = self.topology, max(map(max, rows))
-        pieces = 2 if most >= _CUT else 1
+        pieces = min(pieces, max(1, most))
         match self.name:
             case "all_to_all":
-                return all_to_all(topology, topology.chips * most, pieces)
+                return all_to_all(topology, topology.chips * most, max(pieces, -(-most // _MOVED)))
             case "collective_permute":
-                return permute(topology, self.pairs, most, pieces)
+                return permute(topology, self.pairs, most, max(pieces, -(-most // _MOVED)))
             case "all_gather":
-                return all_gather(topology, rows, pieces)
+                return all_gather(topology, rows, pieces, _MOVED)
             case "reduce_scatter":
-                return reduce_scatter(topology, rows, pieces)
+                return reduce_scatter(topology, rows, pieces, _MOVED)
             case "all_reduce":
-                return all_reduce(topology, rows, pieces)
+                return all_reduce(topology, rows, pieces, _MOVED)
         raise ValueError(f"name must be of a collective operation, not {self.name!r}")
 
     def _held(self, parts: Sizes, chip: int) -> tuple[list[int], list[int]]:
@@ -166,32 +183,53 @@ class Exchange:
                 return every, every if any(chip == b for _, b in self.pairs) else []
         return every, every
 
-    def _segments(self, dim: int, chip: int, most: int) -> Iterator[_Segment]:
-        """Give a chip's segments, each of as many rows of every part."""
+    def _whole(self, config: TpuConfig, chip: int, count: int) -> _Whole:
+        """Return what a chip does if there are so many segments."""
         arrays = [self._held(self._parts(words), chip) for words in self.words]
+        schedule, most = self.schedule(config, count), self._most(config.dim, count)
+        steps = schedule.of_chip(chip)
+        given, result = (tuple(sorted(_slices([each[i] for each in arrays], held[chip], most,
+                                              config.dim, cuts_of(steps))))
+                         for i, held in enumerate((schedule.given, schedule.result)))
+        return _Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
+
+    def _counts(self, dim: int) -> Iterator[int]:
+        """Give numbers of segments: on a torus two hide each other's waiting."""
+        deepest = self._most(dim, 1)
+        count = min(deepest, 2 if sum(extent > 1 for extent in self.topology.extents) > 1 else 1)
+        while count < deepest:
+            yield count
+            count *= 2
+        yield deepest
+
+    def _chips(self, dim: int) -> range:
+        """Return chips that need as many rows as any."""
         rows = self._deep(dim)
-        for first in range(0, max(map(max, rows)), most):
-            schedule = self._schedule(tuple(
-                tuple(min(most, max(0, each - first)) for each in owner) for owner in rows))
-            given, result = (
-                tuple(_slices([each[i] for each in arrays], held[chip], first, dim))
-                for i, held in enumerate((schedule.given, schedule.result)))
-            yield _Segment(schedule, schedule.of_chip(chip), given, result)
+        alike = (self.name not in ("all_to_all", "collective_permute")
+                 and all(owner == rows[0] for owner in rows))
+        return range(1 if alike else self.topology.chips)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _room(self, config: TpuConfig) -> int:
-        """Return how many rows of every part fit any chip's accumulators at once, at most."""
-        most, halves = max(1, max(map(max, self._deep(config.dim)))), 1
-        while True:
-            rows = max(len(_Rows(next(self._segments(config.dim, chip, most))))
-                       for chip in range(self.topology.chips))
-            if rows * halves <= config.acc_rows:
-                return most
-            if most == 1:
-                raise ValueError(f"accumulators must hold {rows * halves} rows for {self.name} on "
-                                 f"{self.topology}, not {config.acc_rows}")
-            halves = _HALVES
-            most = max(1, min(most - 1, most * config.acc_rows // (rows * halves)))
+    def _count(self, config: TpuConfig) -> int:
+        """Return in how many segments all chips' accumulators have room for what is under way."""
+        for count in self._counts(config.dim):
+            wholes = [self._whole(config, chip, count) for chip in self._chips(config.dim)]
+            if all(_place(config, each, config.acc_rows) for each in wholes):
+                return count
+        rows = max(placed.rows for placed in (_place(config, each, None) for each in wholes)
+                   if placed)
+        raise ValueError(f"accumulators must hold {rows} rows for {self.name} on {self.topology}, "
+                         f"not {config.acc_rows}")
+
+    @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
+    def _stays(self, config: TpuConfig) -> int | None:
+        """Return in how many segments an exchange is whose payload is in accumulators all the time;
+        None: there is no room.
+        """
+        count = next(self._counts(config.dim))
+        rows = max(len(_Rows(self._whole(config, chip, count)))
+                   for chip in self._chips(config.dim))
+        return count if rows <= config.acc_rows else None
 
     def bound(self, link: LinkModel | None = None) -> float:
         """Return the cycles of words of 32 bits that no schedule is better than, as of `bound`."""
@@ -204,13 +242,14 @@ class Exchange:
 
         None: there is no room for all of them at once.
         """
-        first, *others = self._segments(config.dim, chip, self._room(config))
-        if others:
+        count = self._stays(config)
+        if count is None:
             return None
-        rows = _Rows(first)
+        whole = self._whole(config, chip, count)
+        rows = _Rows(whole)
         given, result = (tuple(
             each._replace(rows=Words(rows[each.rows.start], rows[each.rows.stop - 1] + 1))
-            for each in slices) for slices in (first.given, first.result))
+            for each in slices) for slices in (whole.given, whole.result))
         return given, result
 
     def emit(self, config: TpuConfig, chip: int, op: RecvOp = RecvOp.SET,
@@ -244,55 +283,99 @@ class Exchange:
             return []
         joins = self.name in ("all_reduce", "reduce_scatter")
         wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
-        most = self._room(config)
-        emitted: list[tuple[int, Insn]] = []  # in the order of time, in steps
-        before = begin = 0  # steps of segments before the last one, and with it
-        for number, segment in enumerate(self._segments(config.dim, chip, most)):
-            rows = _Rows(segment)
-            base = number % _HALVES * (config.acc_rows // _HALVES)
-            ends = begin + len(segment.steps)
-            if sources:
-                for each in segment.given:
-                    used = next((i for i, step in enumerate(segment.steps)
-                                 if _meet(step.words, each.rows)), len(segment.steps))
-                    # Behind what was in these rows, the last segment but one.
-                    emitted += [(max(begin + used - _AHEAD, before), made) for made in _moves(
-                        "load", config, base + rows[each.rows.start], sources[each.array], each)]
-                for each in segment.result:
-                    written = max((i for i, step in enumerate(segment.steps) if _meet(
-                        step.words, each.rows) and step.action != Action.SEND),
-                        default=len(segment.steps))
-                    emitted += [(min(begin + written + _BEHIND, ends), made) for made in _moves(
-                        "store", config, base + rows[each.rows.start], targets[each.array], each)]
-            for i, (round_, _, port, words, action) in enumerate(segment.steps):
-                port = port if dims is None else 2 * dims[port // 2] + port % 2
-                rest = {"mem": "acc", "fmt": wire, "port": port, "n0": words.count,
-                        "row": base + rows[words.start], "tag": (tag + round_) % _TAGS}
-                emitted.append((begin + i, insn("send", **rest) if action == Action.SEND else insn(
-                    "recv", op=op if action == Action.JOIN else RecvOp.SET, **rest)))
-            before, begin = begin, ends
-            tag += 1 + max((step.round for step in segment.schedule.steps), default=0)
-        return [made for _, made in sorted(emitted, key=lambda each: each[0])]
+        timed: list[tuple[_Time, Insn]] = []  # at one time: a load, a step, a store
+        if sources:
+            whole = self._whole(config, chip, self._count(config))
+            placed = _place(config, whole, config.acc_rows)
+            assert placed is not None, "chips that are alike need alike rows"
+            at = placed.steps
+            for name, slices, moved, places, order in (
+                    ("load", whole.given, placed.loads, sources, 0),
+                    ("store", whole.result, placed.stores, targets, 2)):
+                moves = sorted(((move.time, order, move.wanted), each, move.row)
+                               for each, move in zip(slices, moved, strict=True)
+                               if move is not None)
+                timed += _issued(name, config, moves, places)
+        else:
+            if (count := self._stays(config)) is None:
+                raise ValueError(f"accumulators must hold all of {self.name} on {self.topology} "
+                                 f"where it stays there, not {config.acc_rows} rows")
+            whole = self._whole(config, chip, count)
+            rows = _Rows(whole)
+            at = tuple(rows[each.step.words.start] for each in whole.steps)
+        for i, ((round_, _, port, words, action), begins, _, _) in enumerate(whole.steps):
+            port = port if dims is None else 2 * dims[port // 2] + port % 2
+            rest = {"mem": "acc", "fmt": wire, "port": port, "n0": words.count, "row": at[i],
+                    "tag": (tag + round_) % _TAGS}
+            timed.append(((begins, 1), insn("send", **rest) if action == Action.SEND else insn(
+                "recv", op=op if action == Action.JOIN else RecvOp.SET, **rest)))
+        return [made for _, made in sorted(timed, key=lambda each: each[0])]
 
 
-def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], first: int,
-            dim: int) -> Iterator[Slice]:
-    """Give elements of the arrays' parts, from a row on.
+def _link(config: TpuConfig) -> LinkModel:
+    """Return a link as schedules see it whose words are rows."""
+    return LinkModel(config.link_bytes, 4 * config.dim)
 
-    Parts follow each other in an array, and arrays in the rows of a part.
+
+def _timed(steps: Sequence[LinkStep], begins: Sequence[int],
+           link: LinkModel) -> Iterator[TimedStep]:
+    """Give steps with their times.
+
+    A receive is issued when its words come, so that it is not under way for longer than it must,
+    but not behind what uses its words or the next message of its port: what is sent is always there
+    in the end where a link holds one message.
+    """
+    for i, step in enumerate(steps):
+        begin = begins[step.round]
+        if step.action == Action.SEND:
+            yield TimedStep(step, begin, begin + link.cycles(step.words.count), begin)
+            continue
+        ends = begin + link.way(step.words.count, step.action == Action.JOIN)
+        issued = min(begin + _COMING, ends - 1)
+        for other in steps[i + 1:]:
+            if begins[other.round] >= issued:
+                break
+            if _meet(step.words, other.words) or (
+                    other.port == step.port and other.action != Action.SEND):
+                issued = begins[other.round]
+        # Its words can wait in the link for a while, but not those that go on at once.
+        yield TimedStep(step, issued, ends, ends - link.cycles(step.words.count) // 2)
+
+
+def _meet(a: Words, b: Words) -> bool:
+    return a.start < b.stop and b.start < a.stop
+
+
+def _place(config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
+    return place(whole.steps, [each.rows for each in whole.given],
+                 [each.rows for each in whole.result], most,
+                 -(-4 * config.dim // config.bus_bytes))
+
+
+def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], most: int, dim: int,
+            cuts: Sequence[int]) -> Iterator[Slice]:
+    """Give elements of the arrays' parts, cut where steps cut their rows.
+
+    Parts follow each other in an array, and arrays in the rows of a part, of which each segment has
+    so many at most.
     """
     starts = [[0, *accumulate(sizes)] for sizes in arrays]
-    for part, (rows, _) in enumerate(held):
-        top = 0
+    parts = len(arrays[0])
+    for i, (rows, _) in enumerate(held):
+        part, first, top = i % parts, i // parts * most, 0
         for number, sizes in enumerate(arrays):
             size = sizes[part]
             depth = -(-size // dim)
-            last = min(first + rows.count, top + depth)
-            for at in range(max(first, top), last, _MOVED):
-                end, element = min(at + _MOVED, last), (at - top) * dim
+            at, last = max(first, top), min(first + rows.count, top + depth)
+            while at < last:
+                row = rows.start + at - first
+                cut = bisect_right(cuts, row)
+                end = min(at + _MOVED, last, *(at + each - row for each in cuts[cut:cut + 1]))
+                element = (at - top) * dim
                 yield Slice(number, starts[number][part] + element,
                             min((end - at) * dim, size - element),
-                            Words(rows.start + at - first, rows.start + end - first))
+                            Words(row, row + end - at))
+                at = end
             top += depth
 
 
@@ -305,16 +388,45 @@ def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> I
         yield from _moves("store", config, 0, target, each)
 
 
-def _meet(a: Words, b: Words) -> bool:
-    return a.start < b.stop and b.start < a.stop
+def _issued(name: str, config: TpuConfig, moves: Sequence[tuple[_Time, Slice, int]],
+            places: Sequence[Payload]) -> Iterator[tuple[_Time, Insn]]:
+    """Give loads or stores of elements with their times; what is alike of several parts is one."""
+    alike: list[tuple[_Time, Slice, int]] = []
+
+    def made() -> Iterator[tuple[_Time, Insn]]:
+        time, first, row = alike[0]
+        pitch = alike[1][1].first - first.first if len(alike) > 1 else 0
+        for each in _moves(name, config, row, places[first.array], first, len(alike), pitch):
+            yield time, each
+
+    for each in moves:
+        if alike and not _follows(alike, each, config.dim):
+            yield from made()
+            alike = []
+        alike.append(each)
+    if alike:
+        yield from made()
 
 
-def _moves(name: str, config: TpuConfig, row: int, place: Payload,
-           each: Slice) -> Iterator[Insn]:
-    """Give the loads or stores of elements, which begin at a row of the accumulators."""
+def _follows(alike: Sequence[tuple[_Time, Slice, int]], each: tuple[_Time, Slice, int],
+             dim: int) -> bool:
+    """Whether rows go on with those of a move, and elements where one step more leads."""
+    (time, first, row), (_, last, _) = alike[0], alike[-1]
+    pitch = alike[1][1].first - first.first if len(alike) > 1 else each[1].first - first.first
+    return (each[0] == time and each[1].array == first.array and each[1].count == first.count
+            and first.count % dim == 0 and each[1].first - last.first == pitch > 0
+            and each[2] == row + len(alike) * first.count // dim)
+
+
+def _moves(name: str, config: TpuConfig, row: int, place: Payload, each: Slice, times: int = 1,
+           pitch: int = 0) -> Iterator[Insn]:
+    """Give the loads or stores of elements, which begin at a row of the accumulators; several times
+    with elements so far from each other, rows behind each other.
+    """
     step = COUNT_MAX // config.dim * config.dim
     for at in range(0, each.count, step):
         cols = min(step, each.count - at)
         yield insn(name, mem="acc", fmt=place.fmt, row=row + at // config.dim,
                    addr=place.address + (each.first + at) * place.fmt.nbytes,
-                   shape=1 | cols << 16, group_step=1)
+                   shape=times | cols << 16, pitch=pitch * place.fmt.nbytes,
+                   row_step=cols // config.dim if times > 1 else 1, group_step=1)

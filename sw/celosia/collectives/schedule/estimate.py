@@ -10,9 +10,6 @@ from celosia.collectives.schedule.table import Action, Schedule
 
 __all__ = ["LinkModel", "bound", "estimate"]
 
-#: Bytes of a word.
-_WORD = 4
-
 
 @dataclass(frozen=True)
 class LinkModel:
@@ -22,6 +19,8 @@ class LinkModel:
     ----------
     bytes
         A cycle.
+    word
+        Bytes of a word of the schedule.
     latency
         Cycles from a word's leaving to its arrival.
     pipe, join
@@ -30,6 +29,7 @@ class LinkModel:
     """
 
     bytes: int = 4
+    word: int = 4
     latency: int = 64
     pipe: int = 17
     join: int = 24
@@ -42,8 +42,13 @@ class LinkModel:
         """Return how many words of a message leave the receiver when the last one has come."""
         return link_cycles(self._taken(words))[1]
 
+    def way(self, words: int, joins: bool = False) -> int:
+        """Return the cycles from a message's first word on the link to rows at the other end."""
+        return (self.cycles(words) + self.latency + self.pipe + self.drain(words)
+                + self.join * joins)
+
     def _taken(self, words: int) -> int:
-        return -(-words * _WORD // self.bytes) + 1
+        return -(-words * self.word // self.bytes) + 1
 
 
 def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
@@ -53,10 +58,11 @@ def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
     cycle, half of it for its halves, S n/(8 W) for an all-to-all on a ring (which an even n has
     exactly), S/W for a permutation.
     """
-    rate = (link or LinkModel()).bytes
+    link = link or LinkModel()
+    rate = link.bytes
     topology = schedule.topology
     chips, ports = topology.chips, 2 * sum(extent > 1 for extent in topology.extents)
-    size = schedule.words * _WORD
+    size = schedule.words * link.word
     if chips == 1:
         return 0
     match schedule.name:
@@ -102,8 +108,9 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
             end = free[chip, port] = start + link.cycles(words.count)
             leaves[schedule.topology.peer(chip, port)].append(end)
         else:
-            end = (max(begin, leaves[chip, port].pop(0) + link.latency) + link.pipe
-                   + link.drain(words.count) + link.join * (action == Action.JOIN))
+            end = (max(begin, leaves[chip, port].pop(0) + link.latency)
+                   + link.way(words.count, action == Action.JOIN)
+                   - link.cycles(words.count) - link.latency)
             for atom in atoms:
                 there[atom] = max(there[atom], end)
         before.append(max(before[-1], end))

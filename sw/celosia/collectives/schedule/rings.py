@@ -12,7 +12,7 @@ in both, and is everywhere after half as many hops.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import accumulate, product
 from typing import NamedTuple
 
 from celosia.collectives.schedule.table import (
@@ -28,6 +28,8 @@ from celosia.collectives.topology import Topology
 
 __all__ = ["Sizes", "all_gather", "all_reduce", "chain", "reduce_scatter", "ring_sizes"]
 
+#: In how many what waits for external memory is cut.
+_EDGE = 2
 #: Of each owner, the words of each of its parts.
 Sizes = Sequence[Sequence[int]]
 
@@ -112,26 +114,44 @@ def _along(topology: Topology, part: _Part, phase: int, gather: bool,
             yield turn * (2 if gather else 1) + back, chip, 2 * dim + down, bundles[key]
 
 
-def _transfers(topology: Topology, parts: list[_Part], pieces: int, first: int,
-               gather: bool) -> Iterator[Transfer]:
-    """Give the transfers of a reduce-scatter or all-gather, from round ``first`` on."""
+def _transfers(topology: Topology, parts: list[_Part], pieces: int, most: int | None, first: int,
+               gather: bool) -> Iterator[list[Transfer]]:
+    """Give the transfers of each phase of a reduce-scatter or all-gather, from a round on."""
     hops = _hops(max(topology.extents), gather)
-    turns = len(hops) * hops[0]
-    phases = len(parts[0].dims)
-    for part in parts:
-        for phase in range(phases):
-            before = phases - 1 - phase if gather else phase
-            for turn, chip, port, words in _along(topology, part, phase, gather):
-                for i, piece in enumerate(parts_of(words, pieces)):
-                    yield Transfer(first + (before * turns + turn) * pieces + i, chip, port,
-                                   piece, Action.SET if gather else Action.JOIN)
+    phases = range(len(parts[0].dims))
+    for phase in reversed(phases) if gather else phases:
+        found = [each for part in parts for each in _along(topology, part, phase, gather)]
+        count = pieces
+        if most is not None and found:
+            count = max(pieces, -(-max(words.count for _, _, _, words in found) // most))
+        turns = len(hops) * hops[0]
+        edge = (turns - len(hops) if gather else 0) if count > pieces else None
+        rounds = [first, *(first + each for each in accumulate(
+            count + (_EDGE - 1) * (turn == edge) for turn in range(turns)))]
+        yield [Transfer(rounds[turn] + i, chip, port, piece,
+                        Action.SET if gather else Action.JOIN)
+               for turn, chip, port, words in found
+               for i, piece in enumerate(_pieces(words, count, turn == edge, gather))]
+        first = rounds[-1]
+
+
+def _pieces(words: Words, count: int, edge: bool, gather: bool) -> list[Words]:
+    """Return pieces of words; at an edge all wait for the first one to be brought, or for the last
+    one to be stored: it is cut once more.
+    """
+    found = parts_of(words, count)
+    if not edge:
+        return found
+    if gather:
+        return [*found[:-1], *parts_of(found[-1], _EDGE)]
+    return [*parts_of(found[0], _EDGE), *found[1:]]
 
 
 def _owned(parts: list[_Part], owner: int, chips: frozenset[int]) -> tuple[Held, ...]:
     return tuple(Held(part.places[owner], chips) for part in parts)
 
 
-def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int,
+def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int, most: int | None,
           phases: str) -> Schedule:
     if isinstance(sizes, int):
         if sizes < 0 or pieces < 1:
@@ -141,9 +161,11 @@ def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int,
     chips = range(topology.chips)
     parts = _parts(topology, sizes)
     transfers: list[Transfer] = []
+    last: list[Transfer] = []
     for phase in phases:
         first = max((each.round for each in transfers), default=-1) + 1
-        transfers += _transfers(topology, parts, pieces, first, phase == "g")
+        for last in _transfers(topology, parts, pieces, most, first, phase == "g"):
+            transfers += last
     every = frozenset(chips)
     reduced = phases[0] == "r"
     given = [sum((_owned(parts, owner, frozenset([chip])) for owner in chips), ()) if reduced
@@ -152,10 +174,12 @@ def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int,
               sum((_owned(parts, owner, every if reduced else frozenset([owner]))
                    for owner in chips), ()) for chip in chips]
     return Schedule(name, topology, sum(map(sum, sizes)), steps_of(topology, transfers),
-                    tuple(given), tuple(result))
+                    tuple(given), tuple(result),
+                    min((each.round for each in last), default=0) if phases[-1] == "g" else None)
 
 
-def reduce_scatter(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
+def reduce_scatter(topology: Topology, words: Sizes | int, pieces: int = 2,
+                   most: int | None = None) -> Schedule:
     """Return how each chip gets its share of all chips' payloads joined.
 
     A part that goes up a ring is joined in the ring's order, beginning behind its owner i:
@@ -170,18 +194,22 @@ def reduce_scatter(topology: Topology, words: Sizes | int, pieces: int = 2) -> S
         Of the payload, cut as `ring_sizes` says; or how it is cut.
     pieces
         In how many what is sent at once is cut: while one is on its way, another is joined.
+    most
+        Words of a piece: what is longer is cut in more.
     """
-    return _make("reduce_scatter", topology, words, pieces, "r")
+    return _make("reduce_scatter", topology, words, pieces, most, "r")
 
 
-def all_gather(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
+def all_gather(topology: Topology, words: Sizes | int, pieces: int = 2,
+               most: int | None = None) -> Schedule:
     """Return how each chip gets the shares of all chips; parameters as of `reduce_scatter`."""
-    return _make("all_gather", topology, words, pieces, "g")
+    return _make("all_gather", topology, words, pieces, most, "g")
 
 
-def all_reduce(topology: Topology, words: Sizes | int, pieces: int = 2) -> Schedule:
+def all_reduce(topology: Topology, words: Sizes | int, pieces: int = 2,
+               most: int | None = None) -> Schedule:
     """Return how each chip gets all payloads joined: `reduce_scatter`, then `all_gather`."""
-    return _make("all_reduce", topology, words, pieces, "rg")
+    return _make("all_reduce", topology, words, pieces, most, "rg")
 
 
 def chain(topology: Topology, words: int, pieces: int = 8) -> Schedule:

@@ -106,6 +106,11 @@ class Schedule:
         A chip's steps are its program, in this order. They are sorted by round.
     given, result
         For each chip, what it has before and after.
+    last
+        A round from which on nothing else waits for what is sent: the last phase of a gathering.
+        None: there is no such phase.
+    begins
+        The cycle in which each round is expected to begin; empty: it was not asked.
     """
 
     name: str
@@ -114,6 +119,8 @@ class Schedule:
     steps: tuple[LinkStep, ...]
     given: tuple[tuple[Held, ...], ...]
     result: tuple[tuple[Held, ...], ...]
+    last: int | None = None
+    begins: tuple[int, ...] = ()
 
     @cached_property
     def _programs(self) -> dict[int, list[LinkStep]]:

@@ -10,7 +10,7 @@ from celosia.arch.config import PRESETS
 from celosia.arch.encoding import encode, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import ReplicaGroup, Topology
-from celosia.collectives.schedule import Exchange, Payload
+from celosia.collectives.schedule import Exchange, LinkModel, Payload, check, estimate
 from celosia.model import Machine, Pod, PodProgram
 
 NANO, CORE4 = (replace(PRESETS[name], ports=4) for name in ("nano", "core4"))
@@ -105,10 +105,48 @@ def test_permute(pairs):
         equal(found, wanted)
 
 
+@pytest.mark.parametrize("name", ["all_reduce", "reduce_scatter", "all_gather", "all_to_all"])
+@pytest.mark.parametrize("text", ["8", "4x4", "2x4"])
+def test_segments_are_right_together(text, name):
+    topology = Topology.parse(text)
+    exchange = Exchange(name, topology, (16 * 16 * topology.chips,))
+    for count in (1, 2, 3):
+        schedule = exchange.schedule(CORE4, count)
+        check(schedule)
+        assert list(schedule.begins) == sorted(set(schedule.begins))
+
+
+def test_segments_hide_each_others_waiting():
+    # 8 rows of each part: alone, a message waits for the one before it on the torus's second way.
+    exchange = Exchange("all_reduce", Topology((8, 8)), (65536,))
+    core = replace(PRESETS["core"], ports=4)
+    link = LinkModel(core.link_bytes, 4 * core.dim)
+    one, two = (estimate(exchange.schedule(core, count), link) for count in (1, 2))
+    assert exchange.bound() < two < one
+    assert two < exchange.bound() / 0.96
+
+
+def test_a_payload_of_more_rows_than_there_are_goes_through():
+    topology = Topology((4,))
+    words = 8 * NANO.acc_rows * NANO.dim
+    exchange = Exchange("all_reduce", topology, (words,))
+    assert exchange.resident(NANO, 0) is None
+    insns = exchange.emit(NANO, 0, RecvOp.SUM_I, [Payload(SOURCE, DmaFormat.W32)],
+                          [Payload(1 << 24, DmaFormat.W32)])
+    brought = {name: sum((shape & 0xFFFF) * (shape >> 16) for each in insns
+                         if each.instruction.mnemonic == name
+                         for shape in [each.operands[2].value]) for name in ("load", "store")}
+    assert brought == {"load": words, "store": words}  # each element once
+    with pytest.raises(ValueError, match="^accumulators must hold all of all_reduce on 4 where it "
+                                         "stays there, not 512 rows$"):
+        exchange.emit(NANO, 0, RecvOp.SUM_I)
+
+
 def test_what_is_wrong():
-    small = replace(NANO, acc_rows=16)
-    with pytest.raises(ValueError, match="^accumulators must hold 128 rows for all_reduce on 4x4, "
-                                         "not 16$"):
-        Exchange("all_reduce", Topology((4, 4)), (4000,)).emit(small, 0)
+    small, places = replace(NANO, acc_rows=16), ([Payload(SOURCE, DmaFormat.W32)],
+                                                 [Payload(TARGET, DmaFormat.W32)])
+    with pytest.raises(ValueError, match="^accumulators must hold [0-9]+ rows for all_reduce on "
+                                         "4x4, not 16$"):
+        Exchange("all_reduce", Topology((4, 4)), (4000,)).emit(small, 0, RecvOp.SUM_I, *places)
     with pytest.raises(ValueError, match="^name must be of a collective operation, not 'gather'$"):
-        Exchange("gather", Topology((4,)), (4000,)).emit(NANO, 0)
+        Exchange("gather", Topology((4,)), (4000,)).emit(NANO, 0, RecvOp.SET, *places)

@@ -52,7 +52,7 @@ def test_cycles_by_hand():
 def test_links():
     schedule = all_reduce(RING, 2**14)
     assert bound(schedule, LinkModel(bytes=8)) == bound(schedule) / 2
-    assert LinkModel(bytes=16).cycles(129) == 33 + 1 + 2 * 2
+    assert LinkModel(bytes=16).cycles(129) == 33 + 1 + 2
     assert estimate(schedule, LinkModel(latency=1000)) > 14 * 1040
 
 
