@@ -195,6 +195,23 @@ export class Chip {
     return data;
   }
 
+  /** Note the probe whenever one of the bits `states` (a BigInt) of it changes; 0n: no more. */
+  watch(states) {
+    if (!this.exports.celosia_probe_set(this.handle, states, 0n) && states) {
+      throw new Error("the chip must have the pin probe, but its Verilog has none");
+    }
+  }
+
+  /** Return what was noted since the last call: pairs of a cycle and the word from it on. */
+  watched() {
+    const size = Number(this.exports.celosia_probe_size(this.handle));
+    const place = this.exports.malloc(Math.max(16 * size, 1));
+    this.exports.celosia_probe_read(this.handle, place);
+    const words = new BigUint64Array(this.exports.memory.buffer.slice(place, place + 16 * size));
+    this.exports.free(place);
+    return Array.from({ length: size }, (_, i) => [Number(words[2 * i]), words[2 * i + 1]]);
+  }
+
   /** Return a signal as it is now: a number, or an array of those of a group. */
   signal(name) {
     const { bytes, count } = this.description.signals[name];

@@ -104,19 +104,20 @@ export class Device {
     throw new Error("register STATUS must become 0 (idle) after a soft reset, but it does not");
   }
 
-  /** Place a program: its code, its constants, zeros in the rest of its arena. */
+  /** Place a program, assembled or as its code: that, its constants, zeros in the rest of its arena. */
   load(program) {
     if (program.fingerprint !== this.tables.chip.fingerprint) {
       throw new Error(`program ${program.name || "without a name"} must be for this chip, ` +
         `${this.tables.chip.name}, not for the one with fingerprint ` +
         `0x${program.fingerprint.toString(16).padStart(8, "0")}`);
     }
-    if (!program.insns.length) {
+    if (!program.insns.length && !program.code) {
       throw new Error(`program ${program.name || "without a name"} must have an instruction`);
     }
     const align = this.tables.programAlign;
-    const code = encode(program.insns, this.tables, program.relocations, 0);
+    const code = program.code ?? encode(program.insns, this.tables, program.relocations, 0);
     this.program = program;
+    this.length = code.length / this.tables.instructionBytes;
     this.code = Math.floor(MOST_MEMORY / align) * align - ceil(code.length, align);
     this.chip.writeMemory(0, new Uint8Array(program.arenaBytes));
     for (const buffer of program.buffers) {
@@ -143,9 +144,9 @@ export class Device {
 
   /** Start the program; `watchdog`: cycles that it may take, 0 without limit. */
   start(watchdog = 0) {
-    const { arenaBytes, insns } = this.program;
+    const { arenaBytes } = this.program;
     this.write("PROGRAM", this.code);
-    this.write("LENGTH", insns.length);
+    this.write("LENGTH", this.length);
     for (let i = 0; i < this.tables.windows; i++) {
       const open = i === 0;
       this.write(`WINDOW${i}_BASE`, open ? 0 : 1);

@@ -94,6 +94,7 @@ def tables(config: TpuConfig) -> str:
         "counters": registers.COUNTERS, "units": registers.UNIT_NAMES,
         "activities": [each.name.lower() for each in registers.Activity],
         "probe": {each.name: [each.first, each.bits] for each in probe.FIELDS},
+        "probeStates": str(probe.STATES),
         "faults": {int(fault): [fault.name, *faults.FAULT_DOCS[fault]]
                    for fault in faults.FAULTS.values()},
         "indexed": sorted(INDEXED_OPS), "tableLimit": TABLE_LIMIT, "rules": _rules(config),

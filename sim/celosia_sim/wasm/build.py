@@ -33,11 +33,12 @@ _TARGET = ("-target", "wasm32-wasi")
 _RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 _PES = "mxu.array.elements.grid."
 _BOARD = "scalar.tensor.scoreboard."
-#: What a page shows, by its name there: the signal inside of the top module.
+#: What a page shows, by its name there: the signal inside of the top module. The one without a name
+#: is `valid` of the scoreboard: which of its slots hold an instruction.
 SIGNALS: dict[str, str] = {
-    "act": _PES + "act_o", "sum": _PES + "sum_o", "product": _PES + "product",
+    "act": _PES + "act_o", "sum": _PES + "sum_o",
     "weight": _PES + "current", "next_weight": _PES + "following",
-    "slots": _BOARD + "valid", "pcs": _BOARD + "errors.pcs",
+    "slots": _BOARD + "$signal", "pcs": _BOARD + "errors.pcs",
     **{f"unit{slot}": f"{_BOARD}unit{slot}" for slot in range(4)},
     **{f"waits{slot}": f"{_BOARD}waits{slot}" for slot in range(4)},
     "pc": "scalar.pc", "registers": "scalar.operands.registers",
@@ -70,6 +71,7 @@ class WasmChip:
 def _plain(name: str) -> str:
     """Return the name in the hierarchy of a member of the Verilated class."""
     path = name.removeprefix("celosia__DOT__").replace("__DOT__", ".").replace("__05F", "_")
+    path = path.replace("__024", "$")
     return re.sub(r"\bx\d+_(\w+)_q\b", r"\1", path)  # registers of a grid
 
 

@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["FAULTS", "FAULT_DOCS", "AnyFault", "Fault", "LinkFault"]
+__all__ = ["FAULTS", "FAULT_CURES", "FAULT_DOCS", "AnyFault", "Fault", "LinkFault"]
 
 
 class Fault(enum.IntEnum):
@@ -66,4 +66,31 @@ FAULT_DOCS: dict[AnyFault, tuple[str, str]] = {
         ("of the message that arrived: the tag in bits 0..11, the format in 12..13, the rows mod "
          "65,536 in 16..31")),
     LinkFault.LINK_DOWN: ("no chip answers at the other end of the link", "the port"),
+}
+
+#: For each fault but `Fault.NONE`: what to do about it.
+FAULT_CURES: dict[AnyFault, str] = {
+    Fault.ILLEGAL_OPCODE: "assemble or compile the program for this chip; where the opcode is 0, "
+                          "end it with `halt`",
+    Fault.ILLEGAL_FIELD: "give the field one of its values, as the message says; where a format "
+                         "is missing, take a preset that has it",
+    Fault.ILLEGAL_COUNT: "split the work: the message has the limits",
+    Fault.UB_RANGE: "begin earlier, walk fewer rows or smaller strides, or take a preset with a "
+                    "larger unified buffer",
+    Fault.ACC_RANGE: "likewise for the accumulators: store sums before new ones are made",
+    Fault.WINDOW: "make the buffer as large as the transfer (rows, cols, pitch), address it by its "
+                  "name, and name further arrays in `share`",
+    Fault.MISALIGNED: "make address and pitch multiples of the element: 1 for i8, 2 for bf16, 4 "
+                      "for w32",
+    Fault.OVERLAP: "write to other rows, or exactly in place: same first row, same stride, one "
+                   "dimension",
+    Fault.PC_RANGE: "end the program with `halt`, and let targets be labels of it",
+    Fault.LOOP_DEPTH: "nest fewer loops, or leave no loop by a branch: use `blt` for one of them",
+    Fault.BUS_READ: "load what memory there is; on a board, read its memory test in docs/fpga.md",
+    Fault.BUS_WRITE: "likewise for stores",
+    Fault.BUS_FETCH: "likewise: the program, too, must lie in memory that there is",
+    Fault.WATCHDOG: "find the loop that does not end (`celosia debug run`), or raise `timeout`",
+    Fault.INDEX_RANGE: "let indices be below `param`, the rows of the table, and lanes below D",
+    LinkFault.LINK_MISMATCH: "let send and recv agree on format, rows and tag, in the same order",
+    LinkFault.LINK_DOWN: "connect the port, or send to one that is (register LINKS)",
 }

@@ -62,16 +62,22 @@ def test_a_step_shows_what_the_units_do(chip):
     for name, value in (("PROGRAM", 1 << 20), ("LENGTH", 3), ("WINDOW0_BASE", 0),
                         ("WINDOW0_LAST", 15), ("IRQ_STATUS", 1), ("IRQ_ENABLE", 1), ("CONTROL", 1)):
         chip.write_register(BY_NAME[name].offset, value)
-    seen, weights = set(), []
+    seen, weights, waiting = set(), [], set()
     for _ in range(400):
         chip.ask("step", 1)
         probe = int(chip.ask("signal", "probe"))
         seen.add(Activity(probe >> BY_FIELD["mxu_activity"].first & 7))  # of the matrix unit
         weights = chip.ask("signal", "weight")
+        slots, pcs = chip.ask("signal", "slots"), chip.ask("signal", "pcs")
+        waiting |= {(pcs[slot], *(pcs[other] for other in range(NANO.window)
+                                 if chip.ask("signal", f"waits{slot}") >> other & 1))
+                    for slot in range(NANO.window) if slots >> slot & 1}
         if not probe & 1:
             break
     assert {Activity.IDLE, Activity.BUSY, Activity.WAIT_DEPS} <= seen
     assert weights == list(range(16))
+    assert waiting == {(0,), (1, 0), (1,)}  # the matmul for the load, then for nothing
+    assert not slots
 
 
 def test_a_module_of_another_interface_is_refused(chip):

@@ -35,7 +35,7 @@ def _while(call: Call) -> tuple[TensorType, ...]:
 
 @define("case", "index values...", "branch branch...", traits=Trait.CONTROL)
 def _case(call: Call) -> tuple[TensorType, ...]:
-    """branch[index](values); the last branch where there is none of that index."""
+    """`branch[index](values)`; the last branch where there is none of that index."""
     index, values = call.operands[0], call.operands[1:]
     require(index == TensorType(DType.I32), f"index must be i32[], not {index}")
     results = call.regions[0].results

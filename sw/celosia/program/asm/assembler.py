@@ -272,7 +272,7 @@ def assemble(text: str, config: TpuConfig | None = None, *, filename: str = "<te
     filename
         What to call the text in messages.
     line_sources
-        Make "file:line" the source of each instruction, where the text has no ``.source``.
+        Make ``file:line`` the source of each instruction, where the text has no ``.source``.
 
     Raises
     ------

@@ -1,0 +1,99 @@
+"""Every page in Chromium: no error, nothing from elsewhere; the live pages do what they promise.
+
+By name alone: ``scripts/test slow extras docs``. Chromium is Debian's package or one on PATH.
+"""
+
+import functools
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from node import ROOT, answers, script
+
+pytestmark = [pytest.mark.extra(name="docs"), pytest.mark.slow]
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("site")
+    subprocess.run([sys.executable, "-m", "website", str(made)], cwd=ROOT / "scripts", check=True,
+                   timeout=900)
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def visit(visits):
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    assert browser, "Chromium must be there: apt-get install chromium"
+    found = answers([script("visit.mjs"), browser], visits)
+    assert len(found) == len(visits)
+    return found
+
+
+def fine(found, address):
+    assert not found.get("failed")
+    assert not found["errors"]
+    assert all(url.startswith((address, "data:", "blob:")) for url in found["requests"])
+    return found["values"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_loads_without_an_error_and_fits(address, folder, width):
+    pages = sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    found = visit([{"url": f"{address}/{page}", "width": width, "steps": [["evaluate", fits]]}
+                   for page in pages])
+    for page, each in zip(pages, found, strict=True):
+        assert fine(each, address) == [True], page
+
+
+def test_the_live_page_assembles_runs_and_steps(address):
+    run = ("celosia.choose(celosia.examples[{0}]).then(() => celosia.run())"
+           ".then(() => document.getElementById('celosia-verdict').textContent)")
+    wrong = ("celosia.editor.value = celosia.editor.value.replace('matmul', 'mathmul'),"
+             "celosia.buttons[0].click()")
+    alert = "document.querySelector('[role=alert]')?.textContent"
+    (found,) = visit([{"url": f"{address}/live.html", "width": 1280, "steps": [
+        ["until", "globalThis.celosia?.state === 'idle'"],
+        *(["evaluate", run.format(i)] for i in range(4)),
+        ["evaluate", "celosia.choose(celosia.examples[0]).then(() => celosia.step(140))"],
+        ["evaluate", "celosia.status.textContent + celosia.board.element.textContent"],
+        ["evaluate", wrong], ["until", alert],
+        ["evaluate", "celosia.choose(celosia.examples[4]).then(() => celosia.buttons[0].click())"],
+        ["until", alert],
+    ]}])
+    values = fine(found, address)
+    assert values[1:5] == ["All are equal."] * 4
+    assert "Cycle 140" in values[6]
+    assert "matmul acc[0]" in values[6]
+    assert "an instruction must come here, not 'mathmul'; did you mean 'matmul'?" in values[8]
+    assert values[10].startswith("fault WINDOW: a transfer leaves the open DMA windows")
+
+
+def test_the_network_learns_with_the_losses_of_the_model(address):
+    (found,) = visit([{"url": f"{address}/network.html", "width": 1280, "steps": [
+        ["until", "globalThis.celosia?.losses"],
+        ["evaluate", "celosia.train().then(() => celosia.verdict.textContent)"],
+        ["evaluate", "celosia.losses.slice(-10).every((loss) => loss < 0.1)"],
+    ]}])
+    assert fine(found, address)[1:] == [
+        "All 300 losses equal those of the golden model, in every bit.", True]

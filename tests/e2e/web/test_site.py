@@ -1,0 +1,83 @@
+"""The site: made without a warning, whole in itself, and its commands are ones that there are."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from website.check import problems
+from website.contents import SECTIONS, pages
+
+from celosia.cli.main import _parser
+from node import ROOT
+
+pytestmark = pytest.mark.extra(name="docs")
+_MOST_SECONDS = 180
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "website", str(folder)], cwd=ROOT / "scripts",
+                          capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, float(re.search(r"pages in (\d+) s", done.stdout)[1])
+
+
+def test_the_site_is_made_in_time_and_whole(site):
+    folder, seconds = site
+    assert seconds <= _MOST_SECONDS
+    for name in (each for names in SECTIONS.values() for each in names):
+        assert (folder / f"{name}.html").is_file()
+    live = folder / "_static" / "celosia"
+    assert {path.name for path in live.glob("*.wasm")} == {"chip.wasm", "network-chip.wasm"}
+    assert 'id="celosia-live"' in (folder / "live.html").read_text()
+    said = re.sub(r"<[^>]*>", "", (folder / "messages.html").read_text())
+    assert "inputs must be named &lt;" in said
+
+
+def test_what_is_wrong_with_a_page_is_found(tmp_path):
+    (tmp_path / "other.html").write_text('<p id="there">')
+    (tmp_path / "a.html").write_text(
+        '<a href="other.html#there"></a><a href="other.html#gone"></a><a href="gone.html"></a>'
+        '<a href="https://example.org/"></a><a href="line:3"></a><img src="https://x.org/y.png">'
+        '<script src="gone.js"></script><link rel="stylesheet" href="gone.css"><a href="#no"></a>')
+    assert problems(tmp_path) == [
+        "a.html: a picture must say what it shows: https://x.org/y.png",
+        "a.html: nothing may come from another host: https://x.org/y.png",
+        "a.html: there is no gone.js", "a.html: there is no gone.css",
+        "a.html: there is no place other.html#gone", "a.html: there is no gone.html",
+        "a.html: line:3 is no address", "a.html: there is no place #no"]
+
+
+def _commands():
+    """Commands in the blocks of code of pages: those behind a prompt, or that begin a line."""
+    for name, path in pages().items():
+        if name == "changelog" or not path.exists():
+            continue
+        for block in re.findall(r"^```\w*\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
+            for line in block.splitlines():
+                command = line.strip().removeprefix("$ ")
+                if re.match(r"([A-Z_]+=\S+ )*(celosia |scripts/|python (?!-m)|\.venv)", command):
+                    yield name, re.split(r"\s{2,}| # | \|", command)[0]
+
+
+@pytest.mark.parametrize(("page", "command"), sorted(set(_commands())))
+def test_commands_of_pages_are_ones_that_there_are(page, command, capsys):
+    words = [word for word in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=\S*", word)]
+    if words[0] in ("python", ".venv/bin/python"):
+        words = words[1:]
+    if words[0].endswith(".py") or words[0].startswith("scripts/"):
+        assert (ROOT / words[0]).exists() or "/" not in words[0], f"{page}: {command}"
+    elif words[0] == "celosia":
+        arguments = [word for word in words[1:] if word not in ("..", "...")]
+        if "--" in arguments:  # the user's own program is behind it
+            arguments = arguments[:arguments.index("--")] + ["f.mlir"]
+        chosen = next((word for word in arguments if not word.startswith("-")), None)
+        parser = _parser(chosen)
+        try:
+            parser.parse_args(arguments)
+        except SystemExit as error:
+            if error.code:
+                pytest.fail(f"{page}: {command}: {capsys.readouterr().err}")
