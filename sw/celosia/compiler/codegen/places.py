@@ -123,7 +123,7 @@ class Places:
         return int(starts[best]) - mine.low
 
     def _uses(self, work: Emitted) -> _Uses:
-        """Return when a work uses which rows; of long works only what is at their ends."""
+        """Return when a work uses which rows; of others' rows in long works what is at the ends."""
         private = (work.private if work.private is not None and work.size <= _SMALL
                    else (range(0), range(0)))
         totals, timed = [0] * len(Unit), []
@@ -136,11 +136,13 @@ class Places:
         #: Of fixed and private rows, of each memory, granules: first and last cycle.
         found: tuple[list[_Granules], list[_Granules]] = ([{}, {}], [{}, {}])
         for op, cost, begin, end in timed:
-            if begin > _LONG and end < cycles - _LONG:
-                continue
+            inside = begin > _LONG and end < cycles - _LONG
             for space, first, last, _ in cost.of(op):
                 if space != EXTERNAL:
-                    spans = found[first in private[space]][space]
+                    own = first in private[space]
+                    if inside and not own:
+                        continue
+                    spans = found[own][space]
                     granules = first // BANKS, last // BANKS
                     # The cycles ascend.
                     spans[granules] = spans.get(granules, (begin, end))[0], end

@@ -60,6 +60,17 @@ def test_works_that_use_all_rows_stay():
     assert firsts([work(0, 8, (range(0), range(8, 30)))]) == [8]
 
 
+def test_rows_that_only_the_middle_of_a_long_work_uses_move_with_it():
+    def fmul(row):
+        return nodes.vector(VectorOp.FMUL, Dst.ACC, row, 64, [(Src.ACC, row), (Src.ACC, row)])
+    long = Emitted([*[fmul(136)] * 200, fmul(8), *[fmul(136)] * 200],
+                   private=(range(0), range(0, 512)))
+    [moved] = Places(CHIP).place([long])
+    rows = [op.words[0] for op in moved.before]
+    assert rows[0] - rows[200] == 128
+    assert min(rows) >= 0
+
+
 def test_works_in_rows_of_their_own_overlap():
     moved = [work(i) for i in range(8)]
     stay = [work(i, private=None) for i in range(8)]
