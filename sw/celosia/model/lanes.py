@@ -156,12 +156,15 @@ class Lanes:
         How a reduction joins two words, the earlier one first; NumPy's warnings switched off.
     to_bf16
         The bf16 next to an fp32.
+    to_i8
+        The int8 next to an int32.
     """
 
     first_stage: Callable[[Op, int], Callable[..., U32]]
     second_stage: Callable[[Post, int], Callable[..., U32]]
     joins: Mapping[ReduceOp, Callable[[U32, U32], NDArray]]
     to_bf16: Callable[[U32], Any]
+    to_i8: Callable[[NDArray[np.int32]], NDArray[np.int8]] = numerics.saturate_i8
 
     @_quiet
     def first(self, op: Op, operands: list[U32], param: int) -> U32:

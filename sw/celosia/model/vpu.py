@@ -50,7 +50,7 @@ def execute(command: Vector, ub: NDArray, acc: U32, lanes: Lanes = PLAIN) -> int
     result = _reduced(command, result, acc.shape[1], lanes)
     target = ub if DST_MEM[command.kind] == Mem.UB else acc
     if command.kind == Dst.UB_I8:
-        result = numerics.saturate_i8(result.view(np.int32)).astype(ub.dtype)
+        result = lanes.to_i8(result.view(np.int32)).astype(ub.dtype)
     elif command.kind == Dst.UB_BF16:
         result = lanes.to_bf16(result)
     # Where a row repeats, NumPy keeps the last.

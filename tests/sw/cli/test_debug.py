@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pytest
 
 from celosia.arch.config import preset
@@ -54,6 +55,63 @@ def test_memory_that_is_none(source, capsys, memory):
     assert capsys.readouterr().err == (
         f"celosia: error: --memory must be bytes from 1 to 4294963200, as 67108864 or 64M, not "
         f"{memory!r}\n")
+
+
+def test_operations_beside_float64(source, capsys):
+    given = ["debug", "diverge", source, "--against", "float64"]
+    assert main(given) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == ("2 operations of floats on core; the most off by themselves, as parts of "
+                        "their largest element:")
+    dot, tanh = lines[2:4]
+    assert dot.endswith("dot net.py:7:3")
+    assert 1e-3 < float(dot.split()[0]) < 5e-3
+    assert tanh.endswith("tanh net.py:8:3")
+    assert float(tanh.split()[0]) < 1e-6
+    assert float(tanh.split()[2]) > 1e-3, "of the products in bf16"
+    assert lines[4].startswith("the result that is off most is tanh net.py:8:3: ")
+    assert main([*given, "--tolerance", "0.5"]) == 0
+    assert main([*given, "--tolerance", "1e-6"]) == 1
+
+
+PLANTED = """module @planted {
+func.func public @main(%x: tensor<8x8xf32> loc("x")) -> (tensor<8x8xbf16>, tensor<8x8xf32>) {
+ %0 = stablehlo.convert %x : (tensor<8x8xf32>) -> tensor<8x8xbf16> loc("net.py":3:1)
+ %1 = stablehlo.multiply %x, %x : tensor<8x8xf32> loc("net.py":4:1)
+ return %0, %1 : tensor<8x8xbf16>, tensor<8x8xf32>
+}
+}"""
+
+
+def test_what_formats_lose(tmp_path, capsys):
+    path, x = tmp_path / "planted.mlir", np.ones((8, 8), np.float32)
+    path.write_text(PLANTED)
+    x[0, :3], x[1, :5] = np.float32(3.4e38), 1e-30
+    np.save(tmp_path / "x.npy", x)
+    given = ["debug", "nan", str(path), "--input", f"x={tmp_path / 'x.npy'}"]
+    assert main(given) == 1
+    out = capsys.readouterr().out
+    assert "convert at net.py:3:1: 3 of 64 elements are not finite" in out
+    assert "  convert net.py:3:1: 3 overflowed, of " in out
+    assert "  multiply net.py:4:1: 3 overflowed, 5 became 0, of " in out
+    x[0, :3] = 1
+    np.save(tmp_path / "x.npy", x)
+    assert main(given) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "every operation makes finite numbers of finite numbers"
+    assert lines[1].startswith("on core, of ")
+    assert lines[1].endswith(" elements 5 became 0")
+    assert lines[2].startswith("  multiply net.py:4:1: 5 became 0, of ")
+
+
+@pytest.mark.parametrize(("more", "what"), [
+    (["--against", "float64", "--trace", "a.fst"], "--trace must be used with --against model"),
+    (["--against", "float64", "--tolerance", "-1"], "--tolerance must be 0 or more, not -1"),
+    (["--tolerance", "1"], "--tolerance must be used with --against float64"),
+])
+def test_options_that_contradict(source, capsys, more, what):
+    assert main(["debug", "diverge", source, *more]) == 1
+    assert capsys.readouterr().err == f"celosia: error: {what}\n"
 
 
 #: Runs over the end of the accumulators in a turn of its loop.

@@ -12,6 +12,7 @@ _EPILOG = """\
 examples:
   celosia debug diverge f.mlir --preset nano     the RTL beside the golden model
   celosia debug diverge f.s --trace wrong.fst    with a waveform that ends where they differ
+  celosia debug diverge f.mlir --against float64 what operations are off, own and inherited
   celosia debug nan f.mlir --input x=x.npy       the operation that NaN or infinity comes from
   celosia debug oom f.mlir --memory 32M          what fills a board's memory, and what would fit
   celosia debug fault f.s                        what came before a fault
@@ -21,8 +22,8 @@ Exit code 1 where something was found. Any program can run so: CELOSIA_BACKEND=t
 beside the golden model.
 """
 _KINDS = {
-    "diverge": (diverge, "find the first instruction of which RTL and golden model differ"),
-    "nan": (nan, "find the first operation that makes NaN or infinity of finite numbers"),
+    "diverge": (diverge, "find where RTL and golden model differ, or that and float64"),
+    "nan": (nan, "find what makes NaN or infinity first, and count what formats lose"),
     "oom": (oom, "say what fills external memory, and what the program would fit with"),
     "fault": (fault, "say what led to a fault of the chip"),
     "run": (run, "go through a program instruction by instruction, forth and back"),

@@ -1,4 +1,4 @@
-"""``celosia debug diverge``: the RTL beside the golden model."""
+"""``celosia debug diverge``: the RTL beside the golden model, or that beside float64."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia.cli.debug import runs
+from celosia.cli.debug import precision, runs
 from celosia.cli.debug.begun import Begun, TwinDevice
 from celosia.compiled import Compiled
 from celosia.driver import open
@@ -25,6 +25,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     runs.add_program(parser)
     runs.add_arguments(parser)
+    parser.add_argument("--against", choices=("model", "float64"), default="model",
+                        help="model: the RTL beside the golden model (default); float64: the "
+                             "golden model beside the operations in float64, StableHLO only")
+    parser.add_argument("--tolerance", type=float, metavar="R",
+                        help="with --against float64: exit with 1 if an element of a result is off "
+                             "by more than this part of the largest")
     parser.add_argument("--trace", metavar="FILE",
                         help=f"write a waveform (.vcd or .fst) that ends where they differ, "
                              f"{_BEFORE} cycles of it")
@@ -35,6 +41,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
+    if args.against == "float64":
+        return precision.main(args)
+    if args.tolerance is not None:
+        raise ValueError("--tolerance must be used with --against float64")
     for option in ("trace", "save"):
         if getattr(args, option):
             check_file(f"--{option}", getattr(args, option))

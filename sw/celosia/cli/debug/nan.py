@@ -1,9 +1,10 @@
-"""``celosia debug nan``: where numbers stop to be finite."""
+"""``celosia debug nan``: where numbers stop to be finite, and what the chip's formats cost."""
 
 from __future__ import annotations
 
 import argparse
 
+from celosia.arch.config import PRESETS
 from celosia.cli.compile import read_source
 from celosia.cli.debug import runs
 
@@ -14,19 +15,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("source", metavar="FILE", help="StableHLO (.mlir)")
     runs.add_arguments(parser)
+    parser.add_argument("--preset", metavar="PRESET", default="core",
+                        help=f"chip whose formats count: {', '.join(PRESETS)} (default: core)")
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
-    from celosia.compiler.api import graph_of
+    from celosia.cli.debug import losses
+    from celosia.compiler.api import chosen, compile, graph_of
     from celosia.graph.finite import first_non_finite
+    config = chosen(args.preset)
     graph = graph_of(read_source(args.source), None if args.source == "-" else args.source)
     values = runs.values([
         runs.Wanted((value.node.attrs["name"], str(i)), value.type.dtype.numpy, value.shape)
         for i, value in enumerate(graph.params)], args)
     found = first_non_finite(graph, values)
-    if found is None:
-        print("every operation makes finite numbers of finite numbers")
-        return 0
-    print(found)
-    return 1
+    print(found or "every operation makes finite numbers of finite numbers")
+    lost = losses.of_run(compile(graph, config, name="main"), values)
+    print("\n".join(losses.text(lost, config.name)))
+    return int(found is not None or any(each.overflowed for each in lost.values()))

@@ -19,10 +19,10 @@ from celosia.compiled import Compiled
 from celosia.driver import Device
 from celosia.program import DTYPES, Program
 
-__all__ = ["Wanted", "add_arguments", "add_program", "read", "run", "values"]
+__all__ = ["SOURCES", "Wanted", "add_arguments", "add_program", "read", "run", "values"]
 
 #: Texts of StableHLO, which are compiled.
-_SOURCES = (".mlir", ".mlirbc", ".stablehlo")
+SOURCES = (".mlir", ".mlirbc", ".stablehlo")
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read(args: argparse.Namespace) -> tuple[Compiled | Program, TpuConfig]:
     """Return the program that arguments name, and the chip that it is for."""
-    compiled = (compile_file(args) if Path(args.source).suffix in _SOURCES or args.source == "-"
+    compiled = (compile_file(args) if Path(args.source).suffix in SOURCES or args.source == "-"
                 else compiled_before(args))
     if compiled is not None:
         return compiled, compiled.config

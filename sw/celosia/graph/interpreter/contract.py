@@ -14,10 +14,12 @@ __all__ = []
 
 
 def _operand(run: KernelContext, x: HostArray) -> HostArray:
-    """Return an operand as it enters the products: float32, or an integer wide enough."""
+    """Return an operand as it enters the products: float32, float64, or an integer wide enough."""
     if not DType.of(x.dtype).is_float:
         # Products of 8 bits sum exactly in float64, which is much quicker.
         return x.astype(np.float64 if x.dtype.itemsize == 1 else np.int64)
+    if x.dtype == np.float64:
+        return x
     if (run.precision or run["precision"]) == "default" and x.dtype != np.float16:
         x = x.astype(ml_dtypes.bfloat16)
     return x.astype(np.float32)

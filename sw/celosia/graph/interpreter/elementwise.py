@@ -20,7 +20,7 @@ def _rsqrt(x: HostArray) -> HostArray:
 
 def _by_element(function: Callable[[float], float]) -> Callable[[HostArray], HostArray]:
     each = np.frompyfunc(function, 1, 1)
-    return lambda x: np.asarray(each(x.astype(np.float64))).astype(np.float32)
+    return lambda x: np.asarray(each(x.astype(np.float64))).astype(x.dtype)
 
 
 def _erf_inv(y: float) -> float:

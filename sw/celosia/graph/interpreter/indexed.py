@@ -10,6 +10,9 @@ from celosia.graph.types import DType
 
 __all__ = ["sort_keys"]
 
+#: All bits of a float64 but the sign.
+_MAGNITUDE = (1 << 63) - 1
+
 
 def _clamped(starts: tuple[HostArray, ...], shape: tuple[int, ...],
              sizes: tuple[int, ...]) -> tuple[slice, ...]:
@@ -130,10 +133,9 @@ def sort_keys(x: HostArray, descending: bool = False) -> HostArray:
     """Return integers that order as the elements do: zeros equal, NaN greatest."""
     dtype = DType.of(x.dtype)
     if dtype.is_float:
-        bits = np.where(x == 0, 0, x.astype(np.float32)).astype(np.float32).view(np.int32)
-        wide = bits.astype(np.int64)
-        keys = np.where(wide < 0, -(wide & 0x7FFFFFFF), wide)
-        keys = np.where(np.isnan(x), 1 << 32, keys)
+        wide = _bits(np.where(x == 0, np.zeros((), x.dtype), x))
+        keys = np.where(wide < 0, -(wide & _MAGNITUDE), wide)
+        keys = np.where(np.isnan(x), _MAGNITUDE, keys)
     else:
         keys = _ordered(x)
     return ~keys if descending else keys
@@ -152,8 +154,13 @@ def _total_keys(x: HostArray) -> HostArray:
     """Return integers in the total order of the elements' bits: -0 below 0, -NaN below -inf."""
     if not DType.of(x.dtype).is_float:
         return _ordered(x)
-    bits = x.astype(np.float32).view(np.int32).astype(np.int64)
-    return np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+    bits = _bits(x)
+    return np.where(bits < 0, bits ^ _MAGNITUDE, bits)
+
+
+def _bits(x: HostArray) -> HostArray:
+    """Return the bits of float64 that the elements have."""
+    return x.astype(np.float64).view(np.int64)
 
 
 @kernel("top_k")

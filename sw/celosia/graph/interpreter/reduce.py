@@ -7,6 +7,7 @@ import numpy as np
 from celosia.graph.interpreter.elementwise import BINARY
 from celosia.graph.interpreter.kernels import HostArray, KernelContext, in_f32, kernel
 from celosia.graph.interpreter.shape import pad
+from celosia.graph.types import DType
 
 __all__ = []
 
@@ -37,7 +38,7 @@ def _arg_reduce(run: KernelContext, x: HostArray, index: HostArray, initial: Hos
     values = np.concatenate([values, np.broadcast_to(initial, (*shape, 1))], -1)
     places = np.concatenate([places, np.broadcast_to(initial_index, (*shape, 1))], -1)
     # bf16 and f16 have every number of their own in float32.
-    numbers = values.astype(np.float32) if values.dtype.kind not in "iu" else values
+    numbers = values.astype(np.float32) if DType.of(values.dtype).is_half else values
     pick = np.max if run["reducer"] == "argmax" else np.min
     best = pick(numbers, -1, keepdims=True)
     winner = (numbers == best) | (numbers != numbers)
