@@ -1,6 +1,7 @@
 """RTL chips in this process and the links between them: what a pod is on the golden model."""
 
 import ctypes
+import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,7 +18,9 @@ __all__ = ["RtlPod"]
 
 _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "pod_new": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
-                                  ctypes.c_uint64, ctypes.c_double)),
+                                  ctypes.c_uint64, ctypes.c_int, ctypes.c_uint64,
+                                  ctypes.c_double)),
+    "pod_hashes": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "pod_free": (None, (ctypes.c_void_p,)),
     "pod_write": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
     "pod_read": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
@@ -25,10 +28,20 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
 }
 
 
+#: Cycles of all chips in a window for which a thread more is worth it.
+_THREAD_CYCLES = 256
+
+
+def _processors() -> int:
+    """Return how many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class RtlPod:
     """Chips of one configuration, and links of one latency.
 
-    Time passes for all chips together, in windows of the latency; all begin a run in one cycle.
+    Time passes for all chips together; all begin a run in one cycle. What they do depends on what
+    they are given only: neither on the window nor on the threads.
 
     Parameters
     ----------
@@ -42,17 +55,30 @@ class RtlPod:
         Cycles from a word's leaving a chip's pins to its being at the other's.
     errors, seed
         Chance that a bit on a line is turned, and where.
+    window
+        Cycles that a chip is simulated for in its turn, at most the latency; None: these.
+    threads
+        How many simulate chips; None: as many as there are processors, where it is worth it.
     options
         Of the chips' memories.
     """
 
     def __init__(self, config: TpuConfig, chips: int,
                  links: Mapping[tuple[int, int], tuple[int, int]], *, latency: int = 64,
-                 errors: float = 0, seed: int = 0, options: SimOptions | None = None):
+                 errors: float = 0, seed: int = 0, window: int | None = None,
+                 threads: int | None = None, options: SimOptions | None = None):
         if not config.ports:
             raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
         if latency < 1:
             raise ValueError(f"latency must be a positive number of cycles, not {latency!r}")
+        window = latency if window is None else window
+        if not 1 <= window <= latency:
+            raise ValueError(f"window must be from 1 to the latency of {latency} cycles, not "
+                             f"{window!r}")
+        if threads is None:
+            threads = min(_processors(), chips * window // _THREAD_CYCLES, chips)
+        elif threads < 1:
+            raise ValueError(f"threads must be a positive number, not {threads!r}")
         self.config = config
         self.chips = [RtlTransport(config, options, quiet=True) for _ in range(chips)]
         library = self.chips[0].chip.library
@@ -67,7 +93,8 @@ class RtlPod:
                 peers[chip * config.ports + port] = other * config.ports + at
         handles = (ctypes.c_void_p * chips)(*(each.chip.handle for each in self.chips))
         self._pod: int | None = self._functions["pod_new"](
-            handles, chips, peers.ctypes.data, latency, seed, errors)
+            handles, chips, peers.ctypes.data, latency, window, max(1, min(threads, chips)), seed,
+            errors)
         self._write("DEVICE", range(chips))
 
     def close(self) -> None:
@@ -104,7 +131,7 @@ class RtlPod:
             self.chips[chip].write_register(BY_NAME["CONTROL"].offset, Control.START)
 
     def pass_cycles(self, cycles: int) -> RunEnd:
-        """Let cycles pass for all chips, in whole windows, or until all interrupts are high.
+        """Let cycles pass for all chips, in whole latencies, or until all interrupts are high.
 
         Raises
         ------
@@ -171,6 +198,14 @@ class RtlPod:
     def counters(self) -> dict[str, list[int]]:
         """Return the counters of the last run, their low 32 bits, of each chip."""
         return {name: self.read(offset) for name, offset in COUNTERS.items()}
+
+    def sent(self) -> NDArray[np.uint64]:
+        """Return a hash of all that each port of each chip has ever sent, and of when: (chips,
+        ports).
+        """
+        hashes = np.zeros((len(self.chips), self.config.ports), np.uint64)
+        self._functions["pod_hashes"](self._pod, hashes.ctypes.data)
+        return hashes
 
     def memory(self, chip: int, name: str) -> NDArray:
         """Return a copy of "ub" or "acc" of a chip, shaped as that of the golden model."""

@@ -100,11 +100,14 @@ def compare(pod: RtlPod, topology: Topology, texts: Sequence[str],
 
 
 def _check(config: TpuConfig, first: int, count: int, errors: float) -> None:
-    """Compare programs of some seeds, on chips and a latency that the first one decides."""
+    """Compare programs of some seeds, on chips, a latency, a window and threads that the first one
+    decides.
+    """
     rng = random.Random(first)
     topology = Topology.ring(rng.choice([2, 3, 4]))
-    pod = RtlPod(config, topology.chips, topology.links, latency=rng.randint(1, 300),
-                 errors=errors, seed=first)
+    latency = rng.randint(1, 300)
+    pod = RtlPod(config, topology.chips, topology.links, latency=latency, errors=errors, seed=first,
+                 window=rng.randint(1, latency), threads=rng.randint(1, 3))
     for seed in range(first, first + count):
         try:
             golden, found = compare(pod, topology, random_programs(topology, seed), seed)

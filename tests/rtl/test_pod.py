@@ -77,6 +77,32 @@ def test_a_message_that_recv_does_not_name_is_a_fault(pod, sent, taken):
     pod.reset()
 
 
+def test_windows_and_threads_change_nothing():
+    """Whatever simulates the chips: all counters, and all that was ever sent and when."""
+    found = []
+    for window, threads in ((1, 1), (1, 3), (7, 2), (40, 1), (40, 4)):
+        made = pods(latency=40, window=window, threads=threads, errors=1e-4, seed=3)
+        for seed in range(3):
+            golden, ended_so = compare(made, RING, random_programs(RING, seed), seed)
+            assert not any(each.cause for each in golden)
+            assert ended(ended_so) == ended(golden)
+        found.append((made.counters(), made.sent().tolist()))
+        made.close()
+    assert all(each == found[0] for each in found)
+    assert len({value for line in found[0][1] for value in line}) == 2 * RING.chips
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"latency": 0}, "latency must be a positive number of cycles, not 0"),
+    ({"latency": 8, "window": 9}, "window must be from 1 to the latency of 8 cycles, not 9"),
+    ({"window": 0}, "window must be from 1 to the latency of 64 cycles, not 0"),
+    ({"threads": 0}, "threads must be a positive number, not 0"),
+])
+def test_what_is_wrong(options, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        pods(**options)
+
+
 def test_a_port_that_leads_nowhere_is_a_fault():
     alone = RtlPod(CHIP, 1, {}, latency=64)
     for text in ("send acc[0], fmt=w32, port=1, n0=1", "recv set, acc[0], fmt=w32, port=1, n0=1"):

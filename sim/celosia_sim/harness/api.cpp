@@ -97,10 +97,11 @@ int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t la
 void celosia_trace_close(Chip* chip) { chip->trace_close(); }
 
 #if CELOSIA_PORTS
-Pod* celosia_pod_new(Chip** chips, int count, const int32_t* peers, uint64_t latency, uint64_t seed,
-                     double errors) {
-    return new Pod(chips, count, peers, latency, seed, errors);
+Pod* celosia_pod_new(Chip** chips, int count, const int32_t* peers, uint64_t latency,
+                     uint64_t window, int threads, uint64_t seed, double errors) {
+    return new Pod(chips, count, peers, latency, window, threads, seed, errors);
 }
+void celosia_pod_hashes(Pod* pod, uint64_t* into) { pod->hashes(into); }
 void celosia_pod_free(Pod* pod) { delete pod; }
 int celosia_pod_write(Pod* pod, uint32_t offset, const uint32_t* values) {
     return pod->write(offset, values);
