@@ -48,26 +48,32 @@ def numbered(works: Iterable[Work], first: int = 1) -> Iterator[tuple[int, int, 
         now += 1
 
 
-def _is_kept(work: While, tensor: Tensor) -> bool:
-    """Whether a turn of a loop may find in a tensor what the one before has left there."""
+def _made_anew(work: While) -> set[Tensor]:
+    """Return the tensors in which no turn of a loop finds what the one before has left there."""
+    seen, found = set[Tensor](), set[Tensor]()
     for part in (*work.cond, *work.body):
         for access, written in accesses(part):
-            if access.tensor is tensor:
-                whole = access.view.size * tensor.element_bytes == tensor.nbytes
-                return not (written and access.base is None and whole)
-    return True  # the predicate
+            tensor = access.tensor
+            if tensor in seen:
+                continue
+            seen.add(tensor)
+            whole = access.view.size * tensor.element_bytes == tensor.nbytes
+            if written and access.base is None and whole:
+                found.add(tensor)
+    return found
 
 
 def lives(works: Iterable[Work]) -> dict[Tensor, Life]:
     """Return the life of each tensor that some work touches."""
     found: dict[Tensor, Life] = {}
     for begin, end, work in numbered(works):
+        anew = _made_anew(work) if isinstance(work, While) else ()
         for access, _ in accesses(work):
             tensor = access.tensor
             life = found.setdefault(tensor, Life(end, end))
             # What comes from outside of a loop is needed until it ends; so is what a loop keeps.
             if isinstance(work, While) and life.first >= begin:
-                if not _is_kept(work, tensor):
+                if tensor in anew:
                     continue
                 life.first = begin
             life.last = end

@@ -15,6 +15,7 @@ from celosia.graph import (
     GraphError,
     TensorType,
     check,
+    constant,
     interpret,
     op,
     parameter,
@@ -186,3 +187,27 @@ def test_rows_are_in_range_by_construction():
     for node in found.nodes:
         if node.op in ("gather", "scatter"):
             assert node.operands[1].node.op == "maximum"
+
+
+@pytest.mark.parametrize("at", [-12, -3, 0, 4, 7, 12])
+def test_one_window_is_a_slice(at):
+    """As jax.vmap has what it makes of dynamic slices: from a place that registers hold."""
+    x = parameter(TensorType(DType.F32, (2, 8, 5)))
+    update, place = parameter(TensorType(DType.F32, (2, 1, 5))), parameter(TensorType(DType.I32))
+    one = op("broadcast", place, shape=(1,))
+    numbers = op("concatenate", one, constant(np.zeros(1, np.int32)), dim=0)
+    least, most = constant(np.zeros(2, np.int32)), constant(np.array([7, 0], np.int32))
+    found = op("gather", x, numbers, offset_dims=(0, 1, 2), start_map=(1, 2), index_dim=0,
+               sizes=(2, 1, 5))
+    dims = {"window_dims": (0, 1, 2), "start_map": (1, 2), "index_dim": 0, "reducer": "set"}
+    clamped = op("scatter", x, op("clamp", least, numbers, most), update, **dims)
+    graph = Graph("f", [x, update, place], [found, clamped])
+    values = [value(random.Random(1), DType.F32, each.shape) for each in (x, update)]
+    same(graph, [*values, np.int32(at)])
+    ops = {node.op for node in canonical(graph).nodes}
+    assert {"dynamic_slice", "dynamic_update_slice"} <= ops
+    assert not ops & {"gather", "scatter"}
+    # What may be beside x is left out, not moved into it.
+    anywhere = Graph("f", [x, update, place], [op("scatter", x, numbers, update, **dims)])
+    same(anywhere, [*values, np.int32(at)])
+    assert "dynamic_update_slice" not in {node.op for node in canonical(anywhere).nodes}

@@ -7,7 +7,7 @@ else reads the result, it is written nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from celosia.compiler.accesses import accesses
@@ -29,8 +29,23 @@ from celosia.compiler.views import View
 __all__ = ["forward"]
 
 
-def _touches(work: Work, tensor: Tensor) -> list[bool]:
-    return [written for access, written in accesses(work) if access.tensor is tensor]
+class _Touched:
+    """What pieces of work touch, and whether they write there; looked up once for each."""
+
+    def __init__(self) -> None:
+        # The work is kept, so that no other one gets its number.
+        self._known: dict[int, tuple[Work, dict[Tensor, list[bool]]]] = {}
+
+    def tensors(self, work: Work) -> dict[Tensor, list[bool]]:
+        found = self._known.get(id(work))
+        if found is None:
+            found = self._known[id(work)] = work, {}
+            for access, written in accesses(work):
+                found[1].setdefault(access.tensor, []).append(written)
+        return found[1]
+
+    def __call__(self, work: Work, tensor: Tensor) -> Sequence[bool]:
+        return self.tensors(work).get(tensor, ())
 
 
 def _composed(view: View, shape: tuple[int, ...], dst: View) -> View | None:
@@ -91,18 +106,18 @@ def _source(move: Move) -> bool:
 
 
 def _once(works: list[Work], at: int, fixed: Collection[Tensor], outside: Collection[Tensor],
-          ) -> list[Work] | None:
+          touches: _Touched) -> list[Work] | None:
     """Return the work without the copy at ``at``; None where it must stay."""
     move = works[at]
     assert isinstance(move, Move)
     src, dst = move.src.tensor, move.dst.tensor
-    makers = [i for i in range(at) if True in _touches(works[i], src)]
+    makers = [i for i in range(at) if True in touches(works[i], src)]
     if not makers or src is dst:
         return None
     targets: dict[int, dict[int, Access]] = {}
     for i in makers:
         made = works[i]
-        if not isinstance(made, Cluster) or False in _touches(made, dst):
+        if not isinstance(made, Cluster) or False in touches(made, dst):
             return None
         targets[i] = {}
         for j, write in enumerate(made.writes):
@@ -112,12 +127,12 @@ def _once(works: list[Work], at: int, fixed: Collection[Tensor], outside: Collec
                     return None
                 targets[i][j] = target
     first = makers[0]
-    others = [i for i in range(len(works)) if i not in (*makers, at) and _touches(works[i], src)]
+    others = [i for i in range(len(works)) if i not in (*makers, at) and touches(works[i], src)]
     alone = not others and src not in fixed and src not in outside
     if len(makers) > 1 and not alone:
         return None
     every = [target for found in targets.values() for target in found.values()]
-    hoisted = _hoisted(works, first, at, every)
+    hoisted = _hoisted(works, first, at, every, touches)
     if hoisted is None:
         return None
     early = [works[i] for i in hoisted]
@@ -139,7 +154,7 @@ def _once(works: list[Work], at: int, fixed: Collection[Tensor], outside: Collec
 
 
 def _hoisted(works: list[Work], first: int, at: int, targets: list[Access],
-             ) -> list[int] | None:
+             touches: _Touched) -> list[int] | None:
     """Return which works must run before ``first``, so that results can be written in place.
 
     None where another piece of work is in the way.
@@ -149,13 +164,13 @@ def _hoisted(works: list[Work], first: int, at: int, targets: list[Access],
     for i in range(first + 1, at):
         work = works[i]
         if isinstance(work, ReadWord) and work.base is base:
-            if any(True in _touches(works[j], work.access.tensor) for j in range(first, i)):
+            if any(True in touches(works[j], work.access.tensor) for j in range(first, i)):
                 return None
             hoisted.append(i)
-        touched = _touches(work, dst)
+        touched = touches(work, dst)
         if not touched:
             continue
-        if isinstance(work, Fill) and not any(_touches(works[j], dst) for j in range(i)):
+        if isinstance(work, Fill) and not any(touches(works[j], dst) for j in range(i)):
             hoisted.append(i)
         elif False in touched or isinstance(work, (Fill, While, Case)) or not all(
                 _apart(work, target) for target in targets):
@@ -208,9 +223,10 @@ def forward(works: list[Work], fixed: Collection[Tensor],
     outside
         Tensors that work outside of this list touches.
     """
+    touches = _Touched()
+
     def apart(skip: Work, works: list[Work]) -> set[Tensor]:
-        return {access.tensor for work in works if work is not skip
-                for access, _ in accesses(work)}
+        return {tensor for work in works if work is not skip for tensor in touches.tensors(work)}
 
     found: list[Work] = []
     for work in works:
@@ -231,7 +247,7 @@ def forward(works: list[Work], fixed: Collection[Tensor],
     while at < len(found):
         work = found[at]
         if isinstance(work, Move) and _source(work):
-            changed = _once(found, at, fixed, outside)
+            changed = _once(found, at, fixed, outside, touches)
             if changed is not None:
                 found, at = changed, 0
                 continue

@@ -36,6 +36,9 @@ def _bounds(value: Value) -> tuple[float, float]:
         masks = [_bounds(operand) for operand in node.operands]
         return min(((0, high) for low, high in masks if low >= 0),
                    default=(-math.inf, math.inf))
+    if node.op == "clamp":
+        (least, most), (low, high), (end, last) = map(_bounds, node.operands)
+        return min(max(low, least), end), min(max(high, most), last)
     if node.op in ("maximum", "minimum", "add", "multiply"):
         (a, b), (c, d) = map(_bounds, node.operands)
         if node.op in ("maximum", "minimum"):

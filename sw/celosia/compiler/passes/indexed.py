@@ -1,6 +1,7 @@
-"""Indexed: every gather and scatter is one of rows, or a comparison with an iota.
+"""Indexed: every gather and scatter is one of rows, a comparison with an iota, or a slice.
 
-Rows are what the vector unit gathers and scatters: x [R,C], i32 indices [K], K rows of C elements.
+One window, as `jax.vmap` makes of a dynamic slice, is one from where registers say. Others are of
+rows: what the vector unit gathers and scatters, x [R,C], i32 indices [K], K rows of C elements.
 The indices of several dimensions, and of the elements of a window, become one number in plain
 arithmetic, in range by construction: a gather's are clamped, and a scatter of rows gets one more
 row for those that are not in x, which is cut off again.
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from celosia.compiler.builder import Builder, scalar_of
 from celosia.compiler.passes.bounds import within
-from celosia.graph import DType, Graph, Node, TensorType, Value, rewrite
+from celosia.graph import DType, Graph, Node, TensorType, Trait, Value, having, rewrite
 
 __all__ = ["MOST_ONE_HOT", "MOST_REDUCED", "indexed", "is_row_gather", "is_row_scatter"]
 
@@ -29,6 +30,7 @@ __all__ = ["MOST_ONE_HOT", "MOST_REDUCED", "indexed", "is_row_gather", "is_row_s
 MOST_ONE_HOT = 1 << 24
 #: Elements that are compared, selected and reduced at most; a longer scatter stays.
 MOST_REDUCED = 1 << 20
+_ELEMENTWISE = having(Trait.ELEMENTWISE)
 
 
 def is_row_gather(node: Node) -> bool:
@@ -53,6 +55,10 @@ def is_row_scatter(node: Node) -> bool:
 def indexed(graph: Graph) -> Graph:
     """Return the graph with gathers and scatters of rows only."""
     def replace(node: Node) -> tuple[Value, ...] | None:
+        if node.op in ("gather", "scatter") and _is_one(node):
+            found = _one(Builder(node.source), node)
+            if found is not None:
+                return (found,)
         if node.op == "gather" and not is_row_gather(node):
             return (_gather(Builder(node.source), node),)
         if node.op == "scatter" and not (is_row_scatter(node) and _stays(
@@ -61,6 +67,57 @@ def indexed(graph: Graph) -> Graph:
         return None
 
     return rewrite(graph, replace)
+
+
+def _is_one(node: Node) -> bool:
+    """Whether a gather or scatter is of one window, and no row of a matrix."""
+    indices, attrs = node.operands[1], node.attrs
+    count = math.prod(extent for dim, extent in enumerate(indices.shape)
+                      if dim != attrs["index_dim"])
+    good = is_row_gather(node) if node.op == "gather" else is_row_scatter(node)
+    return count == 1 and not attrs["x_batch"] and not good and node.operands[0].type.rank > 0
+
+
+def _one(b: Builder, node: Node) -> Value | None:
+    """Return a gather or scatter of one window as a slice from where registers say.
+
+    None of a scatter of which it is not plain to see that the window is in x, or that joins it.
+    """
+    (x, indices, *rest), attrs = node.operands, node.attrs
+    if node.op == "gather":
+        window = list(attrs["sizes"])
+    else:
+        sizes = iter(rest[0].shape[dim] for dim in sorted(attrs["window_dims"]))
+        window = [1 if dim in attrs["inserted"] else next(sizes) for dim in range(x.type.rank)]
+    starts = [b.constant(0, DType.I32)] * x.type.rank
+    numbers = b.reshape(indices, len(attrs["start_map"]))
+    for i, dim in enumerate(attrs["start_map"]):
+        starts[dim] = _element(b, numbers, i)
+    if node.op == "gather":
+        return b.reshape(b("dynamic_slice", x, *starts, sizes=window), *node.types[0].shape)
+    inside = all(within(start, extent - size + 1)
+                 for start, extent, size in zip(starts, x.shape, window, strict=True))
+    if not inside or attrs["reducer"] != "set":
+        return None
+    return b("dynamic_update_slice", x, b.reshape(rest[0], *window), *starts)
+
+
+def _element(b: Builder, x: Value, i: int) -> Value:
+    """Return an element of a vector as a scalar, from what made it so far as that is plain."""
+    node = x.node
+    if node.op == "concatenate":
+        for part in node.operands:
+            if i < part.shape[0]:
+                return _element(b, part, i)
+            i -= part.shape[0]
+    if node.op == "broadcast" and node.operands[0].type.size == 1:
+        return b.reshape(node.operands[0])
+    if node.op == "reshape" and x.type.size == 1:
+        return b.reshape(node.operands[0])
+    if node.op in _ELEMENTWISE:
+        return b(node.op, *(_element(b, each, i) if each.type.rank else each
+                            for each in node.operands), **node.attrs)
+    return b.reshape(b.part(x, 0, i, i + 1))
 
 
 def _joins_once(node: Node) -> bool:
