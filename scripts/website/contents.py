@@ -16,7 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "The chip": ("chip", "isa", "configuration", "numerics", "link", "compact"),
     "The compiler": ("compiler", "graph", "passes", "coverage", "kernels"),
     "Reference": ("commands", "api"),
-    "The project": ("architecture", "contributing", "changelog"),
+    "The project": ("architecture", "contributing", "changelog", "licences"),
 }
 #: Pages without their own table of contents at the side.
 WIDE = ("index", "live", "network")

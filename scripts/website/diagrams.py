@@ -5,8 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -79,50 +78,55 @@ def _fitted(label: str, width: float) -> str:
         if len(label) * 6.6 > room else ""
 
 
-class _View:
-    """A box, as grandalf wants it."""
+def _ranks(boxes: Iterable[str], arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return boxes in rows: each below all that point to it, near the middle of these."""
+    above: dict[str, list[str]] = {box: [] for box in boxes}
+    for upper, lower in arrows:
+        above[lower].append(upper)
+    rank: dict[str, int] = {}
 
-    def __init__(self, text: str):
-        self.text, self.w, self.h = text, _CHAR * len(text) + 18, _HEIGHT
-        self.xy = (0.0, 0.0)
+    def depth(box: str) -> int:
+        if box not in rank:
+            rank[box] = 1 + max(map(depth, above[box]), default=-1)
+        return rank[box]
+
+    rows: list[list[str]] = [[] for _ in range(1 + max(map(depth, above)))]
+    for box in above:
+        rows[rank[box]].append(box)
+    place = {box: i / len(row) for row in rows for i, box in enumerate(row)}
+    for row in rows[1:]:
+        middle = {box: sum(place[each] for each in above[box]) / len(above[box]) for box in row}
+        row.sort(key=lambda box: middle[box])
+        place |= {box: (i + 0.5) / len(row) for i, box in enumerate(row)}
+    return rows
 
 
 def flowchart(text: str) -> str:
     """Return the picture of a Mermaid flowchart of boxes and arrows, from the top down."""
-    from grandalf.graphs import Edge, Graph, Vertex
-    from grandalf.layouts import SugiyamaLayout
-
-    boxes: dict[str, Any] = {}
-    for name, label in _NODE.findall(text):
-        boxes[name] = Vertex(label)
-        boxes[name].view = _View(label)
-    arrows = [Edge(boxes[a], boxes[b]) for a, b in _ARROW.findall(text)]
-    graph = Graph(list(boxes.values()), arrows)
-    left, parts, bottom = 0.0, [], 0.0
-    for component in graph.C:
-        layout = SugiyamaLayout(component)
-        layout.yspace, layout.xspace = _GAP, 16
-        layout.init_all(roots=[v for v in component.sV if not v.e_in()], inverted_edges=[])
-        layout.draw(6)
-        inside = list(component.sV)
-        low = min(v.view.xy[0] - v.view.w / 2 for v in inside)
-        top = min(v.view.xy[1] for v in inside)
-        for v in inside:
-            v.view.xy = v.view.xy[0] - low + left + 8, v.view.xy[1] - top + _HEIGHT
-        left = max(v.view.xy[0] + v.view.w / 2 for v in inside) + 16
-        bottom = max([bottom, *(v.view.xy[1] for v in inside)])
-    for arrow in arrows:
-        (x0, y0), (x1, y1) = arrow.v[0].view.xy, arrow.v[1].view.xy
+    labels = dict(_NODE.findall(text))
+    arrows = _ARROW.findall(text)
+    rows = _ranks(labels, arrows)
+    widths = {box: _CHAR * len(label) + 18 for box, label in labels.items()}
+    widest = max(sum(widths[box] + 16 for box in row) for row in rows)
+    places, parts = {}, []
+    for y, row in enumerate(rows):
+        gap = (widest - sum(widths[box] for box in row)) / len(row)
+        x = gap / 2
+        for box in row:
+            places[box] = x + widths[box] / 2, (_HEIGHT + _GAP) * y + _HEIGHT
+            x += widths[box] + gap
+    for upper, lower in arrows:
+        (x0, y0), (x1, y1) = places[upper], places[lower]
         y0, y1 = y0 + _HEIGHT / 2, y1 - _HEIGHT / 2
-        bend = max(20.0, (y1 - y0) / 2)
+        bend = (y1 - y0) / 2
         parts.append(f'<path d="M{x0:.0f} {y0:.0f}C{x0:.0f} {y0 + bend:.0f} {x1:.0f} '
                      f'{y1 - bend:.0f} {x1:.0f} {y1:.0f}" marker-end="url(#tip)"/>')
-    for vertex in boxes.values():
-        (x, y), width = vertex.view.xy, vertex.view.w
-        parts.append(f'<rect x="{x - width / 2:.0f}" y="{y - _HEIGHT / 2:.0f}" '
-                     f'width="{width:.0f}" height="{_HEIGHT}" rx="5"/>'
-                     f'<text x="{x:.0f}" y="{y + 4:.0f}">{html.escape(vertex.data)}</text>')
-    return (f'<svg class="flowchart" viewBox="0 0 {left:.0f} {bottom + _HEIGHT:.0f}" '
+    for box, (x, y) in places.items():
+        parts.append(f'<rect x="{x - widths[box] / 2:.0f}" y="{y - _HEIGHT / 2:.0f}" '
+                     f'width="{widths[box]:.0f}" height="{_HEIGHT}" rx="5"/>'
+                     f'<text x="{x:.0f}" y="{y + 4:.0f}">{html.escape(labels[box])}</text>')
+    height = len(rows) * (_HEIGHT + _GAP)
+    return (f'<svg class="flowchart" viewBox="0 0 {widest:.0f} {height}" '
             'role="img" aria-label="boxes and what they rest on; the table below says the same">'
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
             'markerHeight="7" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>'

@@ -4,15 +4,18 @@ By name alone: ``scripts/test slow extras docs``. Chromium is Debian's package o
 """
 
 import functools
+import json
+import os
 import shutil
 import subprocess
 import sys
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
-from node import ROOT, answers, script
+from node import ROOT, answers, node, script
 
 pytestmark = [pytest.mark.extra(name="docs"), pytest.mark.slow]
 
@@ -41,10 +44,14 @@ def address(folder):
     server.server_close()
 
 
-def visit(visits):
+def chromium():
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
     assert browser, "Chromium must be there: apt-get install chromium"
-    found = answers([script("visit.mjs"), browser], visits)
+    return browser
+
+
+def visit(visits):
+    found = answers([script("visit.mjs"), chromium()], visits)
     assert len(found) == len(visits)
     return found
 
@@ -97,3 +104,32 @@ def test_the_network_learns_with_the_losses_of_the_model(address):
     ]}])
     assert fine(found, address)[1:] == [
         "All 300 losses equal those of the golden model, in every bit.", True]
+
+
+@pytest.fixture(scope="module")
+def lighthouse(tmp_path_factory):
+    """Lighthouse, in the release that was tried, from npm's registry."""
+    folder = tmp_path_factory.mktemp("lighthouse")
+    root = Path(node()).parents[1]
+    npm = root / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    subprocess.run([node(), str(npm), "install", "--silent", "--prefix", str(folder),
+                    "lighthouse@12.2.3"], check=True, timeout=300)
+    return folder / "node_modules" / "lighthouse" / "cli" / "index.js"
+
+
+@pytest.mark.parametrize("page", ["index", "live", "network"])
+def test_accessibility_and_performance(address, lighthouse, page, tmp_path):
+    """The best of three: other work on the machine is no fault of the page."""
+    best = {"accessibility": 0, "performance": 0}
+    for _ in range(3):
+        report = tmp_path / "report.json"
+        subprocess.run([node(), str(lighthouse), f"{address}/{page}.html", "--quiet",
+                        "--output=json", f"--output-path={report}",
+                        f"--only-categories={','.join(best)}",
+                        "--chrome-flags=--headless=new --no-sandbox"],
+                       check=True, timeout=300, env={**os.environ, "CHROME_PATH": chromium()})
+        found = json.loads(report.read_text())["categories"]
+        best = {name: max(score, found[name]["score"]) for name, score in best.items()}
+        if best["accessibility"] >= 0.95 and best["performance"] >= 0.9:
+            return
+    pytest.fail(f"{page} must have 0.95 of accessibility and 0.9 of performance, not {best}")
