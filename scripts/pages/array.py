@@ -28,7 +28,7 @@ _SWAP = 4
 _CELL, _EDGE, _SECONDS = 96, 34, 1.2
 
 
-def _lanes(values: Sequence[int], bits: int) -> int:
+def _lanes(values: Sequence[int] | np.ndarray, bits: int) -> int:
     return sum((int(value) & (1 << bits) - 1) << bits * i for i, value in enumerate(values))
 
 
@@ -75,25 +75,16 @@ def _parsed(text: str) -> dict[str, list[int]]:
         elif words[:1] == ["$var"]:
             path = [part for part in scope if part not in ("bench", "top")]
             names.setdefault(words[3], []).append(".".join([*path, words[4]]))
-    period, cycle = 1_000_000, 0  # picoseconds
-
-    def sample(until: int) -> None:
-        nonlocal cycle
-        while cycle < CYCLES and (cycle + 1) * period - period // 4 <= until:
-            for name, value in values.items():
-                found.setdefault(name, [0] * cycle).append(value)
-            cycle += 1
-
     for line in body.splitlines():
-        if line.startswith("#"):
-            sample(int(line[1:]))
-            continue
         match = re.fullmatch(r"b([01]+) (\S+)|([01])(\S+)", line)
-        if match:
-            for name in names.get(match[2] or match[4], ()):
-                values[name] = int(match[1] or match[3], 2)
-    sample(CYCLES * period)
-    return found
+        if not match:
+            continue
+        value, changed = int(match[1] or match[3], 2), names.get(match[2] or match[4], [])
+        if "clk" in changed and value:  # what a cycle has settled to, just before its end
+            for name, before in values.items():
+                found.setdefault(name, []).append(before)
+        values |= dict.fromkeys(changed, value)
+    return {name: each[-CYCLES:] for name, each in found.items()}
 
 
 def _signed(value: int, bits: int) -> int:
@@ -120,7 +111,7 @@ def waves(seen: dict[str, list[int]]) -> str:
     acts = [f"a{at - _SWAP}" if 0 <= at - _SWAP < len(ACTS) else "" for at in range(CYCLES)]
     sums, exact = [], ACTS @ WEIGHTS
     for at in range(CYCLES):
-        made = [_signed(seen["o_sums"][at] >> 24 * 0 + n * _sum_bits(seen) & (1 << _sum_bits(seen))
+        made = [_signed(seen["o_sums"][at] >> n * _sum_bits(seen) & (1 << _sum_bits(seen))
                         - 1, _sum_bits(seen)) for n in range(4)]
         row = next((i for i, each in enumerate(exact) if list(each) == made), None)
         sums.append("" if row is None else f"a{row} W")

@@ -28,16 +28,17 @@ def notebook(page: str) -> str:
     at = 0
     for found in _BLOCK.finditer(page):
         before = page[at:found.start()].strip()
-        at = found.end()
-        if found[1] == "text" and not before and cells:
-            cells[-1]["outputs"] = [{"name": "stdout", "output_type": "stream",
-                                     "text": found[2].splitlines(keepends=True)}]
+        if found[1] == "text":
+            if not before and cells:  # else it is a text like others
+                cells[-1]["outputs"] = [{"name": "stdout", "output_type": "stream",
+                                         "text": found[2].splitlines(keepends=True)}]
+                at = found.end()
             continue
+        at = found.end()
         if before:
             cells.append({"cell_type": "markdown", "metadata": {}, "source": _lines(before)})
-        if found[1] == "python":
-            cells.append({"cell_type": "code", "execution_count": None, "metadata": {},
-                          "outputs": [], "source": _lines(found[2])})
+        cells.append({"cell_type": "code", "execution_count": None, "metadata": {},
+                      "outputs": [], "source": _lines(found[2])})
     if rest := page[at:].strip():
         cells.append({"cell_type": "markdown", "metadata": {}, "source": _lines(rest)})
     for number, cell in enumerate(cells):

@@ -11,6 +11,9 @@ ROOT = Path(__file__).parents[2]
 #: of `_ELSEWHERE`, or made with the site.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Start": ("readme", "live", "network"),
+    "Tutorials": ("tutorials/index", "tutorials/first-program", "tutorials/how-it-works",
+                  "tutorials/faster", "tutorials/wrong-numbers", "tutorials/train-and-serve",
+                  "tutorials/board", "tutorials/new-operation"),
     "Use it": ("frameworks", "training", "serving", "tensorflow", "pods", "fpga"),
     "Measure and debug": ("profiling", "debugging", "errors", "messages", "performance"),
     "The chip": ("chip", "isa", "configuration", "numerics", "link", "compact"),

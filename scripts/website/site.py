@@ -60,7 +60,7 @@ def build(work: Path) -> list[str]:
     if said := warnings.getvalue().strip():
         return said.replace(f"{source}/", "").splitlines()
     _place_chip(made / "_static" / "celosia")
-    for page in made.glob("*.html"):  # the theme says that they are headings, not of which level
+    for page in made.rglob("*.html"):  # the theme says that they are headings, not of which level
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace('class="caption" role="heading"',
                                      'class="caption" role="heading" aria-level="2"'),

@@ -57,7 +57,7 @@ class _Links:
             return f"![{found['text']}]({path.name})"
         if path in self._where:
             named = found["text"].rpartition("/")[2] == path.name  # the page has a title
-            return f"[{'' if named else found['text']}]({self._where[path]}.md{anchor})"
+            return f"[{'' if named else found['text']}](/{self._where[path]}.md{anchor})"
         return found["text"]  # a file of the repository, which is not on the site
 
 
@@ -89,11 +89,13 @@ def stage(into: Path, generated: Mapping[str, str]) -> None:
     for name, path in found.items():
         if not path.exists():
             raise MissingPage(f"page {name} must be in {path.relative_to(ROOT)}, which is missing")
-        text = _Links(path, into, where).turned(path.read_text(encoding="utf-8"))
+        page = into / f"{name}.md"
+        page.parent.mkdir(exist_ok=True)
+        text = _Links(path, page.parent, where).turned(path.read_text(encoding="utf-8"))
         if name in WIDE:
             text = "---\nhide-toc: true\n---\n" + text
         if name == "index":
             text += "\n" + _tables()
-        (into / f"{name}.md").write_text(text, encoding="utf-8")
+        page.write_text(text, encoding="utf-8")
     for name, text in generated.items():
         (into / f"{name}.md").write_text(text, encoding="utf-8")
