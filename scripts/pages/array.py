@@ -1,5 +1,5 @@
-"""Makes the waves and the moving picture of the array in docs/tutorials/how-it-works.md, of a record
-of Amaranth's simulation of it.
+"""Makes the waves and the moving picture of the array in docs/tutorials/how-it-works.md, of a
+record of Amaranth's simulation of it.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def _sum_bits(seen: dict[str, list[int]]) -> int:
 def moving(seen: dict[str, list[int]]) -> str:
     """Return the elements with their weight, activation and sum, one cycle after another."""
     size, total = 4 * _CELL + 2 * _EDGE, CYCLES * _SECONDS
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}" '
-             f'font-family="monospace" font-size="15" role="img">',
+    parts = [('<svg xmlns="http://www.w3.org/2000/svg" font-family="monospace" font-size="15" '
+              f'role="img" viewBox="0 0 {size} {size}" width="{size}">'),
              '<title>Weights go down and stay, activations go right, sums go down</title>',
              f'<rect width="{size}" height="{size}" fill="#fff"/>']
     for k in range(4):
