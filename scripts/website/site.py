@@ -10,6 +10,7 @@ from celosia_sim.wasm import build_wasm
 from website.check import problems
 from website.contents import ROOT
 from website.examples import examples
+from website.gallery import gallery, place_profiles
 from website.network import network
 from website.reference import reference
 from website.settings import SETTINGS
@@ -53,13 +54,14 @@ def build(work: Path) -> list[str]:
     nocolor()
     source, made, warnings = work / "source", work / "html", StringIO()
     source.mkdir()
-    stage(source, reference())
+    stage(source, {**reference(), "gallery": gallery()})
     app = Sphinx(source, None, made, work / "trees", "html", confoverrides=SETTINGS, status=None,
                  warning=warnings, freshenv=True)
     app.build()
     if said := warnings.getvalue().strip():
         return said.replace(f"{source}/", "").splitlines()
     _place_chip(made / "_static" / "celosia")
+    place_profiles(made / "gallery")
     for page in made.rglob("*.html"):  # the theme says that they are headings, not of which level
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace('class="caption" role="heading"',
