@@ -58,7 +58,9 @@ ui8 and ui16 are as i8 and i16, ui64 as i64; i2, ui2 and ui4 as i4, the other fl
 as f8E4M3FN: all of these are stored as bytes, and computed with in wider types. Cholesky and
 triangular systems of complex numbers are no operations where JAX asks for them: it is given
 functions that work. Integers of 64 bits are two words each (`celosia.frontend.wide`), and have all
-their bits; floats of 64 bits may be constants.
+their bits; floats of 64 bits may be constants. Eigenvalues of matrices that are not Hermitian
+(`jax.numpy.linalg.eig`, `schur`) are no operation of StableHLO: JAX has them of LAPACK, on its CPU
+alone, and the error says how a program gets them there.
 """
 
 #: Elements that nothing has: a reason names them.

@@ -85,6 +85,45 @@ def test_integers_wrap_in_their_bits(name):
     np.testing.assert_array_equal(found, wanted.astype(found.dtype))
 
 
+@pytest.mark.parametrize("name", INTEGERS)
+def test_floats_become_the_nearest_integers(name):
+    x = np.array([-300, -9.5, -8, -2.7, -1, -0.0, 0.9, 1.5, 3.9, 7, 8, 15.5, 16, 300, np.nan],
+                 np.float32)
+    bits, signed = int(name[-1]), name[0] == "i"
+    least = -(1 << bits - 1) if signed else 0
+    wanted = np.clip(np.trunc(np.nan_to_num(x)), least, least + (1 << bits) - 1)
+    np.testing.assert_array_equal(converted(x, "f32", name), wanted)
+
+
+@pytest.mark.parametrize("direction", ["GT", "LT"])
+def test_the_greatest_float_is_found_as_a_float(direction):
+    """Not by its bits, of which the sign is the first."""
+    x = np.array([-3, 0.5, -0.25, 2, -8, 1], ml_dtypes.float8_e4m3fn)
+    least = "-448.0" if direction == "GT" else "448.0"
+    found = run(f"""func.func @main(%x: tensor<6xf8E4M3FN>) -> tensor<i32> {{
+      %i = stablehlo.iota dim = 0 : tensor<6xi32>
+      %v = stablehlo.constant dense<{least}> : tensor<f8E4M3FN>
+      %z = stablehlo.constant dense<0> : tensor<i32>
+      %r:2 = stablehlo.reduce(%x init: %v), (%i init: %z) across dimensions = [0]
+        : (tensor<6xf8E4M3FN>, tensor<6xi32>, tensor<f8E4M3FN>, tensor<i32>)
+        -> (tensor<f8E4M3FN>, tensor<i32>)
+        reducer(%a: tensor<f8E4M3FN>, %b: tensor<f8E4M3FN>) (%c: tensor<i32>, %d: tensor<i32>) {{
+          %more = stablehlo.compare {direction}, %a, %b, FLOAT
+            : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>
+          %same = stablehlo.compare EQ, %a, %b, FLOAT
+            : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>
+          %before = stablehlo.compare LT, %c, %d, SIGNED
+            : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          %tie = stablehlo.and %same, %before : tensor<i1>
+          %first = stablehlo.or %more, %tie : tensor<i1>
+          %w = stablehlo.select %more, %a, %b : tensor<i1>, tensor<f8E4M3FN>
+          %j = stablehlo.select %first, %c, %d : tensor<i1>, tensor<i32>
+          stablehlo.return %w, %j : tensor<f8E4M3FN>, tensor<i32>
+        }}
+      return %r#1 : tensor<i32> }}""", x.view(np.uint8))
+    assert found == (3 if direction == "GT" else 4)
+
+
 def test_bytes_are_cut_and_joined():
     x = np.array([0x21, 0xF8, 0x7F], np.uint8)
     parts = run("""func.func @main(%x: tensor<3xui8>) -> tensor<3x2xi4> {

@@ -17,7 +17,7 @@ import numpy as np
 from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import element_of, is_small
 from celosia.frontend.stablehlo.calls import IDENTITIES
-from celosia.frontend.stablehlo.regions import reducer_of, sort_of
+from celosia.frontend.stablehlo.regions import arg_reducer_of, reducer_of, sort_of
 from celosia.frontend.stablehlo.translation import TRANSLATORS, Here
 from celosia.graph import DType, TensorType, Value
 
@@ -159,6 +159,13 @@ def translate(here: Here) -> Sequence[Value]:
              for type, kind in zip(here.types, wanted, strict=True)]
     inner = Here(here.importer, here.frame, here.op, operands, types, here.source)
     found = _list(TRANSLATORS[name](inner))
+    if name == "stablehlo.convert" and operands[0].dtype.is_float and isinstance(
+            wanted[0], _Integers):
+        # As of other integers: what is too large becomes the nearest.
+        first = -(1 << wanted[0].bits - 1) if wanted[0].signed else 0
+        low, high = (here.splat(end, found[0].type)
+                     for end in (first, first + (1 << wanted[0].bits) - 1))
+        return [here.emit("clamp", low, found[0], high)]
     return [_narrow(here, x, kind) if isinstance(kind, _Floats)
             else _wrapped(here, x, kind) if isinstance(kind, _Integers) else x
             for x, kind in zip(found, wanted, strict=True)]
@@ -170,6 +177,8 @@ def _is_named(here: Here) -> bool:
     try:
         if here.op.name == "stablehlo.sort":
             sort_of(region)
+        elif here.op.name == "stablehlo.reduce" and len(here.operands) == 4:
+            arg_reducer_of(region)
         else:
             reducer_of(region, update=here.op.name.endswith("scatter"))
     except Unsupported:
