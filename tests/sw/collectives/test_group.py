@@ -32,9 +32,9 @@ def test_all_reduce(reducer, arrays):
     equal(ReplicaGroup(GROUP.devices, order="group").all_reduce(arrays, reducer), [wanted] * 4)
     parts = []
     for owner in range(4):
-        # Three blocks of each owner: one goes up, two go down.
-        for sign, part in ((1, slice(48 * owner, 48 * owner + 16)),
-                           (-1, slice(48 * owner + 16, 48 * owner + 48))):
+        # Three blocks of each owner: one goes up, two go down, or of each other owner the reverse.
+        cut = 48 * owner + 16 * (1 + owner % 2)
+        for sign, part in ((1, slice(48 * owner, cut)), (-1, slice(cut, 48 * owner + 48))):
             first, *others = (arrays[(owner + sign * step) % 4].ravel()[part]
                               for step in (1, 2, 3, 4))
             for other in others:

@@ -137,10 +137,9 @@ def test_a_chip_that_does_not_come_ends_all():
     arguments = [[np.zeros(each.inputs[0].type.shape, np.float32)] for each in sums]
     with pytest.raises(PodEnded) as error:
         pod.run(sums, arguments)
-    assert re.search(r"chip 0 waits at instruction \d+, recv on port 0, for chip 1, port 1, which "
-                     r"waits, too; .* which stopped with LINK_MISMATCH at instruction \d+",
-                     str(error.value))
-    assert re.search(r"\n  chip 0, instruction \d+: all_reduce", str(error.value))
+    assert re.search(r"chip 1 waits at instruction (\d+), recv on port 1, for chip 0, port 0, "
+                     r"which stopped with LINK_MISMATCH at instruction \d+\n  chip 1, instruction "
+                     r"\1: all_reduce", str(error.value))
     # The chips are as good as before.
     same = [linked(celosia.compile(graph("add", DType.F32), pod.config), RING, number)
             for number in range(4)]

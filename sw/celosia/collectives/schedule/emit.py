@@ -12,7 +12,7 @@ from typing import NamedTuple
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
-from celosia.collectives.schedule.estimate import LinkModel, bound
+from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
 from celosia.collectives.schedule.order import merged
 from celosia.collectives.schedule.place import Placed, TimedStep, cuts_of, place
 from celosia.collectives.schedule.rings import (
@@ -23,7 +23,15 @@ from celosia.collectives.schedule.rings import (
     ring_sizes,
 )
 from celosia.collectives.schedule.routes import all_to_all, permute
-from celosia.collectives.schedule.table import BLOCK, Action, Held, LinkStep, Schedule, Words
+from celosia.collectives.schedule.table import (
+    BLOCK,
+    Action,
+    Held,
+    LinkStep,
+    Schedule,
+    Words,
+    parts_of,
+)
 from celosia.collectives.topology import Topology
 
 __all__ = ["Exchange", "Payload", "Slice", "copies"]
@@ -139,19 +147,18 @@ class Exchange:
         return [[sum(-(-size // dim) for size in part) for part in zip(*owner, strict=True)]
                 for owner in zip(*arrays, strict=True)]
 
-    def _most(self, dim: int, count: int) -> int:
-        """Return how many rows of each part are in one of so many segments."""
-        return -(-max(map(max, self._deep(dim))) // count)
+    def _deepest(self, dim: int) -> int:
+        """Return the rows of the largest part."""
+        return max(map(max, self._deep(dim)))
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def schedule(self, config: TpuConfig, count: int = 1) -> Schedule:
         """Return the schedule, its words rows of chips, in so many segments."""
-        rows, most = self._deep(config.dim), self._most(config.dim, count)
-        return merged(
-            [self._segment(tuple(tuple(min(most, max(0, each - first)) for each in owner)
-                                 for owner in rows), 1 if count > 1 else _PIECES)
-             for first in range(0, max(map(max, rows)), most)],
-            _link(config))
+        cuts = [[[each.count for each in parts_of(Words(0, part), count)] for part in owner]
+                for owner in self._deep(config.dim)]
+        return merged([self._segment(tuple(tuple(part[i] for part in owner) for owner in cuts),
+                                     1 if count > 1 else _PIECES) for i in range(count)],
+                      _link(config))
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _segment(self, rows: tuple[tuple[int, ...], ...], pieces: int) -> Schedule:
@@ -186,21 +193,27 @@ class Exchange:
     def _whole(self, config: TpuConfig, chip: int, count: int) -> _Whole:
         """Return what a chip does if there are so many segments."""
         arrays = [self._held(self._parts(words), chip) for words in self.words]
-        schedule, most = self.schedule(config, count), self._most(config.dim, count)
+        schedule = self.schedule(config, count)
         steps = schedule.of_chip(chip)
-        given, result = (tuple(sorted(_slices([each[i] for each in arrays], held[chip], most,
-                                              config.dim, cuts_of(steps))))
+        given, result = (tuple(sorted(_slices([each[i] for each in arrays], held[chip], config.dim,
+                                              cuts_of(steps))))
                          for i, held in enumerate((schedule.given, schedule.result)))
         return _Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
 
-    def _counts(self, dim: int) -> Iterator[int]:
-        """Give numbers of segments: on a torus two hide each other's waiting."""
-        deepest = self._most(dim, 1)
-        count = min(deepest, 2 if sum(extent > 1 for extent in self.topology.extents) > 1 else 1)
-        while count < deepest:
-            yield count
-            count *= 2
-        yield deepest
+    @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
+    def _counts(self, config: TpuConfig) -> list[int]:
+        """Return numbers of segments, the best one first: on a torus two may hide each other's
+        waiting.
+        """
+        deepest = max(1, self._deepest(config.dim))
+        first = 1
+        if deepest > 1 and sum(extent > 1 for extent in self.topology.extents) > 1:
+            first = min(1, 2, key=lambda count: estimate(
+                self.schedule(config, count), _link(config), config.window))
+        found = [first]
+        while found[-1] < deepest:
+            found.append(min(2 * found[-1], deepest))
+        return found
 
     def _chips(self, dim: int) -> range:
         """Return chips that need as many rows as any."""
@@ -212,7 +225,7 @@ class Exchange:
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _count(self, config: TpuConfig) -> int:
         """Return in how many segments all chips' accumulators have room for what is under way."""
-        for count in self._counts(config.dim):
+        for count in self._counts(config):
             wholes = [self._whole(config, chip, count) for chip in self._chips(config.dim)]
             if all(_place(config, each, config.acc_rows) for each in wholes):
                 return count
@@ -226,7 +239,7 @@ class Exchange:
         """Return in how many segments an exchange is whose payload is in accumulators all the time;
         None: there is no room.
         """
-        count = next(self._counts(config.dim))
+        count = self._counts(config)[0]
         rows = max(len(_Rows(self._whole(config, chip, count)))
                    for chip in self._chips(config.dim))
         return count if rows <= config.acc_rows else None
@@ -352,17 +365,19 @@ def _place(config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
                  -(-4 * config.dim // config.bus_bytes))
 
 
-def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], most: int, dim: int,
+def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], dim: int,
             cuts: Sequence[int]) -> Iterator[Slice]:
     """Give elements of the arrays' parts, cut where steps cut their rows.
 
     Parts follow each other in an array, and arrays in the rows of a part, of which each segment has
-    so many at most.
+    some.
     """
     starts = [[0, *accumulate(sizes)] for sizes in arrays]
     parts = len(arrays[0])
+    gone = [0] * parts  # rows of segments before
     for i, (rows, _) in enumerate(held):
-        part, first, top = i % parts, i // parts * most, 0
+        part, top = i % parts, 0
+        first, gone[part] = gone[part], gone[part] + rows.count
         for number, sizes in enumerate(arrays):
             size = sizes[part]
             depth = -(-size // dim)

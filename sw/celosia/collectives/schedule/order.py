@@ -48,7 +48,7 @@ def merged(schedules: Sequence[Schedule], link: LinkModel | None = None) -> Sche
 
     A link is given what is there to be sent: of the first schedule first, and where that waits,
     of the next one; what nothing waits for comes behind what the next schedule waits for. Where
-    chips do not do alike, or some have nothing to send in a round, the schedules follow each other.
+    chips do not do alike the schedules follow each other.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def merged(schedules: Sequence[Schedule], link: LinkModel | None = None) -> Sche
         Each of its links.
     """
     link = link or LinkModel()
-    times = (_times(schedules, link) if len(schedules) > 1 and all(map(_alike, schedules))
+    times = (_times(schedules, link) if len(schedules) > 1 and schedules[0].name in _ALIKE
              else _in_turn(schedules, link))
     begins = sorted(set(times.values()))
     ranks = {time: rank for rank, time in enumerate(begins)}
@@ -99,18 +99,6 @@ def _in_turn(schedules: Sequence[Schedule], link: LinkModel) -> dict[_Message, i
             times.update({_Message(number, round_, step.port): now for step in steps})
             now += link.cycles(max(step.words.count for step in steps))
     return times
-
-
-def _alike(schedule: Schedule) -> bool:
-    """Whether all chips send by the same ports in the same rounds."""
-    if schedule.name not in _ALIKE:
-        return False
-    sent: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    for step in schedule.steps:
-        if step.action == Action.SEND:
-            sent[step.chip].add((step.round, step.port))
-    return (len(sent) == schedule.topology.chips
-            and all(each == sent[0] for each in sent.values()))
 
 
 def _sent(schedule: Schedule, link: LinkModel) -> dict[tuple[int, int], _Sent]:

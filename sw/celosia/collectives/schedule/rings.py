@@ -12,7 +12,7 @@ in both, and is everywhere after half as many hops.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
 from celosia.collectives.schedule.table import (
@@ -62,8 +62,20 @@ def ring_sizes(topology: Topology, words: int, block: int = 1, *, equal: bool = 
     Cuts are at whole blocks; ``equal``: owners have equal shares all the same, where they can.
     """
     owned = parts_of(Words(0, words), topology.chips, 1 if equal else block)
-    return tuple(tuple(part.count for part in parts_of(each, 2 * len(_linked(topology)), block))
-                 for each in owned)
+    return tuple(_among_ports(topology, owner, each.count, block)
+                 for owner, each in enumerate(owned))
+
+
+def _among_ports(topology: Topology, owner: int, words: int, block: int) -> tuple[int, ...]:
+    """Return how many of an owner's words each part has; which one has a block more goes round
+    along each dimension.
+    """
+    ports = 2 * len(_linked(topology))
+    blocks = [each.count for each in parts_of(Words(0, -(-words // block)), ports)]
+    first = sum(topology.coordinates(owner)) % ports
+    ends = accumulate(blocks[first:] + blocks[:first])
+    cuts = [0, *(min(end * block, words) for end in ends)]
+    return tuple(b - a for a, b in pairwise(cuts))
 
 
 def _parts(topology: Topology, sizes: Sizes) -> list[_Part]:
