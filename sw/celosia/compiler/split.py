@@ -141,7 +141,26 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
         after = max((stages[each] for each in sources if each in stages), default=0)
         turn = _TURNS.index(place_whole(node).where)
         stages[node] = after + (turn - after) % len(_TURNS)
+    _delay(graph, stages, free)
     return stages, free
+
+
+def _delay(graph: Graph, stages: dict[Node, int], free: set[Node]) -> None:
+    """Let the chip compute what only later parts want there, if all that it is made of is there:
+    it is not stored in between, and fused with what wants it.
+    """
+    chip, results = _TURNS.index("chip"), {value.node for value in graph.outputs}
+    loose: set[Node] = set()
+    for node in graph.nodes:
+        if (node not in results and stages.get(node, 0) % len(_TURNS) == chip and all(
+                each.node.op == "parameter" or each.node in free or each.node in loose
+                for each in node.operands)):
+            loose.add(node)
+    for node in reversed(graph.nodes):
+        users = [user for value in node.results for user in graph.users.get(value, ())]
+        if node in loose and users:
+            wanted = min(stages[user] for user in users if user in stages)
+            stages[node] = wanted - (wanted - chip) % len(_TURNS)
 
 
 def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value, int],

@@ -12,7 +12,7 @@ from celosia.compiled import Compiled, Resident
 from celosia.compiled.steps import ChipStep, HostStep
 from celosia.compiler import cache, canonical
 from celosia.compiler.split import split
-from celosia.graph import check, interpret, parse
+from celosia.graph import DType, Graph, TensorType, check, interpret, op, parameter, parse
 
 RNG = np.random.default_rng(3)
 
@@ -62,6 +62,19 @@ def test_split_takes_turns():
     for number, wanted in zip(gives, interpret(graph, ARGS), strict=True):
         np.testing.assert_array_equal(values[number], wanted, strict=True)
     assert [len(part.takes) for part in parts] == [2, 2, 3, 2]
+
+
+def test_what_only_later_parts_want_is_computed_there():
+    """Of given arrays alone: it is not stored before the devices meet, but fused behind it."""
+    x = parameter(TensorType(DType.F32, (4, 32)), "x")
+    slope, kept = op("multiply", x, x), op("add", x, x)
+    twice = op("add", kept, kept)
+    joined = op("all_reduce", slope, groups=((0, 1),), reducer="add")
+    graph = canonical(Graph("late", [x], [op("subtract", twice, joined)]))
+    parts, _ = split(graph)
+    assert [part.where for part in parts] == ["chip", "link", "chip"]
+    assert [[node.op for node in part.graph.nodes if node.op != "parameter"]
+            for part in (parts[0], parts[2])] == [["multiply"], ["add", "add", "subtract"]]
 
 
 def test_results_are_those_of_the_interpreter(tmp_path):
