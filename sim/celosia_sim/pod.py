@@ -12,7 +12,7 @@ from celosia.arch.faults import FAULTS
 from celosia.arch.registers import BY_NAME, COUNTERS, NUM_WINDOWS, Control, Status
 from celosia.model import ModelResult, PodProgram
 from celosia_sim.library import RunEnd
-from celosia_sim.rtl import RtlTransport, SimOptions
+from celosia_sim.rtl import RtlTransport
 
 __all__ = ["RtlPod"]
 
@@ -59,14 +59,12 @@ class RtlPod:
         Cycles that a chip is simulated for in its turn, at most the latency; None: these.
     threads
         How many simulate chips; None: as many as there are processors, where it is worth it.
-    options
-        Of the chips' memories.
     """
 
     def __init__(self, config: TpuConfig, chips: int,
                  links: Mapping[tuple[int, int], tuple[int, int]], *, latency: int = 64,
                  errors: float = 0, seed: int = 0, window: int | None = None,
-                 threads: int | None = None, options: SimOptions | None = None):
+                 threads: int | None = None):
         if not config.ports:
             raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
         if latency < 1:
@@ -80,7 +78,7 @@ class RtlPod:
         elif threads < 1:
             raise ValueError(f"threads must be a positive number, not {threads!r}")
         self.config = config
-        self.chips = [RtlTransport(config, options, quiet=True) for _ in range(chips)]
+        self.chips = [RtlTransport(config, quiet=True) for _ in range(chips)]
         library = self.chips[0].chip.library
         self._functions = {}
         for name, (result, arguments) in _FUNCTIONS.items():

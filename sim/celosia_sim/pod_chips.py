@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ class RtlPodChips:
 
     Parameters
     ----------
-    config, chips, links
+    config, chips, links, options
         As of `celosia_sim.pod.RtlPod`.
 
     Attributes
@@ -100,8 +101,8 @@ class RtlPodChips:
     """
 
     def __init__(self, config: TpuConfig, chips: int,
-                 links: Mapping[tuple[int, int], tuple[int, int]]):
-        self.pod = RtlPod(config, chips, links)
+                 links: Mapping[tuple[int, int], tuple[int, int]], **options: Any):
+        self.pod = RtlPod(config, chips, links, **options)
         self.chips = range(chips)
         self.lock = threading.RLock()
         self.stale = False  # messages may be on the links

@@ -15,6 +15,8 @@ from celosia.bench.collectives import OPS, measure_collective
 from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
+from celosia.bench.pod import measure_pod
+from celosia.bench.pod import report as pod_report
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
@@ -37,6 +39,7 @@ examples:
   celosia bench vector --preset core             rows a cycle of every operation
   celosia bench compiled --name convolution      programs compiled from JAX
   celosia bench collectives --topology 8 --bytes 65536 262144
+  celosia bench pod --topology 4x4 --net 784-512-10 --batch 128
   celosia bench table                            every line of docs/performance.md's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -83,10 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled",
-                                         "collectives", "table"),
+                                         "collectives", "pod", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
                              "bf16, every instruction of the vector unit, programs compiled from "
-                             "JAX, collective operations of chips that links connect, or "
+                             "JAX, collective operations of chips that links connect, a "
+                             "training step of them beside that of one, or "
                              "docs/performance.md's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
@@ -103,25 +107,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="gemm: scale, bias and relu, results of the operands' type")
     parser.add_argument("--output", choices=("int32", "int8", "float32", "bfloat16"),
                         help="gemm: type of the result (default: the raw sums)")
-    parser.add_argument("--layers", type=_sizes, default=(784, 512, 10), metavar="N-N-N",
-                        help="mlp, train: sizes of the layers (default: 784-512-10)")
+    parser.add_argument("--layers", "--net", type=_sizes, default=(784, 512, 10), metavar="N-N-N",
+                        help="mlp, train, pod: sizes of the layers (default: 784-512-10)")
     parser.add_argument("--batch", type=_positive, default=128, metavar="ROWS",
-                        help="mlp, train: rows (default: 128)")
+                        help="mlp, train, pod: rows, of each chip (default: 128)")
     parser.add_argument("--rows", type=_positive, default=1024, metavar="ROWS",
                         help="vector: rows of each instruction (default: 1024)")
     parser.add_argument("--name", action="append", choices=list(PROGRAMS), metavar="NAME",
                         help=f"compiled: one of {', '.join(PROGRAMS)}; may be repeated "
                              f"(default: all)")
     parser.add_argument("--topology", type=_topology, default="8", metavar="NxN",
-                        help="collectives: chips in a ring or torus, such as 4x4 (default: 8)")
+                        help="collectives, pod: chips in a ring or torus, such as 4x4 (default: "
+                             "8)")
     parser.add_argument("--op", nargs="+", choices=list(OPS), default=["all_reduce"], metavar="OP",
                         help=f"collectives: some of {', '.join(OPS)} (default: all_reduce)")
     parser.add_argument("--bytes", nargs="+", type=_positive, default=[65536], metavar="BYTES",
                         help="collectives: payloads of a chip (default: 65536)")
     parser.add_argument("--latency", type=_positive, default=64, metavar="CYCLES",
-                        help="collectives: of each link (default: 64)")
+                        help="collectives, pod: of each link (default: 64)")
     parser.add_argument("--ber", type=_chance, default=0.0, metavar="CHANCE",
-                        help="collectives: of a bit on a line to be turned (default: 0)")
+                        help="collectives, pod: of a bit on a line to be turned (default: 0)")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -168,15 +173,27 @@ def _show(m: Measurement | TrainingMeasurement) -> None:
         print(f"{name:12}{text}")
 
 
-def _train(args: argparse.Namespace) -> int:
+def _classifier(args: argparse.Namespace) -> Classifier:
     if len(args.layers) != 3:
         raise ValueError(f"--layers must be three sizes to train, such as 784-512-10, not "
                          f"{'-'.join(map(str, args.layers))}")
     if args.format not in (None, "bf16"):
         raise ValueError(f"--format must be bf16 to train, not {args.format}")
     inputs, hidden, classes = args.layers
-    m = training(preset(args.preset or "core"), args.backend,
-                 Classifier(inputs, hidden, classes, args.batch), seed=args.seed,
+    return Classifier(inputs, hidden, classes, args.batch)
+
+
+def _pod(args: argparse.Namespace) -> int:
+    m = measure_pod(preset(args.preset or "core"), args.backend, args.topology, _classifier(args),
+                    seed=args.seed, latency=args.latency, errors=args.ber,
+                    check=not args.no_check)
+    for line in [json.dumps(dataclasses.asdict(m))] if args.json else pod_report(m):
+        print(line)
+    return int(m.bit_exact is False)
+
+
+def _train(args: argparse.Namespace) -> int:
+    m = training(preset(args.preset or "core"), args.backend, _classifier(args), seed=args.seed,
                  check=not args.no_check)
     if args.json:
         print(json.dumps(dataclasses.asdict(m)))
@@ -269,6 +286,8 @@ def main(args: argparse.Namespace) -> int:
         return _table(args)
     if args.what == "train":
         return _train(args)
+    if args.what == "pod":
+        return _pod(args)
     if args.what == "vector":
         return _vector(args)
     if args.what == "compiled":

@@ -15,6 +15,7 @@ from celosia.cli import (
     files,
     fpga,
     info,
+    pod,
     profile,
     report,
     run,
@@ -83,6 +84,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     run.add_parser(commands)
     data.add_parser(commands)
     serve.add_parser(commands)
+    pod.add_parser(commands)
     smi.add_parsers(commands)
     verilog.add_parser(commands)
     fpga.add_parser(commands)

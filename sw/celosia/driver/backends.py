@@ -60,22 +60,23 @@ _FOUND = ("serial",)
 SIMULATED = tuple(name for name in BACKENDS if name not in _FOUND)
 
 
-def _model_pod(config: TpuConfig, chips: int,
-               links: Mapping[tuple[int, int], tuple[int, int]]) -> Sequence[Transport]:
+def _model_pod(config: TpuConfig, chips: int, links: Mapping[tuple[int, int], tuple[int, int]], *,
+               latency: int | None = None) -> Sequence[Transport]:
     from celosia.driver.pod import ModelPod
-    return ModelPod(config, chips, links).transports
+    return ModelPod(config, chips, links, latency).transports
 
 
-def _rtl_pod(config: TpuConfig, chips: int,
-             links: Mapping[tuple[int, int], tuple[int, int]]) -> Sequence[Transport]:
+def _rtl_pod(config: TpuConfig, chips: int, links: Mapping[tuple[int, int], tuple[int, int]],
+             **options: Any) -> Sequence[Transport]:
     if package := missing_package("rtl"):
         raise needs("backend 'rtl'", package, "sim")
     return importlib.import_module("celosia_sim.pod_chips").RtlPodChips(
-        config, chips, links).transports
+        config, chips, links, **options).transports
 
 
 #: Makes transports of chips that links connect, by backend, from their configuration, their number
-#: and the links (`celosia.model.Pod`).
+#: and the links (`celosia.model.Pod`); of these the ``latency``, and of RTL chips what
+#: `celosia_sim.pod.RtlPod` takes.
 PODS: dict[str, Callable[..., Sequence[Transport]]] = {"model": _model_pod, "rtl": _rtl_pod}
 
 

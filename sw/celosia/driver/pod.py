@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.driver.errors import DeviceError
 from celosia.driver.model import ModelTransport
 from celosia.driver.transport import PodChip
-from celosia.model import ModelResult, Pod, PodProgram, PodStopped
+from celosia.model import ModelResult, Pod, PodProgram, PodStopped, Timing
 
 __all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
@@ -102,8 +102,8 @@ class Meeting:
 class _ModelChip(ModelTransport):
     """A golden chip of a pod."""
 
-    def __init__(self, pod: ModelPod, config: TpuConfig, chip: int):
-        super().__init__(config)
+    def __init__(self, pod: ModelPod, config: TpuConfig, chip: int, latency: int | None):
+        super().__init__(config, timing=None if latency is None else Timing(link_latency=latency))
         self.chip, self.meets = chip, False
         self.members: Sequence[int] = pod.chips
         self.sources: Sequence[str] = ()
@@ -135,6 +135,8 @@ class ModelPod:
         How many.
     links
         As of `celosia.model.Pod`.
+    latency
+        Cycles of a link, for the clock; None: those of `celosia.model.Timing`.
 
     Attributes
     ----------
@@ -145,10 +147,10 @@ class ModelPod:
     """
 
     def __init__(self, config: TpuConfig, chips: int,
-                 links: Mapping[tuple[int, int], tuple[int, int]]):
+                 links: Mapping[tuple[int, int], tuple[int, int]], latency: int | None = None):
         self.chips = range(chips)
         self.meeting = Meeting(self._run)
-        self.transports = [_ModelChip(self, config, chip) for chip in self.chips]
+        self.transports = [_ModelChip(self, config, chip, latency) for chip in self.chips]
         self._links = links
         self._machines = [each.machine for each in self.transports]
         Pod(self._machines, links)

@@ -29,12 +29,14 @@ def _layer(make: Builder, x: Value, weights: Value, bias: Value) -> Value:
     return make("add", sums, make.broadcast(bias, sums.shape, (1,)))
 
 
-def _loss(make: Builder, scores: Value, labels: Value) -> tuple[Value, Value]:
-    """Return the mean softmax cross entropy, and its gradient by the scores."""
+def _loss(make: Builder, scores: Value, labels: Value, chips: int) -> tuple[Value, Value]:
+    """Return the rows' part in the mean softmax cross entropy of all chips' batches, and its
+    gradient by the scores.
+    """
     def column(value: Value) -> Value:
         return make.broadcast(value, scores.shape, (0,))
 
-    batch = scores.shape[0]
+    batch = scores.shape[0] * chips
     shifted = make("subtract", scores, column(_join(make, scores, "maximum", 1)))
     power = make("exp", shifted)
     total = _join(make, power, "add", 1)
@@ -48,7 +50,7 @@ def _loss(make: Builder, scores: Value, labels: Value) -> tuple[Value, Value]:
             make("subtract", share, make("select", hot, mean, zero)))
 
 
-def step_graph(net: Classifier, adam: Adam) -> Graph:
+def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     """Return a step as a graph; parameters and results as of `training_step`."""
     def given(name: str, dtype: DType, *shape: int, donated: bool = False) -> Value:
         return parameter(TensorType(dtype, shape), name, donated=donated)
@@ -62,13 +64,20 @@ def step_graph(net: Classifier, adam: Adam) -> Graph:
     sums = _layer(make, x, old["w1"], old["b1"])
     hidden = make.convert(make("maximum", sums, 0), DType.BF16)
     scores = _layer(make, hidden, old["w2"], old["b2"])
-    loss, error = _loss(Builder(Source(name="loss")), scores, labels)
+    loss, error = _loss(Builder(Source(name="loss")), scores, labels, chips)
 
     make = Builder(Source(name="backward"))
     back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
                 make.full(0, sums.type))
     slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
               "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
+
+    if chips > 1:
+        make = Builder(Source(name="exchange"))
+        group = (tuple(range(chips)),)
+        loss, *joined = (make("all_reduce", value, groups=group, reducer="add")
+                         for value in (loss, *slopes.values()))
+        slopes = dict(zip(slopes, joined, strict=True))
 
     make = Builder(Source(name="optimiser"))
     betas = np.array([adam.beta1, adam.beta2])
@@ -96,7 +105,8 @@ def step_graph(net: Classifier, adam: Adam) -> Graph:
                  (loss, *(new[name] for name in old)))
 
 
-def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) -> Compiled:
+def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None,
+                  chips: int = 1) -> Compiled:
     """Return one step of training, compiled.
 
     Forward, softmax cross entropy, backward and Adam: operands of the array are bf16, sums, loss
@@ -111,6 +121,9 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) 
         The sizes.
     adam
         Its constants; None: those of the paper.
+    chips
+        That train together, each with a batch of its own: losses and gradients are those of all
+        their rows.
 
     Returns
     -------
@@ -129,4 +142,5 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None) 
     if not config.bf16:
         raise ValueError(f"chip must have bf16 to train, {config.name} has "
                          f"{' and '.join(config.formats)} only")
-    return compile(step_graph(net, Adam() if adam is None else adam), config, strict=True)
+    graph = step_graph(net, Adam() if adam is None else adam, chips)
+    return compile(graph, config, strict=chips == 1)

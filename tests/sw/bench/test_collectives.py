@@ -58,3 +58,15 @@ def test_a_payload_without_equal_shares(capsys):
     assert main(["bench", "collectives", *arguments.split()])
     assert ("--bytes must be a multiple of 4 for each of 8 chips, not 100"
             in capsys.readouterr().err)
+
+
+def test_a_step_of_training_beside_that_of_one_chip(capsys):
+    assert main(["bench", "pod", "--backend", "model", "--topology", "2", "--net", "20-24-3",
+                 "--batch", "16", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cycles"] > found["alone"] > 0
+    assert found["scaling"] == found["cycles"] / found["alone"]
+    assert found["meetings"] == 0
+    assert found["bit_exact"] is None
+    assert main(["bench", "pod", "--net", "20-3"]) == 1
+    assert "--layers must be three sizes to train" in capsys.readouterr().err

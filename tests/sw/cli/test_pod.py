@@ -1,0 +1,36 @@
+"""celosia pod: what it prints, and what it refuses."""
+
+import json
+
+import pytest
+
+from celosia.cli.main import main
+
+TRAIN = ["pod", "train", "digits"]
+
+
+def test_train_prints_losses_and_the_weights_of_each_chip(capsys):
+    assert main([*TRAIN, "--topology", "2", "--steps", "3", "--batch", "32", "--hidden", "16",
+                 "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["topology"] == "2"
+    losses = [step["loss"] for step in found["steps"]]
+    assert len(losses) == 3
+    assert all(0 < loss < 5 for loss in losses)
+    assert len(found["hashes"]) == 2
+    assert len(set(found["hashes"])) == 1
+    assert found["equal"]
+    assert found["meetings"] == 0
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--steps", "0"], "--steps must be at least 1, not 0"),
+    (["--ber", "2"], "--ber must be a number from 0 to below 1, not 2.0"),
+    (["--ber", "1e-6"], "--ber must be 0 without --backend rtl: golden chips have no lines"),
+    (["--topology", "1"], "--topology must be of 2 or more chips, not 1"),
+    (["--topology", "64x8"],
+     "--batch must be at most 2 for each of 512 chips: there are 1,348 images, not 8,192"),
+])
+def test_what_is_wrong(arguments, message, capsys):
+    assert main([*TRAIN, *arguments]) == 1
+    assert capsys.readouterr().err == f"celosia: error: {message}\n"
