@@ -154,7 +154,8 @@ def test_indices_of_the_greatest(reducer):
     places = op("broadcast", constant(np.arange(9)), shape=(4, 9), dims=(1,))
     short = op("iota", dtype=DType.I32, shape=(4, 9), dim=1)
     least = constant(np.iinfo(np.int64).min if reducer == "argmax" else np.iinfo(np.int64).max)
-    for index in (places, short, op("iota", dtype=I64, shape=(4, 9), dim=1)):
+    for index in (places, short, op("iota", dtype=I64, shape=(4, 9), dim=1),
+                  op("iota", dtype=U64, shape=(4, 9), dim=1)):
         zero = constant(np.zeros((), index.dtype.numpy))
         agree(lambda x, index=index, zero=zero: ops("arg_reduce", x, index, least, zero, dims=(1,),
                                                     reducer=reducer), x)

@@ -104,7 +104,8 @@ def arg_reduce(a: Arithmetic, node: Node, x: Value | Wide, index: Value | Wide,
     else:
         assert isinstance(initial, Wide)
         best, place = _arg_reduce(a, node, x, index, initial, initial_index)
-    return [best, a.extended(place, True) if wide_index else place]
+    signed = node.types[1].dtype.is_signed
+    return [best, a.extended(place, signed) if wide_index else place]
 
 
 def _counts(value: Value) -> bool:
