@@ -2,7 +2,6 @@
 
 import { fill, grouped, make } from "./dom.js";
 
-const SIGNED = { act: 8, weight: 8, next_weight: 8, sum: 32 };
 const UNITS = ["load", "store", "mxu", "vpu", "scalar"];
 const NAMES = { load: "load", store: "store", mxu: "matrix", vpu: "vector", scalar: "scalar" };
 const DOING = {
@@ -24,6 +23,7 @@ export function field(word, [first, bits]) {
 export class ArrayView {
   constructor(tables) {
     this.dim = tables.chip.dim;
+    this.bits = { act: 8, weight: 8, sum: tables.chip.sumBits }; // sums are as wide as they must be
     this.element = make("table", { className: "celosia-array" },
       make("caption", {}, "Processing elements: weight, activation, sum"));
     this.cells = Array.from({ length: this.dim }, () => {
@@ -40,7 +40,7 @@ export class ArrayView {
 
   draw(chip) {
     const now = Object.fromEntries(["weight", "act", "sum"].map((name) =>
-      [name, chip.signal(name).map((value) => signed(value, SIGNED[name]))]));
+      [name, chip.signal(name).map((value) => signed(value, this.bits[name]))]));
     this.cells.forEach((row, i) => row.forEach((parts, j) => {
       const at = i * this.dim + j;
       ["weight", "act", "sum"].forEach((name, k) => {

@@ -29,6 +29,7 @@ from celosia.program.asm.syntax import (
     takes_float,
 )
 from celosia.program.buffer import ALIGNMENT
+from celosia_hw.mxu.pe import sum_bits
 
 __all__ = ["tables"]
 
@@ -102,5 +103,5 @@ def tables(config: TpuConfig) -> str:
                                     for post in (Post.NONE, Post.DIV)] for op in VectorOp},
         "chip": {"name": config.name, "dim": config.dim, "ubRows": config.ub_rows,
                  "accRows": config.acc_rows, "window": config.window,
-                 "fingerprint": config.fingerprint},
+                 "fingerprint": config.fingerprint, "sumBits": sum_bits(config)},
     }, separators=(",", ":"))

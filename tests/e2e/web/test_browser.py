@@ -85,6 +85,7 @@ def test_the_live_page_assembles_runs_and_steps(address):
         *(["evaluate", run.format(i)] for i in range(4)),
         ["evaluate", "celosia.choose(celosia.examples[0]).then(() => celosia.step(140))"],
         ["evaluate", "celosia.status.textContent + celosia.board.element.textContent"],
+        ["evaluate", "celosia.step(30).then(() => celosia.array.before.sum)"],
         ["evaluate", wrong], ["until", alert],
         ["evaluate", "celosia.choose(celosia.examples[4]).then(() => celosia.buttons[0].click())"],
         ["until", alert],
@@ -93,8 +94,10 @@ def test_the_live_page_assembles_runs_and_steps(address):
     assert values[1:5] == ["All are equal."] * 4
     assert "Cycle 140" in values[6]
     assert "matmul acc[0]" in values[6]
-    assert "an instruction must come here, not 'mathmul'; did you mean 'matmul'?" in values[8]
-    assert values[10].startswith("fault WINDOW: a transfer leaves the open DMA windows")
+    assert any(sum < 0 for sum in values[7])
+    assert max(map(abs, values[7])) <= 4 * 128 * 128
+    assert "an instruction must come here, not 'mathmul'; did you mean 'matmul'?" in values[9]
+    assert values[11].startswith("fault WINDOW: a transfer leaves the open DMA windows")
 
 
 def test_the_network_learns_with_the_losses_of_the_model(address):
