@@ -77,8 +77,8 @@ class Cost(NamedTuple):
     fill
         More of both, but right behind a command that has some, too: the first tile fills the
         transposer.
-    burst
-        Beats of a burst of a load.
+    burst, share
+        Beats of a burst of a load, and in what part of its cycles there is one.
     pace
         From a row that it writes to the next, where these are consecutive and units may follow it
         row by row; else 0.
@@ -91,6 +91,7 @@ class Cost(NamedTuple):
     fill: int = 0
     burst: float = 0.0
     pace: int = 0
+    share: float = 1.0
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
@@ -166,7 +167,7 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
                    // timing.outstanding)
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
     return Cost(_check(2), occupied, occupied + timing.read_latency + LOAD, burst=beats / bursts,
-                pace=max(1, occupied // command.rows) if rises else 0)
+                pace=max(1, occupied // command.rows) if rises else 0, share=beats / occupied)
 
 
 def _beats(command: Dma, bus: int) -> int:

@@ -51,11 +51,11 @@ class _Entry:
     """An instruction in the window: it has exactly one range that it writes.
 
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
-    order, and others may follow it; else 0. ``burst``: beats of one, of a load. ``index``: in the
+    order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
     timeline.
     """
 
-    __slots__ = ("burst", "end", "index", "latency", "pace", "reads", "unit", "wrote")
+    __slots__ = ("burst", "end", "index", "latency", "pace", "reads", "share", "unit", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -208,7 +208,7 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = _Entry(command, self._config)
-        check, occupied, latency, lead, fill, entry.burst, entry.pace = cost(
+        check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share = cost(
             command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
@@ -333,7 +333,8 @@ class Estimator:
         for other in self._loads:
             if other.end - LOAD > comes:
                 begins = other.end - other.latency + timing.read_latency
-                if (late := fetch.last - max(begins, comes)) > 0:
+                # Where a load has no beat, one of an instruction costs it nothing.
+                if (late := int((fetch.last - max(begins, comes)) * other.share)) > 0:
                     self._delay(Unit.LOAD, comes + LOAD, late)
                 break
 
