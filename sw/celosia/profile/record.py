@@ -23,8 +23,8 @@ from celosia.program.asm import formatter
 __all__ = ["PathPart", "Record"]
 
 _Column = NDArray[np.int64]
-#: Cycles from when an instruction may start, as the model says it, until its unit has taken it: the
-#: registers of scoreboard, dispatcher and unit between.
+#: Cycles from when an instruction may start, as the model says it, until its unit has taken it, or
+#: has its first row: the registers of scoreboard, dispatcher and unit between.
 _TAKEN = {Unit.LOAD: 5, Unit.STORE: 4, Unit.MXU: 4, Unit.VPU: 1}
 
 
@@ -134,12 +134,13 @@ class Record:
                     f"{name} unit, as the model expects, not {len(taken)}: the way of a program "
                     f"that is measured must not depend on its data")
             end[mine] = done
-            ready = np.maximum(taken - _TAKEN[unit], np.concatenate(([0], done[:-1])))
+            before = np.concatenate(([0], done[:-1]))
+            ready = np.maximum(taken, before)
             if unit is Unit.MXU:
                 at = np.searchsorted(events["mxu_busy_to"], ready, "right")
                 rows = np.append(events["mxu_busy_from"], np.iinfo(np.int64).max)[at]
                 ready = np.minimum(np.maximum(ready, rows), done)
-            start[mine] = ready
+            start[mine] = np.where(ready > before, np.maximum(ready - _TAKEN[unit], before), ready)
         frontier, found = 0, {}
         for pc, last in zip(self.pc.tolist(), end.tolist(), strict=True):
             if last > frontier:
