@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-from celosia.graph import DType, Graph, Source, TensorType, Value, constant, op, ops, splat
+from celosia.graph import DType, Graph, TensorType, Value, constant, op, ops
+from celosia.graph.build import NodeMaker
 from celosia.graph.operations.elementwise import neutral
 
 __all__ = ["Builder", "scalar_of"]
@@ -22,32 +23,13 @@ def scalar_of(value: Value) -> Any:
     return None
 
 
-class Builder:
-    """Makes nodes that all come from one place of somebody's program.
-
-    Parameters
-    ----------
-    source
-        That place.
-    """
-
-    def __init__(self, source: Source):
-        self.source = source
-
-    def __call__(self, name: str, *operands: Value | float, **attrs: Any) -> Value:
-        """Return the result of an operation; numbers stand for tensors of the first operand."""
-        like = next(x for x in operands if isinstance(x, Value))
-        values = [x if isinstance(x, Value) else self.full(x, like.type) for x in operands]
-        return op(name, *values, source=self.source, **attrs)
+class Builder(NodeMaker):
+    """Makes nodes for passes."""
 
     def all(self, name: str, *operands: Value, regions: Iterable[Graph] = (),
             **attrs: Any) -> tuple[Value, ...]:
         """Return all results of an operation."""
         return ops(name, *operands, regions=regions, source=self.source, **attrs)
-
-    def full(self, value: Any, type: TensorType) -> Value:
-        """Return a tensor of equal elements."""
-        return splat(value, type, self.source)
 
     def constant(self, value: Any, dtype: DType | None = None) -> Value:
         """Return a constant."""

@@ -12,7 +12,7 @@ from celosia.graph.sharding import Sharding
 from celosia.graph.source import Source
 from celosia.graph.types import Array, DType, TensorType
 
-__all__ = ["constant", "op", "ops", "parameter", "splat"]
+__all__ = ["NodeMaker", "constant", "op", "ops", "parameter", "splat"]
 
 
 def ops(name: str, /, *operands: Value, regions: Iterable[Graph] = (),
@@ -44,3 +44,31 @@ def splat(value: Any, type: TensorType, source: Source = Source.UNKNOWN) -> Valu
     """Return a tensor of ``type`` whose elements are all ``value``."""
     scalar = constant(value, type.dtype, source)
     return scalar if type.shape == () else op("broadcast", scalar, shape=type.shape, source=source)
+
+
+class NodeMaker:
+    """Makes nodes that all come from one place of somebody's program.
+
+    Parameters
+    ----------
+    source
+        That place.
+    """
+
+    def __init__(self, source: Source):
+        self.source = source
+
+    def __call__(self, name: str, *operands: Value | float, **attrs: Any) -> Value:
+        """Return the result of an operation; numbers stand for tensors of the first operand."""
+        like = next((x for x in operands if isinstance(x, Value)), None)
+        values = []
+        for x in operands:
+            if not isinstance(x, Value):
+                assert like is not None, f"{name} of numbers alone"
+                x = self.full(x, like.type)
+            values.append(x)
+        return op(name, *values, source=self.source, **attrs)
+
+    def full(self, value: Any, type: TensorType) -> Value:
+        """Return a tensor of equal elements."""
+        return splat(value, type, self.source)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from celosia.arch.config import PRESETS
-from celosia.cli.compile import read_source
 from celosia.cli.debug import runs
 
 __all__ = ["add_options", "main"]
@@ -22,13 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run the command."""
     from celosia.cli.debug import losses
-    from celosia.compiler.api import chosen, compile, graph_of
+    from celosia.compiler.api import chosen, compile
     from celosia.graph.finite import first_non_finite
     config = chosen(args.preset)
-    graph = graph_of(read_source(args.source), None if args.source == "-" else args.source)
-    values = runs.values([
-        runs.Wanted((value.node.attrs["name"], str(i)), value.type.dtype.numpy, value.shape)
-        for i, value in enumerate(graph.params)], args)
+    graph, values = runs.read_graph(args)
     found = first_non_finite(graph, values)
     print(found or "every operation makes finite numbers of finite numbers")
     lost = losses.of_run(compile(graph, config, name="main"), values)

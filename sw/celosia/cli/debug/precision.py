@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from celosia.cli.compile import read_source
 from celosia.cli.debug import runs
 from celosia.graph import Graph, Node
 
@@ -21,7 +20,7 @@ def main(args: argparse.Namespace) -> int:
     """Run the command."""
     import numpy as np
 
-    from celosia.compiler.api import chosen, compile, graph_of
+    from celosia.compiler.api import chosen, compile
     from celosia.driver import open
     from celosia.graph.deviation import deviations
     for option in ("trace", "save"):
@@ -39,11 +38,7 @@ def main(args: argparse.Namespace) -> int:
         with open("model", config=config) as device, compiled.load(device) as executable:
             return [np.asarray(each) for each in executable.run(*inputs, timeout=None)]
 
-    graph = graph_of(read_source(args.source), None if args.source == "-" else args.source)
-    values = runs.values([
-        runs.Wanted((value.node.attrs["name"], str(i)), value.type.dtype.numpy, value.shape)
-        for i, value in enumerate(graph.params)], args)
-    found = deviations(graph, values, run)
+    found = deviations(*runs.read_graph(args), run)
     most = sorted(found, key=lambda each: -each.own)[:_MOST]
     print(f"{len(found)} operations of floats on {config.name}; the most off by themselves, as "
           f"parts of their largest element:")

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.cli.compile import add_source, compile_file, compiled_before
+from celosia.cli.compile import add_source, compile_file, compiled_before, read_source
 from celosia.cli.files import read_program
 from celosia.cli.inputs import pairs, random_array, read_array
 from celosia.compiled import Compiled
 from celosia.driver import Device
+from celosia.graph import Graph
 from celosia.program import DTYPES, Program
 
-__all__ = ["SOURCES", "Wanted", "add_arguments", "add_program", "read", "run", "values"]
+__all__ = ["SOURCES", "Wanted", "add_arguments", "add_program", "read", "read_graph", "run",
+           "values"]
 
 #: Texts of StableHLO, which are compiled.
 SOURCES = (".mlir", ".mlirbc", ".stablehlo")
@@ -82,6 +84,15 @@ def values(wanted: Sequence[Wanted], args: argparse.Namespace) -> list[NDArray[A
         found.append(random_array(each.shape, each.dtype, rng) if name is None else
                      read_array(name, given[name], each.dtype))
     return found
+
+
+def read_graph(args: argparse.Namespace) -> tuple[Graph, list[NDArray[Any]]]:
+    """Return the graph of the StableHLO that arguments name, and its arguments."""
+    from celosia.compiler.api import graph_of
+    graph = graph_of(read_source(args.source), None if args.source == "-" else args.source)
+    return graph, values([
+        Wanted((value.node.attrs["name"], str(i)), value.type.dtype.numpy, value.shape)
+        for i, value in enumerate(graph.params)], args)
 
 
 def run(args: argparse.Namespace, program: Compiled | Program, device: Device

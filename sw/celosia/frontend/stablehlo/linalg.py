@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,19 +15,14 @@ from celosia.frontend.errors import Unsupported
 from celosia.frontend.stablehlo.attributes import name_of
 from celosia.frontend.stablehlo.loops import repeat
 from celosia.frontend.stablehlo.translation import Here, translates
-from celosia.graph import DType, Source, Value, constant, op, splat
+from celosia.graph import DType, Value, constant, splat
+from celosia.graph.build import NodeMaker
 
 __all__ = []
 
 
-class _Matrices:
+class _Matrices(NodeMaker):
     """Operations on batches of matrices, [batch, rows, columns], f32, made at one place."""
-
-    def __init__(self, source: Source):
-        self.source = source
-
-    def __call__(self, name: str, *operands: Value, **attrs: Any) -> Value:
-        return op(name, *operands, source=self.source, **attrs)
 
     def scalar(self, number: int) -> Value:
         return constant(np.int32(number), None, self.source)
@@ -58,7 +52,7 @@ class _Matrices:
         places = self("iota", dtype=DType.I32, shape=x.shape, dim=dim)
         chosen = self("compare", places, self("broadcast", at, shape=x.shape, dims=()),
                       direction=direction)
-        return self("select", chosen, x, splat(0, x.type, self.source))
+        return self("select", chosen, x, self.full(0, x.type))
 
 
 def _batched(here: Here, x: Value) -> Value:

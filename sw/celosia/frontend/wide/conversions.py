@@ -27,7 +27,7 @@ def _to_float(a: Arithmetic, x: Wide, dtype: DType) -> Value:
     """Return the nearest floats: of the 32 bits from the first one that is set, and of whether any
     is after them.
     """
-    size, places = a.size(x), a.full(32, x.low)
+    size, places = a.size(x), a.full(32, x.low.type)
     for step in (32, 16, 8, 4, 2, 1):
         top = size.high if step == 32 else a("shift_right", size.high, 32 - step)
         empty = a.compare("eq", top, 0)

@@ -158,7 +158,7 @@ def scatter(a: Arithmetic, node: Node, x: Wide, indices: Value, updates: Wide) -
     if name == "add":
         count = math.prod(extent for dim, extent in enumerate(updates.shape)
                           if dim not in attrs["window_dims"])
-        zeros = a.full(0, x.low)
+        zeros = a.full(0, x.low.type)
         return a.add(x, a.summed(updates, count, lambda digit: put(zeros, digit, "add")))
     raise Unfit(f"64-bit updates must be added or set, not joined by {name} as such")
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from celosia.arch.words import WORD_MASK
 from celosia.frontend.stablehlo.loops import repeat
-from celosia.graph import DType, Source, TensorType, Value, op, splat
+from celosia.graph import DType, TensorType, Value, splat
+from celosia.graph.build import NodeMaker
 
 __all__ = ["Arithmetic", "Unfit", "Wide", "joined", "parted"]
 
@@ -50,29 +51,10 @@ def joined(x: Wide) -> Value:
     return a("bitcast", a.pairs(x), dtype=x.dtype)
 
 
-class Arithmetic:
-    """Makes nodes that all come from one place.
-
-    Parameters
-    ----------
-    source
-        That place.
-    """
-
-    def __init__(self, source: Source):
-        self.source = source
-
-    def __call__(self, name: str, *operands: Value | int, **attrs: Any) -> Value:
-        """Return the result of a new node; numbers stand for words like the first operand."""
-        like = next(x for x in operands if isinstance(x, Value))
-        values = [x if isinstance(x, Value) else self.full(x, like) for x in operands]
-        return op(name, *values, source=self.source, **attrs)
+class Arithmetic(NodeMaker):
+    """Arithmetic on words and on pairs of them, at one place."""
 
     # Words
-
-    def full(self, number: float, like: Value) -> Value:
-        """Return a number in the type of a value."""
-        return splat(number, like.type, self.source)
 
     def compare(self, direction: str, a: Value, b: Value | int) -> Value:
         """Return where a is so to b."""
@@ -139,7 +121,7 @@ class Arithmetic:
             sign = self("shift_right_signed", word, 31)
             return Wide(self.bits(word), self.bits(sign), signed)
         low = x if x.dtype is DType.U32 else self("convert", x, dtype=DType.U32)
-        return Wide(low, self.full(0, low), signed)
+        return Wide(low, self.full(0, low.type), signed)
 
     def clipped(self, x: Wide) -> Value:
         """Return I32: the nearest numbers that there are."""
@@ -147,7 +129,7 @@ class Arithmetic:
         sign = self("shift_right_signed", high, 31)
         if not x.signed:
             fits = self("and", self.compare("eq", high, 0), self.compare("ge", low, 0))
-            return self("select", fits, low, self.full(2**31 - 1, low))
+            return self("select", fits, low, self.full(2**31 - 1, low.type))
         fits = self.compare("eq", high, self("shift_right_signed", low, 31))
         return self("select", fits, low, self("xor", sign, 2**31 - 1))
 
@@ -198,7 +180,7 @@ class Arithmetic:
     def shifted(self, name: str, x: Wide, amount: int) -> Wide:
         """Return numbers shifted by a constant."""
         sign = self.bits(self("shift_right_signed", self.signed(x.high), 31))
-        empty = sign if name == "shift_right_signed" else self.full(0, x.low)
+        empty = sign if name == "shift_right_signed" else self.full(0, x.low.type)
         if amount == 0:
             return x
         if amount >= _BITS:
@@ -226,7 +208,8 @@ class Arithmetic:
         over = self("or", self.compare("ne", amount.high, 0), self.compare("ge", amount.low, _BITS))
         count = amount.low
         # A word that is shifted by 32 or more, or by less than nothing, is 0.
-        rest, beyond = self("subtract", self.full(32, count), count), self("subtract", count, 32)
+        rest = self("subtract", self.full(32, count.type), count)
+        beyond = self("subtract", count, 32)
         left = name == "shift_left"
         near, far = (x.low, x.high) if left else (x.high, x.low)
         back, on = ("shift_right", "shift_left") if left else ("shift_left", "shift_right")
@@ -235,7 +218,7 @@ class Arithmetic:
         second = self("select", self.compare("lt", count, 32), second,
                       self._word(name, near, beyond))
         empty = (self.bits(self("shift_right_signed", self.signed(x.high), 31))
-                 if name == "shift_right_signed" else self.full(0, count))
+                 if name == "shift_right_signed" else self.full(0, count.type))
         first, second = (self("select", over, empty, each) for each in (first, second))
         low, high = (first, second) if left else (second, first)
         return Wide(low, high, x.signed)
