@@ -224,7 +224,7 @@ def _constant(a: Arithmetic, node: Node) -> Wide:
 
 def _iota(a: Arithmetic, node: Node) -> Wide:
     low = op("iota", source=node.source, **{**node.attrs, "dtype": DType.U32})
-    return Wide(low, a.full(0, low), node.types[0].dtype.is_signed)
+    return Wide(low, a.full(0, low.type), node.types[0].dtype.is_signed)
 
 
 def _shift(a: Arithmetic, node: Node, x: Wide, amount: Wide) -> Wide:
