@@ -68,7 +68,8 @@ def test_binary(name, dtype):
 @pytest.mark.parametrize("dtype", [I64, U64], ids=str)
 @pytest.mark.parametrize("dim", [0, 1])
 def test_iota(dtype, dim):
-    agree(lambda x: op("add", x, op("iota", dtype=dtype, shape=x.shape, dim=dim)), some(dtype, 4, 9))
+    agree(lambda x: op("add", x, op("iota", dtype=dtype, shape=x.shape, dim=dim)),
+          some(dtype, 4, 9))
 
 
 @pytest.mark.parametrize("dtype", [I64, U64], ids=str)
