@@ -153,7 +153,8 @@ class ModelPod:
         self.transports = [_ModelChip(self, config, chip, latency) for chip in self.chips]
         self._links = links
         self._machines = [each.machine for each in self.transports]
-        Pod(self._machines, links)
+        #: Of the chips that have run together.
+        self._pods = {tuple(self.chips): Pod(self._machines, links)}
 
     def _run(self, brought: Mapping[int, object]) -> Mapping[int, ModelResult]:
         programs: dict[int, PodProgram] = {}
@@ -162,14 +163,20 @@ class ModelPod:
             assert isinstance(each, tuple)
             programs[chip] = each[0]
             looks.append(each[1])
-        numbers = {chip: i for i, chip in enumerate(programs)}
-        links = {(numbers[a], port): (numbers[b], at) for (a, port), (b, at) in self._links.items()
-                 if a in numbers and b in numbers}
-        pod = Pod([self._machines[chip] for chip in programs], links)
         try:
-            results = pod.run(list(programs.values()), look=looks[0])
+            results = self._pod(tuple(programs)).run(list(programs.values()), look=looks[0])
         except PodStopped as error:
             chips = list(programs)
             raise PodEnded(where(str(error), error.waits, {
                 i: self.transports[chip] for i, chip in enumerate(chips)})) from error
         return dict(zip(programs, results, strict=True))
+
+    def _pod(self, chips: tuple[int, ...]) -> Pod:
+        """Return some of the chips, with the links between them."""
+        if chips not in self._pods:
+            numbers = {chip: i for i, chip in enumerate(chips)}
+            links = {(numbers[a], port): (numbers[b], at)
+                     for (a, port), (b, at) in self._links.items()
+                     if a in numbers and b in numbers}
+            self._pods[chips] = Pod([self._machines[chip] for chip in chips], links)
+        return self._pods[chips]

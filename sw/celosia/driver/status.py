@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import itertools
 import json
+import math
 import os
 import sys
 import tempfile
@@ -90,7 +91,7 @@ class DeviceStatus:
     def __init__(self, config: TpuConfig, backend: str, memory_bytes: int):
         self._number = next(_numbers)
         self._path: Path | None = None
-        self._written = 0.0
+        self._written = -math.inf
         #: Of programs that are there still, by their numbers: to hash one takes as long as it is.
         self._places: dict[int, str] = {}
         self._said: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from celosia.arch import isa
 from celosia.arch.commands import Command, Dma, Matmul, Store
@@ -20,7 +21,7 @@ from celosia.model.mxu import Mxu
 from celosia.model.state import ModelResult, State
 from celosia.model.timing import Timing
 
-__all__ = ["PlainMachine", "Run"]
+__all__ = ["JoinedRun", "KeptRun", "PlainMachine", "Run"]
 
 #: Rows of one instruction that the model is willing to walk; a walk may legally have 2**48.
 _ROWS_LIMIT = 1 << 22
@@ -88,6 +89,46 @@ class PlainMachine(State):
         """Return a run that is executed by its steps; parameters and errors as of `run`."""
         return Run(self, program, length, windows, watchdog)
 
+    def code(self, program: int, length: int) -> bytes | None:
+        """Return a program as memory has it; None if its runs cannot be kept."""
+        del program, length
+        return None
+
+
+class JoinedRun(Protocol):
+    """A run of a chip among others, step by step.
+
+    Attributes
+    ----------
+    executed
+        Steps so far.
+    pc
+        Of the instruction that comes, where it waits.
+    """
+
+    executed: int
+    pc: int
+
+    def waits(self) -> int | None:
+        """Return the port at which the next instruction waits for a message; None: at none."""
+        ...
+
+    def step(self) -> bool:
+        """Do the next step; False where it was the last."""
+        ...
+
+    def result(self, stop: Stop | None = None) -> ModelResult:
+        """Return how the run ends."""
+        ...
+
+
+class KeptRun(Protocol):
+    """A run that can be repeated together with those of the other chips."""
+
+    def start(self) -> JoinedRun:
+        """Return a run that does it again."""
+        ...
+
 
 class Run(ScalarInterpreter):
     """A run, which executes commands as they come; its state is not left behind."""
@@ -130,6 +171,10 @@ class Run(ScalarInterpreter):
         status, cause, addr = ((Status.DONE, Fault.NONE, 0) if stop is None
                                else (Status.FAULTED, stop.fault, stop.addr))
         return ModelResult(status, cause, self.pc, addr, self.executed, cycles, counters)
+
+    def kept(self) -> KeptRun | None:
+        """Return what can be started instead of this run when all chips do the same again."""
+        return None
 
     def fetch(self) -> Decoded:
         """Return the instruction at ``pc``, as memory has it now."""

@@ -10,10 +10,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from celosia.arch.registers import Status
 from celosia.model.checks import Stop
+from celosia.model.kept import KeptRuns
 from celosia.model.links import LinkMessage
-from celosia.model.machine import PlainMachine, Run
+from celosia.model.machine import JoinedRun, KeptRun, PlainMachine
 from celosia.model.state import ModelResult
+from celosia.storage.uncollected import uncollected
 
 __all__ = ["Pod", "PodProgram", "PodStopped"]
 
@@ -95,8 +98,13 @@ class Pod:
                     raise ValueError(f"port {port} of chip {chip} must have one link, not to chip "
                                      f"{other[0]} and chip {self.peers[end][0]}")
         self.queues: dict[_End, deque[LinkMessage]] = {end: deque() for end in self.peers}
-        for chip, machine in enumerate(self.machines):
-            machine.ports = _Ports(chip, self)
+        self._ports = [_Ports(chip, self) for chip in range(len(machines))]
+        self._kept: KeptRuns[Sequence[KeptRun]] = KeptRuns()
+        self._connect()
+
+    def _connect(self) -> None:
+        for machine, ports in zip(self.machines, self._ports, strict=True):
+            machine.ports = ports
 
     def run(self, programs: Sequence[PodProgram],
             order: Sequence[int] | None = None, *,
@@ -123,10 +131,28 @@ class Pod:
         if len(programs) != len(self.machines):
             raise ValueError(f"there must be a program for each of {len(self.machines)} chips, "
                              f"not {len(programs)}")
+        self._connect()
         for queue in self.queues.values():
             queue.clear()
-        runs = [Run(machine, *each, 0)
+        key = [(*each[:2], tuple(each.windows)) for each in programs]
+        codes = [machine.code(*each[:2])
+                 for machine, each in zip(self.machines, programs, strict=True)]
+        kept = None if None in codes else self._kept.find(tuple(key), codes)
+        if kept is not None:
+            return self._go([each.start() for each in kept], order, look)
+        runs = [machine.start(*each)
                 for machine, each in zip(self.machines, programs, strict=True)]
+        with uncollected():
+            results = self._go(runs, order, look)
+        if None not in codes and all(each.status == Status.DONE for each in results):
+            made = [each for each in (run.kept() for run in runs) if each is not None]
+            if len(made) == len(runs):
+                self._kept.keep(tuple(key), codes, made)
+        return results
+
+    def _go(self, runs: Sequence[JoinedRun], order: Sequence[int] | None,
+            look: Callable[[], None] | None) -> list[ModelResult]:
+        """Let each chip run till it waits, again and again."""
         results: dict[int, ModelResult] = {}
         moved = True
         while moved:
@@ -144,7 +170,7 @@ class Pod:
                 chip: run.pc for chip, run in enumerate(runs) if chip not in results})
         return [results[chip] for chip in range(len(runs))]
 
-    def _why(self, runs: Sequence[Run], results: Mapping[int, ModelResult]) -> str:
+    def _why(self, runs: Sequence[JoinedRun], results: Mapping[int, ModelResult]) -> str:
         """Say who waits for whom."""
         said = []
         for chip, run in enumerate(runs):
@@ -162,7 +188,7 @@ class Pod:
         return "a message must come: " + "; ".join(said)
 
 
-def _step(run: Run) -> ModelResult | None:
+def _step(run: JoinedRun) -> ModelResult | None:
     """Let a chip execute one instruction; the result if it was the last."""
     try:
         running = run.step()

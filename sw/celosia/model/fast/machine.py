@@ -20,8 +20,10 @@ from celosia.arch.registers import Status
 from celosia.arch.vector import INDEXED_OPS
 from celosia.model.checks import Stop
 from celosia.model.decode import Decoded, decode_checked
-from celosia.model.fast.recordings import MOST_STEPS, Look, OtherNumber, Recording, Recordings
+from celosia.model.fast.joined import JoinedRecording, Message
+from celosia.model.fast.recordings import MOST_STEPS, Look, OtherNumber, Recording
 from celosia.model.fast.steps import BadIndex, NativeSteps, Steps, steps
+from celosia.model.kept import KeptRuns
 from celosia.model.machine import PlainMachine, Run
 from celosia.model.memory import Memory
 from celosia.model.state import ModelResult
@@ -40,35 +42,42 @@ class Machine(PlainMachine):
     def __init__(self, config: TpuConfig, memory: Memory | None = None,
                  timing: Timing | None = None):
         super().__init__(config, memory, timing)
-        self._recordings = Recordings()
+        self._recordings: KeptRuns[Recording] = KeptRuns()
         self._steps: Steps | NativeSteps | None = None
 
     def run(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
             watchdog: int = 0, max_instructions: int | None = None,
             progress: Callable[[int], None] | None = None) -> ModelResult:
         """Run a program until it halts or faults: see `PlainMachine.run`."""
-        size, memory = length * isa.INSTRUCTION_BYTES, self.memory
-        key, code, read = (program, length, tuple(windows), watchdog), b"", []
-        if (self.observer is None and max_instructions is None and memory.sound and length
-                and memory.answers(program, 1, size, 0)):
-            code = memory.read(program, size).tobytes()
+        key, read = (program, length, tuple(windows), watchdog), []
+        code = self.code(program, length) if max_instructions is None else None
+        if code is not None:
             known = self._recordings.find(key, code)
             try:
                 if known is not None:
                     return known.repeat(progress)
             except OtherNumber as other:
                 read = other.numbers
-        run = _Run(self, program, length, windows, watchdog, code, read)
+        run = _Run(self, program, length, windows, watchdog, code or b"", read)
         with uncollected():  # the steps stay
             result = run.go(max_instructions, progress)
-        if code and result.status == Status.DONE and run.repeatable:
-            self._recordings.keep(key, Recording(code, run.steps, result))
+        if code is not None and result.status == Status.DONE and run.repeatable:
+            self._recordings.keep(key, code, Recording(run.steps, result))
         return result
 
     def start(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
               watchdog: int = 0) -> Run:
         """Return a run that is executed by its steps, each at once where there is an observer."""
-        return _Run(self, program, length, windows, watchdog, b"", ())
+        return _Joined(self, program, length, windows, watchdog, self.code(program, length) or b"",
+                       ())
+
+    def code(self, program: int, length: int) -> bytes | None:
+        """Return a program as memory has it; None if its run cannot be kept."""
+        size, memory = length * isa.INSTRUCTION_BYTES, self.memory
+        if (self.observer is None and memory.sound and length
+                and memory.answers(program, 1, size, 0)):
+            return memory.read(program, size).tobytes()
+        return None
 
     def steps(self) -> Steps | NativeSteps:
         """Return steps for another run."""
@@ -173,3 +182,22 @@ class _Run(Run):
             self.repeatable = False
             made.clear()
             self._done = 0
+
+
+class _Joined(_Run):
+    """A run of a chip among others, whose number and links stay as they are."""
+
+    def chip(self) -> int:
+        return Run.chip(self)
+
+    def message(self, command: MessageCommand) -> None:
+        self._catch_up()
+        Run.message(self, command)
+        if self.repeatable:
+            self._steps.made.append(Message(self.machine, command, self.pc))
+            self._done += 1
+
+    def kept(self) -> JoinedRecording | None:
+        if not self.repeatable or self._reads or not self._code:
+            return None
+        return JoinedRecording(self.steps, self.result())

@@ -8,7 +8,6 @@ do is the same, only finding them is left out.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,11 +18,10 @@ from numpy.typing import NDArray
 from celosia.model.fast.steps import BadIndex
 from celosia.model.state import ModelResult
 
-__all__ = ["MOST_STEPS", "Look", "OtherNumber", "Recording", "Recordings"]
+__all__ = ["MOST_STEPS", "Look", "OtherNumber", "Recording"]
 
 #: Steps of a run that are kept at most.
 MOST_STEPS = 400_000
-_MOST_RUNS = 8
 #: Steps from one call of ``progress`` to the next.
 _PACE = 64
 
@@ -62,9 +60,8 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A run that can be repeated: its code, its steps, how it ended."""
+    """A run that can be repeated: its steps, how it ended."""
 
-    code: bytes
     steps: list[Callable[[], object]]
     result: ModelResult
 
@@ -86,24 +83,3 @@ class Recording:
         except BadIndex as bad:
             return bad.result
         return self.result
-
-
-class Recordings:
-    """The last runs that can be repeated, by where and how they were started."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple, Recording] = OrderedDict()
-
-    def find(self, key: tuple, code: bytes) -> Recording | None:
-        """Return the recording of the same code, if there is one."""
-        found = self._kept.get(key)
-        if found is None or found.code != code:
-            return None
-        self._kept.move_to_end(key)
-        return found
-
-    def keep(self, key: tuple, recording: Recording) -> None:
-        """Keep a run that has ended with its halt."""
-        self._kept[key] = recording
-        if len(self._kept) > _MOST_RUNS:
-            self._kept.popitem(last=False)
