@@ -146,8 +146,8 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
 
 
 def _delay(graph: Graph, stages: dict[Node, int], free: set[Node]) -> None:
-    """Let the chip compute what only later parts want there, if all that it is made of is there:
-    it is not stored in between, and fused with what wants it.
+    """Let the chip compute what only later parts want there, if all that it is made of is there, or
+    is smaller: it is not stored in between, and fused with what wants it.
     """
     chip, results = _TURNS.index("chip"), {value.node for value in graph.outputs}
     loose: set[Node] = set()
@@ -158,9 +158,16 @@ def _delay(graph: Graph, stages: dict[Node, int], free: set[Node]) -> None:
             loose.add(node)
     for node in reversed(graph.nodes):
         users = [user for value in node.results for user in graph.users.get(value, ())]
-        if node in loose and users:
+        if (node in loose or _grows(node, stages, results)) and users:
             wanted = min(stages[user] for user in users if user in stages)
             stages[node] = wanted - (wanted - chip) % len(_TURNS)
+
+
+def _grows(node: Node, stages: Mapping[Node, int], results: set[Node]) -> bool:
+    """Whether the chip makes more of less by a broadcast."""
+    return (node.op == "broadcast" and node not in results
+            and stages.get(node, 0) % len(_TURNS) == _TURNS.index("chip")
+            and node.result.type.nbytes > node.operands[0].type.nbytes)
 
 
 def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value, int],
