@@ -18,6 +18,7 @@ from celosia.collectives.run import on_all
 from celosia.driver import Device
 from celosia.driver.backends import PODS
 from celosia.train.network import Adam, Classifier
+from celosia.train.shares import WeightShares
 from celosia.train.step import training_step
 
 __all__ = ["PodTrainer"]
@@ -26,7 +27,9 @@ __all__ = ["PodTrainer"]
 class PodTrainer:
     """A classifier in training on the chips of a topology, data parallel.
 
-    A step is one program of each chip: gradients go by the links, nothing by the host.
+    A step is one program of each chip: gradients go by the links, nothing by the host. The first
+    layer's weights are updated by all chips together, each its share (`WeightShares`), and the new
+    ones gathered.
 
     Parameters
     ----------
@@ -65,9 +68,10 @@ class PodTrainer:
             config, topology.chips, topology.links, **options)]
         self._loaded = [linked(self.compiled, topology, number).load(device)
                         for number, device in enumerate(self._devices)]
-        state = {name: np.zeros(shape, np.float32) for name, shape in net.state.items()}
-        state |= {name: np.array(value, np.float32) for name, value in parameters.items()}
-        self._states: list[dict[str, Any]] = [dict(state) for _ in self._devices]
+        shares = WeightShares(net, topology.chips)
+        given = {name: np.array(value, np.float32) for name, value in parameters.items()}
+        self._states: list[dict[str, Any]] = [
+            shares.first(given, chip) for chip in range(topology.chips)]
 
     @property
     def meetings(self) -> int:

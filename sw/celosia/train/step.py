@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from celosia.arch.config import TpuConfig
@@ -10,6 +12,7 @@ from celosia.compiler.api import compile
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Graph, Source, TensorType, Value, parameter
 from celosia.train.network import Adam, Classifier
+from celosia.train.shares import WeightShares
 
 __all__ = ["step_graph", "training_step"]
 
@@ -50,36 +53,20 @@ def _loss(make: Builder, scores: Value, labels: Value, chips: int) -> tuple[Valu
             make("subtract", share, make("select", hot, mean, zero)))
 
 
-def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
-    """Return a step as a graph; parameters and results as of `training_step`."""
-    def given(name: str, dtype: DType, *shape: int, donated: bool = False) -> Value:
-        return parameter(TensorType(dtype, shape), name, donated=donated)
+def _slopes(make: Builder, x: Value, hidden: Value, error: Value, back: Value,
+            shares: WeightShares) -> dict[str, Value]:
+    """Return the gradients of the parameters, those of the first layer's weights by its blocks."""
+    slopes = {"w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0),
+              "b1": _join(make, back, "add", 0)}
+    if not shares.blocks:
+        return {"w1": _dot(make, back, x, 0, 0), **slopes}
+    return slopes | {f"w1.{i}": _dot(make, make.part(back, 1, start, stop), x, 0, 0)
+                     for i, (start, stop) in enumerate(shares.blocks)}
 
-    x = given("x", DType.BF16, net.batch, net.inputs)
-    labels = given("labels", DType.I32, net.batch)
-    rate = given("rate", DType.F32)
-    old = {name: given(name, DType.F32, *shape, donated=True) for name, shape in net.state.items()}
 
-    make = Builder(Source(name="forward"))
-    sums = _layer(make, x, old["w1"], old["b1"])
-    hidden = make.convert(make("maximum", sums, 0), DType.BF16)
-    scores = _layer(make, hidden, old["w2"], old["b2"])
-    loss, error = _loss(Builder(Source(name="loss")), scores, labels, chips)
-
-    make = Builder(Source(name="backward"))
-    back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
-                make.full(0, sums.type))
-    slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
-              "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
-
-    if chips > 1:
-        make = Builder(Source(name="exchange"))
-        group = (tuple(range(chips)),)
-        loss, *joined = (make("all_reduce", value, groups=group, reducer="add")
-                         for value in (loss, *slopes.values()))
-        slopes = dict(zip(slopes, joined, strict=True))
-
-    make = Builder(Source(name="optimiser"))
+def _optimiser(make: Builder, adam: Adam, rate: Value, old: Mapping[str, Value],
+               slopes: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the new state of what there are gradients of."""
     betas = np.array([adam.beta1, adam.beta2])
     # 1 - beta**t of both, from those of the step before.
     correction = make("add", make("multiply", old["correction"], make.constant(betas, DType.F32)),
@@ -101,6 +88,47 @@ def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
         change = make("divide", make("multiply", make.like(scale, mean.type), mean), down)
         new[name] = make("subtract", old[name], change)
     new["correction"] = correction
+    return new
+
+
+def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
+    """Return a step as a graph; parameters and results as of `training_step`."""
+    def given(name: str, dtype: DType, *shape: int, donated: bool = False) -> Value:
+        return parameter(TensorType(dtype, shape), name, donated=donated)
+
+    shares = WeightShares(net, chips)
+    x = given("x", DType.BF16, net.batch, net.inputs)
+    labels = given("labels", DType.I32, net.batch)
+    rate = given("rate", DType.F32)
+    old = {name: given(name, DType.F32, *shape, donated=True)
+           for name, shape in shares.state.items()}
+
+    make = Builder(Source(name="forward"))
+    sums = _layer(make, x, old["w1"], old["b1"])
+    hidden = make.convert(make("maximum", sums, 0), DType.BF16)
+    scores = _layer(make, hidden, old["w2"], old["b2"])
+    loss, error = _loss(Builder(Source(name="loss")), scores, labels, chips)
+
+    make = Builder(Source(name="backward"))
+    back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
+                make.full(0, sums.type))
+    slopes = _slopes(make, x, hidden, error, back, shares)
+
+    group = (tuple(range(chips)),)
+    if chips > 1:
+        make = Builder(Source(name="exchange"))
+        loss = make("all_reduce", loss, groups=group, reducer="add")
+        slopes = {name: make("reduce_scatter", slope, groups=group, reducer="add", dim=0)
+                  if name in shares.shapes else
+                  make("all_reduce", slope, groups=group, reducer="add")
+                  for name, slope in slopes.items()}
+
+    new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
+    if shares.blocks:
+        make = Builder(Source(name="exchange"))
+        new["w1"] = make.concatenate([
+            make("all_gather", new[f"w1.{i}"], groups=group, dim=0)
+            for i in range(len(shares.blocks))], 0)
     return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),
                  (loss, *(new[name] for name in old)))
 
@@ -123,7 +151,7 @@ def training_step(config: TpuConfig, net: Classifier, adam: Adam | None = None,
         Its constants; None: those of the paper.
     chips
         That train together, each with a batch of its own: losses and gradients are those of all
-        their rows.
+        their rows, and the state is that of `WeightShares`.
 
     Returns
     -------
