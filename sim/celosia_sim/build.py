@@ -23,7 +23,7 @@ __all__ = ["ABI", "FLAGS", "HARNESS", "TRACES", "WAVES", "BuildFlags", "base_fla
            "verilate", "write_config"]
 
 #: Version of the C interface in harness/api.cpp.
-ABI = 2
+ABI = 3
 
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"

@@ -3,16 +3,23 @@
     python -m celosia_sim.podcheck --programs 10000
 
 compares every row of the on-chip memories of every chip, and how each chip ended.
+
+    python -m celosia_sim.podcheck --chips 8 --windows 1 16 64 --processes 1 2 4
+
+runs the same programs on a pod that is simulated in each of these ways, and compares all counters
+of all chips and a hash of all that was ever sent on a line, and when.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +29,9 @@ from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import Topology
 from celosia.model import ModelResult, PlainMachine, Pod, PodProgram
 from celosia.program.asm import assemble
-from celosia_sim.pod import RtlPod
+from celosia_sim.pod import PodOptions, RtlPod
 
-__all__ = ["JOINS", "compare", "main", "random_programs"]
+__all__ = ["JOINS", "compare", "digest", "main", "random_programs"]
 
 #: What a chip without bf16 joins rows by.
 JOINS = [op for op in RecvOp if op not in (RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MIN_F)]
@@ -32,6 +39,8 @@ JOINS = [op for op in RecvOp if op not in (RecvOp.SUM_F, RecvOp.MAX_F, RecvOp.MI
 _ROWS, _MORE = 390, 500
 #: Programs that run one after another on the same chips.
 _BATCH = 25
+#: Programs of a pod that is simulated in several ways, and cycles of its links.
+_SAME, _LATENCY = 3, 64
 
 
 def random_programs(topology: Topology, seed: int, messages: int = 14) -> list[str]:
@@ -121,23 +130,71 @@ def _check(config: TpuConfig, first: int, count: int, errors: float) -> None:
     pod.close()
 
 
+def digest(config: TpuConfig, topology: Topology, first: int, count: int,
+           **options: Any) -> str:
+    """Run programs of some seeds beside golden chips; return a hash of all counters of all chips
+    and of all that was sent, and when.
+    """
+    pod = RtlPod(config, topology.chips, topology.links, **options)
+    found = hashlib.sha256()
+    try:
+        for seed in range(first, first + count):
+            compare(pod, topology, random_programs(topology, seed), seed)
+            found.update(repr(pod.counters()).encode())
+        found.update(pod.sent().tobytes())
+    finally:
+        pod.close()
+    return found.hexdigest()
+
+
+def _ways(config: TpuConfig, args: argparse.Namespace) -> int:
+    """Simulate a pod in several ways; return 1 where they differ."""
+    topology = Topology.ring(args.chips)
+    count = _SAME if args.programs is None else args.programs
+    latency = max(_LATENCY, *args.windows)
+    for window in args.windows:
+        for processes in args.processes:
+            PodOptions(latency=latency, window=window, processes=processes)
+    found = set()
+    for window in args.windows:
+        for processes in args.processes:
+            begin = time.monotonic()
+            found.add(hashed := digest(config, topology, args.first, count, window=window,
+                                       processes=processes, latency=latency, errors=args.errors))
+            print(f"window {window:3}, processes {processes}: {hashed[:32]}, "
+                  f"{time.monotonic() - begin:.1f} s", flush=True)
+    ways = len(args.windows) * len(args.processes)
+    print(f"{args.chips} chips, {count} programs: counters of all chips and all that was sent, and "
+          f"when, are " + (f"the same in all {ways}" if len(found) == 1 else "DIFFERENT"))
+    return int(len(found) != 1)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return 0."""
-    parser = argparse.ArgumentParser(prog="python -m celosia_sim.podcheck", description=__doc__)
-    parser.add_argument("--programs", type=int, default=1000, help="how many (default: 1000)")
+    """Run the command; return 1 where a pod depends on how it is simulated, else 0."""
+    parser = argparse.ArgumentParser(prog="python -m celosia_sim.podcheck", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, help="how many (default: 1000; with --chips 3)")
     parser.add_argument("--first", type=int, default=0, help="the first one's seed (default: 0)")
     parser.add_argument("--errors", type=float, default=1e-5,
                         help="chance that a bit on a line is turned (default: 1e-5)")
     parser.add_argument("--preset", default="nano", help="chip, which gets two ports")
+    parser.add_argument("--chips", type=int, help="of one ring that is simulated in several ways")
+    parser.add_argument("--windows", type=int, nargs="+", default=[64], metavar="CYCLES",
+                        help="with --chips: of a chip's turn (default: 64)")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1], metavar="N",
+                        help="with --chips: that have chips (default: 1)")
     args = parser.parse_args(argv)
     config = replace(preset(args.preset), ports=2)
-    begin, end = time.monotonic(), args.first + args.programs
+    if args.chips is not None:
+        return _ways(config, args)
+    programs = 1000 if args.programs is None else args.programs
+    begin, end = time.monotonic(), args.first + programs
     for first in range(args.first, end, _BATCH):
         _check(config, first, min(_BATCH, end - first), args.errors)
         done = min(first + _BATCH, end) - args.first
         print(f"\r{done} programs, {done / (time.monotonic() - begin):.1f} a second", end="",
               file=sys.stderr, flush=True)
-    print(f"{args.programs} programs: every row of every chip equal", flush=True)
+    print(f"{programs} programs: every row of every chip equal", flush=True)
     return 0
 
 

@@ -131,6 +131,13 @@ class RtlTransport:
         The chip's Verilog, if not that of `celosia_hw`.
     quiet
         Neither progress bars nor messages, even where stderr is a terminal.
+    built
+        Of another transport of such a chip, its `built`: nothing has to be looked up then.
+
+    Attributes
+    ----------
+    built
+        The shared library of the chip.
 
     Raises
     ------
@@ -141,20 +148,24 @@ class RtlTransport:
     memory_bytes = MEMORY_BYTES
 
     def __init__(self, config: TpuConfig, options: SimOptions | None = None, *,
-                 verilog: str | None = None, quiet: bool = False):
+                 verilog: str | None = None, quiet: bool = False, built: Path | None = None):
         self.config = config
         self.options = options or SimOptions()
         self._quiet = quiet or not sys.stderr.isatty()
-        text = chip_verilog(config) if verilog is None else verilog
-        announce = None if self._quiet else lambda line: print(line, file=sys.stderr)
-        trace = self.options.trace_format
-        self.chip = ChipLibrary(build_library(text, config, trace=trace, announce=announce))
+        self.built = self._build(verilog) if built is None else built
+        self.chip = ChipLibrary(self.built)
         self._probe = Probe(config.bus_bytes) if self.options.probe else None
         if self._probe is not None:
             self.chip.probe_set(STATES)
         self.set_options(self.options)
         if self.options.trace is not None:
             self.chip.trace_open(Path(self.options.trace), *self.options.trace_cycles)
+
+    def _build(self, verilog: str | None) -> Path:
+        text = chip_verilog(self.config) if verilog is None else verilog
+        announce = None if self._quiet else lambda line: print(line, file=sys.stderr)
+        return build_library(text, self.config, trace=self.options.trace_format,
+                             announce=announce)
 
     def set_options(self, options: SimOptions) -> None:
         """Change timing and errors, between runs; waveform and probe stay what they were."""

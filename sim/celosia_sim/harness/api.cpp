@@ -1,5 +1,5 @@
 // C interface of a chip in a shared library, for celosia_sim.library (ctypes).
-#include "pod.h"
+#include "chip.h"
 
 // Verilator's library wants the time of $time; the chip has none.
 double sc_time_stamp() { return 0; }
@@ -97,19 +97,16 @@ int celosia_trace_open(Chip* chip, const char* path, uint64_t first, uint64_t la
 void celosia_trace_close(Chip* chip) { chip->trace_close(); }
 
 #if CELOSIA_PORTS
-Pod* celosia_pod_new(Chip** chips, int count, const int32_t* peers, uint64_t latency,
-                     uint64_t window, int threads, uint64_t seed, double errors) {
-    return new Pod(chips, count, peers, latency, window, threads, seed, errors);
+// What celosia_sim.pod wants of a chip.
+int celosia_pass(Chip* chip, uint64_t cycles, const uint8_t* const* in, uint8_t* const* out) {
+    return chip->pass(cycles, in, out);
 }
-void celosia_pod_hashes(Pod* pod, uint64_t* into) { pod->hashes(into); }
-void celosia_pod_free(Pod* pod) { delete pod; }
-int celosia_pod_write(Pod* pod, uint32_t offset, const uint32_t* values) {
-    return pod->write(offset, values);
+void celosia_begin_write(Chip* chip, uint32_t offset, uint32_t value) {
+    chip->begin_write(offset, value);
 }
-int celosia_pod_read(Pod* pod, uint32_t offset, uint32_t* values) {
-    return pod->read(offset, values);
-}
-int celosia_pod_run(Pod* pod, uint64_t limit) { return static_cast<int>(pod->run(limit)); }
+void celosia_begin_read(Chip* chip, uint32_t offset) { chip->begin_read(offset); }
+int celosia_end_access(Chip* chip, uint32_t* value) { return chip->end_access(value); }
+int celosia_interrupt(Chip* chip) { return chip->interrupt(); }
 #endif
 
 }

@@ -13,10 +13,10 @@ Modules = tuple[str, ...]
 #: Rooms that sleep alone: modules of the chip, and where there is ``*`` all that is within one, but
 #: not what joins it. Finer rooms sleep longer, and cost more looks at what they tell each other.
 SLEEPERS = ("scalar.tensor.scoreboard", "scalar.tensor.checker", "scalar.*", "vpu.*", "load.*",
-            "store.*", "host.counters")
+            "store.*", "host.counters", "mxu.*")
 #: A ring that turns in every cycle, full or not: it never sleeps.
 ALWAYS: Modules = ("mxu", "retire")
-#: The room of all else: what joins the units, the array, both memories. It works whenever another
+#: The room of all else: what joins the units, both memories, links. It works whenever another
 #: room does, but for `ALWAYS`.
 REST: Modules = ("rest",)
 

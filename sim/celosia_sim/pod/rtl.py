@@ -1,8 +1,9 @@
-"""RTL chips in this process and the links between them: what a pod is on the golden model."""
+"""All chips of a pod, in RTL: what a pod is on the golden model."""
 
-import ctypes
-import os
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,37 +12,24 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.faults import FAULTS
 from celosia.arch.registers import BY_NAME, COUNTERS, NUM_WINDOWS, Control, Status
 from celosia.model import ModelResult, PodProgram
-from celosia_sim.library import RunEnd
+from celosia_sim.pod.apart import ApartBoard, apart
+from celosia_sim.pod.board import PodBoard, PodBoardError
+from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.rtl import RtlTransport
 
 __all__ = ["RtlPod"]
 
-_FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
-    "pod_new": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
-                                  ctypes.c_uint64, ctypes.c_int, ctypes.c_uint64,
-                                  ctypes.c_double)),
-    "pod_hashes": (None, (ctypes.c_void_p, ctypes.c_void_p)),
-    "pod_free": (None, (ctypes.c_void_p,)),
-    "pod_write": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
-    "pod_read": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)),
-    "pod_run": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint64)),
-}
-
-
-#: Cycles of all chips in a window for which a thread more is worth it.
-_THREAD_CYCLES = 256
-
-
-def _processors() -> int:
-    """Return how many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+#: Cycles between two looks whether all chips have ended: at least these, at most those, and of the
+#: cycles since the start no more than the part. They decide what is sent after the end, so they do
+#: not depend on how the pod is simulated.
+_LEAST, _MOST, _PART = 256, 1 << 16, 32
 
 
 class RtlPod:
     """Chips of one configuration, and links of one latency.
 
     Time passes for all chips together; all begin a run in one cycle. What they do depends on what
-    they are given only: neither on the window nor on the threads.
+    they are given only: neither on the window nor on the threads or processes.
 
     Parameters
     ----------
@@ -51,74 +39,80 @@ class RtlPod:
         How many.
     links
         For an end, a chip and its port, the other one, as of `celosia.model.Pod`.
-    latency
-        Cycles from a word's leaving a chip's pins to its being at the other's.
-    errors, seed
-        Chance that a bit on a line is turned, and where.
-    window
-        Cycles that a chip is simulated for in its turn, at most the latency; None: these.
-    threads
-        How many simulate chips; None: as many as there are processors, where it is worth it.
+    options
+        Of `PodOptions`, by name.
+
+    Attributes
+    ----------
+    chips
+        The way to each one.
     """
 
-    def __init__(self, config: TpuConfig, chips: int,
-                 links: Mapping[tuple[int, int], tuple[int, int]], *, latency: int = 64,
-                 errors: float = 0, seed: int = 0, window: int | None = None,
-                 threads: int | None = None):
+    def __init__(self, config: TpuConfig, chips: int, links: Mapping[End, End], **options: Any):
         if not config.ports:
             raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
-        if latency < 1:
-            raise ValueError(f"latency must be a positive number of cycles, not {latency!r}")
-        window = latency if window is None else window
-        if not 1 <= window <= latency:
-            raise ValueError(f"window must be from 1 to the latency of {latency} cycles, not "
-                             f"{window!r}")
-        if threads is None:
-            threads = min(_processors(), chips * window // _THREAD_CYCLES, chips)
-        elif threads < 1:
-            raise ValueError(f"threads must be a positive number, not {threads!r}")
-        self.config = config
-        self.chips = [RtlTransport(config, quiet=True) for _ in range(chips)]
-        library = self.chips[0].chip.library
-        self._functions = {}
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(library, f"celosia_{name}")
-            function.restype, function.argtypes = result, arguments
-            self._functions[name] = function
-        peers = np.full(chips * config.ports, -1, np.int32)
-        for a, b in links.items():
-            for (chip, port), (other, at) in ((a, b), (b, a)):
-                peers[chip * config.ports + port] = other * config.ports + at
-        handles = (ctypes.c_void_p * chips)(*(each.chip.handle for each in self.chips))
-        self._pod: int | None = self._functions["pod_new"](
-            handles, chips, peers.ctypes.data, latency, window, max(1, min(threads, chips)), seed,
-            errors)
+        self.config, self.options = config, PodOptions(**options)
+        processes = min(self.options.processes, chips)
+        self._boards: list[PodBoard | ApartBoard]
+        if processes == 1:
+            self._boards = [PodBoard(config, range(chips), links, self.options)]
+        else:
+            RtlTransport(config, quiet=True).close()  # it is built once, and here
+            spans = [range(chips * i // processes, chips * (i + 1) // processes)
+                     for i in range(processes)]
+            self._boards = [*apart(config, links, self.options, spans)]
+        self._broken = ""
+        self.chips = [chip for board in self._boards for chip in board.chips]
         self._write("DEVICE", range(chips))
 
     def close(self) -> None:
-        """Free the chips; closing twice does nothing."""
-        if self._pod is not None:
-            self._functions["pod_free"](self._pod)
-            self._pod = None
-            for chip in self.chips:
-                chip.close()
+        """Free the chips and end their processes; closing twice does nothing."""
+        for board in self._boards:
+            board.close()
+        self._boards = []
+
+    def _all(self, name: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
+        """Ask all boards for the same at once, each with arguments of its own."""
+        if self._broken:
+            raise PodBoardError(self._broken)
+        boards = [each for each in self._boards if isinstance(each, ApartBoard)]
+        if not boards:
+            return [getattr(board, name)(*own)
+                    for board, own in zip(self._boards, arguments, strict=True)]
+        found, errors = [], list[Exception]()
+        try:
+            for board, own in zip(boards, arguments, strict=True):
+                board.begin(name, *own)
+            for board in boards:
+                try:
+                    value, data = board.end()
+                    found.append(data if value is None else value)
+                except Exception as error:  # noqa: BLE001 - one is raised when all have answered
+                    errors.append(error)
+        except BaseException as error:
+            self._give_up(str(error))
+            raise
+        if errors:
+            # Neighbours of a board that has ended say that it is gone; how it ended says more.
+            error = next((each for each in errors if "process" in str(each)), errors[0])
+            self._give_up(str(error))
+            raise error
+        return found
+
+    def _give_up(self, why: str) -> None:
+        self._broken = why
+        for board in self._boards:
+            board.close()
 
     def _write(self, name: str, values: Sequence[int] | int) -> None:
-        words = np.array([values] * len(self.chips) if isinstance(values, int) else values,
-                         np.uint32)
-        self._answered(name, self._functions["pod_write"](
-            self._pod, BY_NAME[name].offset, words.ctypes.data))
+        words = [values] * len(self.chips) if isinstance(values, int) else list(values)
+        self._all("access", [[BY_NAME[name].offset, words[board.numbers.start:board.numbers.stop]]
+                             for board in self._boards])
 
     def read(self, offset: int) -> list[int]:
         """Return a register of each chip, all read in the same cycle."""
-        words = np.zeros(len(self.chips), np.uint32)
-        self._answered(f"{offset:#x}", self._functions["pod_read"](
-            self._pod, offset, words.ctypes.data))
-        return words.tolist()
-
-    def _answered(self, name: str, response: int) -> None:
-        if response:
-            raise RuntimeError(f"all chips must answer OKAY at register {name}, not {response}")
+        return [value for values in self._all("access", [[offset]] * len(self._boards))
+                for value in values]
 
     def start(self, chips: Sequence[int]) -> None:
         """Start the program that each of some chips has: of all, in the same cycle."""
@@ -128,19 +122,26 @@ class RtlPod:
         for chip in chips:
             self.chips[chip].write_register(BY_NAME["CONTROL"].offset, Control.START)
 
-    def pass_cycles(self, cycles: int) -> RunEnd:
-        """Let cycles pass for all chips, in whole latencies, or until all interrupts are high.
+    def pass_cycles(self, cycles: int) -> bool:
+        """Let cycles pass for all chips, or until all interrupts are high; return whether they are.
+
+        A run ends some cycles after its last chip has: `_LEAST` or a small part of the run.
 
         Raises
         ------
         celosia_sim.library.ProtocolError
             If a chip broke a rule of AXI.
+        PodBoardError
+            If a process of the pod has ended; it cannot be used any more.
         """
-        end = RunEnd(self._functions["pod_run"](self._pod, cycles))
-        if end is RunEnd.VIOLATION:
-            for chip in self.chips:
-                chip.wait_interrupt(0)
-        return end
+        passed, ended = 0, self._advance(0)
+        while not ended and passed < cycles:
+            span = min(max(_LEAST, passed // _PART), _MOST, cycles - passed)
+            passed, ended = passed + span, self._advance(span)
+        return ended
+
+    def _advance(self, cycles: int) -> bool:
+        return all(self._all("advance", [[cycles]] * len(self._boards)))
 
     def run(self, programs: Sequence[PodProgram], limit: int = 1_000_000) -> list[ModelResult]:
         """Run a program on each chip until all have halted or faulted.
@@ -173,9 +174,9 @@ class RtlPod:
         self._write("IRQ_STATUS", 1)
         self._write("IRQ_ENABLE", 1)
         self._write("CONTROL", Control.START)
-        end = RunEnd(self._functions["pod_run"](self._pod, limit))
+        ended = self.pass_cycles(limit)
         status = self.read(BY_NAME["STATUS"].offset)
-        if end is not RunEnd.INTERRUPT:
+        if not ended:
             at = self.read(BY_NAME["PC"].offset)
             said = ", ".join(f"chip {chip} is at instruction {pc}"
                              for chip, (pc, now) in enumerate(zip(at, status, strict=True))
@@ -201,9 +202,9 @@ class RtlPod:
         """Return a hash of all that each port of each chip has ever sent, and of when: (chips,
         ports).
         """
-        hashes = np.zeros((len(self.chips), self.config.ports), np.uint64)
-        self._functions["pod_hashes"](self._pod, hashes.ctypes.data)
-        return hashes
+        return np.concatenate([
+            np.frombuffer(each, np.uint64).reshape(-1, self.config.ports)
+            for each in self._all("sent", [[]] * len(self._boards))])
 
     def memory(self, chip: int, name: str) -> NDArray:
         """Return a copy of "ub" or "acc" of a chip, shaped as that of the golden model."""

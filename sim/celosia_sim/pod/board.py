@@ -1,0 +1,173 @@
+"""Some chips of a pod, in this process, with the links that lead to others."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia.driver.errors import DeviceError
+from celosia_sim.build import ABI
+from celosia_sim.pod.library import PodLibrary, PodStop
+from celosia_sim.pod.options import End, PodOptions
+from celosia_sim.rtl import RtlTransport
+
+__all__ = ["PodBoard", "PodBoardError"]
+
+#: Changes with what goes over a wire.
+_VERSION = 1
+
+
+class PodBoardError(DeviceError):
+    """A board cannot go on; the message says why."""
+
+
+def _say(chips: range) -> str:
+    return f"chips {chips.start} to {chips.stop - 1}"
+
+
+def _greeting(config: TpuConfig, links: Mapping[End, End], options: PodOptions) -> bytes:
+    """Return what boards must agree about before a word goes from one to the other."""
+    agreed = (_VERSION, ABI, config, sorted({tuple(sorted(each)) for each in links.items()}),
+              options.latency, options.of(1).window)
+    return hashlib.sha256(repr(agreed).encode()).digest()
+
+
+def _meet(neighbour: range, wire: socket.socket, greeting: bytes, seconds: float) -> None:
+    wire.settimeout(seconds)
+    try:
+        wire.sendall(greeting)
+        found = b""
+        while len(found) < len(greeting):
+            more = wire.recv(len(greeting) - len(found))
+            if not more:
+                raise PodBoardError(f"the board of {_say(neighbour)} must greet, but it is gone")
+            found += more
+    except TimeoutError:
+        raise PodBoardError(f"the board of {_say(neighbour)} must greet within {seconds:g} s"
+                         ) from None
+    except ConnectionError as error:
+        raise PodBoardError(f"the board of {_say(neighbour)} must greet, but it is gone: {error}"
+                         ) from None
+    if found != greeting:
+        raise PodBoardError(f"the board of {_say(neighbour)} must have this version, "
+                            "configuration, links, latency and window, but it has others")
+    wire.settimeout(None)
+
+
+class PodBoard:
+    """Chips first..last of a pod and their links, in this process.
+
+    Time passes for the chips of a board together. Boards of one pod are asked
+    the same, in the same order: each one goes on as far as its neighbours have come, and waits for
+    no others. What chips do is the same however they are spread over boards.
+
+    Parameters
+    ----------
+    config
+        Of each chip; it has ports.
+    chips
+        Their numbers in the pod.
+    links
+        Of the whole pod: for an end, a chip and its port, the other one.
+    options
+        Of the pod; the same for all boards but for threads.
+    wires
+        The chips of each board that links lead to, and a connected stream socket to it.
+
+    Raises
+    ------
+    PodBoardError
+        If a neighbour is not of this pod, or does not answer.
+    celosia.storage.ToolchainError
+        If the chip cannot be built.
+    """
+
+    def __init__(self, config: TpuConfig, chips: range, links: Mapping[End, End],
+                 options: PodOptions, wires: Sequence[tuple[range, socket.socket]] = ()):
+        self.config, self.numbers = config, chips
+        self._wires, self._options = list(wires), options
+        greeting = _greeting(config, links, options)
+        for neighbour, wire in wires:
+            _meet(neighbour, wire, greeting, options.patience)
+        first = RtlTransport(config, quiet=True)
+        self.chips = [first, *(RtlTransport(config, quiet=True, built=first.built)
+                               for _ in chips[1:])]
+        self._library: PodLibrary | None = PodLibrary(
+            first.chip.library, [each.chip.handle for each in self.chips], chips,
+            (config.ports, config.link_bytes), links, options,
+            [(neighbour, wire.fileno()) for neighbour, wire in wires])
+
+    def __enter__(self) -> PodBoard:
+        """Return it."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Free the chips and hang up; closing twice does nothing."""
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+            for chip in self.chips:
+                chip.close()
+        for _, wire in self._wires:
+            wire.close()
+
+    @property
+    def _open(self) -> PodLibrary:
+        if self._library is None:
+            raise PodBoardError(f"the board of {_say(self.numbers)} must be open, but it was "
+                                "closed")
+        return self._library
+
+    def _check(self, stop: PodStop) -> None:
+        if stop is PodStop.VIOLATION:
+            for chip in self.chips:
+                chip.wait_interrupt(0)
+        if stop in (PodStop.GONE, PodStop.SILENT):
+            neighbour = _say(self._wires[self._open.gone][0])
+            why = ("is gone" if stop is PodStop.GONE else
+                   f"has said nothing for {self._options.patience:g} s")
+            raise PodBoardError(f"the board of {neighbour} must go on with {_say(self.numbers)}, "
+                                f"but it {why}")
+
+    def access(self, offset: int, values: Sequence[int] | None = None) -> list[int]:
+        """Read a register of each chip in one cycle, or write it, and return the values.
+
+        Raises
+        ------
+        PodBoardError
+            If a chip does not answer OKAY, or a neighbour not at all.
+        """
+        stop, response, found = self._open.access(offset, values)
+        self._check(stop)
+        if response:
+            raise PodBoardError(f"all of {_say(self.numbers)} must answer OKAY at register "
+                             f"{offset:#x}, not {response}")
+        return found
+
+    def advance(self, cycles: int) -> bool:
+        """Let cycles pass; return whether the interrupts of all chips are high.
+
+        Raises
+        ------
+        celosia_sim.library.ProtocolError
+            If a chip broke a rule of AXI.
+        PodBoardError
+            If a neighbour does not go on.
+        """
+        self._check(self._open.advance(cycles))
+        return self._open.interrupts
+
+    def sent(self) -> NDArray[np.uint64]:
+        """Return a hash of all that each port has ever sent, and of when: (chips, ports)."""
+        return self._open.hashes()

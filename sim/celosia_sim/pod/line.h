@@ -1,0 +1,70 @@
+// What is on the lines of a pod. A word of a line is a byte of kind and the data.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+// Bits of a line that are turned, every so often: the gaps between them are geometric.
+class Noise {
+public:
+    Noise(uint64_t seed, double rate, uint64_t word_bytes)
+        : random_(seed), rate_(rate), bits_(2 + 8 * (word_bytes - 1)) {
+        skip();
+    }
+
+    bool any() const { return rate_ > 0; }
+
+    void pass(uint8_t* word) {
+        while (left_ < bits_) {
+            if (left_ < 2) word[0] ^= 1 << left_;
+            else word[1 + (left_ - 2) / 8] ^= 1 << (left_ - 2) % 8;
+            const uint64_t at = left_;
+            skip();
+            left_ += at + 1;
+        }
+        left_ -= bits_;
+    }
+
+private:
+    std::mt19937_64 random_;
+    double rate_;
+    uint64_t bits_, left_ = 0;
+
+    void skip() {
+        if (rate_ > 0) left_ = std::geometric_distribution<uint64_t>(rate_)(random_);
+    }
+};
+
+// What an end has sent in the last cycles, by the cycle, and a hash of all that it ever has.
+class Line {
+public:
+    Line(uint64_t latency, uint64_t word_bytes)
+        : latency_(latency), word_bytes_(word_bytes), words_(2 * latency * word_bytes) {}
+
+    // The words from a cycle on; those up to the next multiple of the latency lie behind it.
+    uint8_t* at(uint64_t cycle) { return &words_[cycle % (2 * latency_) * word_bytes_]; }
+
+    // FNV-1a, by words of 32 bits, of the cycles from..until.
+    void note(uint64_t from, uint64_t until) {
+        constexpr uint64_t PRIME = 0x100000001b3;
+        const uint8_t* word = at(from);
+        for (uint64_t cycle = from; cycle < until; cycle++, word += word_bytes_) {
+            if (!word[0]) continue;
+            uint64_t value = (hash ^ (cycle << 2 | word[0])) * PRIME;
+            for (uint64_t i = 1; i < word_bytes_; i += 4) {
+                uint32_t part;
+                std::memcpy(&part, word + i, 4);
+                value = (value ^ part) * PRIME;
+            }
+            hash = value ^ value >> 32;
+        }
+    }
+
+    uint64_t hash = 0;
+
+private:
+    uint64_t latency_, word_bytes_;
+    std::vector<uint8_t> words_;
+};

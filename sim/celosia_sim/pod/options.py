@@ -1,0 +1,69 @@
+"""What is decided of a pod beside its chips and links."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+__all__ = ["End", "PodOptions"]
+
+#: A chip and its port.
+End = tuple[int, int]
+#: Cycles of all chips in a window for which a thread more is worth it.
+_THREAD_CYCLES = 256
+
+
+def _processors() -> int:
+    """Return how many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class PodOptions:
+    """What the links are like, and how they and their chips are simulated.
+
+    What chips do depends on the first three: neither on the window nor on the threads or processes.
+
+    Parameters
+    ----------
+    latency
+        Cycles from a word's leaving a chip's pins to its being at the other's.
+    errors, seed
+        Chance that a bit on a line is turned, and where.
+    window
+        Cycles that a chip is simulated for in its turn, at most the latency; None: these.
+    threads
+        How many simulate chips, in each process; None: as many as there are processors, where it
+        is worth it.
+    processes
+        How many have chips; 1: this one.
+    patience
+        Seconds that a process may take before its neighbours give it up.
+    """
+
+    latency: int = 64
+    errors: float = 0.0
+    seed: int = 0
+    window: int | None = None
+    threads: int | None = None
+    processes: int = 1
+    patience: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        if self.latency < 1:
+            raise ValueError(f"latency must be a positive number of cycles, not {self.latency!r}")
+        if self.window is not None and not 1 <= self.window <= self.latency:
+            raise ValueError(f"window must be from 1 to the latency of {self.latency} cycles, not "
+                             f"{self.window!r}")
+        for name in ("threads", "processes", "patience"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be a positive number, not {value!r}")
+
+    def of(self, chips: int) -> PodOptions:
+        """Return these with a window and threads that are good for so many chips of a process."""
+        window = self.window or self.latency
+        most = self.threads or min(_processors() // self.processes,
+                                   chips * window // _THREAD_CYCLES)
+        return replace(self, window=window, threads=max(1, min(most, chips)))

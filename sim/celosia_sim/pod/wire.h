@@ -1,0 +1,87 @@
+// The way to another process, over which the words of links go that have an end in each.
+//
+// Each side sends what its ends have sent in a window as soon as that is known: the cycle behind it,
+// then the words, end after end, in an order that both know. Nobody polls, and nobody waits for more
+// than what its next window needs.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "line.h"
+
+class Wire {
+public:
+    explicit Wire(int fd) : fd_(fd) {}
+
+    std::vector<Line*> out, in;
+
+    bool wants(uint64_t until) const { return known_ < until; }
+    bool pending() const { return sent_ < out_.size(); }
+
+    // What our ends have sent in the cycles from..until goes out.
+    void put(uint64_t from, uint64_t until, uint64_t word_bytes) {
+        if (!pending()) out_.clear(), sent_ = 0;
+        const auto* cycle = reinterpret_cast<const uint8_t*>(&until);
+        out_.insert(out_.end(), cycle, cycle + sizeof until);
+        for (Line* line : out) {
+            const uint8_t* words = line->at(from);
+            out_.insert(out_.end(), words, words + (until - from) * word_bytes);
+        }
+    }
+
+    // Take windows that have come whole, as far as they are wanted; false: this is none.
+    bool take(uint64_t until, uint64_t latency, uint64_t word_bytes) {
+        size_t at = 0;
+        while (known_ < until && in_.size() - at >= sizeof known_) {
+            uint64_t next;
+            std::memcpy(&next, &in_[at], sizeof next);
+            if (next <= known_ || next > (known_ / latency + 1) * latency) return false;
+            const uint64_t bytes = (next - known_) * word_bytes;
+            if (in_.size() - at - sizeof next < bytes * in.size()) break;
+            at += sizeof next;
+            for (Line* line : in) {
+                std::memcpy(line->at(known_), &in_[at], bytes);
+                at += bytes;
+            }
+            known_ = next;
+        }
+        in_.erase(in_.begin(), in_.begin() + at);
+        return true;
+    }
+
+    pollfd events() const {
+        return {fd_, static_cast<short>(POLLIN | (pending() ? POLLOUT : 0)), 0};
+    }
+
+    // Move what can be moved without waiting; false: the other process is gone.
+    bool move(short events) {
+        if (events & POLLOUT) {
+            const ssize_t n = send(fd_, &out_[sent_], out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (n > 0) sent_ += n;
+            else if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+        }
+        if (events & (POLLIN | POLLHUP | POLLERR)) {
+            uint8_t bytes[1 << 16];
+            const ssize_t n = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
+            if (n > 0) in_.insert(in_.end(), bytes, bytes + n);
+            else if (n == 0 || (errno != EAGAIN && errno != EINTR)) return false;
+        }
+        return true;
+    }
+
+    // The process at the other end is not to wait for us.
+    void hang_up() { shutdown(fd_, SHUT_RDWR); }
+
+private:
+    int fd_;
+    std::vector<uint8_t> out_, in_;
+    size_t sent_ = 0;
+    uint64_t known_ = 0;  // what came before this cycle is in its lines
+};

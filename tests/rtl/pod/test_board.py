@@ -1,0 +1,71 @@
+"""Boards of a pod, and what is at the other end of a wire if it is no board."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import replace
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.arch.registers import BY_NAME
+from celosia.collectives import Topology
+from celosia_sim.pod import PodBoard, PodBoardError, PodOptions
+from celosia_sim.pod.board import _greeting
+
+#: That of test_pod.py.
+CHIP = replace(PRESETS["nano"], ports=2)
+LINKS = {(chip, 0): Topology.ring(4).peer(chip, 0) for chip in range(4)}
+OPTIONS = PodOptions(latency=8, patience=.2)
+
+
+@pytest.fixture
+def other():
+    """The other end of a wire of a board with two of four chips, and what makes the board."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        yield theirs, lambda: PodBoard(CHIP, range(2), LINKS, OPTIONS, [(range(2, 4), ours)])
+    ours.close()
+
+
+@pytest.mark.parametrize(("said", "message"), [
+    (b"x" * 32, "have this version, configuration, links, latency and window, but it has others"),
+    (b"x" * 31, "greet within 0.2 s"),
+    (_greeting(CHIP, LINKS, replace(OPTIONS, latency=9)),
+     "have this version, configuration, links, latency and window, but it has others"),
+])
+def test_who_is_of_another_pod_is_refused(other, said, message):
+    wire, make = other
+    wire.sendall(said)
+    with pytest.raises(PodBoardError, match=f"^the board of chips 2 to 3 must {message}$"):
+        make()
+
+
+def test_who_hangs_up_instead_of_greeting(other):
+    wire, make = other
+    wire.close()
+    with pytest.raises(PodBoardError, match="^the board of chips 2 to 3 must greet, but it is"):
+        make()
+
+
+def test_a_neighbour_that_does_not_go_on(other):
+    wire, make = other
+    wire.sendall(_greeting(CHIP, LINKS, OPTIONS))
+    with make() as board:
+        # What comes after the latency has not been sent yet.
+        assert not board.advance(8)
+        assert wire.recv(1 << 16)[32:40] == (8).to_bytes(8, "little")
+        with pytest.raises(PodBoardError, match="^the board of chips 2 to 3 must go on with chips "
+                                                "0 to 1, but it has said nothing for 0.2 s$"):
+            board.advance(8)
+        with pytest.raises(PodBoardError, match="but it is gone$"):
+            board.access(BY_NAME["DEVICE"].offset)
+    with pytest.raises(PodBoardError, match="^the board of chips 0 to 1 must be open, but it was"):
+        board.advance(1)
+
+
+def test_a_window_that_there_cannot_be(other):
+    wire, make = other
+    wire.sendall(_greeting(CHIP, LINKS, OPTIONS) + (1 << 40).to_bytes(8, "little"))
+    with make() as board, pytest.raises(PodBoardError, match="but it is gone$"):
+        board.advance(9)
