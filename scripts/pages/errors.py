@@ -10,79 +10,28 @@ from pathlib import Path
 import house
 
 from celosia.arch.faults import FAULT_CURES, FAULT_DOCS
+from pages.cures import CAUSES, CURES
 from pages.page import write_page
 
-__all__ = ["CURES", "errors", "errors_page", "main", "messages"]
+__all__ = ["cause_of", "errors", "errors_page", "every", "main", "messages"]
 
 _INTRO = """\
 # Errors
 
 Made by `scripts/docs` from where errors are declared: faults in `sw/celosia/arch/faults.py`,
-exceptions by their docstrings, cures of these in `scripts/pages/errors.py`. A message says what
+exceptions by their docstrings, cures of these in `scripts/pages/cures.py`. A message says what
 was wanted, what came, and where; names of instructions, operations and lines are those of the
-program. The page *Every message* of the site has them all, by the module that says it.
+program. The page *Every message* of the site has them all, with cause and cure, by the
+module that says it.
 
 ## The chip stopped: `fault NAME`
 
 `celosia debug fault FILE` shows what came before, and what the instruction at fault looked at.
 """
 _EVERY = """\
-What the sources of the package say where something is wrong, by module: search for a few words of
-what you read. What stands in `<...>` is put in. [Errors](errors.md) has causes and cures by the
-kind of error."""
-#: What to do about each error that users of the package can meet, by its class.
-CURES: dict[str, str] = {
-    "AsmError": "go to the line and the caret; what is close to a misspelt name is said",
-    "BusError": (
-        "use offsets of docs/isa.md and addresses below the memory's end; a board that "
-        "answers so may hold another bitstream (`celosia info --port`)"),
-    "CallError": "see the error that it comes with: the function of the host raised it",
-    "Cancelled": (
-        "see the first error of the group: another device failed, and this one was stopped"),
-    "ChipFault": "the table above, by the name of the fault",
-    "CompileError": (
-        "change what the message names: operation, type or shape; without `strict=True` the "
-        "host runs what the chip cannot"),
-    "DeviceError": "see which of those below it is",
-    "DeviceLost": (
-        "open the device anew; look at cable, port and baud rate, and who else has the port "
-        "open"),
-    "Divergence": (
-        "report it: chip and model must be equal. `celosia debug diverge` has the "
-        "instruction, and `--save` a program that shows it"),
-    "FpgaError": "see the log that is named",
-    "FrontendError": (
-        "the list has each operation that cannot be read, with its line: rewrite it, or let "
-        "the framework lower it to others (docs/coverage.md)"),
-    "GraphError": (
-        "the operation that is named breaks the grammar of docs/graph.md: sizes, types or "
-        "attributes; of a graph that the frontend made, report it"),
-    "IllFormed": "report it, with the program: a pass of the compiler made something illegal",
-    "MemoryTooSmall": (
-        "`celosia debug oom FILE` tries the ways out: a smaller batch, donated arguments, "
-        "bf16, `jax.checkpoint`"),
-    "MissingBokeh": "`pip install 'celosia[profile]'`",
-    "OutOfDeviceMemory": (
-        "free arrays and programs that are not used, or share an arena among programs"),
-    "PjrtError": (
-        "JAX shows it as an XlaRuntimeError; the code before the text says whose mistake it "
-        "is (RESOURCE_EXHAUSTED: `celosia debug oom`)"),
-    "PodEnded": "see the chip that is named: it ended while others waited for it",
-    "PodStopped": "likewise, on the golden model",
-    "Refusal": "the status says it: 4xx is the request's mistake, 503 come again later",
-    "RunTimeout": "raise `timeout=`; if the program never ends, `celosia debug run --break`",
-    "ScheduleError": "report it: a schedule of a collective is not what it should do",
-    "StaleHandle": (
-        "put the array, or load the program, again: its device was reset or closed, or it "
-        "was freed"),
-    "ToolFailed": "the first errors of the tool are said, and where its log is",
-    "ToolMissing": "`pip install 'celosia[fpga]'`",
-    "ToolchainError": (
-        "`pip install 'celosia[sim]'`, or set CELOSIA_CC or CELOSIA_CXX to a compiler"),
-    "UnevenSharding": "pad the dimension to a multiple of the devices, or shard another one",
-    "WorkTooLarge": "split the operation that is named: it does not fit the chip's memories",
-}
-
+What the sources of the package say where something is wrong, by module, each below its cause and
+its cure: search for a few words of what you read. What stands in `<...>` is put in.
+[Errors](errors.md) has causes and cures by the kind of error."""
 
 def _classes() -> dict[str, type[BaseException]]:
     """Return the exceptions that have a cure, by name."""
@@ -155,14 +104,46 @@ def _said(path: Path) -> Iterator[tuple[str, str]]:
                 yield kind, " ".join(text.split())
 
 
+def every() -> dict[str, list[tuple[str, str, str, str]]]:
+    """Return the messages by module: each with its error, its cause and its cure.
+
+    Raises
+    ------
+    LookupError
+        If a message has none.
+    """
+    found: dict[str, list[tuple[str, str, str, str]]] = {}
+    for name, path in house.modules().items():
+        for kind, text in dict.fromkeys(_said(path)):
+            found.setdefault(name, []).append((kind, text, *cause_of(name, text)))
+    return found
+
+
+def cause_of(module: str, text: str) -> tuple[str, str]:
+    """Return the cause of a message, and its cure.
+
+    Raises
+    ------
+    LookupError
+        If no line of `pages.cures.CAUSES` holds for it.
+    """
+    for each in CAUSES:
+        if each.holds(module, text):
+            return each.why, each.cure
+    raise LookupError(f"a message must have a cause and a cure in scripts/pages/cures.py, "
+                      f"{module} has none for {text!r}")
+
+
 def messages() -> str:
     """Return the page of every message, by the module that says it, for the site."""
     lines = ["# Every message", "", _EVERY, ""]
-    for name, path in house.modules().items():
-        said = dict.fromkeys(_said(path))
-        if said:
-            lines += [f"## {name}", ""]
-            lines += [f"- {kind}: `{text.replace('`', chr(39))}`" for kind, text in said]
+    for name, said in every().items():
+        lines += [f"## {name}", ""]
+        causes = dict.fromkeys((why, cure) for _, _, why, cure in said)
+        for why, cure in causes:
+            lines += [f"**Cause:** {why}. **Cure:** {cure}.", ""]
+            lines += [f"- {kind}: `{text.replace('`', chr(39))}`" for kind, text, *rest in said
+                      if tuple(rest) == (why, cure)]
             lines.append("")
     return "\n".join(lines)
 

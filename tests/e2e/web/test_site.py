@@ -35,6 +35,7 @@ def test_the_site_is_made_in_time_and_whole(site):
     assert 'id="celosia-live"' in (folder / "live.html").read_text()
     said = re.sub(r"<[^>]*>", "", (folder / "messages.html").read_text())
     assert "inputs must be named &lt;" in said
+    assert said.count("Cause:") == said.count("Cure:") > 150
 
 
 def test_what_is_wrong_with_a_page_is_found(tmp_path):
