@@ -212,6 +212,19 @@ export class Chip {
     return Array.from({ length: size }, (_, i) => [Number(words[2 * i]), words[2 * i + 1]]);
   }
 
+  /**
+   * Return counters as the register port has them in this cycle; none passes.
+   * @param {number} first offset of the first one
+   * @param {number} count how many, 8 bytes apart
+   */
+  counters(first, count) {
+    if (!this.exports.celosia_counters(this.handle, first, count, this.scratch)) {
+      throw new ProtocolError("register port: no answer of the counters");
+    }
+    const view = this.#view();
+    return Array.from({ length: count }, (_, i) => view.getUint32(this.scratch + 4 * i, true));
+  }
+
   /** Return a signal as it is now: a number, or an array of those of a group. */
   signal(name) {
     const { bytes, count } = this.description.signals[name];

@@ -4,7 +4,9 @@ import { AsmError, assemble } from "./asm/assembler.js";
 import { Chip } from "./chip.js";
 import { breathe, failed, fill, grouped, json, make } from "./dom.js";
 import { Device } from "./driver.js";
-import { ArrayView, MemoryView, ScoreboardView, UnitsView, field } from "./views.js";
+import { NumpyArray, NumpyError } from "./numpy/array.js";
+import { answer } from "./numpy/evaluate.js";
+import { ArrayView, CountersView, MemoryView, ScoreboardView, UnitsView, field } from "./views.js";
 
 const LIMIT = 20_000_000; // cycles of a run
 const SLICE = 50_000; // of them between two drawings
@@ -49,6 +51,8 @@ class Page {
     ...this.examples.map((each) => make("option", {}, each.title)));
     this.editor = make("textarea", { id: "celosia-editor", rows: 16, spellcheck: false,
       autocapitalize: "off", autocomplete: "off", oninput: () => this.#edited() });
+    this.numpy = make("textarea", { id: "celosia-numpy", rows: 3, spellcheck: false,
+      autocapitalize: "off", autocomplete: "off" });
     this.stop = button("Stop", async () => { this.stopping = true; }, "End the run");
     this.buttons = [
       button("Run", () => this.run(), "Assemble the program and run it to its end"),
@@ -61,11 +65,11 @@ class Page {
     this.wrong = make("div", { className: "celosia-problems" });
     this.listing = make("ol", { className: "celosia-listing", start: 0 });
     this.results = make("div", { className: "celosia-results" });
-    this.counters = make("div");
     this.registers = make("p", { className: "celosia-registers" });
     this.array = new ArrayView(this.tables);
     this.board = new ScoreboardView(this.tables);
     this.units = new UnitsView(this.tables);
+    this.counters = new CountersView(this.tables);
     this.ub = new MemoryView("ub", "Unified buffer, its first rows", 8, 16);
     this.acc = new MemoryView("acc", "Accumulators, their first rows", 32, 16);
     fill(this.root,
@@ -77,12 +81,13 @@ class Page {
         make("section", {},
           make("label", { htmlFor: "celosia-editor", className: "celosia-heading" },
             "Assembly: change it, and run it"), this.editor,
+          make("label", { htmlFor: "celosia-numpy", className: "celosia-heading" },
+            "NumPy, for comparison: change it with the program"), this.numpy,
           make("p", { className: "celosia-heading" }, "Instructions: executed now, in the window"),
-          this.listing, this.registers),
-        make("section", {}, this.array.element, this.board.element, this.units.element),
-        make("section", {}, this.results),
-        make("section", {}, this.ub.element, this.acc.element),
-        make("section", {}, this.counters)));
+          this.listing, this.registers, this.results),
+        make("section", {}, this.array.element, this.board.element, this.units.element,
+          this.counters.element),
+        make("section", {}, this.ub.element), make("section", {}, this.acc.element)));
   }
 
   /** Do something, one at a time; say what goes wrong. */
@@ -107,7 +112,9 @@ class Page {
 
   choose(example) {
     this.example = example;
+    this.select.selectedIndex = this.examples.indexOf(example);
     this.editor.value = example.text;
+    this.numpy.value = example.numpy;
     this.#edited();
     fill(this.wrong);
     return this.#guard(() => this.restart());
@@ -149,7 +156,6 @@ class Page {
     this.#place();
     this.state = "idle";
     this.results.replaceChildren();
-    this.counters.replaceChildren();
     this.#inputs();
     this.draw();
   }
@@ -162,7 +168,6 @@ class Page {
       this.chip.watch(BigInt(this.tables.probeStates));
       this.state = "running";
       this.results.replaceChildren();
-      this.counters.replaceChildren();
       this.#inputs();
     }
   }
@@ -176,10 +181,8 @@ class Page {
     this.chip.watch(0n);
     this.state = "done";
     this.records.push([this.chip.now, 0n]);
-    const counters = this.device.finish(LIMIT);
-    this.cycles = counters.cycles;
+    this.cycles = this.device.finish(LIMIT).cycles;
     this.#outputs();
-    this.#counted(counters);
     return true;
   }
 
@@ -222,15 +225,25 @@ class Page {
     this.results.append(...parts);
   }
 
-  #outputs() {
-    const untouched = Object.entries(this.example.inputs).every(([name, bytes]) =>
-      this.inputs[name]?.length === bytes.length);
-    for (const buffer of this.program.buffers.filter((each) => each.kind === "output")) {
-      const made = this.device.get(buffer.name), golden = this.example.golden[buffer.name];
-      const known = untouched && golden && golden.length === made.length;
-      this.results.append(this.#matrix(buffer, numbers(buffer, made),
-        known ? numbers(buffer, Uint8Array.from(golden)) : null));
+  /** What NumPy's lines compute of what the chip has been given; or why they do not. */
+  #golden(buffer) {
+    const { buffers, constants } = this.program;
+    const given = buffers.filter(({ dtype }) => ["int8", "int32"].includes(dtype)).flatMap((each) => {
+      const bytes = this.inputs[each.name] ?? constants.get(each.name);
+      return bytes ? [[each.name, new NumpyArray(each.dtype, each.shape,
+        Array.from(numbers(each, bytes), BigInt))]] : [];
+    });
+    try {
+      return { values: answer(this.numpy.value, new Map(given), buffer).data.map(Number) };
+    } catch (error) {
+      if (!(error instanceof NumpyError)) throw error;
+      return { why: error.message };
     }
+  }
+
+  #outputs() {
+    this.results.append(...this.program.buffers.filter((each) => each.kind === "output").map((buffer) =>
+      this.#matrix(buffer, numbers(buffer, this.device.get(buffer.name)), this.#golden(buffer))));
   }
 
   /** A tensor as a table; beside it NumPy's where that is known. */
@@ -249,25 +262,16 @@ class Page {
       return body;
     };
     if (buffer.kind === "input") return table(`${buffer.name}, ${shape}: input`, values, null);
-    if (golden === null) {
-      return make("div", {}, table(`${buffer.name}, ${shape}: the chip's`, values, null),
-        make("p", {}, "NumPy's answer is that of the example; to other shapes it has none here."));
+    const made = table(`${buffer.name}, ${shape}: the chip's`, values, golden.values);
+    const verdict = (state, text) =>
+      make("p", { className: `celosia-${state}`, id: "celosia-verdict" }, text);
+    if (golden.why) {
+      return make("div", {}, made, verdict("unknown", `Not compared with NumPy: ${golden.why}`));
     }
-    const same = values.every((value, i) => Object.is(value, golden[i]));
-    return make("div", { className: "celosia-beside" },
-      table(`${buffer.name}, ${shape}: the chip's`, values, golden),
-      table(`NumPy's: ${this.example.numpy}`, golden, values),
-      make("p", { className: same ? "celosia-same" : "celosia-wrong", id: "celosia-verdict" },
-        same ? "All are equal." : "They differ."));
-  }
-
-  #counted(counters) {
-    const told = Object.entries(counters).filter(([, value]) => value);
-    fill(this.counters, make("details", { open: false },
-      make("summary", {}, "Counters of the run, read from the chip's registers"),
-      make("table", { className: "celosia-table" }, make("tbody", {}, ...told.map(
-        ([name, value]) => make("tr", {}, make("th", { scope: "row" }, make("code", {}, name)),
-          make("td", {}, grouped(value))))))));
+    const same = values.every((value, i) => value === golden.values[i]);
+    return make("div", { className: "celosia-beside" }, made,
+      table(`${buffer.name}, by NumPy's rules`, golden.values, values),
+      same ? verdict("same", "All are equal.") : verdict("wrong", "They differ."));
   }
 
   draw() {
@@ -279,6 +283,7 @@ class Page {
     });
     this.array.draw(this.chip);
     this.board.draw(this.chip, (index) => this.textOf(index));
+    this.counters.draw(this.chip);
     this.units.draw(word, this.state === "running" ? [...this.records, [this.chip.now, word]]
       : this.records);
     this.ub.draw(this.chip, BANKS);

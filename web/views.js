@@ -145,6 +145,43 @@ export class UnitsView {
   }
 }
 
+/** The chip's counters: cycles of each unit by what it does, and all others that are not 0. */
+export class CountersView {
+  constructor(tables) {
+    this.tables = tables;
+    this.first = Math.min(...Object.values(tables.counters));
+    this.names = Object.keys(tables.counters);
+    this.before = null;
+    this.cells = new Map();
+    const cell = (name) => this.cells.set(name, make("td")).get(name);
+    this.units = make("table", { className: "celosia-table" },
+      make("caption", {}, "Counters, as the register port has them in this cycle"),
+      make("thead", {}, make("tr", {}, ...["cycles", ...UNITS.map((unit) => NAMES[unit])].map(
+        (name) => make("th", { scope: "col" }, name)))),
+      make("tbody", {}, ...Object.entries(DOING).map(([state, text]) => make("tr", {},
+        make("th", { scope: "row" }, text),
+        ...UNITS.map((unit) => cell(`${unit}_${state}`))))));
+    this.others = make("tbody", {}, ...this.names.filter((name) => !this.cells.has(name)).map(
+      (name) => make("tr", {}, make("th", { scope: "row" }, make("code", {}, name)), cell(name))));
+    this.element = make("div", { className: "celosia-counters", tabIndex: 0 }, this.units,
+      make("table", { className: "celosia-table" }, this.others));
+  }
+
+  draw(chip) {
+    const now = chip.counters(this.first, this.names.length);
+    this.names.forEach((name, i) => {
+      const cell = this.cells.get(name);
+      cell.textContent = grouped(now[i]);
+      cell.classList.toggle("celosia-new", this.before !== null && this.before[i] !== now[i]);
+      if (cell.parentNode.parentNode === this.others && name.startsWith("conflicts")) {
+        cell.parentNode.hidden = !now[i];
+      }
+    });
+    this.before = now;
+    return now;
+  }
+}
+
 /** Rows of an on-chip memory by bank; what changed since the last drawing is marked. */
 export class MemoryView {
   constructor(name, title, bits, rows) {

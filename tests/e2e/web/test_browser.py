@@ -86,6 +86,8 @@ def test_the_live_page_assembles_runs_and_steps(address):
         ["evaluate", "celosia.choose(celosia.examples[0]).then(() => celosia.step(140))"],
         ["evaluate", "celosia.status.textContent + celosia.board.element.textContent"],
         ["evaluate", "celosia.step(30).then(() => celosia.array.before.sum)"],
+        ["evaluate", "celosia.counters.names.map((name, i) => [name, celosia.counters.before[i]])"],
+        ["evaluate", "celosia.step(1).then(() => celosia.counters.units.textContent)"],
         ["evaluate", wrong], ["until", alert],
         ["evaluate", "celosia.choose(celosia.examples[4]).then(() => celosia.buttons[0].click())"],
         ["until", alert],
@@ -96,8 +98,33 @@ def test_the_live_page_assembles_runs_and_steps(address):
     assert "matmul acc[0]" in values[6]
     assert any(sum < 0 for sum in values[7])
     assert max(map(abs, values[7])) <= 4 * 128 * 128
-    assert "an instruction must come here, not 'mathmul'; did you mean 'matmul'?" in values[9]
-    assert values[11].startswith("fault WINDOW: a transfer leaves the open DMA windows")
+    counters = dict(values[8])
+    assert counters["cycles"] == 171
+    assert sum(counters[f"mxu_{state}"] for state in (
+        "idle", "busy", "wait_deps", "wait_memory", "wait_bus", "wait_unit")) == 171
+    assert counters["load_wait_bus"] > 20
+    assert "Counters, as the register port has them in this cycle" in values[9]
+    assert "an instruction must come here, not 'mathmul'; did you mean 'matmul'?" in values[11]
+    assert values[13].startswith("fault WINDOW: a transfer leaves the open DMA windows")
+
+
+def test_the_live_page_compares_what_was_edited(address):
+    """With another shape, another meaning, and where there is no answer it says why."""
+    edit = ("celosia.choose(celosia.examples[0]).then(() => {{ {} celosia.editor.value = "
+            "celosia.editor.value.replaceAll('8, 4]', '6, 4]').replaceAll('rows=8', 'rows=6')"
+            ".replace('n0=8', 'n0=6'); return celosia.run(); }})"
+            ".then(() => document.getElementById('celosia-verdict').textContent)")
+    (found,) = visit([{"url": f"{address}/live.html", "width": 1280, "steps": [
+        ["until", "globalThis.celosia?.state === 'idle'"],
+        ["evaluate", edit.format("")],
+        ["evaluate", edit.format("celosia.numpy.value = 'c = -(a.astype(int32) @ b)';")],
+        ["evaluate", edit.format("celosia.numpy.value = 'c = b @ a';")],
+        ["evaluate", edit.format("celosia.numpy.value = '';")],
+    ]}])
+    same, other, misfit, nothing = fine(found, address)[1:]
+    assert (same, other) == ("All are equal.", "They differ.")
+    assert misfit.startswith("Not compared with NumPy: c = b @ a: matmul: (4, 4) @ (6, 4): ")
+    assert nothing == "Not compared with NumPy: no line computes c"
 
 
 def test_the_network_learns_with_the_losses_of_the_model(address):

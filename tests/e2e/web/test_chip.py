@@ -1,13 +1,14 @@
 """The whole RTL of nano as WebAssembly: equal to the golden model, fast and small enough."""
 
 import gzip
+from collections import Counter
 
 import pytest
 
 from celosia.arch.config import preset
 from celosia.arch.faults import Fault
 from celosia.arch.probe import BY_NAME as BY_FIELD
-from celosia.arch.registers import BY_NAME, MAGIC, Activity
+from celosia.arch.registers import BY_NAME, COUNTERS, MAGIC, UNIT_NAMES, Activity
 from celosia.program.asm import assemble
 from celosia_sim.lockstep import Lockstep
 from celosia_sim.randprog import random_faulting_program, random_program
@@ -78,6 +79,43 @@ def test_a_step_shows_what_the_units_do(chip):
     assert weights == list(range(16))
     assert waiting == {(0,), (1, 0), (1,)}  # the matmul for the load, then for nothing
     assert not slots
+
+
+class _Looked(NodeChip):
+    """Looks at the counters in each cycle of a run: they hold what the probe has shown."""
+
+    def wait_interrupt(self, timeout_cycles, progress=None):
+        first, names = min(COUNTERS.values()), list(COUNTERS)
+        shown = None  # of the cycle before the first there is nothing to compare with
+        for cycle in range(1, timeout_cycles):
+            probe = int(self.ask("signal", "probe"))
+            self.found = dict(zip(names, self.ask("counters", first, len(names)), strict=True))
+            if not probe & 1:
+                return super().wait_interrupt(timeout_cycles)
+            assert self.found["cycles"] == cycle
+            states = Counter({name: value for name, value in self.found.items()
+                              if name.split("_")[0] in UNIT_NAMES and value})
+            shown = states.copy() if shown is None else shown
+            assert states == shown
+            assert sum(states.values()) == cycle * len(UNIT_NAMES)
+            for unit in UNIT_NAMES:
+                state = Activity(probe >> BY_FIELD[f"{unit}_activity"].first & 7)
+                shown[f"{unit}_{state.name.lower()}"] += 1
+            self.ask("step", 1)
+        return False
+
+
+def test_counters_are_those_of_each_cycle_and_to_look_at_them_leaves_no_trace(chip):
+    looked = _Looked(NANO)
+    try:
+        both, plain = Lockstep(NANO, looked), Lockstep(NANO, chip)
+        for seed in range(2):
+            program = random_program(NANO, seed)
+            assert both.run(program) == plain.run(program)
+            assert looked.found == {name: looked.read_register(offset)
+                                    for name, offset in COUNTERS.items()}
+    finally:
+        looked.close()
 
 
 def test_a_module_of_another_interface_is_refused(chip):
