@@ -326,8 +326,14 @@ CAUSES: tuple[Cause, ...] = (
            r"must halt|at most",
            "A program of the golden model runs on without an end",
            "find the loop with `celosia debug run`; end the program with `halt`"),
-    _cause("celosia.model. celosia_sim.pod",
-           r"must",
+    _cause("celosia_sim.pod.board celosia_sim.pod.messages",
+           r"must|is gone",
+           ("A process of a simulated pod has ended, came too late, or simulates with other "
+            "options than its neighbours"),
+           ("see the first error of the processes; start all of them with the same version, chip, "
+            "topology, latency and window")),
+    _cause("celosia.model. celosia_sim.pod.",
+           r"must (?!end|answer)",
            "Programs, links or memories given to chips of the model do not fit each other",
            "the message names chip and port, and what it takes"),
     _cause("celosia.ops.gemm celosia.ops.run",
@@ -473,7 +479,7 @@ CAUSES: tuple[Cause, ...] = (
             "knows: a bug"),
            "CONTRIBUTING.md, *Bisecting a divergence*; report it with preset and seed"),
     _cause(("celosia_sim.library celosia_sim.cocotb_agents celosia_sim.cocotb_transport "
-            "celosia_sim.pod"),
+            "celosia_sim.pod."),
            r"no answer|stayed 0|memory port|simulation ended|must answer|must end within",
            "The simulated chip broke a rule of its bus, did not answer, or did not end",
            ("write a waveform with `--trace`, and report it; of a program that does not end, "
