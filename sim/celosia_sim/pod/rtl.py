@@ -46,6 +46,8 @@ class RtlPod:
     ----------
     chips
         The way to each one.
+    threads
+        That simulate them, in each process.
     """
 
     def __init__(self, config: TpuConfig, chips: int, links: Mapping[End, End], **options: Any):
@@ -62,6 +64,7 @@ class RtlPod:
                      for i in range(processes)]
             self._boards = [*apart(config, links, self.options, spans)]
         self._broken = ""
+        self.threads = self.options.of(-(-chips // processes)).threads
         self.chips = [chip for board in self._boards for chip in board.chips]
         self._write("DEVICE", range(chips))
 

@@ -147,12 +147,13 @@ def _run(chips: _Chips, config: TpuConfig, exchange: Exchange, op: RecvOp,
     resident = exchange.resident(config, 0) is not None
     places = () if resident else ([Payload(_SOURCE, DmaFormat.W32)],
                                   [Payload(_TARGET, DmaFormat.W32)])
-    programs = []
+    programs, results = [], []
     for chip, array in enumerate(arrays):
         insns = [*exchange.emit(config, chip, op, *places), insn("halt")]
         chips.write(chip, end, b"".join(map(encode, insns)))
         if (held := exchange.resident(config, chip)) is not None:
             chips.set_acc(chip, _rows(config, held[0], array))
+            results.append(held[1])
         else:
             chips.write(chip, _SOURCE, array.tobytes())
         programs.append(PodProgram(end, len(insns), [(_SOURCE, end - 1)]))
@@ -165,9 +166,9 @@ def _run(chips: _Chips, config: TpuConfig, exchange: Exchange, op: RecvOp,
                                f"instruction {result.pc}")
     found = []
     for chip in range(len(arrays)):
-        if (held := exchange.resident(config, chip)) is not None:
+        if resident:
             acc = chips.acc(chip)
-            found.append(np.concatenate([acc[a:b].ravel()[:each.count] for each in held[1]
+            found.append(np.concatenate([acc[a:b].ravel()[:each.count] for each in results[chip]
                                          for a, b in [each.rows]]))
         else:
             found.append(np.frombuffer(chips.read(chip, _TARGET, size), np.uint32))

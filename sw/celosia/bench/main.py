@@ -17,6 +17,7 @@ from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
 from celosia.bench.pod import measure_pod
 from celosia.bench.pod import report as pod_report
+from celosia.bench.simulation import measure_simulation, simulation_lines
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
@@ -40,6 +41,7 @@ examples:
   celosia bench compiled --name convolution      programs compiled from JAX
   celosia bench collectives --topology 8 --bytes 65536 262144
   celosia bench pod --topology 4x4 --net 784-512-10 --batch 128
+  celosia bench simulation --topology 8x8        how fast chips are simulated
   celosia bench table                            every line of docs/performance.md's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -86,12 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled",
-                                         "collectives", "pod", "table"),
+                                         "collectives", "pod", "simulation", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
                              "bf16, every instruction of the vector unit, programs compiled from "
                              "JAX, collective operations of chips that links connect, a "
-                             "training step of them beside that of one, or "
-                             "docs/performance.md's table")
+                             "training step of them beside that of one, how fast they are "
+                             "simulated, or docs/performance.md's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",
@@ -117,8 +119,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"compiled: one of {', '.join(PROGRAMS)}; may be repeated "
                              f"(default: all)")
     parser.add_argument("--topology", type=_topology, default="8", metavar="NxN",
-                        help="collectives, pod: chips in a ring or torus, such as 4x4 (default: "
-                             "8)")
+                        help="collectives, pod, simulation: chips in a ring or torus, such as "
+                             "4x4 (default: 8)")
     parser.add_argument("--op", nargs="+", choices=list(OPS), default=["all_reduce"], metavar="OP",
                         help=f"collectives: some of {', '.join(OPS)} (default: all_reduce)")
     parser.add_argument("--bytes", nargs="+", type=_positive, default=[65536], metavar="BYTES",
@@ -250,6 +252,14 @@ def _collectives(args: argparse.Namespace) -> int:
     return int(any(m.wrong for m in measured))
 
 
+def _simulation(args: argparse.Namespace) -> int:
+    found = measure_simulation(preset(args.preset or "core"), args.topology)
+    measured = _printed(args, found, simulation_lines)
+    if args.json:
+        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
+    return 0
+
+
 def _table(args: argparse.Namespace) -> int:
     if args.save:
         check_file("--save", args.save)
@@ -294,6 +304,8 @@ def main(args: argparse.Namespace) -> int:
         return _compiled(args)
     if args.what == "collectives":
         return _collectives(args)
+    if args.what == "simulation":
+        return _simulation(args)
     measured = _measure(args)
     if args.json:
         print(json.dumps(dataclasses.asdict(measured)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +26,6 @@ from celosia.collectives.schedule.routes import all_to_all, permute
 from celosia.collectives.schedule.table import (
     BLOCK,
     Action,
-    Held,
     LinkStep,
     Schedule,
     Words,
@@ -48,6 +47,8 @@ _PIECES = 2
 _TAGS = 1 << 12
 #: What makes more words of all chips' than one has.
 _GATHERED = ("all_gather", "all_to_all", "collective_permute")
+#: What chips do by ways that are not alike.
+_ROUTED = ("all_to_all", "collective_permute")
 
 
 #: When an instruction is issued.
@@ -101,6 +102,11 @@ class _Rows:
     def __len__(self) -> int:
         return self._at[-1]
 
+    @property
+    def whole(self) -> bool:
+        """Whether they are those of the schedule."""
+        return self._starts == [0]
+
     def __getitem__(self, row: int) -> int:
         i = bisect_right(self._starts, row) - 1
         return self._at[i] + row - self._starts[i]
@@ -130,6 +136,7 @@ class Exchange:
     words: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...] = ()
 
+    @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _parts(self, words: int) -> Sizes:
         """Return the elements of an array's parts, which are always sent as a whole: by owner."""
         chips = self.topology.chips
@@ -190,14 +197,15 @@ class Exchange:
                 return every, every if any(chip == b for _, b in self.pairs) else []
         return every, every
 
+    @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _whole(self, config: TpuConfig, chip: int, count: int) -> _Whole:
         """Return what a chip does if there are so many segments."""
         arrays = [self._held(self._parts(words), chip) for words in self.words]
         schedule = self.schedule(config, count)
         steps = schedule.of_chip(chip)
-        given, result = (tuple(sorted(_slices([each[i] for each in arrays], held[chip], config.dim,
-                                              cuts_of(steps))))
-                         for i, held in enumerate((schedule.given, schedule.result)))
+        cuts = cuts_of(steps)
+        given, result = (_slices(tuple(tuple(each[i]) for each in arrays), words, config.dim, cuts)
+                         for i, words in enumerate(schedule.words_of(chip)))
         return _Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
@@ -218,7 +226,7 @@ class Exchange:
     def _chips(self, dim: int) -> range:
         """Return chips that need as many rows as any."""
         rows = self._deep(dim)
-        alike = (self.name not in ("all_to_all", "collective_permute")
+        alike = (self.name not in _ROUTED
                  and all(owner == rows[0] for owner in rows))
         return range(1 if alike else self.topology.chips)
 
@@ -240,8 +248,9 @@ class Exchange:
         None: there is no room.
         """
         count = self._counts(config)[0]
-        rows = max(len(_Rows(self._whole(config, chip, count)))
-                   for chip in self._chips(config.dim))
+        # Of a ring each chip gives or gets all.
+        chips = range(self.topology.chips if self.name in _ROUTED else 1)
+        rows = max(len(_Rows(self._whole(config, chip, count))) for chip in chips)
         return count if rows <= config.acc_rows else None
 
     def bound(self, link: LinkModel | None = None) -> float:
@@ -260,6 +269,8 @@ class Exchange:
             return None
         whole = self._whole(config, chip, count)
         rows = _Rows(whole)
+        if rows.whole:
+            return whole.given, whole.result
         given, result = (tuple(
             each._replace(rows=Words(rows[each.rows.start], rows[each.rows.stop - 1] + 1))
             for each in slices) for slices in (whole.given, whole.result))
@@ -365,33 +376,68 @@ def _place(config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
                  -(-4 * config.dim // config.bus_bytes))
 
 
-def _slices(arrays: Sequence[Sequence[int]], held: Sequence[Held], dim: int,
-            cuts: Sequence[int]) -> Iterator[Slice]:
-    """Give elements of the arrays' parts, cut where steps cut their rows.
+#: Of each array the elements of its parts.
+_Arrays = tuple[tuple[int, ...], ...]
+
+
+@lru_cache(4)
+def _uncut(arrays: _Arrays, held: tuple[Words, ...],
+           dim: int) -> tuple[tuple[tuple[Slice, ...], ...], tuple[Slice, ...]]:
+    """Return `_slices` where no step cuts rows: of each of those that are held, and all in order.
+
+    Most chips have the same.
+    """
+    found = tuple(tuple(_of_held(arrays, rows, part, first, (dim, ())))
+                  for rows, part, first in _firsts(arrays, held))
+    return found, tuple(sorted(each for slices in found for each in slices))
+
+
+def _firsts(arrays: _Arrays, held: Sequence[Words]) -> Iterator[tuple[Words, int, int]]:
+    """Give with rows the part that they are of, and how many of it segments before have."""
+    gone = [0] * len(arrays[0])
+    for i, rows in enumerate(held):
+        part = i % len(gone)
+        yield rows, part, gone[part]
+        gone[part] += rows.count
+
+
+def _slices(arrays: _Arrays, held: tuple[Words, ...], dim: int,
+            cuts: Sequence[int]) -> tuple[Slice, ...]:
+    """Return elements of the arrays' parts, cut where steps cut their rows.
 
     Parts follow each other in an array, and arrays in the rows of a part, of which each segment has
     some.
     """
-    starts = [[0, *accumulate(sizes)] for sizes in arrays]
-    parts = len(arrays[0])
-    gone = [0] * parts  # rows of segments before
-    for i, (rows, _) in enumerate(held):
-        part, top = i % parts, 0
-        first, gone[part] = gone[part], gone[part] + rows.count
-        for number, sizes in enumerate(arrays):
-            size = sizes[part]
-            depth = -(-size // dim)
-            at, last = max(first, top), min(first + rows.count, top + depth)
-            while at < last:
-                row = rows.start + at - first
-                cut = bisect_right(cuts, row)
-                end = min(at + _MOVED, last, *(at + each - row for each in cuts[cut:cut + 1]))
-                element = (at - top) * dim
-                yield Slice(number, starts[number][part] + element,
-                            min((end - at) * dim, size - element),
-                            Words(row, row + end - at))
-                at = end
-            top += depth
+    found, plain = _uncut(arrays, held, dim)
+    cut = {i for i, (start, stop) in enumerate(held) if stop - start > 1
+           and bisect_left(cuts, stop) > bisect_right(cuts, start)}
+    if not cut:
+        return plain
+    return tuple(sorted(each for i, (rows, part, first) in enumerate(_firsts(arrays, held))
+                        for each in (_of_held(arrays, rows, part, first, (dim, cuts))
+                                     if i in cut else found[i])))
+
+
+def _of_held(arrays: _Arrays, rows: Words, part: int, first: int,
+             how: tuple[int, Sequence[int]]) -> Iterator[Slice]:
+    """Give elements that rows of a part have, from one of its rows on; ``how``: the words of a row,
+    and where rows are cut.
+    """
+    dim, cuts = how
+    top = 0
+    for number, sizes in enumerate(arrays):
+        size, begin = sizes[part], sum(sizes[:part])
+        depth = -(-size // dim)
+        at, last = max(first, top), min(first + rows.count, top + depth)
+        while at < last:
+            row = rows.start + at - first
+            cut = bisect_right(cuts, row)
+            end = min(at + _MOVED, last, *(at + each - row for each in cuts[cut:cut + 1]))
+            element = (at - top) * dim
+            yield Slice(number, begin + element, min((end - at) * dim, size - element),
+                        Words(row, row + end - at))
+            at = end
+        top += depth
 
 
 def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> Iterator[Insn]:

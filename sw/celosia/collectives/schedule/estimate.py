@@ -94,8 +94,8 @@ def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | No
     """
     link = link or LinkModel()
     free: dict[tuple[int, int], int] = defaultdict(int)
-    ready: list[dict[int, int]] = [defaultdict(int) for _ in schedule.given]
-    ends: list[list[int]] = [[0] for _ in schedule.given]
+    ready: list[dict[int, int]] = [defaultdict(int) for _ in range(schedule.topology.chips)]
+    ends: list[list[int]] = [[0] for _ in range(schedule.topology.chips)]
     leaves: dict[tuple[int, int], list[int]] = defaultdict(list)
     cuts = sorted({cut for step in schedule.steps for cut in step.words})
     number = {cut: i for i, cut in enumerate(cuts)}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.collectives.schedule.table import Action, Schedule
+from celosia.collectives.schedule.table import Action, Alike, Held, Schedule, Words
 from celosia.graph.interpreter.kernels import HostArray
 
 __all__ = ["meaning"]
+
 
 def meaning(schedule: Schedule, arrays: Sequence[HostArray],
             join: Callable[[HostArray, HostArray], HostArray]) -> list[HostArray]:
@@ -26,16 +28,12 @@ def meaning(schedule: Schedule, arrays: Sequence[HostArray],
         What arrives with what is there, in this order, elementwise.
     """
     buffers = []
-    for held, array in zip(schedule.given, arrays, strict=True):
-        size = sum(each.words.count for each in held)
-        if array.shape != (size,):
-            raise ValueError(f"array of {schedule.name} must be flat and of {size} words, not of "
-                             f"shape {array.shape}")
-        buffer, at = np.zeros(schedule.words, array.dtype), 0
-        for (start, stop), _ in held:
-            buffer[start:stop] = array[at:at + stop - start]
-            at += stop - start
-        buffers.append(buffer)
+    for held, array in zip(_indices(schedule.given), arrays, strict=True):
+        if array.shape != held.shape:
+            raise ValueError(f"array of {schedule.name} must be flat and of {held.size} words, not "
+                             f"of shape {array.shape}")
+        buffers.append(np.zeros(schedule.words, array.dtype))
+        buffers[-1][held] = array
     sent: dict[tuple[int, int], deque[HostArray]] = defaultdict(deque)
     for _, chip, port, (start, stop), action in schedule.steps:
         there = buffers[chip][start:stop]
@@ -44,5 +42,14 @@ def meaning(schedule: Schedule, arrays: Sequence[HostArray],
         else:
             arrived = sent[chip, port].popleft()
             there[:] = arrived if action == Action.SET else join(arrived, there)
-    return [np.concatenate([buffer[:0], *(buffer[slice(*each.words)] for each in held)])
-            for buffer, held in zip(buffers, schedule.result, strict=True)]
+    return [buffer[held] for buffer, held in zip(buffers, _indices(schedule.result), strict=True)]
+
+
+def _indices(chips: Sequence[tuple[Held, ...]]) -> list[NDArray[np.intp]]:
+    """Return for each chip the places of its words."""
+    def places(held: Iterable[Words]) -> NDArray[np.intp]:
+        return np.concatenate([np.arange(0), *(np.arange(*words) for words in held)])
+
+    if isinstance(chips, Alike):
+        return [places(chips.words)] * len(chips)
+    return [places(each.words for each in held) for held in chips]

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from celosia.collectives.schedule.estimate import LinkModel
-from celosia.collectives.schedule.table import Action, LinkStep, Schedule, Words
+from celosia.collectives.schedule.table import Action, Alike, Held, LinkStep, Schedule, Words
 
 __all__ = ["merged"]
 
@@ -73,13 +73,22 @@ def merged(schedules: Sequence[Schedule], link: LinkModel | None = None) -> Sche
                     for number, (each, at) in enumerate(zip(schedules, starts_at, strict=False))
                     for step in each.steps),
                    key=lambda step: (step.round, step.action != Action.SEND))
-    given, result = (tuple(
-        tuple(held._replace(words=_moved(held.words, at))
-              for each, at in zip(schedules, starts_at, strict=False)
-              for held in getattr(each, name)[chip])
-        for chip in range(first.topology.chips)) for name in ("given", "result"))
+    given, result = (_behind([getattr(each, name) for each in schedules], starts_at)
+                     for name in ("given", "result"))
     return Schedule(first.name, first.topology, starts_at[-1], tuple(steps), given, result,
                     begins=tuple(begins))
+
+
+def _behind(held: Sequence[Sequence[tuple[Held, ...]]],
+            starts: Sequence[int]) -> Sequence[tuple[Held, ...]]:
+    """Return what chips have of several schedules whose words begin somewhere else."""
+    alike = [each for each in held if isinstance(each, Alike)]
+    if len(alike) == len(held):
+        return Alike(tuple(_moved(words, at) for each, at in zip(alike, starts, strict=False)
+                           for words in each.words), len(held[0]), joined=alike[0].joined)
+    return tuple(tuple(own._replace(words=_moved(own.words, at))
+                       for each, at in zip(held, starts, strict=False) for own in each[chip])
+                 for chip in range(len(held[0])))
 
 
 def _moved(words: Words, by: int) -> Words:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from celosia.collectives.schedule.table import (
     Action,
+    Alike,
     Held,
     Schedule,
     Transfer,
@@ -96,11 +97,14 @@ def _parts(topology: Topology, sizes: Sizes) -> list[_Part]:
     return found
 
 
-def _bundle(topology: Topology, part: _Part, fixed: dict[int, int]) -> Words:
+def _bundles(topology: Topology, part: _Part, phase: int) -> dict[tuple[int, ...], Words]:
     """Return the words of all owners with some coordinates, the first ones of the part's order."""
-    places = [words for owner, words in part.places.items()
-              if all(topology.coordinates(owner)[dim] == at for dim, at in fixed.items())]
-    return Words(places[0].start, places[-1].stop)
+    found: dict[tuple[int, ...], Words] = {}
+    for owner, words in part.places.items():  # in that order
+        at = topology.coordinates(owner)
+        key = tuple(at[dim] for dim in part.dims[:phase + 1])
+        found[key] = Words(found.get(key, words).start, words.stop)
+    return found
 
 
 def _hops(extent: int, gather: bool) -> tuple[int, ...]:
@@ -113,16 +117,13 @@ def _along(topology: Topology, part: _Part, phase: int, gather: bool,
     """Give turn, chip, port and words of what a part sends along one of its dimensions."""
     dim = part.dims[phase]
     extent = topology.extents[dim]
-    bundles: dict[tuple[int, ...], Words] = {}
+    bundles = _bundles(topology, part, phase)
     for chip, (back, hops) in product(range(topology.chips), enumerate(_hops(extent, gather))):
         at = topology.coordinates(chip)
         down = part.down ^ back
         for turn in range(hops):
             owner = (at[dim] - (-1 if down else 1) * (turn if gather else turn + 1)) % extent
             key = (*(at[each] for each in part.dims[:phase]), owner)
-            if key not in bundles:
-                bundles[key] = _bundle(topology, part,
-                                       dict(zip(part.dims[:phase + 1], key, strict=True)))
             yield turn * (2 if gather else 1) + back, chip, 2 * dim + down, bundles[key]
 
 
@@ -178,15 +179,21 @@ def _make(name: str, topology: Topology, sizes: Sizes | int, pieces: int, most: 
         first = max((each.round for each in transfers), default=-1) + 1
         for last in _transfers(topology, parts, pieces, most, first, phase == "g"):
             transfers += last
-    every = frozenset(chips)
-    reduced = phases[0] == "r"
-    given = [sum((_owned(parts, owner, frozenset([chip])) for owner in chips), ()) if reduced
-             else _owned(parts, chip, frozenset([chip])) for chip in chips]
-    result = [_owned(parts, chip, every) if phases == "r" else
-              sum((_owned(parts, owner, every if reduced else frozenset([owner]))
-                   for owner in chips), ()) for chip in chips]
+    count = topology.chips
+    whole = tuple(part.places[owner] for owner in chips for part in parts)
+    own = [_owned(parts, chip, frozenset([chip])) for chip in chips]
+    given: Sequence[tuple[Held, ...]]
+    result: Sequence[tuple[Held, ...]]
+    if phases == "r":
+        given, every = Alike(whole, count, joined=False), frozenset(chips)
+        result = tuple(_owned(parts, chip, every) for chip in chips)
+    elif phases == "g":
+        given, result = tuple(own), (tuple(each for held in own for each in held),) * count
+    else:
+        given = Alike(whole, count, joined=False)
+        result = Alike(whole, count, joined=True)
     return Schedule(name, topology, sum(map(sum, sizes)), steps_of(topology, transfers),
-                    tuple(given), tuple(result),
+                    given, result,
                     min((each.round for each in last), default=0) if phases[-1] == "g" else None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from celosia.collectives.topology import Topology
 
-__all__ = ["BLOCK", "Action", "Held", "Schedule", "LinkStep", "Transfer", "Words", "parts_of",
-           "steps_of"]
+__all__ = ["BLOCK", "Action", "Alike", "Held", "Schedule", "LinkStep", "Transfer", "Words",
+           "parts_of", "steps_of"]
 
 #: Words of a payload that stay together: an all-reduce of fewer goes round as one message.
 BLOCK = 16
@@ -77,6 +77,26 @@ class Held(NamedTuple):
     chips: frozenset[int]
 
 
+class Alike(Sequence[tuple[Held, ...]]):
+    """For each chip the same words: of its own payload, or of all chips joined.
+
+    Of a thousand chips there would be millions of `Held` otherwise.
+    """
+
+    def __init__(self, words: tuple[Words, ...], chips: int, *, joined: bool):
+        self.words, self.joined = words, joined
+        self._chips = chips
+
+    def __len__(self) -> int:
+        return self._chips
+
+    def __getitem__(self, chip: int) -> tuple[Held, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if not 0 <= chip < self._chips:
+            raise IndexError(chip)
+        chips = frozenset(range(self._chips) if self.joined else [chip])
+        return tuple(Held(words, chips) for words in self.words)
+
+
 class Transfer(NamedTuple):
     """Two steps: words leave a chip by a port, and are set or joined at the other end."""
 
@@ -117,8 +137,8 @@ class Schedule:
     topology: Topology
     words: int
     steps: tuple[LinkStep, ...]
-    given: tuple[tuple[Held, ...], ...]
-    result: tuple[tuple[Held, ...], ...]
+    given: Sequence[tuple[Held, ...]]
+    result: Sequence[tuple[Held, ...]]
     last: int | None = None
     begins: tuple[int, ...] = ()
 
@@ -128,6 +148,12 @@ class Schedule:
         for step in self.steps:
             found[step.chip].append(step)
         return found
+
+    def words_of(self, chip: int) -> Iterator[tuple[Words, ...]]:
+        """Give the words that a chip gives, and those that it gets, in the order of its array."""
+        for held in (self.given, self.result):
+            yield (held.words if isinstance(held, Alike)
+                   else tuple(each.words for each in held[chip]))
 
     def of_chip(self, chip: int) -> tuple[LinkStep, ...]:
         """Return the program of a chip."""
