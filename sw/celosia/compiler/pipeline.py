@@ -72,7 +72,8 @@ def canonical(graph: Graph, *, trace: Callable[[str], None] | None = None) -> Gr
             graph = step(graph)
             if graph is old:
                 continue
-            check(graph, CORE)
+            if enabled():
+                check(graph, CORE)
             if trace is not None:
                 milliseconds = (perf_counter() - start) * 1e3
                 trace(f"{graph.name}: round {turn + 1}: {step.__name__}: {count(old)} -> "

@@ -108,23 +108,26 @@ def _problems(graph: Graph, level: Level, owner: dict[Node, Graph],
     """Yield what is wrong; values are whole arrays of ``partitions`` devices, or of 1."""
     own = {value.node for value in graph.params}
     for node in graph.nodes:
-        where = f"{node.source}: {node.op}: "
         if owner.setdefault(node, graph) is not graph:
-            yield (f"{where}node must be in one graph, not in {owner[node].name} and "
+            yield (f"{_where(node)}node must be in one graph, not in {owner[node].name} and "
                    f"{graph.name}")
         for message in _of_devices(node, partitions):
-            yield f"{where}{message}"
+            yield f"{_where(node)}{message}"
         if node.op not in level.ops:
-            yield f"{where}operation must be one of the level"
+            yield f"{_where(node)}operation must be one of the level"
         if node.op == "parameter" and node not in own:
-            yield f"{where}parameter must be of {graph.name}, not of a graph around it"
+            yield f"{_where(node)}parameter must be of {graph.name}, not of a graph around it"
         for rule in level.rules:
             if not rule.ops or node.op in rule.ops:
                 message = rule.violation(node)
                 if message:
-                    yield f"{where}{message} ({rule.name})"
+                    yield f"{_where(node)}{message} ({rule.name})"
         for region in node.regions:
             yield from _problems(region, level, owner, 1 if node.op == "manual" else partitions)
+
+
+def _where(node: Node) -> str:
+    return f"{node.source}: {node.op}: "
 
 
 def _of_devices(node: Node, partitions: int) -> Iterator[str]:

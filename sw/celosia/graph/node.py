@@ -55,19 +55,17 @@ class Node:
     def __init__(self, op: str, operands: Iterable[Value] = (),
                  attrs: Mapping[str, Any] | None = None, regions: Iterable[Graph] = (),
                  source: Source = Source.UNKNOWN):
-        def put(name: str, value: Any) -> None:
-            object.__setattr__(self, name, value)
-
-        put("op", op)
-        put("operands", tuple(operands))
-        put("regions", tuple(regions))
-        put("source", source)
+        put = object.__setattr__
+        put(self, "op", op)
+        put(self, "operands", tuple(operands))
+        put(self, "regions", tuple(regions))
+        put(self, "source", source)
         if op not in OPS:
             raise GraphError(f"{source}: operation must be one of celosia.graph.OPS, not {op!r}"
                              f"{suggest(op, OPS)}")
         try:
-            put("attrs", MappingProxyType(self.spec.normal_attrs(attrs or {})))
-            put("types", self.infer())
+            put(self, "attrs", MappingProxyType(self.spec.normal_attrs(attrs or {})))
+            put(self, "types", self.infer())
         except ValueError as error:
             raise GraphError(f"{source}: {op}: {error}") from None
 
@@ -90,7 +88,8 @@ class Node:
     @property
     def results(self) -> tuple[Value, ...]:
         """The values that it makes."""
-        return tuple(Value(self, i) for i in range(len(self.types)))
+        count = len(self.types)
+        return (Value(self, 0),) if count == 1 else tuple(Value(self, i) for i in range(count))
 
     @property
     def result(self) -> Value:

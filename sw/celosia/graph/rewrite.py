@@ -37,17 +37,30 @@ def replace_nodes(graph: Graph, replace: Callable[[Node, Node, Graph], Replaceme
 
     What else needs an operand, say the `users` of that graph.
     """
-    values: dict[Value, Value] = {}
+    changed: dict[Node, tuple[Value, ...]] = {}  # what stands for the results of nodes
+
+    def moved(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        if all(value.node not in changed for value in values):
+            return values
+        new = tuple(changed[each.node][each.index] if each.node in changed else each
+                    for each in values)
+        return values if new == values else new
+
     for node in graph.nodes:
+        if node.op == "parameter":
+            continue
+        operands = moved(node.operands)
+        regions = node.regions
+        if regions:
+            regions = tuple(replace_nodes(region, replace) for region in regions)
+            if all(new is old for new, old in zip(regions, node.regions, strict=True)):
+                regions = node.regions
         now = node
-        found = None
-        if node.op != "parameter":
-            regions = tuple(replace_nodes(region, replace) for region in node.regions)
-            operands = tuple(values[value] for value in node.operands)
-            if operands != node.operands or any(
-                    new is not old for new, old in zip(regions, node.regions, strict=True)):
-                now = Node(node.op, operands, node.attrs, regions, node.source)
-            found = replace(now, node, graph)
-        values.update(zip(node.results, now.results if found is None else found, strict=True))
-    outputs = tuple(values[value] for value in graph.outputs)
-    return graph if outputs == graph.outputs else graph.with_(graph.params, outputs)
+        if operands is not node.operands or regions is not node.regions:
+            now = Node(node.op, operands, node.attrs, regions, node.source)
+        found = replace(now, node, graph)
+        if found is not None or now is not node:
+            changed[node] = now.results if found is None else found
+            assert len(changed[node]) == len(node.types), f"results of {node!r}: {found}"
+    outputs = moved(graph.outputs)
+    return graph if outputs is graph.outputs else graph.with_(graph.params, outputs)

@@ -82,7 +82,7 @@ class DType(Enum):
     @property
     def pair_of(self) -> DType | None:
         """Of what an element is two, one after the other, where it is taken apart; else None."""
-        return {DType.C64: DType.F32, DType.I64: DType.U32, DType.U64: DType.U32}.get(self)
+        return _PAIRS.get(self)
 
     @classmethod
     def of(cls, dtype: DTypeLike) -> DType:
@@ -102,6 +102,7 @@ _NUMPY = {
     DType.I64: np.dtype(np.int64), DType.U64: np.dtype(np.uint64), DType.F64: np.dtype(np.float64),
     DType.C64: np.dtype(np.complex64),
 }
+_PAIRS = {DType.C64: DType.F32, DType.I64: DType.U32, DType.U64: DType.U32}
 _BY_NUMPY = {numpy: dtype for dtype, numpy in _NUMPY.items()}
 
 

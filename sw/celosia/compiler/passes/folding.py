@@ -25,16 +25,17 @@ __all__ = ["MOST_ELEMENTS", "fold_constants", "merge"]
 #: A constant costs memory and a transfer, an iota or a broadcast nothing.
 MOST_ELEMENTS = 4096
 _KEPT = having(Trait.CONTROL) | CALLS | {"parameter", "barrier"}
+_UNFOLDED = _KEPT | COLLECTIVES
 #: Made on the fly wherever they are needed; folded into what uses them only.
 _FREE = frozenset({"iota", "broadcast"})
 
 
 def fold_constants(node: Node) -> tuple[Value, ...] | None:
     """Return the results of a node if they are constants."""
-    b = Builder(node.source)
-    if (node.op in _KEPT | COLLECTIVES or node.types[0].dtype.pair_of
+    if (node.op in _UNFOLDED or node.types[0].dtype.pair_of
             or max(type.size for type in node.types) > MOST_ELEMENTS):
         return None
+    b = Builder(node.source)
     if node.op == "constant":
         array = node.attrs["value"]
         return (_constant(b, array),) if array.type.rank and array.is_splat else None
@@ -42,22 +43,31 @@ def fold_constants(node: Node) -> tuple[Value, ...] | None:
         return tuple(b.constant(np.zeros(type.shape, type.dtype.numpy)) for type in node.types)
     if node.op in _FREE:
         return None
-    arrays = [_known(value) for value in node.operands]
-    known = [array for array in arrays if array is not None]
-    if len(known) < len(arrays):
+    known = _all_known(node)
+    return None if known is None else tuple(
+        _constant(b, Array(array)) for array in evaluate(node, known))
+
+
+def _all_known(node: Node) -> list[HostArray] | None:
+    """Return the operands of a node if all of them are known."""
+    if not all(_is_known(value) for value in node.operands):
         return None
-    return tuple(_constant(b, Array(array)) for array in evaluate(node, known))
+    return [_known(value) for value in node.operands]
 
 
-def _known(value: Value) -> HostArray | None:
+def _is_known(value: Value) -> bool:
+    node = value.node
+    if node.op == "constant":
+        return True
+    return (node.op in _FREE and value.type.size <= MOST_ELEMENTS
+            and all(map(_is_known, node.operands)))
+
+
+def _known(value: Value) -> HostArray:
     node = value.node
     if node.op == "constant":
         return node.attrs["value"].numpy
-    if node.op not in _FREE or value.type.size > MOST_ELEMENTS:
-        return None
-    inner = [_known(operand) for operand in node.operands]
-    known = [array for array in inner if array is not None]
-    return evaluate(node, known)[0] if len(known) == len(inner) else None
+    return evaluate(node, [_known(operand) for operand in node.operands])[0]
 
 
 def _constant(b: Builder, array: Array) -> Value:

@@ -28,9 +28,19 @@ def _replace(node: Node) -> tuple[Value, ...] | None:
 
 def simplify(graph: Graph) -> Graph:
     """Return a graph that computes the same bits with less."""
+    kept: set[Node] = set()  # what no rule replaces: the rules look at nothing but the node
+
+    def replace(node: Node) -> tuple[Value, ...] | None:
+        if node in kept:
+            return None
+        found = _replace(node)
+        if found is None:
+            kept.add(node)
+        return found
+
     for _ in range(_MOST_ROUNDS):
         before = graph
-        graph = merge(rewrite(graph, _replace))
+        graph = merge(rewrite(graph, replace))
         if graph is before:
             break
     return graph
