@@ -7,7 +7,8 @@ import sys
 
 import pytest
 from website.check import problems
-from website.contents import SECTIONS, pages
+from website.commands import commands
+from website.contents import SECTIONS
 
 from celosia.cli.main import _parser
 from node import ROOT
@@ -52,19 +53,7 @@ def test_what_is_wrong_with_a_page_is_found(tmp_path):
         "a.html: line:3 is no address", "a.html: there is no place #no"]
 
 
-def _commands():
-    """Commands in the blocks of code of pages: those behind a prompt, or that begin a line."""
-    for name, path in pages().items():
-        if name == "changelog" or not path.exists():
-            continue
-        for block in re.findall(r"^```\w*\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
-            for line in block.splitlines():
-                command = line.strip().removeprefix("$ ")
-                if re.match(r"([A-Z_]+=\S+ )*(celosia |scripts/|python (?!-m)|\.venv)", command):
-                    yield name, re.split(r"\s{2,}| # | \|", command)[0]
-
-
-@pytest.mark.parametrize(("page", "command"), sorted(set(_commands())))
+@pytest.mark.parametrize(("page", "command"), sorted(set(commands())))
 def test_commands_of_pages_are_ones_that_there_are(page, command, capsys):
     words = [word for word in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=\S*", word)]
     if words[0] in ("python", ".venv/bin/python"):
