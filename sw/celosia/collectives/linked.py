@@ -39,6 +39,8 @@ _JOINS: dict[DType, Mapping[str, RecvOp]] = {
     **dict.fromkeys((DType.I8, DType.I16, DType.U8, DType.U16), _EXTREMES | _BITS),
 }
 _REDUCING = ("all_reduce", "reduce_scatter")
+#: Of these, all that are waited for at once are one exchange.
+_TOGETHER = (*_REDUCING, "all_gather")
 
 
 def linked(compiled: Compiled, topology: Topology, device: int,
@@ -333,7 +335,7 @@ class _Fused:
         while waiting:
             ready = [node for node in waiting if all(
                 value.node not in waiting for value in node.operands)]
-            alike = [node for node in ready if node.op == ready[0].op == "all_reduce" and
+            alike = [node for node in ready if node.op in _TOGETHER and
                      _likeness(node) == _likeness(ready[0])] or ready[:1]
             for node in alike:
                 waiting.remove(node)
@@ -384,4 +386,6 @@ class _Fused:
 
 
 def _likeness(node: Node) -> tuple[object, ...]:
-    return node.attrs["groups"], _JOINS[node.types[0].dtype][node.attrs["reducer"]]
+    return node.op, node.attrs.get("groups"), (
+        _JOINS[node.types[0].dtype][node.attrs["reducer"]] if node.op in _REDUCING
+        else node.types[0].dtype)

@@ -12,7 +12,7 @@ from celosia.compiler.api import compile
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Graph, Source, TensorType, Value, parameter
 from celosia.train.network import Adam, Classifier
-from celosia.train.shares import WeightShares
+from celosia.train.shares import SHARE, WeightShares
 
 __all__ = ["step_graph", "training_step"]
 
@@ -51,17 +51,6 @@ def _loss(make: Builder, scores: Value, labels: Value, chips: int) -> tuple[Valu
     share = make("divide", power, column(make("multiply", total, batch)))
     return (make("multiply", loss, 1 / batch),
             make("subtract", share, make("select", hot, mean, zero)))
-
-
-def _slopes(make: Builder, x: Value, hidden: Value, error: Value, back: Value,
-            shares: WeightShares) -> dict[str, Value]:
-    """Return the gradients of the parameters, those of the first layer's weights by its blocks."""
-    slopes = {"w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0),
-              "b1": _join(make, back, "add", 0)}
-    if not shares.blocks:
-        return {"w1": _dot(make, back, x, 0, 0), **slopes}
-    return slopes | {f"w1.{i}": _dot(make, make.part(back, 1, start, stop), x, 0, 0)
-                     for i, (start, stop) in enumerate(shares.blocks)}
 
 
 def _optimiser(make: Builder, adam: Adam, rate: Value, old: Mapping[str, Value],
@@ -112,23 +101,22 @@ def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     make = Builder(Source(name="backward"))
     back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
                 make.full(0, sums.type))
-    slopes = _slopes(make, x, hidden, error, back, shares)
+    slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
+              "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
 
+    among = Builder(Source(name="exchange"))
     group = (tuple(range(chips)),)
+    if shares.shared:
+        slopes[SHARE] = among("reduce_scatter", slopes.pop("w1"), groups=group, reducer="add",
+                              dim=0)
     if chips > 1:
-        make = Builder(Source(name="exchange"))
-        loss = make("all_reduce", loss, groups=group, reducer="add")
-        slopes = {name: make("reduce_scatter", slope, groups=group, reducer="add", dim=0)
-                  if name in shares.shapes else
-                  make("all_reduce", slope, groups=group, reducer="add")
-                  for name, slope in slopes.items()}
+        loss = among("all_reduce", loss, groups=group, reducer="add")
+        slopes |= {name: among("all_reduce", slope, groups=group, reducer="add")
+                   for name, slope in slopes.items() if name != SHARE}
 
     new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
-    if shares.blocks:
-        make = Builder(Source(name="exchange"))
-        new["w1"] = make.concatenate([
-            make("all_gather", new[f"w1.{i}"], groups=group, dim=0)
-            for i in range(len(shares.blocks))], 0)
+    if shares.shared:
+        new["w1"] = among("all_gather", new[SHARE], groups=group, dim=0)
     return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),
                  (loss, *(new[name] for name in old)))
 

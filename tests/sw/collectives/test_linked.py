@@ -113,6 +113,20 @@ def test_joins_of_bools_that_are_words():
     assert meetings == 0
 
 
+@pytest.mark.parametrize(("name", "more"), [
+    ("reduce_scatter", {"reducer": "add", "dim": 0}), ("all_gather", {"dim": 0}),
+    ("all_reduce", {"reducer": "add"})])
+def test_what_is_alike_is_one_exchange(name, more, pod):
+    given = [parameter(TensorType(DType.F32, (size, 3)), f"x{size}") for size in (8, 20)]
+    made = [op(name, x, groups=[[0, 1, 2, 3]], **more) for x in given]
+    drawn = np.random.default_rng(5).standard_normal((4, 28, 3)).astype(np.float32)
+    own, meetings = pod.both(Graph("alike", given, made), [np.split(each, [8]) for each in drawn])
+    assert meetings == 0
+    tags = [each.fields["tag"] for each in own[0].steps[0].program.insns
+            if each.instruction.mnemonic == "send"]
+    assert len({tag // 64 for tag in tags}) == 1
+
+
 def test_what_nobody_gives_is_zeros(pod):
     x = parameter(TensorType(DType.F32, (5,)), "x")
     made = op("collective_permute", x, pairs=[(0, 3), (3, 1)])
