@@ -27,9 +27,9 @@ __all__ = ["PodTrainer"]
 class PodTrainer:
     """A classifier in training on the chips of a topology, data parallel.
 
-    A step is one program of each chip: gradients go by the links, nothing by the host. The first
-    layer's weights are updated by all chips together, each its share (`WeightShares`), and the new
-    ones gathered.
+    A step is one program of each chip: gradients go by the links, nothing by the host. The
+    parameters are updated by all chips together, each its share (`WeightShares`), and the new ones
+    gathered.
 
     Parameters
     ----------

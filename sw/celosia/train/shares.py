@@ -1,26 +1,30 @@
-"""Weights whose optimiser the chips of a pod share: each one updates its part of them."""
+"""Parameters whose optimiser the chips of a pod share: each one updates its part of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.train.network import Classifier
 
-__all__ = ["SHARE", "WeightShares"]
+__all__ = ["OTHERS", "SHARE", "WeightShares"]
 
-#: What a chip updates of the first layer's weights.
-SHARE = "w1.share"
+#: What a chip updates of the first layer's weights, and of all other parameters.
+SHARE, OTHERS = "w1.share", "others.share"
+_WHOLE = "b1", "w2", "b2"
 
 
 @dataclass(frozen=True)
 class WeightShares:
-    """How the weights of the first layer are cut among chips: rows, those of chip 0 first.
+    """How parameters are cut among chips.
 
-    Each chip has all weights for its array, and for the optimiser its share with its moments.
+    Each chip has all of them for its array, and for the optimiser its share with its moments: rows
+    of the first layer's weights, and of the others, which are one vector, so many elements; those
+    of chip 0 first.
 
     Attributes
     ----------
@@ -39,13 +43,30 @@ class WeightShares:
         return self.chips > 1 and self.net.hidden % self.chips == 0
 
     @property
+    def parts(self) -> dict[str, tuple[int, int]]:
+        """First element of each of the other parameters in their vector, and the one behind it."""
+        found, at = {}, 0
+        for name in _WHOLE:
+            size = prod(self.net.shapes[name])
+            found[name] = at, at + size
+            at += size
+        return found
+
+    @property
+    def others(self) -> int:
+        """Elements of the vector: those of `parts`, one more, and what is missing to shares."""
+        return -(-(self.parts["b2"][1] + 1) // self.chips) * self.chips
+
+    @property
     def state(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all that goes from step to step on a chip."""
         found = self.net.state
         if self.shared:
-            del found["w1.mean"], found["w1.square"]
-            shape = self.net.hidden // self.chips, self.net.inputs
-            found |= {f"{SHARE}{moment}": shape for moment in ("", ".mean", ".square")}
+            found = {name: found[name] for name in (*self.net.shapes, "correction")}
+            own = {SHARE: (self.net.hidden // self.chips, self.net.inputs),
+                   OTHERS: (self.others // self.chips,)}
+            found |= {f"{name}{moment}": shape for moment in ("", ".mean", ".square")
+                      for name, shape in own.items()}
         return found
 
     def first(self, parameters: Mapping[str, NDArray[np.float32]],
@@ -55,4 +76,8 @@ class WeightShares:
         found |= {name: np.array(parameters[name], np.float32) for name in self.net.shapes}
         if self.shared:
             found[SHARE] = np.split(found["w1"], self.chips)[chip].copy()
+            others = np.zeros(self.others, np.float32)
+            for name, (start, stop) in self.parts.items():
+                others[start:stop] = found[name].reshape(-1)
+            found[OTHERS] = np.split(others, self.chips)[chip].copy()
         return found

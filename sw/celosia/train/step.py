@@ -12,7 +12,7 @@ from celosia.compiler.api import compile
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Graph, Source, TensorType, Value, parameter
 from celosia.train.network import Adam, Classifier
-from celosia.train.shares import SHARE, WeightShares
+from celosia.train.shares import OTHERS, SHARE, WeightShares
 
 __all__ = ["step_graph", "training_step"]
 
@@ -80,6 +80,33 @@ def _optimiser(make: Builder, adam: Adam, rate: Value, old: Mapping[str, Value],
     return new
 
 
+def _shared(shares: WeightShares, adam: Adam, rate: Value, old: Mapping[str, Value], loss: Value,
+            slopes: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
+    """Return the loss of all chips and the new state, of which each chip makes its share."""
+    make = Builder(Source(name="exchange"))
+    group = (tuple(range(shares.chips)),)
+    flat = [make.reshape(slopes[name], stop - start)
+            for name, (start, stop) in shares.parts.items()]
+    missing = shares.others - shares.parts["b2"][1] - 1
+    flat += [make.reshape(loss, 1), *([make.full(0, TensorType(DType.F32, (missing,)))]
+                                      if missing else [])]
+    given = {SHARE: slopes["w1"], OTHERS: make.concatenate(flat, 0)}
+    own = {name: make("reduce_scatter", value, groups=group, reducer="add", dim=0)
+           for name, value in given.items()}
+    new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, own)
+    # The loss goes with the gradients; their sums come back beside what is made of them.
+    chips, each = shares.chips, shares.others // shares.chips
+    pair = make.concatenate([new[OTHERS], own[OTHERS]], 0)
+    new["w1"], both = (make("all_gather", value, groups=group, dim=0)
+                       for value in (new[SHARE], pair))
+    others, sums = (make.reshape(make.part(make.reshape(both, chips, 2, each), 1, i, i + 1),
+                                 shares.others) for i in range(2))
+    for name, (start, stop) in shares.parts.items():
+        new[name] = make.reshape(make.part(others, 0, start, stop), *shares.net.shapes[name])
+    at = shares.parts["b2"][1]
+    return make.reshape(make.part(sums, 0, at, at + 1)), new
+
+
 def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     """Return a step as a graph; parameters and results as of `training_step`."""
     def given(name: str, dtype: DType, *shape: int, donated: bool = False) -> Value:
@@ -104,19 +131,15 @@ def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
               "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
 
-    among = Builder(Source(name="exchange"))
-    group = (tuple(range(chips)),)
     if shares.shared:
-        slopes[SHARE] = among("reduce_scatter", slopes.pop("w1"), groups=group, reducer="add",
-                              dim=0)
-    if chips > 1:
-        loss = among("all_reduce", loss, groups=group, reducer="add")
-        slopes |= {name: among("all_reduce", slope, groups=group, reducer="add")
-                   for name, slope in slopes.items() if name != SHARE}
-
-    new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
-    if shares.shared:
-        new["w1"] = among("all_gather", new[SHARE], groups=group, dim=0)
+        loss, new = _shared(shares, adam, rate, old, loss, slopes)
+    else:
+        if chips > 1:
+            make = Builder(Source(name="exchange"))
+            loss, *joined = (make("all_reduce", value, groups=(tuple(range(chips)),), reducer="add")
+                             for value in (loss, *slopes.values()))
+            slopes = dict(zip(slopes, joined, strict=True))
+        new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
     return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),
                  (loss, *(new[name] for name in old)))
 

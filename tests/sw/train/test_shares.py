@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.train import Classifier, initial_parameters
-from celosia.train.shares import SHARE, WeightShares
+from celosia.train.shares import OTHERS, SHARE, WeightShares
 
 
 @pytest.mark.parametrize(("hidden", "chips"), [(24, 1), (24, 5)])
@@ -16,7 +16,7 @@ def test_what_is_not_shared_is_the_state_of_one_chip(hidden, chips):
     assert shares.first(initial_parameters(net), 0).keys() == net.state.keys()
 
 
-def test_the_shares_of_all_chips_are_the_weights():
+def test_the_shares_of_all_chips_are_the_parameters():
     net = Classifier(784, 64, 10, 16)
     parameters = initial_parameters(net)
     shares = WeightShares(net, 4)
@@ -26,6 +26,21 @@ def test_the_shares_of_all_chips_are_the_weights():
         assert all(state[name].shape == shape for state in states), name
     np.testing.assert_array_equal(np.concatenate([state[SHARE] for state in states]),
                                   parameters["w1"])
+    others = np.concatenate([state[OTHERS] for state in states])
+    for name, (start, stop) in shares.parts.items():
+        np.testing.assert_array_equal(others[start:stop].reshape(net.shapes[name]),
+                                      parameters[name])
     assert not any(state[name].any() for state in states for name in state
                    if name.endswith((".mean", ".square")))
-    assert "w1.mean" not in shares.state
+    assert not {"w1.mean", "b2.square"} & set(shares.state)
+
+
+@pytest.mark.parametrize(("classes", "chips"), [(10, 4), (3, 2), (7, 8)])
+def test_the_vector_of_the_others_has_room_for_the_loss_and_whole_shares(classes, chips):
+    net = Classifier(20, 24, classes, 16)
+    shares = WeightShares(net, chips)
+    ends = [stop for _, stop in shares.parts.values()]
+    assert [start for start, _ in shares.parts.values()] == [0, *ends[:-1]]
+    assert ends[-1] == 24 + 24 * classes + classes < shares.others
+    assert shares.others % chips == 0
+    assert shares.others - ends[-1] <= chips
