@@ -49,8 +49,8 @@ LAYERS = (
     "celosia_sim.board", "celosia_sim.wire",
     # Random programs, and their runs beside the model.
     "celosia_sim.randbuild", "celosia_sim.randvector", "celosia_sim.randgen",
-    "celosia_sim.randprog", "celosia_sim.podcheck", "celosia_sim.coverage", "celosia_sim.lockstep",
-    "celosia_sim.toggles")
+    "celosia_sim.randprog", "celosia_sim.linkcheck", "celosia_sim.podcheck",
+    "celosia_sim.coverage", "celosia_sim.lockstep", "celosia_sim.toggles")
 #: Parts of celosia that may reach for the chip or a simulator all the same, inside a function.
 LAZY = ("celosia.driver", "celosia.cli", "celosia.bench")
 #: A name of a type: words with capitals, or a format such as U32.

@@ -239,7 +239,9 @@ class Celosia(wiring.Component):
                              link.rx[name].eq(self._pin(f"link{i}_rx_{name}"))]
         if links:
             m.d.comb += [scalar.device.eq(host.device),
-                         host.links.eq(Cat(link.up for link in links))]
+                         host.links.eq(Cat(link.up for link in links)),
+                         *(host.link_status[i].eq(link.status) for i, link in enumerate(links)),
+                         *(host.link_counts[i].eq(link.counts) for i, link in enumerate(links))]
         ports = (("ub_send",), ("ub_recv",), ("acc_join", "acc_send"), ("acc_recv",))
         return (_before_dma(each, links, *names)
                 for each, names in zip(users, ports, strict=True))

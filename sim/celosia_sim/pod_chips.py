@@ -147,12 +147,10 @@ class RtlPodChips:
 
     def _stuck(self, chips: Sequence[_RtlChip]) -> Mapping[int, object]:
         """Say of chips that wait for ever where each one is."""
-        status, at = (self.pod.read(BY_NAME[name].offset) for name in ("STATUS", "PC"))
-        waits = {each.chip: at[each.chip] - 1 for each in chips
-                 if status[each.chip] == Status.RUNNING}
-        ended = [f"chip {each.chip} {Status(status[each.chip]).name.lower()}" for each in chips
-                 if each.chip not in waits]
-        said = where("a message must come: " + "; ".join([
-            f"chip {chip} waits at instruction {pc}" for chip, pc in waits.items()] + ended),
-            waits, dict(enumerate(self.transports)))
-        return {each.chip: PodEnded(said) if each.chip in waits else True for each in chips}
+        status = self.pod.read(BY_NAME["STATUS"].offset)
+        waits, said = self.pod.waits()
+        said = where(f"a message must come: {said}",
+                     {each.chip: each.pc for each in reversed(waits)},
+                     dict(enumerate(self.transports)))
+        return {each.chip: PodEnded(said) if status[each.chip] == Status.RUNNING else True
+                for each in chips}

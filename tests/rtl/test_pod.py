@@ -138,8 +138,9 @@ def test_who_waits_for_ever_is_named(pod):
     insns = [assemble(text + "\nhalt", CHIP).insns for text in texts]
     for chip, each in enumerate(insns):
         pod.chips[chip].write_memory(0, b"".join(map(encode, each)))
-    with pytest.raises(TimeoutError, match="^all chips must end within 2000 cycles, but chip 0 is "
-                                           "at instruction 1$"):
+    with pytest.raises(TimeoutError, match=(
+            "^all chips must end within 2000 cycles, but chip 0 waits at instruction 0, recv on "
+            "port 1, for chip 3, port 0, which halted at instruction 1$")):
         pod.run([PodProgram(0, 2)] * RING.chips, limit=2000)
     pod.reset()
 

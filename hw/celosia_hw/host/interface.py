@@ -2,10 +2,11 @@
 
 from amaranth.hdl import Module, Mux, Signal, ValueLike
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Member, Out
 
 from celosia.arch import registers
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import link_register
 from celosia_hw.bus.axi import AxiLite, AxiLiteSignature
 from celosia_hw.commands import fault_layout, window_layout
 from celosia_hw.host.axil import READ_CYCLES, AxiLiteResponder
@@ -25,6 +26,12 @@ def constants(config: TpuConfig) -> dict[str, int]:
         "ACC_ROWS": config.acc_rows, "BUS_BYTES": config.bus_bytes,
         "WINDOW": config.window, "IBUF": config.ibuf,
     }
+
+
+def _of_links(ports: int) -> dict[str, Member]:
+    counts = data.ArrayLayout(32, len(registers.LINK_COUNTERS))
+    return {"device": Out(32), "links": In(ports), "link_status": In(data.ArrayLayout(32, ports)),
+            "link_counts": In(data.ArrayLayout(counts, ports))}
 
 
 class HostInterface(wiring.Component):
@@ -74,8 +81,9 @@ class HostInterface(wiring.Component):
         Reset of everything but this component, for two cycles, when a RESET has drained.
     events : In(events_layout())
         What the performance counters count.
-    device : Out(32), links : In
-        On a chip with ports: its number; of each port, whether its link is up.
+    device : Out(32), links : In, link_status, link_counts : In
+        On a chip with ports: its number; of each port, whether its link is up, its status and
+        its counters.
     """
 
     axil: AxiLite
@@ -97,6 +105,8 @@ class HostInterface(wiring.Component):
     events: data.View
     device: Signal
     links: Signal
+    link_status: data.View
+    link_counts: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -109,7 +119,7 @@ class HostInterface(wiring.Component):
             "running": Out(1), "halted": In(1), "fault": In(fault_layout(config.ports)),
             "fault_valid": In(1), "pc": In(32), "abort": Out(1), "drained": In(1),
             "unit_reset": Out(1), "events": In(events_layout()),
-            **({"device": Out(32), "links": In(config.ports)} if config.ports else {}),
+            **(_of_links(config.ports) if config.ports else {}),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -155,6 +165,10 @@ class HostInterface(wiring.Component):
         if self._config.ports:
             m.d.comb += self.device.eq(writes.device)
             values |= {"DEVICE": writes.device, "LINKS": self.links}
+            for port in range(self._config.ports):
+                values[link_register(port, "status")] = self.link_status[port]
+                values |= {link_register(port, name): self.link_counts[port][i]
+                           for i, name in enumerate(registers.LINK_COUNTERS)}
         word = responder.read_word
         value, counted = (Signal(32, name=name, reset_less=True) for name in ("value", "counted"))
         missing, is_counter, begin = Signal(reset_less=True), Signal(reset_less=True), Signal()

@@ -24,8 +24,10 @@ class LinkLayer(wiring.Component):
         The line.
     up : Out(1)
         A whole frame has come since the reset.
-    down : Out(1)
+    down, got, garbled : Out(1)
         As of `FrameReceiver`.
+    sent, resent : Out(1)
+        As of `FrameSender`.
     """
 
     i: stream.Interface
@@ -34,6 +36,10 @@ class LinkLayer(wiring.Component):
     rx: data.View
     up: Signal
     down: Signal
+    got: Signal
+    garbled: Signal
+    sent: Signal
+    resent: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -41,7 +47,7 @@ class LinkLayer(wiring.Component):
             "i": In(stream.Signature(sent_word_layout(config))),
             "o": Out(stream.Signature(8 * config.link_bytes)),
             "tx": Out(line_layout(config)), "rx": In(line_layout(config)), "up": Out(1),
-            "down": Out(1),
+            "down": Out(1), "got": Out(1), "garbled": Out(1), "sent": Out(1), "resent": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -53,6 +59,8 @@ class LinkLayer(wiring.Component):
         m.d.comb += [
             sender.heard.eq(receiver.heard), sender.told.eq(receiver.told),
             self.tx.eq(sender.line), receiver.line.eq(self.rx), self.down.eq(receiver.down),
+            self.got.eq(receiver.got), self.garbled.eq(receiver.garbled),
+            self.sent.eq(sender.sent), self.resent.eq(sender.resent),
         ]
         with m.If(receiver.heard.valid):
             m.d.sync += self.up.eq(1)

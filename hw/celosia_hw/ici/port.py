@@ -1,11 +1,13 @@
 """A port: both units of it, and its end of the link."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import LINK_COUNTERS, LINK_STATUS, Activity
 from celosia_hw.commands import LINK_DOWN_BIT, UnitPort, UnitSignature, message_layout
+from celosia_hw.ici.counts import LinkCounts, link_counts_layout
 from celosia_hw.ici.layer import LinkLayer
 from celosia_hw.ici.line import line_layout
 from celosia_hw.ici.receive import MessageReceiver
@@ -38,6 +40,9 @@ class LinkPort(wiring.Component):
     ub_recv, acc_recv : Out(WritePortSignature)
     up : Out(1)
         A whole frame has come, and the link is not down.
+    status : Out(32)
+        Of LINK_STATUS.
+    counts : Out(link_counts_layout())
     """
 
     port_tx: UnitPort
@@ -50,6 +55,8 @@ class LinkPort(wiring.Component):
     ub_recv: WritePort
     acc_recv: WritePort
     up: Signal
+    status: Signal
+    counts: data.View
 
     def __init__(self, config: TpuConfig, number: int):
         self._config, self._number = config, number
@@ -63,7 +70,7 @@ class LinkPort(wiring.Component):
             "acc_join": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "ub_recv": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc_recv": Out(WritePortSignature(bits, config.acc_row_bits)),
-            "up": Out(1),
+            "up": Out(1), "status": Out(32), "counts": Out(link_counts_layout()),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -81,5 +88,20 @@ class LinkPort(wiring.Component):
         m.d.comb += [
             self.tx.eq(layer.tx), layer.rx.eq(self.rx), self.up.eq(layer.up & ~layer.down),
             sender.up.eq(layer.up), sender.down.eq(layer.down), receiver.down.eq(layer.down),
+        ]
+        m.submodules.counts = counts = LinkCounts()
+        events = {
+            "sent": layer.sent, "resent": layer.resent, "received": layer.got,
+            "garbled": layer.garbled, "tx_busy": sender.port.activity == Activity.BUSY,
+            "rx_busy": receiver.port.activity == Activity.BUSY,
+            "rx_wait": receiver.port.activity == Activity.WAIT_BUS,
+        }
+        values = {"up": self.up, "down": layer.down, "sending": sender.working,
+                  "receiving": receiver.working, "send_tag": sender.tag, "recv_tag": receiver.tag}
+        m.d.comb += [
+            counts.events.eq(Cat(events[name] for name in LINK_COUNTERS)),
+            self.counts.eq(counts.counts),
+            *(self.status[first:first + bits].eq(values[name])
+              for name, (first, bits) in LINK_STATUS.items()),
         ]
         return m

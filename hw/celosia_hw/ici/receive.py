@@ -64,6 +64,8 @@ class MessageReceiver(wiring.Component):
         ``read`` is of the accumulators.
     down : In(1)
         As of `LinkLayer`.
+    working : Out(1), tag : Out
+        Words of a message are wanted, and its tag.
     """
 
     port: UnitPort
@@ -72,6 +74,8 @@ class MessageReceiver(wiring.Component):
     acc: WritePort
     read: ReadPort
     down: Signal
+    working: Signal
+    tag: Signal
 
     def __init__(self, config: TpuConfig, number: int):
         self._config, self._number = config, number
@@ -82,6 +86,7 @@ class MessageReceiver(wiring.Component):
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
             "read": Out(ReadPortSignature(bits, config.acc_row_bits)), "down": In(1),
+            "working": Out(1), "tag": Out(message_layout(config)["tag"].shape),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -108,6 +113,7 @@ class MessageReceiver(wiring.Component):
             *message_rows(command.payload, commands.i.payload),
             messages.i.payload.op.eq(held.op), messages.i.payload.rows.eq(rows),
             unpacker.i.payload.data.eq(self.i.payload),
+            self.working.eq(state != _State.IDLE), self.tag.eq(held.tag),
         ]
         under_way = outstanding(m, taken, self.port.done, 2 * _MESSAGES_AHEAD, name="under_way")
         waits = (state == _State.FIRST) | (state == _State.SECOND) | (state == _State.BODY)

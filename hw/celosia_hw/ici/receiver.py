@@ -73,10 +73,13 @@ class FrameReceiver(wiring.Component):
         ended, whole, cut = Signal(), Signal(), Signal()
         wanted, has_data, ahead = Signal(), Signal(), Signal()
         distance = Signal(SEQUENCE_BITS)
+        freed, room = Signal(SEQUENCE_BITS), Signal()
         m.d.comb += [
             distance.eq(head.sequence - expected), wanted.eq(distance == 0),
             ahead.eq(~distance[-1] & ~wanted),
             has_data.eq(head.flags[exact_log2(FrameFlag.DATA)]),
+            # Of a sender there is always room, of a HEAD that is garbled there may be none.
+            room.eq((expected - freed)[:SEQUENCE_BITS] != 1 << slot),
             words.write_data.eq(line.data),
             words.write_addr.eq(Cat(count[:WORD_BITS - 1], expected[:slot])),
         ]
@@ -88,7 +91,8 @@ class FrameReceiver(wiring.Component):
                 m.d.sync += [inside.eq(1), cut.eq(inside), head.eq(line.data[:32]), count.eq(0),
                              crc.eq(crc_next)]
             with m.Case(WordKind.DATA):
-                m.d.comb += words.write_en.eq(inside & has_data & wanted & (count < FRAME_WORDS))
+                m.d.comb += words.write_en.eq(
+                    inside & has_data & wanted & room & (count < FRAME_WORDS))
                 m.d.sync += crc.eq(crc_next)
                 with m.If(count <= FRAME_WORDS):
                     m.d.sync += count.eq(count + 1)
@@ -129,7 +133,7 @@ class FrameReceiver(wiring.Component):
         # Out again.
         m.submodules.queue = queue = Queue(8 * self._config.link_bytes, _WORDS_AHEAD)
         wiring.connect(m, queue.o, wiring.flipped(self.o))
-        freed, word, read = Signal(SEQUENCE_BITS), Signal(WORD_BITS), Signal()
+        word, read = Signal(WORD_BITS), Signal()
         under_way = outstanding(m, read, queue.o.valid & queue.o.ready, _WORDS_AHEAD,
                                 name="under_way")
         m.d.comb += [

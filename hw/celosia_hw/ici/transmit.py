@@ -40,6 +40,8 @@ class MessageSender(wiring.Component):
     ub, acc : Out(ReadPortSignature)
     up, down : In(1)
         As of `LinkLayer`.
+    working : Out(1), tag : Out
+        A message is under way, and its tag.
     """
 
     port: UnitPort
@@ -48,6 +50,8 @@ class MessageSender(wiring.Component):
     acc: ReadPort
     up: Signal
     down: Signal
+    working: Signal
+    tag: Signal
 
     def __init__(self, config: TpuConfig, number: int):
         self._config, self._number = config, number
@@ -57,7 +61,8 @@ class MessageSender(wiring.Component):
             "o": Out(stream.Signature(sent_word_layout(config))),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
-            "up": In(1), "down": In(1),
+            "up": In(1), "down": In(1), "working": Out(1),
+            "tag": Out(message_layout(config)["tag"].shape),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -77,6 +82,7 @@ class MessageSender(wiring.Component):
         short, most = Signal(), Signal(range(SHORT_MESSAGE))
         taken, sent, finished, failing = Signal(), Signal(), Signal(), Signal()
         failed = Signal()
+        tag = Signal.like(self.tag, name="sent_tag")
         word = first_word(held, rows)
         with m.Switch(held.fmt):
             for fmt, words in row_words(config).items():
@@ -96,6 +102,7 @@ class MessageSender(wiring.Component):
             finished.eq(sent & body & packer.o.payload.last),
             failing.eq(self.down & (have | body) & ~finished & ~failed),
             self.port.detail.eq(self._number | 1 << LINK_DOWN_BIT),
+            self.working.eq(have | body), self.tag.eq(Mux(body, tag, held.tag)),
         ]
         m.d.sync += [
             known.eq(have), rows.eq(held.n0 * held.n1),
@@ -104,7 +111,7 @@ class MessageSender(wiring.Component):
         with m.If(taken):
             m.d.sync += [held.eq(command.payload), have.eq(1)]
         with m.If(sent & ~body):
-            m.d.sync += short.eq(self.o.payload.short)
+            m.d.sync += [short.eq(self.o.payload.short), tag.eq(held.tag)]
             with m.If(rows[ROWS_BITS // 2:].any() & ~second):
                 m.d.sync += second.eq(1)
             with m.Else():

@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import FAULTS
-from celosia.arch.registers import BY_NAME, COUNTERS, NUM_WINDOWS, Control, Status
+from celosia.arch.registers import (
+    BY_NAME,
+    COUNTERS,
+    LINK_COUNTERS,
+    NUM_WINDOWS,
+    Control,
+    Status,
+    link_register,
+)
 from celosia.model import ModelResult, PodProgram
 from celosia_sim.pod.apart import ApartBoard, apart
 from celosia_sim.pod.board import PodBoard, PodBoardError
 from celosia_sim.pod.options import End, PodOptions
+from celosia_sim.pod.waits import PortWait, said, waiting
 from celosia_sim.rtl import RtlTransport
 
 __all__ = ["RtlPod"]
@@ -64,6 +73,7 @@ class RtlPod:
                      for i in range(processes)]
             self._boards = [*apart(config, links, self.options, spans)]
         self._broken = ""
+        self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         self.threads = self.options.of(-(-chips // processes)).threads
         self.chips = [chip for board in self._boards for chip in board.chips]
         self._write("DEVICE", range(chips))
@@ -180,11 +190,8 @@ class RtlPod:
         ended = self.pass_cycles(limit)
         status = self.read(BY_NAME["STATUS"].offset)
         if not ended:
-            at = self.read(BY_NAME["PC"].offset)
-            said = ", ".join(f"chip {chip} is at instruction {pc}"
-                             for chip, (pc, now) in enumerate(zip(at, status, strict=True))
-                             if now == Status.RUNNING)
-            raise TimeoutError(f"all chips must end within {limit} cycles, but {said}")
+            raise TimeoutError(f"all chips must end within {limit} cycles, but "
+                               f"{self.waits()[1]}")
         values = {name: self.read(BY_NAME[name].offset)
                   for name in ("FAULT_CAUSE", "FAULT_PC", "FAULT_ADDR", "PC")}
         counts = {name: self.read(COUNTERS[name]) for name in ("cycles", "instructions")}
@@ -200,6 +207,30 @@ class RtlPod:
     def counters(self) -> dict[str, list[int]]:
         """Return the counters of the last run, their low 32 bits, of each chip."""
         return {name: self.read(offset) for name, offset in COUNTERS.items()}
+
+    def link_counters(self) -> dict[str, NDArray[np.uint32]]:
+        """Return what each port of each chip has counted since its reset: (chips, ports)."""
+        return {name: np.array([self.read(BY_NAME[link_register(port, name)].offset)
+                                for port in range(self.config.ports)], np.uint32).T
+                for name in LINK_COUNTERS}
+
+    def waits(self) -> tuple[list[PortWait], str]:
+        """Return at which instructions chips are that do not go on, and a sentence of it.
+
+        Of chips whose ports have nothing under way it says where they are: up to a scoreboard's
+        window behind the oldest instruction that has not ended.
+        """
+        status, at, cause, fault = (self.read(BY_NAME[name].offset) for name in (
+            "STATUS", "PC", "FAULT_CAUSE", "FAULT_PC"))
+        found = waiting(lambda name: self.read(BY_NAME[name].offset),
+                        lambda chip, address, size: self.chips[chip].read_memory(address, size),
+                        self.config.ports)
+        ended = {chip: f"stopped with {FAULTS[cause[chip]].name} at instruction {fault[chip]}"
+                 if now == Status.FAULTED else f"halted at instruction {at[chip]}"
+                 for chip, now in enumerate(status) if now != Status.RUNNING}
+        others = sorted({*range(len(status))} - {*ended} - {each.chip for each in found})
+        return found, "; ".join([*filter(None, [said(found, self._peers, ended)]),
+                                 *(f"chip {chip} is at instruction {at[chip]}" for chip in others)])
 
     def sent(self) -> NDArray[np.uint64]:
         """Return a hash of all that each port of each chip has ever sent, and of when: (chips,

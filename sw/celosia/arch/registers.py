@@ -4,9 +4,11 @@ import enum
 from dataclasses import dataclass
 
 __all__ = [
-    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "LINK_REGISTERS", "MAGIC",
-    "MOST_MEMORY", "NUM_WINDOWS", "PORTS", "PROGRAM_ALIGN", "REGISTERS", "UNIT_NAMES", "AccessMode",
-    "Activity", "Control", "Register", "Status", "counter_names", "registers",
+    "ADDRESS_BITS", "BY_NAME", "COUNTERS", "COUNTER_BITS", "ISA_VERSION", "LINK_COUNTERS",
+    "LINK_REGISTERS", "LINK_STATUS", "MAGIC", "MOST_MEMORY", "NUM_WINDOWS", "PORTS",
+    "PROGRAM_ALIGN", "REGISTERS", "UNIT_NAMES", "AccessMode",
+    "Activity", "Control", "Register", "Status", "counter_names",
+    "link_register", "registers",
 ]
 
 #: Value of MAGIC: "CLSA" in ASCII, first letter in the lowest byte.
@@ -146,8 +148,43 @@ LINK_REGISTERS: tuple[Register, ...] = (
     Register("LINKS", 0x02C, AccessMode.RO,
              "of each port a bit, from bit 0: a chip answers at the other end of its link"),
 )
+#: What is counted at each port, 32 bits each, since the last reset.
+LINK_COUNTERS: dict[str, str] = {
+    "sent": "frames with data that were sent, the first time or again",
+    "resent": "of these, those that were sent again",
+    "received": "frames with data that came whole and in their turn",
+    "garbled": "frames that were not whole",
+    "tx_busy": "cycles in which a word of a message left",
+    "rx_busy": "cycles in which a word of a message came, or a row of it was written",
+    "rx_wait": "cycles in which a recv waited for a word",
+}
+#: Fields of LINKn_STATUS: first bit and number of bits.
+LINK_STATUS: dict[str, tuple[int, int]] = {
+    "up": (0, 1), "down": (1, 1), "sending": (2, 1), "receiving": (3, 1), "send_tag": (4, 12),
+    "recv_tag": (16, 12),
+}
+#: Those of port 0, and bytes from one port's to the next one's.
+_LINK0, _LINK_BYTES = 0x100, 0x20
+_MOST_PORTS = 6
+
+
+def link_register(port: int, name: str) -> str:
+    """Return the name of the register of a port's ``status`` or one of its counters."""
+    return f"LINK{port}_{name.upper()}"
+
+
+def _of_port(port: int) -> tuple[Register, ...]:
+    texts = {"status": (
+        "bit 0: a chip answers; bit 1: none has for so long that the link is given up; bits 2, 3: "
+        "a send, a recv is under way; bits 4..15, 16..27: its tag"), **LINK_COUNTERS}
+    return tuple(Register(link_register(port, name), _LINK0 + port * _LINK_BYTES + 4 * i,
+                          AccessMode.RO, text) for i, (name, text) in enumerate(texts.items()))
+
+
 BY_NAME: dict[str, Register] = {
-    register.name: register for register in (*REGISTERS, *LINK_REGISTERS)}
+    register.name: register for register in (
+        *REGISTERS, *LINK_REGISTERS,
+        *(each for port in range(_MOST_PORTS) for each in _of_port(port)))}
 #: Byte offset of the low word of each counter.
 COUNTERS: dict[str, int] = {name: BY_NAME[f"{name.upper()}_LO"].offset
                             for name in counter_names()}
@@ -155,4 +192,7 @@ COUNTERS: dict[str, int] = {name: BY_NAME[f"{name.upper()}_LO"].offset
 
 def registers(ports: int) -> tuple[Register, ...]:
     """Return the registers of a chip with so many ports."""
-    return (*REGISTERS, *LINK_REGISTERS) if ports else REGISTERS
+    if not ports:
+        return REGISTERS
+    return (*REGISTERS, *LINK_REGISTERS,
+            *(each for port in range(ports) for each in _of_port(port)))

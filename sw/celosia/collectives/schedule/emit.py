@@ -171,7 +171,8 @@ class Exchange:
     def _segment(self, rows: tuple[tuple[int, ...], ...], pieces: int) -> Schedule:
         """Return the schedule of parts of so many rows."""
         topology, most = self.topology, max(map(max, rows))
-        pieces = min(pieces, max(1, most))
+        if self.name in _ROUTED:
+            pieces = min(pieces, max(1, most))
         match self.name:
             case "all_to_all":
                 return all_to_all(topology, topology.chips * most, max(pieces, -(-most // _MOVED)))
