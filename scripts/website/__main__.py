@@ -1,4 +1,4 @@
-"""Makes the site: ``scripts/docs --site [FOLDER]``."""
+"""Makes the site: ``scripts/docs --site [--all] [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/docs --site", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "site",
                         help="where it goes (default: build/site); what is there is replaced")
+    parser.add_argument("--all", action="store_true",
+                        help="with the profiles of programs that take minutes")
     args = parser.parse_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as work:
         try:
-            problems = build(Path(work))
+            problems = build(Path(work), every=args.all)
         except (MissingPage, ToolchainError) as error:
             problems = [str(error)]
         if problems:

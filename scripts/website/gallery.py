@@ -6,23 +6,26 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from website.contents import ROOT
 
-__all__ = ["PROFILED", "PROGRAMS", "gallery", "place_profiles"]
+__all__ = ["DEAR", "PROFILED", "PROGRAMS", "gallery", "place_profiles"]
 
 _FOLDER = Path("sw/celosia/bench/programs")
 PROGRAMS = tuple(sorted(path.stem for path in (ROOT / _FOLDER).glob("*.mlir")))
-#: Those whose profile is made with the site; that of a transformer takes minutes.
-PROFILED = ("mlp-adam", "int8-forward")
+#: Those whose profile takes minutes: its page is made by ``scripts/docs --site --all``.
+DEAR = ("transformer-sgd",)
+PROFILED = tuple(name for name in PROGRAMS if name not in DEAR)
 _INTRO = """\
 # Gallery
 
 The programs of `celosia bench compiled` on `core`, as `celosia report` tells of them: what runs
 where, in how many cycles, and what bounds it. [Performance](performance.md) has the cycles that
-the RTL takes. Of two there is the page that `celosia profile --html` writes, with timeline,
-roofline, memory and the chip replayed, in one file:
+the RTL takes. The pages that `celosia profile --html` writes of them have timeline, roofline,
+memory and the chip replayed, each in one file:
 """
 
 
@@ -35,21 +38,30 @@ def _said(*words: str | Path) -> str:
     return done.stdout
 
 
-def gallery() -> str:
-    """Return the page."""
+def _report(name: str) -> str:
+    return _said("report", "--strict", _FOLDER / f"{name}.mlir").rstrip()
+
+
+def gallery(profiled: Sequence[str] = PROFILED) -> str:
+    """Return the page; ``profiled``: the programs that have a page of their profile beside it."""
     lines = [_INTRO]
-    lines += [f'- <a href="gallery/{name}.html">the profile of {name}</a>' for name in PROFILED]
-    for name in PROGRAMS:
-        said = _said("report", "--strict", _FOLDER / f"{name}.mlir")
-        lines += ["", f"## {name}", "", "```text", said.rstrip(), "```"]
+    lines += [f'- <a href="gallery/{name}.html">the profile of {name}</a>' for name in profiled]
+    lines += [f"- the profile of {name} takes minutes, and is made by `scripts/docs --site --all`"
+              for name in PROGRAMS if name not in profiled]
+    with ThreadPoolExecutor(2) as pool:
+        for name, said in zip(PROGRAMS, pool.map(_report, PROGRAMS), strict=True):
+            lines += ["", f"## {name}", "", "```text", said, "```"]
     return "\n".join(lines) + "\n"
 
 
-def place_profiles(folder: Path) -> None:
-    """Write the pages of profiles into a folder."""
+def place_profiles(folder: Path, profiled: Sequence[str] = PROFILED) -> None:
+    """Write the pages of profiles into a new folder."""
     folder.mkdir()
     with tempfile.TemporaryDirectory() as work:
-        for name in PROFILED:
+        def make(name: str) -> None:
             _said("profile", "--strict", "--html", "-o", Path(work) / name,
                   _FOLDER / f"{name}.mlir")
             shutil.copy(Path(work) / name / f"{name}.html", folder)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(make, profiled))

@@ -10,7 +10,7 @@ from celosia_sim.wasm import build_wasm
 from website.check import problems
 from website.contents import ROOT
 from website.examples import examples
-from website.gallery import gallery, place_profiles
+from website.gallery import PROFILED, PROGRAMS, gallery, place_profiles
 from website.network import network
 from website.reference import reference
 from website.settings import SETTINGS
@@ -36,8 +36,15 @@ def _place_chip(folder: Path) -> None:
     (folder / "examples.json").write_text(examples(), encoding="utf-8")
 
 
-def build(work: Path) -> list[str]:
+def build(work: Path, *, every: bool = False) -> list[str]:
     """Make the site in ``work / "html"``; return what is wrong with it.
+
+    Parameters
+    ----------
+    work
+        A folder.
+    every
+        The profiles of programs that take minutes, too.
 
     Raises
     ------
@@ -54,14 +61,15 @@ def build(work: Path) -> list[str]:
     nocolor()
     source, made, warnings = work / "source", work / "html", StringIO()
     source.mkdir()
-    stage(source, {**reference(), "gallery": gallery()})
+    profiled = PROGRAMS if every else PROFILED
+    stage(source, {**reference(), "gallery": gallery(profiled)})
     app = Sphinx(source, None, made, work / "trees", "html", confoverrides=SETTINGS, status=None,
                  warning=warnings, freshenv=True)
     app.build()
     if said := warnings.getvalue().strip():
         return said.replace(f"{source}/", "").splitlines()
     _place_chip(made / "_static" / "celosia")
-    place_profiles(made / "gallery")
+    place_profiles(made / "gallery", profiled)
     for page in made.rglob("*.html"):  # the theme says that they are headings, not of which level
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace('class="caption" role="heading"',

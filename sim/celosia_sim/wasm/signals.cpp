@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "pod.h"
+#include "chip.h"
 
 extern "C" {
 

@@ -9,6 +9,7 @@ import pytest
 from website.check import problems
 from website.commands import commands
 from website.contents import SECTIONS
+from website.gallery import PROFILED, PROGRAMS
 
 from celosia.cli.main import _parser
 from node import ROOT
@@ -31,6 +32,8 @@ def test_the_site_is_made_in_time_and_whole(site):
     assert seconds <= _MOST_SECONDS
     for name in (each for names in SECTIONS.values() for each in names):
         assert (folder / f"{name}.html").is_file()
+    assert {path.stem for path in (folder / "gallery").iterdir()} == set(PROFILED)
+    assert len(PROFILED) == len(PROGRAMS) - 1
     live = folder / "_static" / "celosia"
     assert {path.name for path in live.glob("*.wasm")} == {"chip.wasm", "network-chip.wasm"}
     assert 'id="celosia-live"' in (folder / "live.html").read_text()
