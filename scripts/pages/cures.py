@@ -108,7 +108,7 @@ CAUSES: tuple[Cause, ...] = (
     _cause("celosia.arch.config",
            r"must be",
            "A parameter of the chip is outside of what the hardware is built for",
-           ("docs/configuration.md has the bounds of each; `celosia info --preset core` shows a "
+           ("docs/configuration.md has the bounds of each; `celosia info core` shows a "
             "set that works")),
     _cause("celosia.arch.encoding",
            r"must|has |needs|is not|cannot be|names register|are set|unused|<error>",
