@@ -5,20 +5,26 @@ the same code of each process, but
 - lets a testbench set several signals before the circuit follows: nothing looks before the
   testbench reads one, waits or ends (where something would see what they were in between, an edge
   of a clock or a testbench that waits for changes, it follows each of them),
-- writes to signals without a call, and remembers what shape an enumeration has.
+- writes to signals without a call, and remembers what shape an enumeration has,
+- finds out once where what a testbench samples is, not each time that it does.
 """
 
 import functools
 import re
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
 import amaranth.sim
 from amaranth.hdl import Shape, Signal, Value
+from amaranth.hdl._ast import Operator, Slice
+from amaranth.hdl._ir import DriverConflict
+from amaranth.lib.data import ShapeCastable
 from amaranth.sim import _pyrtl, pysim
 from amaranth.sim._async import (
     ChangedTrigger,
     EdgeTrigger,
+    SampleTrigger,
     TestbenchContext,
     TickTrigger,
     TriggerCombination,
@@ -33,11 +39,27 @@ Shape._cast_plain_enum = staticmethod(functools.cache(Shape._cast_plain_enum))
 class _Signal(pysim._PySignalState):
     """A signal, and the processes that run when it changes, rises, falls."""
 
-    __slots__ = ("edges", "followers")
+    __slots__ = ("edges", "followers", "mask", "sign")
 
     def __init__(self, signal, pending):
         super().__init__(signal, pending)
         self.followers, self.edges = [], ([], [])
+        shape = signal.shape()
+        self.mask = (1 << shape.width) - 1
+        self.sign = 1 << (shape.width - 1) if shape.signed and shape.width else 0
+
+    def read(self) -> int:
+        """Return its value."""
+        return self.curr
+
+    def write(self, value: int) -> None:
+        """Set it."""
+        value &= self.mask
+        if value & self.sign:
+            value |= ~self.mask
+        if self.next != value:
+            self.next = value
+            self.pending.add(self)
 
 
 class _Memory(pysim._PyMemoryState):
@@ -100,6 +122,48 @@ def _faster(code: str, slots: list[Any]) -> str:
         r"slots\[(\d+)\]", r"slot_\1", code)
 
 
+def _reader(state: _State, value) -> Callable[[], int]:
+    """Return what looks an expression up; only signals and parts of them are not evaluated."""
+    if type(value) is Signal:
+        return state.slots[state.get_signal(value)].read
+    part, sign = value, 0
+    if type(part) is Operator and part.operator == "s" and len(part.operands) == 1:
+        part, sign = part.operands[0], 1 << (part.shape().width - 1)
+    if type(part) is Slice and type(part.value) is Signal:
+        slot, start = state.slots[state.get_signal(part.value)], part.start
+        mask = (1 << part.stop - start) - 1
+        if not sign:
+            return lambda: slot.curr >> start & mask
+        if sign == mask + 1 >> 1:
+            return lambda: ((slot.curr >> start & mask) ^ sign) - sign
+    return functools.partial(pysim.eval_value, state, value)
+
+
+class _Sample(SampleTrigger):
+    """What is sampled, and what looks it up."""
+
+    def __init__(self, state: _State, value):
+        super().__init__(value)
+        self.read = _reader(state, self.value)
+        self.made = self.shape.from_bits if isinstance(self.shape, ShapeCastable) else None
+
+
+class _Triggers(pysim._PyTriggerState):
+    def compute_result(self):
+        result = []
+        for trigger in self._combination._triggers:
+            if type(trigger) is _Sample:
+                bits = trigger.read()
+                result.append(bits if trigger.made is None else trigger.made(bits))
+            elif isinstance(trigger, SampleTrigger | ChangedTrigger):
+                value = self._engine.get_value(trigger.value)
+                result.append(trigger.shape.from_bits(value)
+                              if isinstance(trigger.shape, ShapeCastable) else value)
+            else:
+                result.append(trigger in self._triggers_hit)
+        self._result = tuple(result)
+
+
 class _Tick(TickTrigger):
     """As Amaranth's; what all waits for a clock have in common is made once."""
 
@@ -112,7 +176,10 @@ class _Tick(TickTrigger):
         return tick
 
     def _collect_trigger(self):
-        return self._common.sample(*self._sampled) if self._sampled else self._common
+        if not self._sampled:
+            return self._common
+        return TriggerCombination(self._engine, self._process, triggers=(
+            *self._common._triggers, *map(self._engine.sampled, self._sampled)))
 
 
 class _Context(TestbenchContext):
@@ -164,6 +231,7 @@ class _Engine(pysim.PySimEngine):
                 processes[:] = [process.run for process in processes]
         self._ready = set()
         self._settling = False
+        self._samples: dict[int, _Sample] = {}  # of signals, by their identity
         # A clock that the circuit makes must not rise with what it samples.
         self._at_once = any(slot.is_comb and any(slot.edges) for slot in state.slots
                             if isinstance(slot, _Signal))
@@ -189,22 +257,32 @@ class _Engine(pysim.PySimEngine):
             self._at_once |= isinstance(trigger, ChangedTrigger) or (
                 isinstance(trigger, EdgeTrigger) and not any(
                     self._state.slots[self._state.get_signal(trigger.signal)].edges))
-        return super().add_trigger_combination(combination, oneshot=oneshot)
+        return _Triggers(self, combination, self._active_triggers, oneshot=oneshot)
+
+    def sampled(self, expr) -> _Sample:
+        """Return the trigger that samples an expression."""
+        if type(expr) is not Signal:
+            return _Sample(self._state, expr)
+        if id(expr) not in self._samples:
+            self._samples[id(expr)] = _Sample(self._state, expr)  # which keeps it
+        return self._samples[id(expr)]
 
     def get_value(self, expr):
         self._settle()
-        value = expr if type(expr) is Signal else Value.cast(expr)
-        if type(value) is Signal:
-            return self._state.slots[self._state.get_signal(value)].curr
-        return super().get_value(value)
+        return _reader(self._state, expr if type(expr) is Signal else Value.cast(expr))()
 
     def set_value(self, expr, value):
         target = expr if type(expr) is Signal else Value.cast(expr)
-        clock = type(target) is Signal and any(
-            self._state.slots[self._state.get_signal(target)].edges)
+        if type(target) is not Signal:
+            super().set_value(target, value)
+            return
+        slot = self._state.slots[self._state.get_signal(target)]
+        if slot.is_comb:
+            raise DriverConflict(f"{target.name} must be driven by testbenches alone")
+        clock = any(slot.edges)
         if clock:
             self._settle()
-        super().set_value(target, value)
+        slot.write(value)
         if clock:
             self._settle()
 

@@ -5,6 +5,7 @@ import random
 import amaranth.sim
 import pytest
 from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, Signal, signed
+from amaranth.hdl._ir import DriverConflict
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
 
@@ -24,6 +25,7 @@ class Circuit(Elaboratable):
         self.parts, self.sum = Signal(12), Signal(signed(10))
         self.kept, self.read, self.steps = Signal(signed(9)), Signal(8), Signal(4)
         self.pulses = Signal(8)
+        self.others = Signal(7), Signal(signed(5))
         self.seen = [self.parts, self.sum, self.kept, self.read, self.steps, self.pulses]
 
     def elaborate(self, platform):
@@ -51,6 +53,7 @@ def run(kind, watched: bool) -> list:
     dut, rng, seen = Circuit(), random.Random(7), []
 
     async def main(ctx):
+        more = random.Random(8)
         for cycle in range(60):
             for signal, value in ((dut.a, rng.getrandbits(8)), (dut.b, rng.randrange(-128, 128)),
                                   (dut.a, rng.getrandbits(8)), (dut.write, rng.random() < 0.5)):
@@ -62,7 +65,13 @@ def run(kind, watched: bool) -> list:
             for _ in range(rng.randrange(3)):
                 ctx.set(dut.step, 1)
                 ctx.set(dut.step, 0)
-            seen.append((await ctx.tick().sample(dut.sum, dut.view), cycle))
+            for signal in dut.others:  # more bits than it has
+                ctx.set(signal, more.randrange(-1000, 1000))
+                seen.append(ctx.get(signal))
+            parts = (dut.view.x, dut.view.y, dut.sum[2:7], dut.sum[3:].as_signed(),
+                     dut.parts[8:][1:], dut.kept[:4].as_signed(), dut.sum + dut.a)
+            seen.append([ctx.get(each) for each in parts])
+            seen.append((await ctx.tick().sample(dut.sum, dut.view, dut.view.op, *parts), cycle))
         seen.append(await ctx.tick().sample(dut.kept).until(dut.pulses[0] | (dut.pulses > 3)))
         seen.append(await ctx.tick().sample(dut.kept).repeat(3))
 
@@ -91,6 +100,18 @@ def test_testbenches_see_what_they_see_in_amaranths_own(watched):
     wanted = run(amaranth.sim.Simulator, watched)
     assert len(wanted) > 150
     assert run(Simulator, watched) == wanted
+
+
+def test_a_signal_of_the_circuit_is_not_set():
+    async def testbench(ctx):
+        ctx.set(dut.sum, 1)
+
+    dut = Circuit()
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(testbench)
+    with pytest.raises(DriverConflict, match="must be driven by testbenches alone"):
+        simulator.run()
 
 
 def test_signals_set_one_after_another_make_each_step_of_a_clock():

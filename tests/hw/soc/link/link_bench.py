@@ -85,12 +85,13 @@ async def serve_registers(ctx, axil, registers: Registers, rng: np.random.Genera
     """Serve an AXI4-Lite manager for ever, with pauses."""
     ar, r, aw, w, b = axil.ar, axil.r, axil.aw, axil.w, axil.b
     address = data = None
+    ready = ar.ready, aw.ready, w.ready
+    sampled = (ar.valid, ar.ready, ar.payload, aw.valid, aw.ready, aw.payload,
+               w.valid, w.ready, w.payload.data, w.payload.strb)
     while True:
-        for channel in (ar, aw, w):
-            ctx.set(channel.ready, rng.random() < 0.5)
-        _, _, *seen = await ctx.tick().sample(
-            ar.valid, ar.ready, ar.payload, aw.valid, aw.ready, aw.payload,
-            w.valid, w.ready, w.payload.data, w.payload.strb)
+        for each in ready:
+            ctx.set(each, rng.random() < 0.5)
+        _, _, *seen = await ctx.tick().sample(*sampled)
         if seen[0] and seen[1]:
             ctx.set(ar.ready, 0)
             try:
