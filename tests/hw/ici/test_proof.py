@@ -1,0 +1,31 @@
+"""What Yosys's solver says of a link: all runs of so many cycles, with all that lines may do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from hw.ici import link_proof
+from hw.ici.link_proof import OneWay, prove, small
+
+CHIP = replace(PRESETS["nano"], ports=1, link_frames=2)
+#: Cycles: a word is on its way for 12.
+DEPTH = 18
+
+
+@pytest.mark.slow
+def test_words_come_once_and_in_order_and_no_buffer_is_overrun(tmp_path):
+    with small():
+        found = prove(OneWay(CHIP), DEPTH, tmp_path)
+    assert f"Base case for induction length {DEPTH} proven." in found
+    assert "FAIL" not in found
+
+
+@pytest.mark.slow
+def test_a_crc_that_finds_nothing_is_found_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(link_proof, "_GARBLED", 0)  # what a right END has here
+    with small():
+        found = prove(OneWay(CHIP), DEPTH, tmp_path)
+    assert "model found for base case: FAIL!" in found
