@@ -83,9 +83,16 @@ class Look(tf.keras.callbacks.Callback):
 model = make()
 look = Look()
 train("loss", model, x[:32 * 6], y[:32 * 6], batch_size=8, epochs=4, callbacks=[look])
+def unit():
+    start, found = time.process_time(), []
+    for i in range(20_000):
+        found.append({"a": str(i)}.get("a"))
+    return time.process_time() - start
 say("milliseconds", 1000 * np.median(np.diff(look.ends)))
+say("unit", 1000 * min(unit() for _ in range(9)))
 """))
-    assert told["milliseconds"] <= 5
+    # In units of so much Python, for machines differ: 1.4 were measured, 4.6 ms where one is 3.3.
+    assert told["milliseconds"] <= 2 * told["unit"], told
 
 
 STEP_OF_JAX = """
