@@ -39,8 +39,8 @@ LAYERS = (
     "celosia_hw.soc", "celosia_hw.verilog", "celosia_hw.boards",
     # Simulators.
     "celosia_sim", "celosia_sim.toolchain", "celosia_sim.loops", "celosia_sim.idle",
-    "celosia_sim.verilog", "celosia_sim.build", "celosia_sim.library", "celosia_sim.probe",
-    "celosia_sim.wasm", "celosia_sim.rtl", "celosia_sim.pod", "celosia_sim.pod_chips",
+    "celosia_sim.verilog", "celosia_sim.build", "celosia_sim.module", "celosia_sim.library",
+    "celosia_sim.probe", "celosia_sim.wasm", "celosia_sim.rtl", "celosia_sim.pod", "celosia_sim.pod_chips",
     "celosia_sim.twin",
     "celosia_sim.lint",
     "celosia_sim.cocotb_build", "celosia_sim.cocotb_agents", "celosia_sim.cocotb_server",

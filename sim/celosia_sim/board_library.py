@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.arch.config import TpuConfig, preset
-from celosia.storage import builds, compiler, run_tool
+from celosia.storage import builds
 from celosia_sim.boards.cells import cells_verilog, sdram_phase, system_hz
 from celosia_sim.boards.sdram import (
     SDRAM_SOURCES,
@@ -20,13 +19,7 @@ from celosia_sim.boards.sdram import (
     declare_sdram,
     structure,
 )
-from celosia_sim.build import (
-    base_flags,
-    compile_all,
-    runtime_objects,
-    tool_identity,
-    verilate,
-)
+from celosia_sim.module import build_module
 from celosia_sim.verilog import writer_identity
 
 if TYPE_CHECKING:
@@ -148,34 +141,22 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text
-    key = builds.digest({**tool_identity(), "text": built,
-                        "harness": [path.read_text() for path in _SOURCES]})
+    # Low-active lights are shown as what they mean.
+    levels = " | ".join(f"(p.led_{name} ^ {int(bool(invert))}u) << {i}"
+                        for i, (name, invert) in enumerate(lights))
 
-    def make(folder: Path) -> None:
+    def say() -> None:
         if announce:
             announce(f"building {board.title} with the {config.name} chip for simulation (kept "
                      f"for next time)")
-        work = folder / "work"
-        work.mkdir()
-        sources = verilate(built, work, top="top", prefix=_PREFIX,
-                           extra=["--pins-inout-enables"],
-                           beside=[path for path in _SOURCES if path.suffix == ".cpp"])
-        # Low-active lights are shown as what they mean.
-        levels = " | ".join(f"(p.led_{name} ^ {int(bool(invert))}u) << {i}"
-                            for i, (name, invert) in enumerate(lights))
-        (work / "cpp" / "board_config.h").write_text(
-            f'#include "{_PREFIX}.h"\n#include "{_PREFIX}___024root.h"\n'
-            f"#define BOARD_MODEL {_PREFIX}\n"
-            f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
-            f"#define BOARD_LIGHTS {levels or '0'}\n")
-        flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
-        objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "board.so", *objects, *runtime_objects()],
-                 work / "link.log")
-        shutil.rmtree(work)
 
-    path = builds.entry("board", key, make) / "board.so"
+    path = build_module(
+        "board", built, _SOURCES,
+        f'#include "{_PREFIX}.h"\n#include "{_PREFIX}___024root.h"\n'
+        f"#define BOARD_MODEL {_PREFIX}\n"
+        f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
+        f"#define BOARD_LIGHTS {levels or '0'}\n",
+        top="top", prefix=_PREFIX, extra=["--pins-inout-enables"], before=say)
     return BuiltBoard(path, config, system_hz(text, board.clock_hz), baud, has_sdram,
                       sdram_phase(text) if has_sdram else 0.0,
                       tuple(name for name, _ in lights), flash)

@@ -9,7 +9,7 @@
 #include "Vlayer.h"
 #include "line.h"
 #include "verilated.h"
-#include "wire_config.h"
+#include "layer_config.h"
 
 double sc_time_stamp() { return 0; }
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import random
-import re
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -20,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig, preset
-from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import base_flags, compile_all, runtime_objects, tool_identity, verilate
+from celosia_sim.module import build_module, port_names
 
 __all__ = ["LinkRun", "build_layer", "main", "run_link"]
 
@@ -67,26 +64,7 @@ def build_layer(config: TpuConfig) -> Path:
     from celosia_hw.ici.layer import LinkLayer
 
     text = verilog.convert(LinkLayer(config), name=_TOP)
-    key = builds.digest({**tool_identity(), "text": text,
-                         "harness": [path.read_text() for path in _SOURCES]})
-
-    def make(folder: Path) -> None:
-        work = folder / "work"
-        work.mkdir()
-        sources = verilate(text, work, top=_TOP, prefix=_PREFIX, beside=[_SOURCES[0]])
-        # Verilator writes two underscores of a name another way.
-        names = re.findall(r"^  (?:input|output) .*?(\w+);$", text, re.MULTILINE)
-        (work / "cpp" / "wire_config.h").write_text("".join(
-            f"#define {name} {name.replace('__', '___05F')}\n"
-            for name in sorted(set(names)) if "__" in name))
-        flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_SOURCES[1].parent}"]
-        objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "layer.so", *objects, *runtime_objects()],
-                 work / "link.log")
-        shutil.rmtree(work)
-
-    return builds.entry("layer", key, make) / "layer.so"
+    return build_module("layer", text, _SOURCES, port_names(text), top=_TOP, prefix=_PREFIX)
 
 
 def run_link(path: Path, frames: int, seed: int, errors: float) -> LinkRun:

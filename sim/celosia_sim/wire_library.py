@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,20 +10,13 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.driver.transport import Transport
-from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import (
-    base_flags,
-    compile_all,
-    runtime_objects,
-    tool_identity,
-    verilate,
-)
+from celosia_sim.module import build_module, port_names
 from celosia_sim.verilog import link_verilog
 
 __all__ = ["WireLibrary", "build_wire"]
 
 _FOLDER = Path(__file__).parent
-_HARNESS, _LINE = _FOLDER / "wire_harness.cpp", _FOLDER / "boards" / "serial_line.h"
+_SOURCES = _FOLDER / "wire_harness.cpp", _FOLDER / "boards" / "serial_line.h"
 _PREFIX = "Vlink"
 _SLVERR = 2
 #: Bytes that one call hands on at most; more than come in one.
@@ -65,27 +56,9 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
     from celosia_hw.soc.link.host_link import MODULE_NAME
 
     text = link_verilog(config, link)
-    key = builds.digest({**tool_identity(), "text": text, "harness": _HARNESS.read_text(),
-                        "line": _LINE.read_text(), "bus_bytes": config.bus_bytes})
-
-    def make(folder: Path) -> None:
-        work = folder / "work"
-        work.mkdir()
-        sources = verilate(text, work, top=MODULE_NAME, prefix=_PREFIX, beside=[_HARNESS])
-        # Verilator writes two underscores of a name another way.
-        names = re.findall(r"^  (?:input|output) .*?(\w+);$", text, re.MULTILINE)
-        (work / "cpp" / "wire_config.h").write_text("".join(
-            f"#define {name} {name.replace('__', '___05F')}\n"
-            for name in sorted(set(names)) if "__" in name)
-            + f"#define WIRE_BUS_BYTES {config.bus_bytes}\n")
-        flags = [*base_flags(""), f"-I{work / 'cpp'}", f"-I{_FOLDER}"]
-        objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "wire.so", *objects, *runtime_objects()],
-                 work / "link.log")
-        shutil.rmtree(work)
-
-    return builds.entry("wire", key, make) / "wire.so"
+    return build_module("wire", text, _SOURCES,
+                        f"{port_names(text)}#define WIRE_BUS_BYTES {config.bus_bytes}\n",
+                        top=MODULE_NAME, prefix=_PREFIX)
 
 
 class WireLibrary:
