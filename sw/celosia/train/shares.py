@@ -31,7 +31,7 @@ class WeightShares:
     net
         The sizes.
     chips
-        Which train together; of one, or where rows cannot be shared evenly, there are no shares.
+        Which train together; one has no shares.
     """
 
     net: Classifier
@@ -40,7 +40,12 @@ class WeightShares:
     @property
     def shared(self) -> bool:
         """Whether there are shares."""
-        return self.chips > 1 and self.net.hidden % self.chips == 0
+        return self.chips > 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of the first layer's weights that a chip has; those of the last ones may be zero."""
+        return -(-self.net.hidden // self.chips)
 
     @property
     def parts(self) -> dict[str, tuple[int, int]]:
@@ -63,7 +68,7 @@ class WeightShares:
         found = self.net.state
         if self.shared:
             found = {name: found[name] for name in (*self.net.shapes, "correction")}
-            own = {SHARE: (self.net.hidden // self.chips, self.net.inputs),
+            own = {SHARE: (self.rows, self.net.inputs),
                    OTHERS: (self.others // self.chips,)}
             found |= {f"{name}{moment}": shape for moment in ("", ".mean", ".square")
                       for name, shape in own.items()}
@@ -75,7 +80,8 @@ class WeightShares:
         found = {name: np.zeros(shape, np.float32) for name, shape in self.state.items()}
         found |= {name: np.array(parameters[name], np.float32) for name in self.net.shapes}
         if self.shared:
-            found[SHARE] = np.split(found["w1"], self.chips)[chip].copy()
+            own = found["w1"][self.rows * chip:self.rows * (chip + 1)]
+            found[SHARE][:len(own)] = own
             others = np.zeros(self.others, np.float32)
             for name, (start, stop) in self.parts.items():
                 others[start:stop] = found[name].reshape(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -80,6 +80,13 @@ def _optimiser(make: Builder, adam: Adam, rate: Value, old: Mapping[str, Value],
     return new
 
 
+def _longer(make: Builder, values: Sequence[Value], size: int) -> Value:
+    """Return values behind one another, with zeros behind them, ``size`` in all."""
+    missing = size - sum(value.shape[0] for value in values)
+    zeros = make.full(0, TensorType(DType.F32, (missing, *values[0].shape[1:])))
+    return make.concatenate([*values, *([zeros] if missing else [])], 0)
+
+
 def _shared(shares: WeightShares, adam: Adam, rate: Value, old: Mapping[str, Value], loss: Value,
             slopes: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
     """Return the loss of all chips and the new state, of which each chip makes its share."""
@@ -87,18 +94,16 @@ def _shared(shares: WeightShares, adam: Adam, rate: Value, old: Mapping[str, Val
     group = (tuple(range(shares.chips)),)
     flat = [make.reshape(slopes[name], stop - start)
             for name, (start, stop) in shares.parts.items()]
-    missing = shares.others - shares.parts["b2"][1] - 1
-    flat += [make.reshape(loss, 1), *([make.full(0, TensorType(DType.F32, (missing,)))]
-                                      if missing else [])]
-    given = {SHARE: slopes["w1"], OTHERS: make.concatenate(flat, 0)}
+    given = {SHARE: _longer(make, [slopes["w1"]], shares.rows * shares.chips),
+             OTHERS: _longer(make, [*flat, make.reshape(loss, 1)], shares.others)}
     own = {name: make("reduce_scatter", value, groups=group, reducer="add", dim=0)
            for name, value in given.items()}
     new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, own)
     # The loss goes with the gradients; their sums come back beside what is made of them.
     chips, each = shares.chips, shares.others // shares.chips
     pair = make.concatenate([new[OTHERS], own[OTHERS]], 0)
-    new["w1"], both = (make("all_gather", value, groups=group, dim=0)
-                       for value in (new[SHARE], pair))
+    rows, both = (make("all_gather", value, groups=group, dim=0) for value in (new[SHARE], pair))
+    new["w1"] = make.part(rows, 0, 0, shares.net.hidden)
     others, sums = (make.reshape(make.part(make.reshape(both, chips, 2, each), 1, i, i + 1),
                                  shares.others) for i in range(2))
     for name, (start, stop) in shares.parts.items():
@@ -134,11 +139,6 @@ def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     if shares.shared:
         loss, new = _shared(shares, adam, rate, old, loss, slopes)
     else:
-        if chips > 1:
-            make = Builder(Source(name="exchange"))
-            loss, *joined = (make("all_reduce", value, groups=(tuple(range(chips)),), reducer="add")
-                             for value in (loss, *slopes.values()))
-            slopes = dict(zip(slopes, joined, strict=True))
         new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
     return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),
                  (loss, *(new[name] for name in old)))

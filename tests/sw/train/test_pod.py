@@ -16,7 +16,7 @@ def batch(chips, seed):
     return rng.random((16 * chips, 20)), rng.integers(0, 3, 16 * chips)
 
 
-@pytest.fixture(params=["2", "2x2"])
+@pytest.fixture(params=["2", "2x2", "5"])  # of five the last has fewer rows of weights
 def pod(request):
     made = train.PodTrainer("model", preset("core"), NET, Topology.parse(request.param), FIRST)
     yield made

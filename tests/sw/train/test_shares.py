@@ -7,25 +7,26 @@ from celosia.train import Classifier, initial_parameters
 from celosia.train.shares import OTHERS, SHARE, WeightShares
 
 
-@pytest.mark.parametrize(("hidden", "chips"), [(24, 1), (24, 5)])
-def test_what_is_not_shared_is_the_state_of_one_chip(hidden, chips):
-    net = Classifier(20, hidden, 3, 16)
-    shares = WeightShares(net, chips)
+def test_one_chip_has_the_state_of_one():
+    net = Classifier(20, 24, 3, 16)
+    shares = WeightShares(net, 1)
     assert not shares.shared
     assert shares.state == net.state
     assert shares.first(initial_parameters(net), 0).keys() == net.state.keys()
 
 
-def test_the_shares_of_all_chips_are_the_parameters():
-    net = Classifier(784, 64, 10, 16)
+@pytest.mark.parametrize(("hidden", "chips"), [(64, 4), (24, 5), (3, 4)])
+def test_the_shares_of_all_chips_are_the_parameters(hidden, chips):
+    net = Classifier(784, hidden, 10, 16)
     parameters = initial_parameters(net)
-    shares = WeightShares(net, 4)
+    shares = WeightShares(net, chips)
     assert shares.shared
-    states = [shares.first(parameters, chip) for chip in range(4)]
+    states = [shares.first(parameters, chip) for chip in range(chips)]
     for name, shape in shares.state.items():
         assert all(state[name].shape == shape for state in states), name
-    np.testing.assert_array_equal(np.concatenate([state[SHARE] for state in states]),
-                                  parameters["w1"])
+    rows = np.concatenate([state[SHARE] for state in states])
+    np.testing.assert_array_equal(rows[:hidden], parameters["w1"])
+    assert not rows[hidden:].any()
     others = np.concatenate([state[OTHERS] for state in states])
     for name, (start, stop) in shares.parts.items():
         np.testing.assert_array_equal(others[start:stop].reshape(net.shapes[name]),
