@@ -38,11 +38,12 @@ class MessagePorts(Protocol):
 
     Attributes
     ----------
-    chip
-        The chip's number.
+    chip, chips
+        The chip's number, and how many run together.
     """
 
     chip: int
+    chips: int
 
     def inbox(self, port: int) -> deque[LinkMessage] | None:
         """Return what has arrived at a port; None if no chip is there."""
@@ -57,7 +58,7 @@ class Unconnected:
     """The ports of a chip that is alone."""
 
     def __init__(self) -> None:
-        self.chip = 0
+        self.chip, self.chips = 0, 1
 
     def inbox(self, port: int) -> None:
         """Return nothing."""

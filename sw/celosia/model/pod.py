@@ -52,7 +52,7 @@ class _Ports:
     """The ports of one chip in a pod."""
 
     def __init__(self, chip: int, pod: Pod):
-        self.chip, self._pod = chip, pod
+        self.chip, self.chips, self._pod = chip, len(pod.machines), pod
 
     def inbox(self, port: int) -> deque[LinkMessage] | None:
         peer = self._pod.peers.get((self.chip, port))

@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from celosia.cli.main import main
+from celosia.driver.backends import PODS
+from celosia.train import PodTrainer
 
 TRAIN = ["pod", "train", "digits"]
 
@@ -21,6 +24,32 @@ def test_train_prints_losses_and_the_weights_of_each_chip(capsys):
     assert len(set(found["hashes"])) == 1
     assert found["equal"]
     assert found["meetings"] == 0
+
+
+@pytest.mark.parametrize("wrong", ["", "loss", "weights"])
+def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, capsys):
+    """Here golden ones stand for RTL, too, and do something else where they are wrong."""
+    step, steps = PodTrainer.step, []
+
+    def stepped(self, *arguments):
+        loss = step(self, *arguments)
+        steps.append(self)
+        if wrong == "weights" and len(steps) == 3:
+            weights = np.array(self._states[1]["b2"])
+            weights[3] += 1
+            self._states[1]["b2"] = weights
+        return loss + (wrong == "loss" and len(steps) == 3)
+
+    monkeypatch.setattr(PodTrainer, "step", stepped)
+    monkeypatch.setitem(PODS, "rtl", lambda *given, errors, seed, **options: PODS["model"](
+        *given, **options))
+    assert main([*TRAIN, "--topology", "2", "--steps", "2", "--batch", "32", "--hidden", "16",
+                 "--backend", "rtl"]) == bool(wrong)
+    said = capsys.readouterr().out
+    assert len(set(map(id, steps))) == 2
+    assert len(steps) == 4
+    assert said.count("golden chips: the same\n") == 2 - (wrong == "loss")
+    assert ("weights are DIFFERENT" if wrong else "all chips have the same weights") in said
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

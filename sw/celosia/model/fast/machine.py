@@ -103,6 +103,11 @@ class _Run(Run):
         self.repeatable = True
 
     @property
+    def _most(self) -> int:
+        """Steps that may be kept."""
+        return MOST_STEPS
+
+    @property
     def steps(self) -> list[Callable[[], object]]:
         """All of the run, where it is repeatable."""
         return self._steps.made
@@ -178,7 +183,7 @@ class _Run(Run):
             with np.errstate(all="ignore"):
                 for step in made[done:]:
                     step()
-        if not self.repeatable or self._steps.size > MOST_STEPS:
+        if not self.repeatable or self._steps.size > self._most:
             self.repeatable = False
             made.clear()
             self._done = 0
@@ -186,6 +191,10 @@ class _Run(Run):
 
 class _Joined(_Run):
     """A run of a chip among others, whose number and links stay as they are."""
+
+    @property
+    def _most(self) -> int:
+        return MOST_STEPS // self.machine.ports.chips
 
     def chip(self) -> int:
         return Run.chip(self)

@@ -20,7 +20,7 @@ from celosia.model.state import ModelResult
 
 __all__ = ["MOST_STEPS", "Look", "OtherNumber", "Recording"]
 
-#: Steps of a run that are kept at most.
+#: Steps of a run that are kept at most, those of all chips together.
 MOST_STEPS = 400_000
 #: Steps from one call of ``progress`` to the next.
 _PACE = 64

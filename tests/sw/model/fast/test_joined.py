@@ -147,6 +147,15 @@ def test_an_observer_sees_what_is_not_repeated(started):
     assert len(started) == 6
 
 
+def test_runs_of_more_steps_than_all_chips_may_have_are_not_kept(started, monkeypatch):
+    monkeypatch.setattr("celosia.model.fast.machine.MOST_STEPS", 8)  # of three commands on each
+    chips = Chips()
+    for _ in range(2):
+        chips.fill()
+        assert chips.run(TEXT, TEXT, TEXT) == [Fault.NONE] * 3
+    assert len(started) == 6
+
+
 def test_a_chip_has_the_links_of_the_pod_that_runs_it():
     chips = Chips()
     other = Pod(chips.fast, {(0, 0): (2, 1)})
