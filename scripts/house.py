@@ -40,9 +40,8 @@ LAYERS = (
     # Simulators.
     "celosia_sim", "celosia_sim.toolchain", "celosia_sim.loops", "celosia_sim.idle",
     "celosia_sim.verilog", "celosia_sim.build", "celosia_sim.module", "celosia_sim.library",
-    "celosia_sim.probe", "celosia_sim.wasm", "celosia_sim.rtl", "celosia_sim.pod", "celosia_sim.pod_chips",
-    "celosia_sim.twin",
-    "celosia_sim.lint",
+    "celosia_sim.probe", "celosia_sim.wasm", "celosia_sim.rtl", "celosia_sim.pod",
+    "celosia_sim.pod_chips", "celosia_sim.twin", "celosia_sim.lint",
     "celosia_sim.cocotb_build", "celosia_sim.cocotb_agents", "celosia_sim.cocotb_server",
     "celosia_sim.cocotb_transport", "celosia_sim.compact", "celosia_sim.wire_library",
     "celosia_sim.boards", "celosia_sim.board_library", "celosia_sim.board_port",
