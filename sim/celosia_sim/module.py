@@ -30,13 +30,13 @@ def build_module(kind: str, text: str, harness: Sequence[Path], config: str, *, 
     Parameters
     ----------
     kind
-        What it is: the name of the library, and of ``kind_config.h``.
+        What it is; the library and the header of its parameters are named by it.
     text
         Verilog.
     harness
         Sources; those of C++ are compiled, and all are found by their names.
     config
-        Text of ``kind_config.h``, which the harness includes.
+        Text of the header of parameters (``<kind>_config.h``), which the harness includes.
     top, prefix, extra
         As of `celosia_sim.build.verilate`.
     before
