@@ -23,7 +23,7 @@ __all__ = ["ABI", "FLAGS", "HARNESS", "TRACES", "WAVES", "BuildFlags", "base_fla
            "verilate", "write_config"]
 
 #: Version of the C interface in harness/api.cpp.
-ABI = 3
+ABI = 4
 
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.arch.words import WORD_MASK
 from celosia_sim.build import ABI
 
-__all__ = ["FUNCTIONS", "ChipLibrary", "ProtocolError", "RunEnd"]
+__all__ = ["FUNCTIONS", "ChipLibrary", "ProtocolError", "RunEnd", "StateWay"]
 
 _u8p = ctypes.c_void_p
 #: Functions of harness/api.cpp: result and arguments.
@@ -38,6 +38,7 @@ FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
                                ctypes.POINTER(ctypes.c_uint64))),
     "peek": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, _u8p)),
     "poke": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, _u8p)),
+    "state": (ctypes.c_uint64, (ctypes.c_void_p, ctypes.c_int, _u8p, ctypes.c_uint64)),
     "probe_set": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)),
     "probe_size": (ctypes.c_uint64, (ctypes.c_void_p,)),
     "probe_read": (None, (ctypes.c_void_p, _u8p)),
@@ -47,6 +48,14 @@ FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
 }
 
 MEMORY_BYTES = 1 << 32
+
+
+class StateWay(enum.IntEnum):
+    """What is done with the state of something (harness/state.h)."""
+
+    COUNT = 0
+    SAVE = 1
+    LOAD = 2
 
 
 class RunEnd(enum.IntEnum):
@@ -221,6 +230,23 @@ class ChipLibrary:
                              f"{data.dtype} of shape {data.shape}")
         data = np.ascontiguousarray(data)
         self._call("poke", memory.encode(), row, len(data), data.ctypes.data)
+
+    def save(self) -> NDArray[np.uint8]:
+        """Return all that the chip and its memory are, in the middle of a run, too."""
+        data = np.empty(self._call("state", StateWay.COUNT, None, 0), np.uint8)
+        self._call("state", StateWay.SAVE, data.ctypes.data, data.size)
+        return data
+
+    def load(self, data: NDArray[np.uint8]) -> None:
+        """Make it what another one was, of the same library, when that was saved.
+
+        Raises
+        ------
+        ValueError
+            If it is not of such a chip; this one cannot be used any more.
+        """
+        if not self._call("state", StateWay.LOAD, data.ctypes.data, data.size):
+            raise ValueError(f"a state must be of such a chip, not these {data.size} bytes")
 
     def probe_set(self, states: int, stops: int = 0) -> None:
         """Note the probe when one of some of its bits changes, and forget what was noted.

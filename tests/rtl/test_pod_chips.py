@@ -25,10 +25,12 @@ RING = Topology.ring(4)
 GROUP = [[0, 1, 2, 3]]
 
 
-@pytest.fixture(scope="module", params=["rtl", "model"])
+@pytest.fixture(scope="module", params=[("rtl", {}), ("rtl", {"processes": 2}), ("model", {})],
+                ids=["rtl", "boards", "model"])
 def devices(request):
-    made = [Device(each, request.param)
-            for each in PODS[request.param](CHIP, RING.chips, RING.links)]
+    backend, options = request.param
+    made = [Device(each, backend)
+            for each in PODS[backend](CHIP, RING.chips, RING.links, **options)]
     yield made
     for device in made:
         device.close()

@@ -78,6 +78,13 @@ void celosia_poke(Chip* chip, const char* memory, uint64_t row, uint64_t n, cons
     chip->wake();
 }
 
+// See State; the bytes, or 0 if those that were to be loaded are not of such a chip.
+uint64_t celosia_state(Chip* chip, int way, uint8_t* at, uint64_t size) {
+    State state(static_cast<State::Way>(way), at, size);
+    chip->keep(state);
+    return state.end();
+}
+
 // See Chip::probe_set; 0: there is no probe.
 int celosia_probe_set(Chip* chip, uint64_t states, uint64_t stops) {
     return chip->probe_set(states, stops);

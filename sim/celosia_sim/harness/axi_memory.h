@@ -133,6 +133,24 @@ public:
         if (bvalid_) pins_.m_axi_bid = bid_, pins_.m_axi_bresp = bresp_;
     }
 
+    void keep(State& state) {
+        state(t_, random_, read_bucket_, write_bucket_);
+        state.all(reads_, [&](Read& each) {
+            state(each.address, each.ready, each.beats, each.id, each.sent);
+            state.all(each.early);
+        });
+        state.all(writes_, [&](Write& each) { keep(state, each); });
+        state.all(responses_, [&](Response& each) {
+            state(each.ready);
+            keep(state, each.burst);
+        });
+        state(changed_, arready_, awready_, wready_, rvalid_, bvalid_, rlast_, rid_, rresp_, bid_,
+              bresp_, rdata_, ar_waits_, aw_waits_, w_waits_, ar_held_, aw_held_, w_held_);
+        state.all(errors);
+        state.all(violation);
+        memory.keep(state);
+    }
+
 private:
     struct Read {
         uint64_t address, ready;
@@ -150,6 +168,11 @@ private:
         uint64_t ready;
         Write burst;
     };
+
+    static void keep(State& state, Write& each) {
+        state(each.address, each.beats, each.id, each.taken, each.late, each.error);
+        state.all(each.data);
+    }
 
     CELOSIA_MODEL& pins_;
     Timing t_;

@@ -198,6 +198,16 @@ public:
     }
 #endif
 
+    // All that the chip and its memory are, but for what the host looks at (probe and waveform). The
+    // model's class has variables without pointers, and behind them these two.
+    void keep(State& state) {
+        auto* rootp = model_->rootp;
+        auto* begin = reinterpret_cast<uint8_t*>(rootp);
+        state.bytes(begin, reinterpret_cast<uint8_t*>(&rootp->vlSymsp) - begin);
+        state(now, lite_);
+        axi.keep(state);
+    }
+
     const std::vector<Bank>& banks() {
         if (banks_.empty()) {
             auto* rootp = model_->rootp;

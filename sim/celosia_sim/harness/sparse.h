@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "state.h"
+
 class SparseMemory {
 public:
     static constexpr uint64_t SIZE = uint64_t{1} << 32;
@@ -36,6 +38,22 @@ public:
         bytes += address & (PAGE - 1);
         for (int i = 0; i < size; i++)
             if (strobe[i >> 3] >> (i & 7) & 1) bytes[i] = from[i];
+    }
+
+    // Pages that were written.
+    void keep(State& state) {
+        uint64_t count = std::count_if(pages_.begin(), pages_.end(), [](auto& p) { return !!p; });
+        state(count);
+        if (state.loads()) {
+            for (auto& page : pages_) page.reset();
+            for (uint64_t number = 0; count-- && state.left();) {
+                state(number);
+                if (uint8_t* bytes = touch(number)) state.bytes(bytes, PAGE);
+            }
+            return;
+        }
+        for (uint64_t number = 0; number < pages_.size(); number++)
+            if (pages_[number]) state(number), state.bytes(pages_[number].get(), PAGE);
     }
 
 private:

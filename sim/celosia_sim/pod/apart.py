@@ -1,7 +1,8 @@
-"""Boards in processes of their own, as seen from the one that starts them."""
+"""A board in a process of its own, as seen from the one that starts it."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import signal
 import socket
@@ -10,70 +11,30 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from celosia.arch.config import TpuConfig
 from celosia.driver.errors import BusError, DeviceError
-from celosia_sim.library import MEMORY_BYTES, ProtocolError
-from celosia_sim.pod.board import PodBoardError
+from celosia_sim.library import ProtocolError
+from celosia_sim.pod.board import NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.messages import receive, send
 from celosia_sim.pod.options import End, PodOptions
 
-__all__ = ["ApartBoard", "apart"]
+__all__ = ["ApartBoard", "BoardLost", "apart"]
 
 #: Errors that keep their class on the way.
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (
-    PodBoardError, BusError, DeviceError, ProtocolError, ValueError)}
+    NeighbourLost, PodBoardError, BusError, DeviceError, ProtocolError, ValueError)}
 #: Seconds that a process has to end in.
 _PATIENCE = 5.0
+#: One may take so much longer than its neighbours wait for it: they say that they do.
+_LONGER = 1.25
 
 
-class _ApartChip:
-    """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`."""
-
-    memory_bytes = MEMORY_BYTES
-
-    def __init__(self, board: ApartBoard, place: int):
-        self._board, self._place = board, place
-
-    def _ask(self, name: str, *arguments: Any, data: bytes | memoryview = b"") -> Any:
-        return self._board.ask("chip", self._place, name, *arguments, data=data)
-
-    def read_register(self, offset: int) -> int:
-        return self._ask("read_register", offset)[0]
-
-    def write_register(self, offset: int, value: int) -> None:
-        self._ask("write_register", offset, value)
-
-    def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
-        return np.frombuffer(self._ask("read_memory", address, size)[1], np.uint8)
-
-    def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
-        self._ask("write_memory", address, data=(
-            np.ascontiguousarray(data).reshape(-1).view(np.uint8).data
-            if isinstance(data, np.ndarray) else data))
-
-    def wait_interrupt(self, timeout_cycles: int) -> bool:
-        return self._ask("wait_interrupt", timeout_cycles)[0]
-
-    def peek(self, memory: str, row: int, n: int) -> NDArray[np.uint8]:
-        shape, data = self._ask("peek", memory, row, n)
-        return np.frombuffer(data, np.uint8).reshape(shape)
-
-    def poke(self, memory: str, row: int, data: NDArray[np.uint8]) -> None:
-        self._ask("poke", memory, row, data.shape,
-                  data=np.ascontiguousarray(data).reshape(-1).data)
-
-    def close(self) -> None:
-        """Do nothing: the board's end is its own."""
+class BoardLost(PodBoardError):
+    """The process of a board has ended, or does not answer."""
 
 
 class ApartBoard:
-    """A `PodBoard` in a process of its own, with its methods.
-
-    Each of them waits for its answer; ``begin`` and ``end`` are for what all boards of a pod are to
-    do at once.
+    """A `PodBoard` in a process of its own.
 
     Parameters
     ----------
@@ -83,52 +44,54 @@ class ApartBoard:
         A socket to the process.
     process
         It; ended by `close`.
+    patience
+        Seconds that it may take to answer.
     """
 
-    def __init__(self, chips: range, control: socket.socket, process: subprocess.Popen[bytes]):
+    def __init__(self, chips: range, control: socket.socket, process: subprocess.Popen[bytes],
+                 patience: float):
         self.numbers, self._control, self.process = chips, control, process
-        self.chips = [_ApartChip(self, place) for place in range(len(chips))]
+        self._patience = patience
+        control.settimeout(patience)
 
-    def begin(self, name: str, *arguments: Any, data: bytes | memoryview = b"") -> None:
-        """Ask for something; it is done while nobody waits for it."""
-        try:
+    def begin(self, name: str, *arguments: Any, data: bytes | bytearray | memoryview = b"") -> None:
+        """Ask for something; it is done while nobody waits for it. `end` says if nobody does it."""
+        with contextlib.suppress(OSError):
             send(self._control, [name, *arguments], data)
-        except (ConnectionError, OSError):
-            raise self._ended() from None
 
     def end(self) -> tuple[Any, bytearray]:
         """Wait for what was asked for last.
 
         Raises
         ------
-        PodBoardError
-            If the process has ended.
+        BoardLost
+            If the process has ended, or does not answer.
         Exception
             That of the board.
         """
         try:
             (kind, value), data = receive(self._control)
+        except TimeoutError:
+            raise self._lost(f"has said nothing for {self._patience:g} s") from None
         except (EOFError, OSError):
-            raise self._ended() from None
+            try:
+                code = self.process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                raise self._lost("has hung up") from None
+            raise self._lost(f"has ended with {code}" if code >= 0 else
+                             f"was ended by {signal.Signals(-code).name}") from None
         if kind:
             raise _ERRORS.get(kind, RuntimeError)(value)
         return value, data
 
-    def ask(self, name: str, *arguments: Any,
-            data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
-        """Ask for something and wait for it."""
-        self.begin(name, *arguments, data=data)
-        return self.end()
+    def _lost(self, how: str) -> BoardLost:
+        return BoardLost(f"the process {self.process.pid} of {say_chips(self.numbers)} must go on, "
+                         f"but it {how}")
 
-    def _ended(self) -> PodBoardError:
-        try:
-            code = self.process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            code = None
-        how = ("does not answer" if code is None else f"has ended with {code}" if code >= 0 else
-               f"was ended by {signal.Signals(-code).name}")
-        return PodBoardError(f"the process {self.process.pid} of chips {self.numbers.start} to "
-                          f"{self.numbers.stop - 1} must go on, but it {how}")
+    def kill(self) -> None:
+        """End the process at once."""
+        self.process.kill()
+        self.close()
 
     def close(self) -> None:
         """End the process; closing twice does nothing."""
@@ -160,7 +123,7 @@ def apart(config: TpuConfig, links: Mapping[End, End], options: PodOptions,
                 process = subprocess.Popen(
                     [sys.executable, "-m", "celosia_sim.pod.process", str(other.fileno())],
                     pass_fds=[other.fileno(), *fds], stdin=subprocess.DEVNULL)
-            boards.append(ApartBoard(span, control, process))
+            boards.append(ApartBoard(span, control, process, options.patience * _LONGER))
             boards[-1].begin(
                 "open", dataclasses.asdict(config), [span.start, span.stop],
                 [[*a, *b] for a, b in links.items()], dataclasses.asdict(options),
@@ -169,7 +132,7 @@ def apart(config: TpuConfig, links: Mapping[End, End], options: PodOptions,
             board.end()
     except BaseException:
         for board in boards:
-            board.close()
+            board.kill()
         raise
     finally:
         for own in wires:

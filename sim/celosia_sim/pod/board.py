@@ -17,7 +17,7 @@ from celosia_sim.pod.library import PodLibrary, PodStop
 from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.rtl import RtlTransport
 
-__all__ = ["PodBoard", "PodBoardError"]
+__all__ = ["NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
 
 #: Changes with what goes over a wire.
 _VERSION = 1
@@ -27,8 +27,14 @@ class PodBoardError(DeviceError):
     """A board cannot go on; the message says why."""
 
 
-def _say(chips: range) -> str:
-    return f"chips {chips.start} to {chips.stop - 1}"
+class NeighbourLost(PodBoardError):
+    """A board that has to go on with this one does not."""
+
+
+def say_chips(chips: range) -> str:
+    """Say which chips a board has."""
+    return (f"chip {chips.start}" if len(chips) == 1 else
+            f"chips {chips.start} to {chips.stop - 1}")
 
 
 def _greeting(config: TpuConfig, links: Mapping[End, End], options: PodOptions) -> bytes:
@@ -46,16 +52,16 @@ def _meet(neighbour: range, wire: socket.socket, greeting: bytes, seconds: float
         while len(found) < len(greeting):
             more = wire.recv(len(greeting) - len(found))
             if not more:
-                raise PodBoardError(f"the board of {_say(neighbour)} must greet, but it is gone")
+                raise ConnectionResetError("it is gone")
             found += more
     except TimeoutError:
-        raise PodBoardError(f"the board of {_say(neighbour)} must greet within {seconds:g} s"
+        raise PodBoardError(f"the board of {say_chips(neighbour)} must greet within {seconds:g} s"
                          ) from None
     except ConnectionError as error:
-        raise PodBoardError(f"the board of {_say(neighbour)} must greet, but it is gone: {error}"
-                         ) from None
+        raise PodBoardError(f"the board of {say_chips(neighbour)} must greet, but it is gone: "
+                            f"{error}") from None
     if found != greeting:
-        raise PodBoardError(f"the board of {_say(neighbour)} must have this version, "
+        raise PodBoardError(f"the board of {say_chips(neighbour)} must have this version, "
                             "configuration, links, latency and window, but it has others")
     wire.settimeout(None)
 
@@ -125,7 +131,7 @@ class PodBoard:
     @property
     def _open(self) -> PodLibrary:
         if self._library is None:
-            raise PodBoardError(f"the board of {_say(self.numbers)} must be open, but it was "
+            raise PodBoardError(f"the board of {say_chips(self.numbers)} must be open, but it was "
                                 "closed")
         return self._library
 
@@ -134,11 +140,11 @@ class PodBoard:
             for chip in self.chips:
                 chip.wait_interrupt(0)
         if stop in (PodStop.GONE, PodStop.SILENT):
-            neighbour = _say(self._wires[self._open.gone][0])
+            neighbour = say_chips(self._wires[self._open.gone][0])
             why = ("is gone" if stop is PodStop.GONE else
                    f"has said nothing for {self._options.patience:g} s")
-            raise PodBoardError(f"the board of {neighbour} must go on with {_say(self.numbers)}, "
-                                f"but it {why}")
+            raise NeighbourLost(f"the board of {neighbour} must go on with "
+                                f"{say_chips(self.numbers)}, but it {why}")
 
     def access(self, offset: int, values: Sequence[int] | None = None) -> list[int]:
         """Read a register of each chip in one cycle, or write it, and return the values.
@@ -151,7 +157,7 @@ class PodBoard:
         stop, response, found = self._open.access(offset, values)
         self._check(stop)
         if response:
-            raise PodBoardError(f"all of {_say(self.numbers)} must answer OKAY at register "
+            raise PodBoardError(f"all of {say_chips(self.numbers)} must answer OKAY at register "
                              f"{offset:#x}, not {response}")
         return found
 
@@ -167,6 +173,33 @@ class PodBoard:
         """
         self._check(self._open.advance(cycles))
         return self._open.interrupts
+
+    def save(self) -> list[NDArray[np.uint8]]:
+        """Return all that the board is: of its links, and of each chip; in a run, too.
+
+        Raises
+        ------
+        PodBoardError
+            If a neighbour does not go on.
+        """
+        stop, links = self._open.save()
+        self._check(stop)
+        return [links, *(each.chip.save() for each in self.chips)]
+
+    def load(self, saved: Sequence[NDArray[np.uint8]]) -> None:
+        """Make it what such a board was when it was saved; nothing may have been sent to it since.
+
+        Raises
+        ------
+        ValueError
+            If it is not of such a board.
+        """
+        if len(saved) != 1 + len(self.chips):
+            raise ValueError(f"a state must be of {say_chips(self.numbers)} and their links, not "
+                             f"of {len(saved) - 1} chips")
+        self._open.load(saved[0])
+        for chip, data in zip(self.chips, saved[1:], strict=True):
+            chip.chip.load(data)
 
     def sent(self) -> NDArray[np.uint64]:
         """Return a hash of all that each port has ever sent, and of when: (chips, ports)."""

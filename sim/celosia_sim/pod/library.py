@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import FLAGS, compile_all, tool_identity
+from celosia_sim.build import FLAGS, HARNESS, compile_all, tool_identity
+from celosia_sim.library import StateWay
 from celosia_sim.pod.options import End, PodOptions
 
 __all__ = ["PodLibrary", "PodStop", "build_pod"]
 
 _FOLDER = Path(__file__).parent
-_SOURCES = [_FOLDER / name for name in ("pod.cpp", "crew.h", "line.h", "wire.h")]
+_SOURCES = [*(_FOLDER / name for name in ("pod.cpp", "crew.h", "line.h", "wire.h")),
+            HARNESS / "state.h"]
 #: Functions of a chip's library, in the order of ChipFunctions in pod.cpp.
 _OF_CHIPS = ("pass", "begin_write", "begin_read", "end_access", "interrupt")
 #: Cycles in which a register is read or written.
@@ -54,6 +56,7 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "advance": (ctypes.c_int, (ctypes.c_void_p, _u64)),
     "interrupts": (ctypes.c_int, (ctypes.c_void_p,)),
     "gone": (ctypes.c_int, (ctypes.c_void_p,)),
+    "state": (ctypes.c_int64, (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, _u64)),
     "hashes": (None, (ctypes.c_void_p, ctypes.c_void_p)),
 }
 
@@ -72,7 +75,7 @@ def build_pod() -> Path:
         work = folder / "work"
         work.mkdir()
         objects = compile_all([(_SOURCES[0], FLAGS.fast)], work,
-                              [*compiler().flags, *FLAGS.cxx])
+                              [*compiler().flags, *FLAGS.cxx, f"-I{HARNESS}"])
         run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
                          "-o", folder / "pod.so", *objects], work / "link.log")
         shutil.rmtree(work)
@@ -172,6 +175,20 @@ class PodLibrary:
     def gone(self) -> int:
         """The number of the neighbour that does not answer, or -1."""
         return self._call["gone"](self._pod)
+
+    def save(self) -> tuple[PodStop, NDArray[np.uint8]]:
+        """Return all that is on the links, and when, but not the chips."""
+        size = self._call["state"](self._pod, StateWay.COUNT, None, 0)
+        if size < 0:
+            return PodStop(-size), np.empty(0, np.uint8)
+        data = np.empty(size, np.uint8)
+        self._call["state"](self._pod, StateWay.SAVE, data.ctypes.data, size)
+        return PodStop.CYCLES, data
+
+    def load(self, data: NDArray[np.uint8]) -> None:
+        """Make them what they were when they were saved; ValueError if it is not of such links."""
+        if not self._call["state"](self._pod, StateWay.LOAD, data.ctypes.data, data.size):
+            raise ValueError(f"a state must be of such links, not these {data.size} bytes")
 
     def hashes(self) -> NDArray[np.uint64]:
         """Return a hash of all that each port has ever sent, and of when: (chips, ports)."""

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "state.h"
+
 // Bits of a line that are turned, every so often: the gaps between them are geometric.
 class Noise {
 public:
@@ -26,6 +28,8 @@ public:
         }
         left_ -= bits_;
     }
+
+    void keep(State& state) { state(random_, left_); }
 
 private:
     std::mt19937_64 random_;
@@ -60,6 +64,11 @@ public:
             }
             hash = value ^ value >> 32;
         }
+    }
+
+    void keep(State& state) {
+        state(hash);
+        state.bytes(words_.data(), words_.size());
     }
 
     uint64_t hash = 0;

@@ -14,7 +14,7 @@ _HEAD = struct.Struct("<IQ")
 _MOST_TEXT, _MOST_BYTES = 1 << 26, 1 << 32
 
 
-def send(to: socket.socket, value: Any, data: bytes | memoryview = b"") -> None:
+def send(to: socket.socket, value: Any, data: bytes | bytearray | memoryview = b"") -> None:
     """Send a message."""
     text = json.dumps(value).encode()
     to.sendall(_HEAD.pack(len(text), len(data)) + text)

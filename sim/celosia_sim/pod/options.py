@@ -39,6 +39,8 @@ class PodOptions:
         How many have chips; 1: this one.
     patience
         Seconds that a process may take before its neighbours give it up.
+    save_seconds
+        Of simulation, after which boards in processes are saved again.
     """
 
     latency: int = 64
@@ -48,6 +50,7 @@ class PodOptions:
     threads: int | None = None
     processes: int = 1
     patience: float = 60.0
+    save_seconds: float = 2.0
 
     def __post_init__(self) -> None:
         """Check every value."""
@@ -56,7 +59,7 @@ class PodOptions:
         if self.window is not None and not 1 <= self.window <= self.latency:
             raise ValueError(f"window must be from 1 to the latency of {self.latency} cycles, not "
                              f"{self.window!r}")
-        for name in ("threads", "processes", "patience"):
+        for name in ("threads", "processes", "patience", "save_seconds"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{name} must be a positive number, not {value!r}")

@@ -89,6 +89,17 @@ public:
         for (uint64_t end = 0; end < o_.count * o_.ports; end++) *into++ = lines_[end].hash;
     }
 
+    // All that is on the lines, and when; not the chips. What others have sent by now comes first.
+    Stop keep(State& state) {
+        const Stop stop = state.loads() ? Stop::CYCLES : exchange(now_);
+        if (stop != Stop::CYCLES) return stop;
+        state(now_);
+        for (Line& line : lines_) line.keep(state);
+        for (Noise& noise : noise_) noise.keep(state);
+        for (Wire& wire : wires_) wire.know(now_);
+        return Stop::CYCLES;
+    }
+
     int gone = -1;  // which way leads to a process that does not answer
 
 private:
@@ -173,6 +184,12 @@ int pod_access(Pod* pod, uint32_t offset, uint32_t* values, int write, uint64_t 
 int pod_advance(Pod* pod, uint64_t cycles) { return static_cast<int>(pod->advance(cycles)); }
 int pod_interrupts(Pod* pod) { return pod->interrupts(); }
 int pod_gone(Pod* pod) { return pod->gone; }
+// See State; the bytes, or 0 if those that were to be loaded are not of such a pod; < 0: a Stop.
+int64_t pod_state(Pod* pod, int way, uint8_t* at, uint64_t size) {
+    State state(static_cast<State::Way>(way), at, size);
+    const Stop stop = pod->keep(state);
+    return stop == Stop::CYCLES ? static_cast<int64_t>(state.end()) : -static_cast<int>(stop);
+}
 void pod_hashes(Pod* pod, uint64_t* into) { pod->hashes(into); }
 
 }

@@ -59,6 +59,13 @@ def _answer(board: PodBoard, data: bytearray, name: str,
         return _of_chip(board, data, *arguments)
     if name == "sent":
         return None, board.sent().reshape(-1).view(np.uint8).data
+    if name == "save":
+        parts = board.save()
+        return [each.size for each in parts], np.concatenate(parts).data
+    if name == "load":
+        [sizes] = arguments
+        board.load(np.split(np.frombuffer(data, np.uint8), np.cumsum(sizes)[:-1]))
+        return None, b""
     actions: dict[str, Callable[..., Any]] = {each.__name__: each
                                               for each in (board.access, board.advance)}
     return actions[name](*arguments), b""

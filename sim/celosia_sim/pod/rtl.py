@@ -20,8 +20,8 @@ from celosia.arch.registers import (
     link_register,
 )
 from celosia.model import ModelResult, PodProgram
-from celosia_sim.pod.apart import ApartBoard, apart
-from celosia_sim.pod.board import PodBoard, PodBoardError
+from celosia_sim.pod.board import PodBoard
+from celosia_sim.pod.fleet import Fleet
 from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.pod.waits import PortWait, said, waiting
 from celosia_sim.rtl import RtlTransport
@@ -64,67 +64,43 @@ class RtlPod:
             raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
         self.config, self.options = config, PodOptions(**options)
         processes = min(self.options.processes, chips)
-        self._boards: list[PodBoard | ApartBoard]
+        #: The chips of each board.
+        self._spans = [range(chips * i // processes, chips * (i + 1) // processes)
+                       for i in range(processes)]
+        self._boards: PodBoard | Fleet
         if processes == 1:
-            self._boards = [PodBoard(config, range(chips), links, self.options)]
+            self._boards = PodBoard(config, range(chips), links, self.options)
         else:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
-            spans = [range(chips * i // processes, chips * (i + 1) // processes)
-                     for i in range(processes)]
-            self._boards = [*apart(config, links, self.options, spans)]
-        self._broken = ""
+            self._boards = Fleet(config, links, self.options, self._spans)
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         self.threads = self.options.of(-(-chips // processes)).threads
-        self.chips = [chip for board in self._boards for chip in board.chips]
+        self.chips = [*self._boards.chips]
         self._write("DEVICE", range(chips))
 
     def close(self) -> None:
         """Free the chips and end their processes; closing twice does nothing."""
-        for board in self._boards:
-            board.close()
-        self._boards = []
+        self._boards.close()
+
+    @property
+    def replaced(self) -> list[str]:
+        """Of each process that has ended and was replaced, how."""
+        return self._boards.replaced if isinstance(self._boards, Fleet) else []
 
     def _all(self, name: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
         """Ask all boards for the same at once, each with arguments of its own."""
-        if self._broken:
-            raise PodBoardError(self._broken)
-        boards = [each for each in self._boards if isinstance(each, ApartBoard)]
-        if not boards:
-            return [getattr(board, name)(*own)
-                    for board, own in zip(self._boards, arguments, strict=True)]
-        found, errors = [], list[Exception]()
-        try:
-            for board, own in zip(boards, arguments, strict=True):
-                board.begin(name, *own)
-            for board in boards:
-                try:
-                    value, data = board.end()
-                    found.append(data if value is None else value)
-                except Exception as error:  # noqa: BLE001 - one is raised when all have answered
-                    errors.append(error)
-        except BaseException as error:
-            self._give_up(str(error))
-            raise
-        if errors:
-            # Neighbours of a board that has ended say that it is gone; how it ended says more.
-            error = next((each for each in errors if "process" in str(each)), errors[0])
-            self._give_up(str(error))
-            raise error
-        return found
-
-    def _give_up(self, why: str) -> None:
-        self._broken = why
-        for board in self._boards:
-            board.close()
+        if isinstance(self._boards, Fleet):
+            return self._boards.all(name, arguments)
+        return [getattr(self._boards, name)(*own) for own in arguments]
 
     def _write(self, name: str, values: Sequence[int] | int) -> None:
         words = [values] * len(self.chips) if isinstance(values, int) else list(values)
-        self._all("access", [[BY_NAME[name].offset, words[board.numbers.start:board.numbers.stop]]
-                             for board in self._boards])
+        self._all("access", [[BY_NAME[name].offset, words[span.start:span.stop]]
+                             for span in self._spans])
 
     def read(self, offset: int) -> list[int]:
         """Return a register of each chip, all read in the same cycle."""
-        return [value for values in self._all("access", [[offset]] * len(self._boards))
+        return [value for values in self._all("access", [[offset]] * len(self._spans))
                 for value in values]
 
     def start(self, chips: Sequence[int]) -> None:
@@ -145,7 +121,7 @@ class RtlPod:
         celosia_sim.library.ProtocolError
             If a chip broke a rule of AXI.
         PodBoardError
-            If a process of the pod has ended; it cannot be used any more.
+            If processes of the pod end again and again; it cannot be used any more.
         """
         passed, ended = 0, self._advance(0)
         while not ended and passed < cycles:
@@ -154,7 +130,7 @@ class RtlPod:
         return ended
 
     def _advance(self, cycles: int) -> bool:
-        return all(self._all("advance", [[cycles]] * len(self._boards)))
+        return all(self._all("advance", [[cycles]] * len(self._spans)))
 
     def run(self, programs: Sequence[PodProgram], limit: int = 1_000_000) -> list[ModelResult]:
         """Run a program on each chip until all have halted or faulted.
@@ -238,7 +214,7 @@ class RtlPod:
         """
         return np.concatenate([
             np.frombuffer(each, np.uint64).reshape(-1, self.config.ports)
-            for each in self._all("sent", [[]] * len(self._boards))])
+            for each in self._all("sent", [[]] * len(self._spans))])
 
     def memory(self, chip: int, name: str) -> NDArray:
         """Return a copy of "ub" or "acc" of a chip, shaped as that of the golden model."""

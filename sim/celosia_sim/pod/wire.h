@@ -56,6 +56,9 @@ public:
         return true;
     }
 
+    // What came before a cycle is in the lines.
+    void know(uint64_t until) { known_ = until; }
+
     pollfd events() const {
         return {fd_, static_cast<short>(POLLIN | (pending() ? POLLOUT : 0)), 0};
     }

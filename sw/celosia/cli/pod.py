@@ -16,6 +16,7 @@ _EPILOG = """\
 examples:
   celosia pod train digits --topology 2x2 --steps 20
   celosia pod train digits --topology 8x8 --steps 100 --backend rtl   64 chips of RTL
+  celosia pod train digits --topology 4x4 --backend rtl --boards 2    in two processes
   celosia pod train digits --topology 8 --ber 1e-6 --latency 200      the same bits, more cycles
 
 Each chip has a part of each batch, and all have the weights; a step is one program of each chip,
@@ -46,6 +47,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
                        help="outputs of the first layer (default: 128)")
     train.add_argument("--backend", choices=("rtl", "model"), default="model",
                        help="model: golden chips (default); rtl: the Verilog")
+    train.add_argument("--boards", type=int, default=1, metavar="N",
+                       help="processes over which RTL chips are spread (default: 1, this one)")
     train.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
                        help="chip (default: core)")
     train.add_argument("--latency", type=int, default=64, metavar="CYCLES",
@@ -68,6 +71,12 @@ def _checked(args: argparse.Namespace) -> Topology:
     topology = Topology.parse(args.topology)
     if topology.chips < 2:
         raise ValueError(f"--topology must be of 2 or more chips, not {args.topology}")
+    if not 1 <= args.boards <= topology.chips:
+        raise ValueError(f"--boards must be from 1 to the {topology.chips} chips of --topology, "
+                         f"not {args.boards}")
+    if args.boards > 1 and args.backend != "rtl":
+        raise ValueError(f"--boards must be 1 without --backend rtl, not {args.boards}: golden "
+                         "chips are in this process")
     return topology
 
 
@@ -91,7 +100,8 @@ def _train(args: argparse.Namespace) -> int:
         if not args.json:
             print(text, flush=True)
 
-    lines = {"errors": args.ber, "seed": args.seed} if args.backend == "rtl" else {}
+    lines = ({"errors": args.ber, "seed": args.seed, "processes": args.boards}
+             if args.backend == "rtl" else {})
     begin = time.perf_counter()
     pod = PodTrainer(args.backend, config, net, topology, first, latency=args.latency, **lines)
     golden = (PodTrainer("model", config, net, topology, first)

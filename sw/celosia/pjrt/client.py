@@ -67,8 +67,10 @@ class Client:
         assert topology is not None
         with self._lock:
             if not self._transports:
+                boards = self.settings.boards
                 self._transports = PODS[self.settings.backend](
-                    self.settings.config, topology.chips, topology.links)
+                    self.settings.config, topology.chips, topology.links,
+                    **({"processes": boards} if boards > 1 else {}))
         return self._transports[number]
 
     def chip(self, number: int) -> PjrtChip:

@@ -40,6 +40,8 @@ class Settings:
         CELOSIA_DEVICES: chips; 1.
     topology
         CELOSIA_TOPOLOGY: how links connect them, such as 8 or 2x4; None: they have none.
+    boards
+        CELOSIA_BOARDS: processes over which RTL chips with links are spread; 1: this one.
     """
 
     backend: str
@@ -48,6 +50,7 @@ class Settings:
     fast: bool
     devices: int
     topology: Topology | None = None
+    boards: int = 1
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -87,8 +90,15 @@ class Settings:
                 elif backend not in PODS:
                     bad("CELOSIA_TOPOLOGY", f"left out where CELOSIA_BACKEND is {backend}: pods "
                                             f"are of {' or '.join(PODS)} chips")
+        boards = environment.get("CELOSIA_BOARDS") or "1"
+        if not boards.isascii() or not boards.isdigit() or not 1 <= int(boards) <= MOST_DEVICES:
+            bad("CELOSIA_BOARDS", f"a number from 1 to {MOST_DEVICES}")
+        elif int(boards) > devices > 0:
+            bad("CELOSIA_BOARDS", f"at most the {devices} chips of CELOSIA_DEVICES")
+        elif int(boards) > 1 and (topology is None or backend != "rtl"):
+            bad("CELOSIA_BOARDS", "1 or left out without CELOSIA_TOPOLOGY and CELOSIA_BACKEND=rtl")
         if problems or config is None:
             raise PjrtError(ErrorCode.INVALID_ARGUMENT, "; ".join(problems))
         if topology is not None:
             config = replace(config, ports=topology.ports)
-        return cls(backend, config, bool(strict), bool(fast), devices, topology)
+        return cls(backend, config, bool(strict), bool(fast), devices, topology, int(boards))

@@ -46,7 +46,7 @@ class PodTrainer:
     adam
         Its constants; None: those of the paper.
     options
-        Of the links: ``latency``; ``errors`` and ``seed`` of RTL chips.
+        Of the links: ``latency``; ``errors`` and ``seed`` of RTL chips, and ``processes``.
 
     Raises
     ------

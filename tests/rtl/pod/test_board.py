@@ -5,13 +5,17 @@ from __future__ import annotations
 import socket
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from celosia.arch.config import PRESETS
-from celosia.arch.registers import BY_NAME
+from celosia.arch.encoding import encode
+from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.collectives import Topology
+from celosia.program.asm import assemble
 from celosia_sim.pod import PodBoard, PodBoardError, PodOptions
 from celosia_sim.pod.board import _greeting
+from celosia_sim.podcheck import random_programs
 
 #: That of test_pod.py.
 CHIP = replace(PRESETS["nano"], ports=2)
@@ -62,6 +66,49 @@ def test_a_neighbour_that_does_not_go_on(other):
             board.access(BY_NAME["DEVICE"].offset)
     with pytest.raises(PodBoardError, match="^the board of chips 0 to 1 must be open, but it was"):
         board.advance(1)
+
+
+def test_a_board_in_the_middle_of_a_run_goes_on_as_another_one():
+    """Saved at every place, and loaded into one that has done something else."""
+    first, second = (PodBoard(CHIP, range(4), LINKS, replace(OPTIONS, errors=1e-3, seed=3))
+                     for _ in range(2))
+    with first, second:
+        texts = random_programs(Topology.ring(4), 1)
+        for board, others in ((first, texts), (second, texts[::-1])):
+            for chip, text in zip(board.chips, others, strict=True):
+                insns = assemble(text + "\nhalt", CHIP).insns
+                chip.write_memory(0, b"".join(map(encode, insns)))
+                chip.write_register(BY_NAME["LENGTH"].offset, len(insns))
+            board.access(BY_NAME["CONTROL"].offset, [Control.START] * 4)
+        busy = []
+        for _ in range(30):
+            first.advance(37)
+            second.load(first.save())
+            busy.append(first.access(BY_NAME["STATUS"].offset) == [Status.RUNNING] * 4)
+            second.access(BY_NAME["STATUS"].offset)
+        assert any(busy)
+        second.advance(5000)
+        first.advance(5000)
+        assert [each.tolist() for each in first.save()] == [each.tolist() for each in second.save()]
+        assert first.sent().tolist() == second.sent().tolist()
+        assert len({*first.sent().reshape(-1).tolist()}) == 8
+
+
+def test_a_state_that_is_of_something_else():
+    with PodBoard(CHIP, range(2), {}, OPTIONS) as board, \
+            PodBoard(CHIP, range(1), {}, OPTIONS) as small:
+        with pytest.raises(ValueError, match="^a state must be of chips 0 to 1 and their links, "
+                                             "not of 1 chips$"):
+            board.load(small.save())
+        links, chip = small.save()
+        with pytest.raises(ValueError, match="^a state must be of such links, not these 3 bytes$"):
+            small.load([links[:3], chip])
+        for wrong in (chip[:-1], np.append(chip, 0), np.full(chip.size, 255, np.uint8)):
+            with pytest.raises(ValueError, match="^a state must be of such a chip, not these "
+                                                 f"{wrong.size} bytes$"):
+                small.load([links, wrong.astype(np.uint8)])
+        small.load([links, chip])
+        small.advance(100)
 
 
 def test_a_window_that_there_cannot_be(other):

@@ -1,6 +1,14 @@
 """celosia pod: what it prints, and what it refuses."""
 
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +34,37 @@ def test_train_prints_losses_and_the_weights_of_each_chip(capsys):
     assert found["meetings"] == 0
 
 
+@pytest.mark.slow
+def test_boards_that_are_killed_change_no_bit_and_no_cycle():
+    """Twenty, behind steps and at times that the seed says: no step takes more than 10 s."""
+    rng = random.Random(0)
+    kills = set(rng.sample(range(1, 50, 2), 20))
+    command = [sys.executable, "-m", "celosia", *TRAIN, "--topology", "2x2", "--preset", "core4",
+               "--steps", "50", "--backend", "rtl"]
+    found = []
+    for boards in (1, 4):
+        with subprocess.Popen([*command, "--boards", str(boards)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            assert running.stdout
+            lines, seconds = [], []
+            for line in running.stdout:
+                lines.append(line)
+                seconds.append(time.monotonic())
+                if boards > 1 and line.startswith("step ") and len(lines) - 1 in kills:
+                    time.sleep(rng.uniform(0, .6))
+                    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+                    os.kill(int(rng.choice(children.read_text().split())), signal.SIGKILL)
+            assert running.stderr
+            err = running.stderr.read()
+        assert running.returncode == 0, err
+        found.append([line for line in lines if not line.startswith("accuracy")])
+    assert found[0] == found[1]
+    assert found[0][-1] == "all chips have the same weights\n"
+    # A step may be over before its successor's line is read: two are replaced at once then.
+    assert 15 <= err.count("was ended by SIGKILL; all go on") <= 20
+    assert max(b - a for a, b in pairwise(seconds)) < 10
+
+
 @pytest.mark.parametrize("wrong", ["", "loss", "weights"])
 def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, capsys):
     """Here golden ones stand for RTL, too, and do something else where they are wrong."""
@@ -41,8 +80,8 @@ def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, caps
         return loss + (wrong == "loss" and len(steps) == 3)
 
     monkeypatch.setattr(PodTrainer, "step", stepped)
-    monkeypatch.setitem(PODS, "rtl", lambda *given, errors, seed, **options: PODS["model"](
-        *given, **options))
+    monkeypatch.setitem(PODS, "rtl", lambda *given, latency, **_: PODS["model"](
+        *given, latency=latency))
     assert main([*TRAIN, "--topology", "2", "--steps", "2", "--batch", "32", "--hidden", "16",
                  "--backend", "rtl"]) == bool(wrong)
     said = capsys.readouterr().out
@@ -56,6 +95,10 @@ def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, caps
     (["--steps", "0"], "--steps must be at least 1, not 0"),
     (["--ber", "2"], "--ber must be a number from 0 to below 1, not 2.0"),
     (["--ber", "1e-6"], "--ber must be 0 without --backend rtl: golden chips have no lines"),
+    (["--boards", "0"], "--boards must be from 1 to the 4 chips of --topology, not 0"),
+    (["--boards", "5"], "--boards must be from 1 to the 4 chips of --topology, not 5"),
+    (["--boards", "2"],
+     "--boards must be 1 without --backend rtl, not 2: golden chips are in this process"),
     (["--topology", "1"], "--topology must be of 2 or more chips, not 1"),
     (["--topology", "64x8"],
      "--batch must be at most 2 for each of 512 chips: there are 1,348 images, not 8,192"),

@@ -22,6 +22,9 @@ def test_all_of_it():
 def test_links_give_the_chip_ports():
     found = Settings.read({"CELOSIA_DEVICES": "8", "CELOSIA_TOPOLOGY": "2x4"})
     assert (found.topology, found.config) == (Topology((2, 4)), replace(preset("core"), ports=4))
+    assert found.boards == 1
+    assert Settings.read({"CELOSIA_DEVICES": "8", "CELOSIA_TOPOLOGY": "2x4", "CELOSIA_BOARDS": "3",
+                          "CELOSIA_BACKEND": "rtl"}).boards == 3
 
 
 @pytest.mark.parametrize(("settings", "message"), [
@@ -37,6 +40,22 @@ def test_links_give_the_chip_ports():
 def test_topologies_that_cannot_be(settings, message):
     with pytest.raises(PjrtError) as error:
         Settings.read({f"CELOSIA_{name}": value for name, value in settings.items()})
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"BOARDS": "0"}, "CELOSIA_BOARDS must be a number from 1 to 64, not '0'"),
+    ({"BOARDS": "two"}, "CELOSIA_BOARDS must be a number from 1 to 64, not 'two'"),
+    ({"BOARDS": "3"}, "CELOSIA_BOARDS must be at most the 2 chips of CELOSIA_DEVICES, not '3'"),
+    ({"BOARDS": "2", "TOPOLOGY": ""}, ("CELOSIA_BOARDS must be 1 or left out without "
+                                       "CELOSIA_TOPOLOGY and CELOSIA_BACKEND=rtl, not '2'")),
+    ({"BOARDS": "2", "BACKEND": "model"}, ("CELOSIA_BOARDS must be 1 or left out without "
+                                           "CELOSIA_TOPOLOGY and CELOSIA_BACKEND=rtl, not '2'")),
+])
+def test_boards_that_cannot_be(settings, message):
+    with pytest.raises(PjrtError) as error:
+        Settings.read({f"CELOSIA_{name}": value for name, value in {
+            "DEVICES": "2", "TOPOLOGY": "2", "BACKEND": "rtl", **settings}.items()})
     assert str(error.value) == message
 
 

@@ -1,0 +1,238 @@
+"""Boards in processes of their own, and what makes up for one that ends.
+
+What a board does depends on what it is asked only. So all of them are saved now and then, and what
+they are asked since is kept: when one ends, all begin anew as they were saved and are asked the
+same again. Whoever uses the pod sees nothing of it but the time that it takes.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.arch.config import TpuConfig
+from celosia_sim.library import MEMORY_BYTES
+from celosia_sim.pod.apart import BoardLost, apart
+from celosia_sim.pod.board import NeighbourLost, PodBoardError
+from celosia_sim.pod.options import End, PodOptions
+
+__all__ = ["Fleet"]
+
+#: What boards are asked that changes nothing.
+_LOOKS = frozenset({"sent", "save", "read_memory", "peek"})
+#: Saving takes at most this part of the time.
+_PART = 1 / 20
+#: Bytes of what boards are asked that are kept before all are saved.
+_MOST_KEPT = 1 << 28
+#: Times that boards begin anew for one thing that they are asked.
+_TRIES = 3
+
+#: What a board gives: a value and bytes, or an error.
+_Given = tuple[Any, bytearray] | Exception
+
+
+class _Request(NamedTuple):
+    """What some boards are asked at once: by their numbers, what, and bytes."""
+
+    asked: Mapping[int, Sequence[Any]]
+    data: bytes | bytearray | memoryview = b""
+
+    @property
+    def changes(self) -> bool:
+        """Whether boards are others afterwards."""
+        return not any(each[2 if each[0] == "chip" else 0] in _LOOKS
+                       for each in self.asked.values())
+
+
+class _Chip:
+    """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`."""
+
+    memory_bytes = MEMORY_BYTES
+
+    def __init__(self, fleet: Fleet, board: int, place: int):
+        self._fleet, self._board, self._place = fleet, board, place
+
+    def _ask(self, name: str, *arguments: Any,
+             data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
+        return self._fleet.ask(self._board, ["chip", self._place, name, *arguments], data)
+
+    def read_register(self, offset: int) -> int:
+        return self._ask("read_register", offset)[0]
+
+    def write_register(self, offset: int, value: int) -> None:
+        self._ask("write_register", offset, value)
+
+    def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
+        return np.frombuffer(self._ask("read_memory", address, size)[1], np.uint8)
+
+    def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
+        self._ask("write_memory", address, data=(
+            np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else data))
+
+    def wait_interrupt(self, timeout_cycles: int) -> bool:
+        return self._ask("wait_interrupt", timeout_cycles)[0]
+
+    def peek(self, memory: str, row: int, n: int) -> NDArray[np.uint8]:
+        shape, data = self._ask("peek", memory, row, n)
+        return np.frombuffer(data, np.uint8).reshape(shape)
+
+    def poke(self, memory: str, row: int, data: NDArray[np.uint8]) -> None:
+        self._ask("poke", memory, row, data.shape, data=data.tobytes())
+
+    def close(self) -> None:
+        """Do nothing: the board's end is its own."""
+
+
+class Fleet:
+    """Boards of a pod, each in a process.
+
+    Any thread may ask them; they do one thing after the other.
+
+    Parameters
+    ----------
+    config, links, options
+        Of the pod.
+    spans
+        The chips of each board.
+
+    Attributes
+    ----------
+    boards
+        As they are now.
+    chips
+        The way to each chip.
+    replaced
+        Of each board that has ended and was replaced, how.
+    """
+
+    def __init__(self, config: TpuConfig, links: Mapping[End, End], options: PodOptions,
+                 spans: Sequence[range]):
+        self._pod = config, links, options, spans
+        self.boards = apart(*self._pod)
+        self.chips = [_Chip(self, number, place) for number, span in enumerate(spans)
+                      for place in range(len(span))]
+        self.replaced: list[str] = []
+        self._lock = threading.RLock()
+        self._broken = ""
+        self._saved: list[tuple[Any, bytearray]] | None = None
+        self._since: list[tuple[_Request, list[Any]]] = []
+        self._kept, self._due, self._seconds = 0, options.save_seconds, 0.0
+
+    def close(self) -> None:
+        """End the processes; closing twice does nothing."""
+        with self._lock:
+            self._broken = self._broken or "the pod must be open, but it was closed"
+            for board in self.boards:
+                board.close()
+
+    def all(self, name: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
+        """Ask all boards for the same at once, each with arguments of its own.
+
+        Returns
+        -------
+        list
+            Their values, or bytes where there are none.
+
+        Raises
+        ------
+        PodBoardError
+            If boards end again and again; the pod cannot be used any more.
+        Exception
+            That of a board.
+        """
+        return [data if value is None else value for value, data in self._do(_Request(
+            {number: [name, *own] for number, own in enumerate(arguments)}))]
+
+    def ask(self, board: int, asked: Sequence[Any],
+            data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
+        """Ask one board for something; errors as of `all`."""
+        return self._do(_Request({board: asked}, data))[0]
+
+    def _do(self, request: _Request) -> list[tuple[Any, bytearray]]:
+        with self._lock:
+            if self._broken:
+                raise PodBoardError(self._broken)
+            try:
+                begin = monotonic()
+                found = self._done(request)
+                if request.changes:
+                    self._since.append((request, [_value(each) for each in found]))
+                    self._kept += len(request.data)
+                    self._seconds += monotonic() - begin
+                    if self._seconds > self._due or self._kept > _MOST_KEPT:
+                        self._save()
+            except BaseException as error:
+                # Of an interrupt, too: what boards have done is not known then.
+                self._broken = str(error) or f"the pod must not be stopped, but by {error!r}"
+                for board in self.boards:
+                    board.kill()
+                raise
+        for each in found:
+            if isinstance(each, Exception):
+                raise each
+        return [each for each in found if not isinstance(each, Exception)]
+
+    def _done(self, request: _Request) -> list[_Given]:
+        """Ask for something; boards begin anew where one ends."""
+        again = False
+        for tries in range(_TRIES + 1):
+            try:
+                if again:
+                    self._begin_anew()
+                return self._send(request)
+            except (BoardLost, NeighbourLost) as error:
+                if tries == _TRIES:
+                    raise PodBoardError(str(error)) from error
+                again = True
+                self.replaced.append(str(error))
+                print(f"celosia: {error}; all go on from where they were {self._seconds:.1f} s "
+                      "before", file=sys.stderr)
+        raise AssertionError
+
+    def _send(self, request: _Request) -> list[_Given]:
+        """Ask boards for something, and wait for all of them."""
+        asked = [self.boards[number] for number in request.asked]
+        given: list[_Given] = []
+        for board, each in zip(asked, request.asked.values(), strict=True):
+            board.begin(*each, data=request.data)
+        for board in asked:
+            try:
+                given.append(board.end())
+            except Exception as error:  # noqa: BLE001 - all have answered before one is raised
+                given.append(error)
+        # Neighbours of a board that has ended say that it is gone; how it ended says more.
+        for kind in (BoardLost, NeighbourLost):
+            for each in given:
+                if isinstance(each, kind):
+                    raise each
+        return given
+
+    def _save(self) -> None:
+        begin = monotonic()
+        saved = self._done(_Request({number: ["save"] for number in range(len(self.boards))}))
+        self._saved = [each for each in saved if not isinstance(each, Exception)]
+        self._since, self._kept, self._seconds = [], 0, 0.0
+        self._due = max(self._pod[2].save_seconds, (monotonic() - begin) / _PART)
+
+    def _begin_anew(self) -> None:
+        """Have boards be what they were, whatever they are now."""
+        for board in self.boards:
+            board.kill()
+        self.boards = apart(*self._pod)
+        for number, (sizes, data) in enumerate(self._saved or ()):
+            self._send(_Request({number: ["load", sizes]}, data))
+        for request, values in self._since:
+            found = [_value(each) for each in self._send(request)]
+            if found != values:
+                raise PodBoardError(f"boards must do again what they have done, {values!r}, not "
+                                    f"{found!r}")
+
+
+def _value(given: _Given) -> Any:
+    return str(given) if isinstance(given, Exception) else given[0]

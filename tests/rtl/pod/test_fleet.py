@@ -1,0 +1,155 @@
+"""Boards that end, at any time, are replaced, and nothing else is different."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from dataclasses import replace
+from time import monotonic
+
+import numpy as np
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.collectives import Topology
+from celosia_sim.pod import PodBoardError, RtlPod
+from celosia_sim.pod.apart import ApartBoard
+from celosia_sim.pod.fleet import Fleet
+from celosia_sim.podcheck import compare, random_programs
+
+#: That of test_pod.py.
+CHIP = replace(PRESETS["nano"], ports=2)
+RING = Topology.ring(4)
+
+
+def pod(**options) -> RtlPod:
+    return RtlPod(CHIP, RING.chips, RING.links, **{
+        "latency": 40, "errors": 1e-4, "processes": 2, **options})
+
+
+def fleet(made: RtlPod) -> Fleet:
+    assert isinstance(made._boards, Fleet)
+    return made._boards
+
+
+def run(made: RtlPod, programs: int = 2) -> list[object]:
+    """Run programs; return all that says what chips have done, and when."""
+    for seed in range(programs):
+        compare(made, RING, random_programs(RING, seed), seed)
+    return [made.counters(), made.sent().tolist(),
+            [chip.read_register(0) for chip in made.chips],
+            [made.memory(chip, "acc").tolist() for chip in range(4)]]
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    made = pod(processes=1)
+    found = run(made)
+    made.close()
+    return found
+
+
+@pytest.fixture
+def killing(monkeypatch):
+    """Have a signal come to a board that was asked for something for the nth time in all."""
+    def at(asked: dict[int, int], sent: signal.Signals = signal.SIGKILL) -> list[str]:
+        begin, said = ApartBoard.begin, list[str]()
+
+        def counted(self: ApartBoard, name: str, *arguments: object, data: bytes = b"") -> None:
+            begin(self, name, *arguments, data=data)
+            said.append(name)
+            if len(said) in asked and self.process.poll() is None:
+                os.kill(self.process.pid, sent)
+
+        monkeypatch.setattr(ApartBoard, "begin", counted)
+        return said
+    return at
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_boards_change_nothing(count, undisturbed, killing, monkeypatch, capfd):
+    """Each at another time, which its seed decides: while it runs, is saved or begins anew."""
+    for seed in range(count):
+        rng = random.Random(seed)
+        kills = {rng.randrange(3, 250) for _ in range(2)}  # an undisturbed run asks 258 times
+        killing(dict.fromkeys(kills))
+        made = pod(save_seconds=rng.choice([.02, .1, 2]))
+        pids = [board.process.pid for board in fleet(made).boards]
+        begin = monotonic()
+        assert run(made) == undisturbed, f"seed {seed}"
+        assert monotonic() - begin < 60
+        assert 1 <= len(made.replaced) <= 2, f"seed {seed}"
+        assert any(f"the process {pid} of " in made.replaced[0] for pid in pids)
+        assert made.replaced[0].endswith("must go on, but it was ended by SIGKILL")
+        made.close()
+        monkeypatch.undo()
+    assert capfd.readouterr().err.count("celosia: the process ") >= count
+
+
+def test_a_board_that_stands_still_is_replaced(undisturbed, killing):
+    killing({130: 1}, signal.SIGSTOP)
+    made = pod(patience=2)
+    assert run(made) == undisturbed
+    [said] = made.replaced
+    assert said.endswith("must go on, but it has said nothing for 2.5 s")
+    made.close()
+
+
+def test_boards_that_end_again_and_again(killing):
+    made = pod()
+    processes = [board.process for board in fleet(made).boards]
+    killing(dict.fromkeys(range(1, 1000)))
+    message = r"^the process \d+ of chips 0 to 1 must go on, but it was ended by SIGKILL$"
+    with pytest.raises(PodBoardError, match=message):
+        made.pass_cycles(1000)
+    with pytest.raises(PodBoardError, match=message):
+        made.read(0)
+    assert len(made.replaced) == 3
+    assert all(each.poll() is not None for each in processes)
+    assert all(board.process.poll() is not None for board in fleet(made).boards)
+    made.close()
+
+
+def test_what_is_refused_is_refused_again_and_no_more(undisturbed, killing):
+    """An answer that is an error is none of a board that has ended, and is part of what is kept."""
+    made = pod()
+    with pytest.raises(ValueError, match="^a span of memory must lie in"):
+        made.chips[2].write_memory(-1, b"x")
+    os.kill(fleet(made).boards[1].process.pid, signal.SIGKILL)
+    assert run(made) == undisturbed
+    assert len(made.replaced) == 1
+    made.close()
+
+
+def test_threads_ask_at_once():
+    made = pod()
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 256, (4, 40, 5000), np.uint8)
+    found: list[bool] = []
+
+    def work(number: int) -> None:
+        for place, each in enumerate(data[number]):
+            made.chips[number].write_memory(place * 5000, each)
+            read = made.chips[number].read_memory(place * 5000, 5000)
+            found.append(np.array_equal(read, each))
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert found == [True] * 160
+    made.close()
+
+
+def test_what_was_put_is_kept_up_to_a_size(monkeypatch):
+    """Behind that all boards are saved, however short the time was."""
+    monkeypatch.setattr("celosia_sim.pod.fleet._MOST_KEPT", 10_000)
+    made = pod(save_seconds=1e6)
+    for _ in range(5):
+        made.chips[0].write_memory(0, bytes(4000))
+        assert fleet(made)._kept <= 10_000
+    assert fleet(made)._saved is not None
+    made.close()
