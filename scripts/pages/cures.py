@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from pages.cause import Cause
+from pages.cause import cause as _cause
 
-__all__ = ["CAUSES", "CURES", "Cause"]
+__all__ = ["CAUSES", "CURES"]
 
 #: What to do about each error that users of the package can meet, by its class.
 CURES: dict[str, str] = {
@@ -46,6 +46,9 @@ CURES: dict[str, str] = {
         "is (RESOURCE_EXHAUSTED: `celosia debug oom`)"),
     "PodEnded": "see the chip that is named: it ended while others waited for it",
     "PodStopped": "likewise, on the golden model",
+    "ProcessError": (
+        "see what is said of the process that is named; start all of them anew "
+        "(docs/pods.md#several-processes)"),
     "Refusal": "the status says it: 4xx is the request's mistake, 503 come again later",
     "RunTimeout": "raise `timeout=`; if the program never ends, `celosia debug run --break`",
     "ScheduleError": "report it: a schedule of a collective is not what it should do",
@@ -59,36 +62,6 @@ CURES: dict[str, str] = {
     "UnevenSharding": "pad the dimension to a multiple of the devices, or shard another one",
     "WorkTooLarge": "split the operation that is named: it does not fit the chip's memories",
 }
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Messages with one cause.
-
-    Attributes
-    ----------
-    where
-        The modules that say them: names, or beginnings of names that end with a dot.
-    words
-        A pattern that is in each of them.
-    why, cure
-        What has happened, and what to do about it.
-    """
-
-    where: tuple[str, ...]
-    words: str
-    why: str
-    cure: str
-
-    def holds(self, module: str, text: str) -> bool:
-        """Return whether a message is one of them."""
-        return (any(module.startswith(each) if each.endswith(".") else module == each
-                    for each in self.where) and re.search(self.words, text) is not None)
-
-
-def _cause(where: str, words: str, why: str, cure: str) -> Cause:
-    return Cause(tuple(where.split()), words, why, cure)
-
 
 _HELP = "`celosia COMMAND --help` has the options of a command and what each takes"
 _REPORT = "report it, with the program and the command"
@@ -203,6 +176,15 @@ CAUSES: tuple[Cause, ...] = (
            "The chips, their links or a group of them are none of this topology",
            ("write the chips along each dimension, as 8 or 4x4, for as many devices as there "
             "are; groups are whole dimensions (docs/pods.md)")),
+    _cause("celosia.collectives.wire celosia.collectives.meet",
+           "^it |^a message must have|^the other end is gone",
+           "Somebody has connected who is none of the processes that run programs together",
+           ("if it should be one: start all of them anew, with one coordinator; else keep others "
+            "away from the port")),
+    _cause("celosia.collectives.meet celosia.collectives.processes celosia.pjrt.nodes", "",
+           "A process has ended or is not reached, or is not started as the others are",
+           ("look at what the process said that is named; start all of them with the same program, "
+            "version and settings (docs/pods.md#several-processes)")),
     _cause("celosia.collectives.interconnect",
            r"ended without|must come within",
            "A device of the group ended, or came too late for the others",

@@ -1,11 +1,24 @@
-"""Programs of JAX in a process of their own, with the chip as their device."""
+"""Programs of JAX in processes of their own, with the chip as their device."""
 
 import os
+import socket
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 
 _TIMEOUT = 120
+_IMPORTS = "import jax, jax.numpy as jnp, numpy as np\n"
+_JOIN = """me = {index}
+jax.distributed.initialize("127.0.0.1:{port}", {count}, me, initialization_timeout=60)
+"""
+
+
+def _environment(platforms: str, settings: Mapping[str, str]) -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("CELOSIA_") or name == "CELOSIA_CACHE"}
+    environment |= {"JAX_PLATFORMS": platforms}
+    return environment | {f"CELOSIA_{name}": value for name, value in settings.items()}
 
 
 def run(program: str, *, code: int = 0, timeout: float = _TIMEOUT, platforms: str = "celosia",
@@ -23,12 +36,52 @@ def run(program: str, *, code: int = 0, timeout: float = _TIMEOUT, platforms: st
     settings
         Other variables of the environment, ``CELOSIA_`` left out.
     """
-    text = "import jax, jax.numpy as jnp, numpy as np\n" + textwrap.dedent(program)
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("CELOSIA_") or name == "CELOSIA_CACHE"}
-    environment |= {"JAX_PLATFORMS": platforms}
-    environment |= {f"CELOSIA_{name}": value for name, value in settings.items()}
+    text = _IMPORTS + textwrap.dedent(program)
     ended = subprocess.run([sys.executable, "-X", "faulthandler", "-c", text], text=True,
-                           capture_output=True, timeout=timeout, env=environment)
+                           capture_output=True, timeout=timeout,
+                           env=_environment(platforms, settings))
     assert ended.returncode == code, f"exit code {ended.returncode}:\n{ended.stdout}{ended.stderr}"
     return ended
+
+
+def run_together(program: str, *, count: int = 2, timeout: float = _TIMEOUT,
+                 only: Mapping[int, Mapping[str, str]] | None = None,
+                 **settings: str) -> list[subprocess.CompletedProcess[str]]:
+    """Run a program in several processes that `jax.distributed` connects; none is left.
+
+    Parameters
+    ----------
+    program
+        Python; ``me`` is the number of the process.
+    count
+        Of processes.
+    timeout
+        Seconds for all of them.
+    only
+        Settings of one process.
+    settings
+        As of `run`.
+
+    Returns
+    -------
+    processes
+        How each one has ended.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    started = []
+    try:
+        for index in range(count):
+            text = (_IMPORTS + _JOIN.format(port=port, count=count, index=index)
+                    + textwrap.dedent(program))
+            started.append(subprocess.Popen(
+                [sys.executable, "-u", "-c", text], text=True, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment("celosia", {**settings, **(only or {}).get(index, {})})))
+        said = [process.communicate(timeout=timeout) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    return [subprocess.CompletedProcess(process.args, process.returncode, *texts)
+            for process, texts in zip(started, said, strict=True)]

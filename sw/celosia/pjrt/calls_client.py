@@ -7,11 +7,13 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from celosia.pjrt.chips import PjrtChip
 from celosia.pjrt.client import Client
 from celosia.pjrt.errors import PjrtError
 from celosia.pjrt.events import Event
 from celosia.pjrt.handles import HANDLES, Text, bytes_at, pointers
 from celosia.pjrt.named import NamedValues
+from celosia.pjrt.nodes import join
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.serialised import deserialise
 from celosia.pjrt.settings import PLATFORM, Settings
@@ -32,13 +34,16 @@ class _Connection:
 
     def __init__(self, client: Client):
         self.client = client
-        for chip in client.chips:
-            chip.handle, chip.memory_handle = HANDLES.add(chip), HANDLES.add(chip)
-            chip.devices = pointers([chip.handle])
-            chip.memories = pointers([chip.memory_handle])
+        for chip in client.devices:
+            chip.handle = HANDLES.add(chip)
+            if isinstance(chip, PjrtChip):
+                chip.memory_handle = HANDLES.add(chip)
+                chip.devices = pointers([chip.handle])
+                chip.memories = pointers([chip.memory_handle])
+        self.all = pointers(chip.handle for chip in client.devices)
         self.devices = pointers(chip.handle for chip in client.chips)
         self.memories = pointers(chip.memory_handle for chip in client.chips)
-        self.count = len(client.chips)
+        self.count, self.total = len(client.chips), len(client.devices)
 
 
 @entry("Error_Message")
@@ -55,6 +60,11 @@ def _error_code(args: Any) -> None:
 @entry("Plugin_Initialize")
 def _nothing(args: Any) -> None:
     pass
+
+
+@entry("Client_UpdateGlobalProcessInfo")
+def _process_info(args: Any) -> None:
+    pass  # the connections to other processes say who lives
 
 
 @cache
@@ -110,7 +120,8 @@ def _event_on_ready(args: Any) -> None:
 
 @entry("Client_Create")
 def _client_create(args: Any) -> None:
-    client = Client(Settings.read())
+    settings = Settings.read()
+    client = Client(settings, join(args, settings))
     clients.append(client)
     args.client = HANDLES.add(_Connection(client))
 
@@ -136,11 +147,17 @@ def _platform_version(args: Any) -> None:
 
 @entry("Client_ProcessIndex")
 def _process_index(args: Any) -> None:
-    args.process_index = 0
+    args.process_index = HANDLES[args.client].client.process
 
 
-@entry("Client_Devices", "Client_AddressableDevices")
+@entry("Client_Devices")
 def _devices(args: Any) -> None:
+    connection = HANDLES[args.client]
+    args.devices, args.num_devices = ctypes.addressof(connection.all), connection.total
+
+
+@entry("Client_AddressableDevices")
+def _addressable_devices(args: Any) -> None:
     connection = HANDLES[args.client]
     args.devices, args.num_devices = ctypes.addressof(connection.devices), connection.count
 
@@ -151,8 +168,13 @@ def _memories(args: Any) -> None:
     args.memories, args.num_memories = ctypes.addressof(connection.memories), connection.count
 
 
-@entry("Client_LookupDevice", "Client_LookupAddressableDevice")
+@entry("Client_LookupDevice")
 def _lookup_device(args: Any) -> None:
+    args.device = HANDLES[args.client].client.device(args.id).handle
+
+
+@entry("Client_LookupAddressableDevice")
+def _lookup_addressable_device(args: Any) -> None:
     args.device = HANDLES[args.client].client.chip(args.id).handle
 
 
@@ -174,7 +196,7 @@ def _topology_version(args: Any) -> None:
 @entry("TopologyDescription_GetDeviceDescriptions")
 def _topology_devices(args: Any) -> None:
     connection = HANDLES[args.topology]
-    args.devices, args.num_devices = ctypes.addressof(connection.devices), connection.count
+    args.devices, args.num_devices = ctypes.addressof(connection.all), connection.total
 
 
 @entry("TopologyDescription_Destroy")
@@ -190,7 +212,7 @@ def _context_create(args: Any) -> None:
 @entry("Client_DefaultDeviceAssignment")
 def _default_device_assignment(args: Any) -> None:
     count = args.num_replicas * args.num_partitions
-    HANDLES[args.client].client.chip(count - 1)
+    HANDLES[args.client].client.device(count - 1)
     numbers = (ctypes.c_int32 * count).from_address(args.default_assignment)
     numbers[:] = range(count)
 

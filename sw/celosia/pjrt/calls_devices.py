@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from celosia.pjrt.chips import PjrtChip
+from celosia.pjrt.chips import FarChip, PjrtChip
 from celosia.pjrt.handles import HANDLES, Text
 from celosia.pjrt.table import entry
 
@@ -21,14 +21,19 @@ def _say(args: Any, text: str) -> None:
     args.text, args.text_size = found.address, found.size
 
 
-@entry("DeviceDescription_Id", "Device_LocalHardwareId")
+@entry("DeviceDescription_Id")
 def _id(args: Any) -> None:
     args.id = HANDLES[args.device].number
 
 
+@entry("Device_LocalHardwareId")
+def _local_id(args: Any) -> None:
+    args.id = HANDLES[args.device].local
+
+
 @entry("DeviceDescription_ProcessIndex")
 def _process_index(args: Any) -> None:
-    args.process_index = 0
+    args.process_index = HANDLES[args.device].process
 
 
 @entry("DeviceDescription_Kind")
@@ -48,7 +53,7 @@ def _description(args: Any) -> None:
 
 @entry("Device_IsAddressable")
 def _is_addressable(args: Any) -> None:
-    args.is_addressable = True
+    args.is_addressable = not isinstance(HANDLES[args.device], FarChip)
 
 
 @entry("Device_AddressableMemories")

@@ -25,7 +25,7 @@ from celosia.pjrt.handles import HANDLES
 from celosia.pjrt.programs import DeviceProgram
 from celosia.pjrt.settings import Settings
 
-__all__ = ["PjrtChip", "Interrupted", "ChipRun"]
+__all__ = ["ChipRun", "FarChip", "Interrupted", "PjrtChip"]
 
 #: Results of at most so many bytes go to the host at once: losses and the like. State does not.
 _SMALL = 4096
@@ -80,6 +80,18 @@ def _wanted(results: Sequence[weakref.ref[PjrtBuffer]]) -> bool:
     return not results or any(result() for result in results)
 
 
+def _kind(settings: Settings) -> str:
+    return f"celosia {settings.config.name} ({settings.backend})"
+
+
+class FarChip:
+    """A device of JAX in another process; attributes as of `PjrtChip`."""
+
+    def __init__(self, number: int, settings: Settings):
+        self.number, self.kind, self.handle = number, _kind(settings), 0
+        self.process, self.local = divmod(number, settings.devices)
+
+
 class PjrtChip:
     """A device of JAX.
 
@@ -89,7 +101,7 @@ class PjrtChip:
     Parameters
     ----------
     number
-        Which one.
+        Which one, of those of all processes.
     settings
         What it is.
     links
@@ -97,6 +109,8 @@ class PjrtChip:
 
     Attributes
     ----------
+    process, local
+        The number of its process, and its own there.
     runs
         Programs that were run to their end.
     peak_bytes
@@ -108,7 +122,8 @@ class PjrtChip:
     def __init__(self, number: int, settings: Settings,
                  links: Callable[[int], Transport] | None = None):
         self.number, self.settings = number, settings
-        self.kind = f"celosia {settings.config.name} ({settings.backend})"
+        self.process, self.local = divmod(number, settings.devices)
+        self.kind = _kind(settings)
         self.handle = self.memory_handle = 0
         self.runs = 0
         self.peak_bytes = 0
@@ -261,7 +276,7 @@ class PjrtChip:
         settings = self.settings
         if self._links is None:
             return open(settings.backend, config=settings.config)
-        return Device(self._links(self.number), settings.backend)
+        return Device(self._links(self.local), settings.backend)
 
     def _linked(self, job: ChipRun) -> Compiled:
         """Return a program as this chip runs it: exchanges go by its links."""

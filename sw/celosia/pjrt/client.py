@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
 from weakref import ref
 
 from celosia.collectives import HostInterconnect
+from celosia.collectives.processes import Processes
 from celosia.driver.backends import PODS
 from celosia.driver.transport import Transport
 from celosia.pjrt.buffers import PjrtBuffer
-from celosia.pjrt.chips import ChipRun, PjrtChip
+from celosia.pjrt.chips import ChipRun, FarChip, PjrtChip
 from celosia.pjrt.errors import ErrorCode, PjrtError
 from celosia.pjrt.events import Event, InFlight
 from celosia.pjrt.programs import DeviceProgram, Programs
@@ -29,17 +30,23 @@ _MOST_IN_FLIGHT = 32
 
 
 class Client:
-    """All chips of this process.
+    """All chips of this process, and what is known of those of others.
 
     Parameters
     ----------
     settings
-        How many, of which kind.
+        How many each process has, of which kind.
+    processes
+        That run programs together; None: there are no others.
 
     Attributes
     ----------
     chips
-        In the order of their numbers.
+        Those of this process, in the order of their numbers.
+    devices
+        Those of all processes.
+    process
+        The number of this one.
     programs
         What was compiled.
     on_host
@@ -48,10 +55,16 @@ class Client:
         Runs of programs with such operations.
     """
 
-    def __init__(self, settings: Settings):
-        self.settings = settings
+    def __init__(self, settings: Settings, processes: Processes | None = None):
+        self.settings, self.processes = settings, processes
         links = None if settings.topology is None else self._transport
-        self.chips = tuple(PjrtChip(number, settings, links) for number in range(settings.devices))
+        self.process = 0 if processes is None else processes.name.index
+        first = self.process * settings.devices
+        self.chips = tuple(PjrtChip(first + i, settings, links) for i in range(settings.devices))
+        everywhere = settings.devices * (1 if processes is None else processes.count)
+        self.devices: tuple[PjrtChip | FarChip, ...] = (
+            *(FarChip(number, settings) for number in range(first)), *self.chips,
+            *(FarChip(number, settings) for number in range(first + len(self.chips), everywhere)))
         self._transports: Sequence[Transport] = ()
         self.programs = Programs(settings)
         self.on_host: Counter[str] = Counter()
@@ -73,8 +86,15 @@ class Client:
                     **({"processes": boards} if boards > 1 else {}))
         return self._transports[number]
 
+    def device(self, number: int) -> PjrtChip | FarChip:
+        """Return a chip of any process by its number; PjrtError if there is none."""
+        if not 0 <= number < len(self.devices):
+            raise PjrtError(ErrorCode.INVALID_ARGUMENT, f"device must be one of "
+                                                   f"{len(self.devices)}, not number {number}")
+        return self.devices[number]
+
     def chip(self, number: int) -> PjrtChip:
-        """Return a chip by its number; PjrtError if there is none."""
+        """Return a chip of this process by its number there; PjrtError if there is none."""
         if not 0 <= number < len(self.chips):
             raise PjrtError(ErrorCode.INVALID_ARGUMENT, f"device must be one of "
                                                    f"{len(self.chips)}, not number {number}")
@@ -85,7 +105,7 @@ class Client:
         devices = options.devices or tuple(
             tuple(range(first, first + options.replicas))
             for first in range(0, options.partitions * options.replicas, options.replicas))
-        chips = [[self.chip(number) for number in replicas] for replicas in devices]
+        chips = [[self.device(number) for number in replicas] for replicas in devices]
         return LoadedExecutable(self, self.programs.get(module), chips)
 
     def execute(self, executable: LoadedExecutable, inputs: Sequence[Sequence[PjrtBuffer]],
@@ -140,19 +160,18 @@ class Client:
         given = monotonic()
         results = [[ref(buffer) for buffer in row] for row in outputs]
         everywhere = [each for row in results for each in row]
+        members = executable.members if program.spmd.devices > 1 else chips
+        numbers = tuple(chip.number for chip in members)
         link = None
-        if len(chips) > 1:
-            topology = self.settings.topology
-            if topology is not None and topology.chips != len(chips):
-                topology = None
-            link = HostInterconnect(len(chips), check=partial(chips[0].check, given, everywhere),
-                                    topology=topology)
-        numbers = tuple(chip.number for chip in chips)
-        jobs = [ChipRun(each, given, row, own, everywhere, taken, i, link, numbers)
-                for i, (each, row, own) in enumerate(zip(programs, inputs, results, strict=True))]
         # Together: chips that wait for each other must do their work in one order.
         with self._order:
             try:
+                if len(members) > 1 and chips:
+                    link = self._link(program, members,
+                                      partial(chips[0].check, given, everywhere))
+                jobs = [ChipRun(each, given, row, own, everywhere, taken, members.index(chip),
+                                link, numbers) for chip, each, row, own in zip(
+                            chips, programs, inputs, results, strict=True)]
                 self._awaited.update(zip(events, results, strict=True))
                 for chip, job, event in zip(chips, jobs, events, strict=True):
                     chip.submit(partial(self._run, chip, job, event))
@@ -162,6 +181,19 @@ class Client:
                 raise
         self._in_flight.add(events)
         return outputs, events
+
+    def _link(self, program: DeviceProgram, members: Sequence[PjrtChip | FarChip],
+              check: Callable[[], None]) -> HostInterconnect:
+        """Return what chips bring arrays to each other by, for one run."""
+        topology = self.settings.topology
+        if topology is not None and topology.chips != len(members):
+            topology = None
+        places, far = [chip.process for chip in members], None
+        if self.processes is not None and set(places) != {self.process}:
+            far = self.processes.begin(places, {
+                "name": program.name, "devices": [chip.number for chip in members],
+                "digest": program.digest})
+        return HostInterconnect(len(members), check=check, topology=topology, far=far)
 
     def _run(self, chip: PjrtChip, job: ChipRun, done: Event) -> None:
         error = chip.run(job)
@@ -194,6 +226,8 @@ class Client:
         """Close the chips."""
         for chip in self.chips:
             chip.close()
+        if self.processes is not None:
+            self.processes.close()
 
     def report(self) -> None:
         """Say in one line on stderr what ran on the host, if anything did."""
@@ -212,6 +246,8 @@ class LoadedExecutable:
         Who runs what.
     devices
         For each partition the chips of its replicas.
+    members, chips
+        All chips that run it, and those of this process.
     deleted
         Whether its user has given it up.
     facts
@@ -219,17 +255,14 @@ class LoadedExecutable:
     """
 
     def __init__(self, client: Client, program: DeviceProgram,
-                 devices: Sequence[Sequence[PjrtChip]]):
+                 devices: Sequence[Sequence[PjrtChip | FarChip]]):
         self.client, self.program = client, program
         self.devices = tuple(map(tuple, devices))
+        self.members = tuple(chip for replicas in self.devices for chip in replicas)
+        self.chips = tuple(chip for chip in self.members if isinstance(chip, PjrtChip))
         self.deleted = False
         self.facts: Any = None
-        if len(self.chips) != program.spmd.devices:
+        if len(self.members) != program.spmd.devices:
             raise PjrtError(ErrorCode.INVALID_ARGUMENT,
                             f"{program.name} must be given {program.spmd.devices} devices, "
-                            f"not {len(self.chips)}")
-
-    @property
-    def chips(self) -> tuple[PjrtChip, ...]:
-        """All chips that run it."""
-        return tuple(chip for replicas in self.devices for chip in replicas)
+                            f"not {len(self.members)}")

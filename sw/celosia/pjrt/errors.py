@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from celosia.collectives.processes import ProcessError
 from celosia.compiler.errors import CompileError, MemoryTooSmall
 from celosia.driver import DeviceError, OutOfDeviceMemory
 from celosia.frontend import FrontendError
@@ -42,7 +43,7 @@ def as_error(error: BaseException) -> PjrtError:
         return PjrtError(ErrorCode.UNIMPLEMENTED, message)
     if isinstance(error, KeyboardInterrupt):
         return PjrtError(ErrorCode.CANCELLED, "interrupted")
-    if isinstance(error, DeviceError):
+    if isinstance(error, DeviceError | ProcessError):
         return PjrtError(ErrorCode.INTERNAL, message)
     if isinstance(error, ValueError):
         return PjrtError(ErrorCode.INVALID_ARGUMENT, message)

@@ -21,7 +21,7 @@ from celosia.frontend import import_stablehlo
 from celosia.frontend.stablehlo.meshes import Meshes
 from celosia.frontend.stablehlo.reader import read_module, set_replicas
 from celosia.frontend.stablehlo.small import stored_type
-from celosia.graph import DType, TensorType
+from celosia.graph import DType, TensorType, fingerprint
 from celosia.graph.calls import functions
 from celosia.graph.operations.callback import CALLS
 from celosia.graph.sharding import DeviceGroups, Sharding
@@ -98,6 +98,12 @@ class DeviceProgram:
         self.on_host = Counter(
             operation for work in compiled.works if work.where == "host"
             for operation in work.operations)
+
+    @property
+    def digest(self) -> str:
+        """What another process must have, too, to run it with this one; "": it cannot be said."""
+        # The numbers of functions of the host are those of a process.
+        return "" if self._functions else fingerprint(self.spmd.graph)
 
     @property
     def code_bytes(self) -> int:

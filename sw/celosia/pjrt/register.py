@@ -85,6 +85,7 @@ def _register_table() -> Any:
     from celosia.pjrt.calls_client import clients
     from celosia.pjrt.interrupts import watch
     from celosia.pjrt.native import native
+    from celosia.pjrt.nodes import END, leave_alone
     from celosia.pjrt.profiler import extension
     from celosia.pjrt.table import CALLS, make_table
 
@@ -115,6 +116,10 @@ def _register_table() -> Any:
         for client in tuple(clients):
             client.close()
             client.report()
+            if client.processes is not None:
+                client.processes.wait(END)
+                if client.processes.gone:
+                    leave_alone()
         # JAX drops its objects when Python has ended: what they call must be there, and no Python.
         native().silence()
 

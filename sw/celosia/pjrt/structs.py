@@ -52,6 +52,7 @@ _ARGUMENTS = {
     "Client_TopologyDescription": "client:p topology:p",
     "Client_Devices": "client:p devices:p num_devices:z",
     "Client_AddressableDevices": "client:p devices:p num_devices:z",
+    "Client_UpdateGlobalProcessInfo": "client:p process_infos:p num_process_infos:z",
     "Client_LookupDevice": "client:p id:i device:p",
     "Client_LookupAddressableDevice": "client:p id:i device:p",
     "Client_AddressableMemories": "client:p memories:p num_memories:z",
@@ -148,6 +149,9 @@ _STRUCTURES = {
     "NamedValue": "name:p name_size:z type:i value:q value_size:z",
     "Tiled": "minor_to_major:p minor_to_major_size:z tile_dims:p tile_dim_sizes:p num_tiles:z",
     "Strides": "byte_strides:p num_byte_strides:z",
+    "KeyValuePut": "key:p key_size:z value:p value_size:z callback_error:p user_arg:p",
+    "KeyValueGet": "key:p key_size:z timeout_in_ms:i callback_error:p user_arg:p value:p "
+                   "value_size:z deleter:p",
 }
 
 #: Functions in the order of the table. What came with a version after `MINOR` is left out.

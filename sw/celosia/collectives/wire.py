@@ -1,0 +1,169 @@
+"""Connections between processes that trust each other: a greeting with a token, then messages.
+
+A message is JSON and bytes behind it. Both ends prove that they know the token, and neither
+shows it: each answers the other's random bytes with a keyed hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["Stranger", "ProcessWire", "greet"]
+
+#: What a greeting begins with; changes with what goes over a wire.
+_MAGIC = b"celosia1"
+_HELLO = struct.Struct("<8sI32s")
+_HEAD = struct.Struct("<IQ")
+#: Bytes of JSON, and of what stands behind it, that a message has at most.
+_MOST_TEXT, _MOST_BYTES = 1 << 24, 1 << 36
+#: Bytes that are given to the other end at once: each has its own time.
+_PIECE = 1 << 20
+
+
+class Stranger(RuntimeError):
+    """The other end of a connection is nobody to talk with; the message says why."""
+
+
+def greet(sock: socket.socket, token: bytes, own: int, seconds: float) -> int:
+    """Return the number of the process at the other end, which knows the token.
+
+    Parameters
+    ----------
+    sock
+        Connected; nothing has been sent.
+    token
+        What all of them know.
+    own
+        Number of this process.
+    seconds
+        That each word of the other one may take.
+
+    Raises
+    ------
+    Stranger
+        If it does not know the token, says nothing, or is gone.
+    """
+    sock.settimeout(seconds)
+    mine = secrets.token_bytes(32)
+    try:
+        sock.sendall(_HELLO.pack(_MAGIC, own, mine))
+        magic, other, theirs = _HELLO.unpack(_exactly(sock, _HELLO.size))
+        if magic != _MAGIC:
+            raise Stranger(f"it must begin with {_MAGIC!r}, not {magic!r}")
+        if other == own:  # else it could say whatever it is told
+            raise Stranger(f"it must be another process than {own}")
+        sock.sendall(_proof(token, own, other, mine + theirs))
+        answer = _exactly(sock, hashlib.sha256().digest_size)
+    except TimeoutError:
+        raise Stranger(f"it must greet within {seconds:g} s") from None
+    except (EOFError, OSError):
+        raise Stranger("it must greet, but it is gone") from None
+    if not hmac.compare_digest(answer, _proof(token, other, own, theirs + mine)):
+        raise Stranger("it must know the token of these processes, but it has another one")
+    return other
+
+
+def _proof(token: bytes, speaker: int, listener: int, nonces: bytes) -> bytes:
+    return hmac.digest(token, b"%d to %d " % (speaker, listener) + nonces, "sha256")
+
+
+def _exactly(sock: socket.socket, size: int) -> bytearray:
+    data = bytearray(size)
+    view, done = memoryview(data), 0
+    while done < size:
+        count = sock.recv_into(view[done:done + _PIECE])
+        if not count:
+            raise EOFError("the other end is gone")
+        done += count
+    return data
+
+
+class ProcessWire:
+    """A connection to a process that was greeted. Any thread may send; one receives.
+
+    Parameters
+    ----------
+    sock
+        Its own from now on.
+    patience
+        Seconds after which an end that does not take, or say, anything is given up.
+    """
+
+    def __init__(self, sock: socket.socket, patience: float):
+        self._sock, self._lock = sock, threading.Lock()
+        sock.settimeout(patience)
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, head: Any, data: Sequence[memoryview] = ()) -> None:
+        """Send a message.
+
+        Raises
+        ------
+        OSError
+            If the other end is gone, or takes nothing for as long as the patience lasts.
+        """
+        with self._lock:
+            self._send(head, data)
+
+    def beat(self, head: Any) -> None:
+        """Send a message if no other one is under way: that says as well that this end lives."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._send(head, ())
+            finally:
+                self._lock.release()
+
+    def _send(self, head: Any, data: Sequence[memoryview]) -> None:
+        text = json.dumps(head).encode()
+        self._sock.sendall(_HEAD.pack(len(text), sum(each.nbytes for each in data)) + text)
+        for each in data:
+            for first in range(0, each.nbytes, _PIECE):
+                self._sock.sendall(each[first:first + _PIECE])
+
+    def receive(self) -> tuple[Any, bytearray]:
+        """Wait for a message.
+
+        Raises
+        ------
+        EOFError
+            If the other end is gone.
+        TimeoutError
+            If it says nothing for as long as the patience lasts.
+        ValueError
+            If a message is longer than any.
+        """
+        try:
+            length, size = _HEAD.unpack(_exactly(self._sock, _HEAD.size))
+            if length > _MOST_TEXT or size > _MOST_BYTES:
+                raise ValueError(f"a message must have at most {_MOST_TEXT} and {_MOST_BYTES} "
+                                 f"bytes, not {length} and {size}")
+            return json.loads(_exactly(self._sock, length)), _exactly(self._sock, size)
+        except TimeoutError:
+            raise
+        except OSError:
+            raise EOFError("the other end is gone") from None
+
+    def finish(self) -> None:
+        """Say that nothing is sent any more; the other end hangs up when it has read all."""
+        with self._lock:
+            try:
+                self._sock.shutdown(socket.SHUT_WR)
+            except OSError:  # the other end was faster
+                pass
+
+    def close(self) -> None:
+        """Hang up; who receives ends with EOFError."""
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:  # the other end was faster
+            pass
+        self._sock.close()
