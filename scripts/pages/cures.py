@@ -309,8 +309,8 @@ CAUSES: tuple[Cause, ...] = (
            "A program of the golden model runs on without an end",
            "find the loop with `celosia debug run`; end the program with `halt`"),
     _cause(("celosia_sim.pod.board celosia_sim.pod.messages celosia_sim.pod.apart "
-            "celosia_sim.pod.fleet"),
-           r"must|is gone|^has |^was ended",
+            "celosia_sim.pod.fleet celosia_sim.pod.door celosia_sim.pod.process"),
+           r"must|is gone|(?:^|it )(?:has|was|cannot|says) ",
            ("A process of a simulated pod has ended, came too late, or simulates with other "
             "options than its neighbours"),
            ("see the first error of the processes; start all of them with the same version, chip, "

@@ -1,36 +1,131 @@
-"""A board in a process of its own, as seen from the one that starts it."""
+"""A board in a process of its own, as seen from the one that controls it."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import secrets
+import select
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from celosia.arch.config import TpuConfig
 from celosia.driver.errors import BusError, DeviceError
 from celosia_sim.library import ProtocolError
 from celosia_sim.pod.board import NeighbourLost, PodBoardError, say_chips
+from celosia_sim.pod.door import Address, Hello, Role, enter
 from celosia_sim.pod.messages import receive, send
-from celosia_sim.pod.options import End, PodOptions
 
-__all__ = ["ApartBoard", "BoardLost", "apart"]
+__all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter"]
 
 #: Errors that keep their class on the way.
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (
     NeighbourLost, PodBoardError, BusError, DeviceError, ProtocolError, ValueError)}
-#: Seconds that a process has to end in.
-_PATIENCE = 5.0
+#: Seconds that a process has to end in, and to begin.
+_PATIENCE, _BEGIN = 5.0, 60.0
 #: One may take so much longer than its neighbours wait for it: they say that they do.
 _LONGER = 1.25
 
 
 class BoardLost(PodBoardError):
     """The process of a board has ended, or does not answer."""
+
+
+class Host(Protocol):
+    """Where a board is.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    """
+
+    name: str
+
+    def address(self) -> Address:
+        """Wait until it listens; return where. BoardLost if it does not."""
+        ...
+
+    def end(self) -> str:
+        """Say how it has ended that has hung up."""
+        ...
+
+    def kill(self) -> None:
+        """End it, if it has not."""
+        ...
+
+
+class Starter(Protocol):
+    """What starts boards.
+
+    Attributes
+    ----------
+    token
+        Of the pod.
+    """
+
+    token: bytes
+
+    def start(self) -> Host:
+        """Start a board, and do not wait for it."""
+        ...
+
+
+class LocalHost:
+    """A process of this machine, which ends with this one: a `Host`."""
+
+    def __init__(self, token: bytes):
+        self.process = subprocess.Popen([sys.executable, "-m", "celosia_sim.pod.process"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.name = f"the process {self.process.pid}"
+        self._address: Address | None = None
+        assert self.process.stdin
+        with contextlib.suppress(OSError):
+            self.process.stdin.write(token.hex().encode() + b"\n")
+            self.process.stdin.flush()
+
+    def address(self) -> Address:
+        """As of `Host`."""
+        if self._address is None:
+            output = self.process.stdout
+            assert output
+            ready = select.select([output], [], [], _BEGIN)[0]
+            line = output.readline().split() if ready else []
+            if len(line) != 2:
+                raise BoardLost(f"{self.name} of a board must say where it listens within "
+                                f"{_BEGIN:g} s, but it {self.end()}")
+            self._address = line[0].decode(), int(line[1])
+        return self._address
+
+    def end(self) -> str:
+        """As of `Host`."""
+        try:
+            code = self.process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return "has hung up"
+        return (f"has ended with {code}" if code >= 0 else
+                f"was ended by {signal.Signals(-code).name}")
+
+    def kill(self) -> None:
+        """As of `Host`."""
+        self.process.kill()
+        self.process.wait()
+        for each in (self.process.stdin, self.process.stdout):
+            if each is not None:
+                with contextlib.suppress(OSError):
+                    each.close()
+
+
+class LocalStarter:
+    """Starts processes of this machine."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_bytes(32)
+
+    def start(self) -> LocalHost:
+        """Start one."""
+        return LocalHost(self.token)
 
 
 class ApartBoard:
@@ -40,22 +135,48 @@ class ApartBoard:
     ----------
     chips
         Their numbers in the pod.
-    control
-        A socket to the process.
-    process
-        It; ended by `close`.
+    host
+        Where it is.
     patience
-        Seconds that it may take to answer.
+        Seconds that its neighbours wait for it.
+
+    Attributes
+    ----------
+    lost
+        Whether nobody is connected with it.
     """
 
-    def __init__(self, chips: range, control: socket.socket, process: subprocess.Popen[bytes],
-                 patience: float):
-        self.numbers, self._control, self.process = chips, control, process
-        self._patience = patience
-        control.settimeout(patience)
+    def __init__(self, chips: range, host: Host, patience: float):
+        self.numbers, self.host = chips, host
+        self.lost = True
+        self._own: socket.socket | None = None
+        self._patience = patience * _LONGER
 
-    def begin(self, name: str, *arguments: Any, data: bytes | bytearray | memoryview = b"") -> None:
+    def connect(self, token: bytes) -> None:
+        """Wait until it listens, and control it.
+
+        Raises
+        ------
+        BoardLost
+            If it does not, or has a controller.
+        """
+        address = self.host.address()
+        try:
+            self._own = enter(address, token, Hello(Role.CONTROL), _BEGIN)
+        except NeighbourLost as error:
+            raise self._ended(f"cannot be controlled: {error}") from error
+        self.lost = False
+
+    @property
+    def _control(self) -> socket.socket:
+        assert self._own is not None, "connect comes first"
+        return self._own
+
+    def begin(self, name: str, *arguments: Any,
+              data: bytes | bytearray | memoryview = b"") -> None:
         """Ask for something; it is done while nobody waits for it. `end` says if nobody does it."""
+        # Chips may have to be found in the cache, and processes be started.
+        self._control.settimeout(_BEGIN if name == "open" else self._patience)
         with contextlib.suppress(OSError):
             send(self._control, [name, *arguments], data)
 
@@ -72,70 +193,21 @@ class ApartBoard:
         try:
             (kind, value), data = receive(self._control)
         except TimeoutError:
-            raise self._lost(f"has said nothing for {self._patience:g} s") from None
+            raise self._ended(f"has said nothing for {self._control.gettimeout():g} s") from None
         except (EOFError, OSError):
-            try:
-                code = self.process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                raise self._lost("has hung up") from None
-            raise self._lost(f"has ended with {code}" if code >= 0 else
-                             f"was ended by {signal.Signals(-code).name}") from None
+            raise self._ended(self.host.end()) from None
+        except ValueError as error:
+            raise self._ended(f"says what is no message: {error}") from None
         if kind:
             raise _ERRORS.get(kind, RuntimeError)(value)
         return value, data
 
-    def _lost(self, how: str) -> BoardLost:
-        return BoardLost(f"the process {self.process.pid} of {say_chips(self.numbers)} must go on, "
-                         f"but it {how}")
-
-    def kill(self) -> None:
-        """End the process at once."""
-        self.process.kill()
-        self.close()
+    def _ended(self, how: str) -> BoardLost:
+        self.lost = True
+        return BoardLost(f"{self.host.name} of {say_chips(self.numbers)} must go on, but it {how}")
 
     def close(self) -> None:
         """End the process; closing twice does nothing."""
-        self._control.close()
-        try:
-            self.process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-def apart(config: TpuConfig, links: Mapping[End, End], options: PodOptions,
-          spans: Sequence[range]) -> list[ApartBoard]:
-    """Start a process for some chips each, and connect those that links connect."""
-    place = {chip: i for i, span in enumerate(spans) for chip in span}
-    pairs = sorted({tuple(sorted((place[a], place[b]))) for (a, _), (b, _) in links.items()
-                    if place[a] != place[b]})
-    wires: list[list[tuple[range, socket.socket]]] = [[] for _ in spans]
-    for a, b in pairs:
-        to_a, to_b = socket.socketpair()
-        wires[a].append((spans[b], to_b))
-        wires[b].append((spans[a], to_a))
-    boards: list[ApartBoard] = []
-    try:
-        for span, own in zip(spans, wires, strict=True):
-            control, other = socket.socketpair()
-            with other:
-                fds = [wire.fileno() for _, wire in own]
-                process = subprocess.Popen(
-                    [sys.executable, "-m", "celosia_sim.pod.process", str(other.fileno())],
-                    pass_fds=[other.fileno(), *fds], stdin=subprocess.DEVNULL)
-            boards.append(ApartBoard(span, control, process, options.patience * _LONGER))
-            boards[-1].begin(
-                "open", dataclasses.asdict(config), [span.start, span.stop],
-                [[*a, *b] for a, b in links.items()], dataclasses.asdict(options),
-                [[chips.start, chips.stop, fd] for (chips, _), fd in zip(own, fds, strict=True)])
-        for board in boards:
-            board.end()
-    except BaseException:
-        for board in boards:
-            board.kill()
-        raise
-    finally:
-        for own in wires:
-            for _, wire in own:
-                wire.close()
-    return boards
+        if self._own is not None:
+            self._own.close()
+        self.host.kill()

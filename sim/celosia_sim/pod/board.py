@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.driver.errors import DeviceError
-from celosia_sim.build import ABI
 from celosia_sim.pod.library import PodLibrary, PodStop
+from celosia_sim.pod.messages import VERSION
 from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.rtl import RtlTransport
 
 __all__ = ["NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
-
-#: Changes with what goes over a wire.
-_VERSION = 1
 
 
 class PodBoardError(DeviceError):
@@ -39,7 +36,7 @@ def say_chips(chips: range) -> str:
 
 def _greeting(config: TpuConfig, links: Mapping[End, End], options: PodOptions) -> bytes:
     """Return what boards must agree about before a word goes from one to the other."""
-    agreed = (_VERSION, ABI, config, sorted({tuple(sorted(each)) for each in links.items()}),
+    agreed = (VERSION, config, sorted({tuple(sorted(each)) for each in links.items()}),
               options.latency, options.of(1).window)
     return hashlib.sha256(repr(agreed).encode()).digest()
 
@@ -55,10 +52,10 @@ def _meet(neighbour: range, wire: socket.socket, greeting: bytes, seconds: float
                 raise ConnectionResetError("it is gone")
             found += more
     except TimeoutError:
-        raise PodBoardError(f"the board of {say_chips(neighbour)} must greet within {seconds:g} s"
-                         ) from None
+        raise NeighbourLost(f"the board of {say_chips(neighbour)} must greet within {seconds:g} s"
+                            ) from None
     except ConnectionError as error:
-        raise PodBoardError(f"the board of {say_chips(neighbour)} must greet, but it is gone: "
+        raise NeighbourLost(f"the board of {say_chips(neighbour)} must greet, but it is gone: "
                             f"{error}") from None
     if found != greeting:
         raise PodBoardError(f"the board of {say_chips(neighbour)} must have this version, "

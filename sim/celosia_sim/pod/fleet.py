@@ -7,6 +7,8 @@ same again. Whoever uses the pod sees nothing of it but the time that it takes.
 
 from __future__ import annotations
 
+import dataclasses
+import secrets
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -18,8 +20,9 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia_sim.library import MEMORY_BYTES
-from celosia_sim.pod.apart import BoardLost, apart
+from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
 from celosia_sim.pod.board import NeighbourLost, PodBoardError
+from celosia_sim.pod.messages import VERSION
 from celosia_sim.pod.options import End, PodOptions
 
 __all__ = ["Fleet"]
@@ -100,6 +103,8 @@ class Fleet:
         Of the pod.
     spans
         The chips of each board.
+    starter
+        Of boards; None: they are processes of this machine.
 
     Attributes
     ----------
@@ -112,9 +117,14 @@ class Fleet:
     """
 
     def __init__(self, config: TpuConfig, links: Mapping[End, End], options: PodOptions,
-                 spans: Sequence[range]):
-        self._pod = config, links, options, spans
-        self.boards = apart(*self._pod)
+                 spans: Sequence[range], starter: Starter | None = None):
+        self._spans, self._options = spans, options
+        self._pod = {"version": VERSION, "config": dataclasses.asdict(config),
+                     "links": [[*a, *b] for a, b in links.items()],
+                     "options": dataclasses.asdict(options)}
+        self._neighbours = _neighbours(links, spans)
+        self._starter = starter or LocalStarter()
+        self.boards: list[ApartBoard] = []
         self.chips = [_Chip(self, number, place) for number, span in enumerate(spans)
                       for place in range(len(span))]
         self.replaced: list[str] = []
@@ -123,6 +133,8 @@ class Fleet:
         self._saved: list[tuple[Any, bytearray]] | None = None
         self._since: list[tuple[_Request, list[Any]]] = []
         self._kept, self._due, self._seconds = 0, options.save_seconds, 0.0
+        self._ready = False
+        self._do(_Request({}))
 
     def close(self) -> None:
         """End the processes; closing twice does nothing."""
@@ -171,25 +183,21 @@ class Fleet:
                 # Of an interrupt, too: what boards have done is not known then.
                 self._broken = str(error) or f"the pod must not be stopped, but by {error!r}"
                 for board in self.boards:
-                    board.kill()
+                    board.close()
                 raise
-        for each in found:
-            if isinstance(each, Exception):
-                raise each
-        return [each for each in found if not isinstance(each, Exception)]
+        return _raised(found)
 
     def _done(self, request: _Request) -> list[_Given]:
         """Ask for something; boards begin anew where one ends."""
-        again = False
         for tries in range(_TRIES + 1):
             try:
-                if again:
-                    self._begin_anew()
+                if not self._ready:
+                    self._begin()
                 return self._send(request)
             except (BoardLost, NeighbourLost) as error:
                 if tries == _TRIES:
                     raise PodBoardError(str(error)) from error
-                again = True
+                self._ready = False
                 self.replaced.append(str(error))
                 print(f"celosia: {error}; all go on from where they were {self._seconds:.1f} s "
                       "before", file=sys.stderr)
@@ -215,23 +223,56 @@ class Fleet:
 
     def _save(self) -> None:
         begin = monotonic()
-        saved = self._done(_Request({number: ["save"] for number in range(len(self.boards))}))
-        self._saved = [each for each in saved if not isinstance(each, Exception)]
+        self._saved = _raised(self._done(_Request({
+            number: ["save"] for number in range(len(self.boards))})))
         self._since, self._kept, self._seconds = [], 0, 0.0
-        self._due = max(self._pod[2].save_seconds, (monotonic() - begin) / _PART)
+        self._due = max(self._options.save_seconds, (monotonic() - begin) / _PART)
 
-    def _begin_anew(self) -> None:
+    def _begin(self) -> None:
         """Have boards be what they were, whatever they are now."""
+        for number, span in enumerate(self._spans):
+            if number < len(self.boards) and self.boards[number].lost:
+                self.boards[number].close()
+            elif number < len(self.boards):
+                continue
+            self.boards[number:number + 1] = [
+                ApartBoard(span, self._starter.start(), self._options.patience)]
         for board in self.boards:
-            board.kill()
-        self.boards = apart(*self._pod)
+            if board.lost:
+                board.connect(self._starter.token)
+        epoch = secrets.randbits(63)
+        places = [[span.start, span.stop, *board.host.address()]
+                  for span, board in zip(self._spans, self.boards, strict=True)]
+        _raised(self._send(_Request({
+            number: ["open", self._pod | {
+                "epoch": epoch, "chips": [span.start, span.stop],
+                "neighbours": [places[other] for other in self._neighbours[number]]}]
+            for number, span in enumerate(self._spans)})))
         for number, (sizes, data) in enumerate(self._saved or ()):
-            self._send(_Request({number: ["load", sizes]}, data))
+            _raised(self._send(_Request({number: ["load", sizes]}, data)))
         for request, values in self._since:
             found = [_value(each) for each in self._send(request)]
             if found != values:
                 raise PodBoardError(f"boards must do again what they have done, {values!r}, not "
                                     f"{found!r}")
+        self._ready = True
+
+
+def _neighbours(links: Mapping[End, End], spans: Sequence[range]) -> list[list[int]]:
+    """Return of each board the others that links lead to."""
+    place = {chip: number for number, span in enumerate(spans) for chip in span}
+    pairs = {(place[a], place[b]) for x, y in links.items() for (a, _), (b, _) in ((x, y), (y, x))}
+    return [sorted(b for a, b in pairs if a == number != b) for number in range(len(spans))]
+
+
+def _raised(given: Sequence[_Given]) -> list[tuple[Any, bytearray]]:
+    """Return what boards have given, or raise the first error."""
+    found: list[tuple[Any, bytearray]] = []
+    for each in given:
+        if isinstance(each, Exception):
+            raise each
+        found.append(each)
+    return found
 
 
 def _value(given: _Given) -> Any:

@@ -7,11 +7,18 @@ import socket
 import struct
 from typing import Any
 
-__all__ = ["receive", "send"]
+from celosia_sim.build import ABI
+
+__all__ = ["VERSION", "receive", "send"]
+
+#: Changes with what boards are asked, and what they send each other.
+VERSION = f"2.{ABI}"
 
 _HEAD = struct.Struct("<IQ")
 #: Bytes of JSON, and of what stands behind it, that a message has at most.
 _MOST_TEXT, _MOST_BYTES = 1 << 26, 1 << 32
+#: Bytes that are made room for at first.
+_PIECE = 1 << 20
 
 
 def send(to: socket.socket, value: Any, data: bytes | bytearray | memoryview = b"") -> None:
@@ -40,13 +47,15 @@ def receive(source: socket.socket) -> tuple[Any, bytearray]:
 
 
 def _exactly(source: socket.socket, size: int) -> bytearray:
-    data = bytearray(size)
-    view, done = memoryview(data), 0
+    data, done = bytearray(), 0
     while done < size:
-        try:
-            count = source.recv_into(view[done:])
-        except ConnectionError:
-            count = 0
+        if done == len(data):  # no more room than what has come, in the end: lengths may be wrong
+            data.extend(bytes(min(size - done, max(done, _PIECE))))
+        with memoryview(data) as view:
+            try:
+                count = source.recv_into(view[done:])
+            except ConnectionError:
+                count = 0
         if not count:
             raise EOFError("the other end is gone")
         done += count

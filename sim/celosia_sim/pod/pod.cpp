@@ -148,7 +148,7 @@ private:
             bool waits = false;
             for (size_t i = 0; i < wires_.size(); i++) {
                 if (!wires_[i].take(until, o_.latency, word_bytes_)) return give_up(i, Stop::GONE);
-                polled[i] = wires_[i].events();
+                polled[i] = wires_[i].events(o_.latency, word_bytes_);
                 waits |= wires_[i].pending() || wires_[i].wants(until);
                 // Who is waited for by nobody and waits for nobody may be behind, or gone.
                 if (!wires_[i].pending() && !wires_[i].wants(until)) polled[i].fd = -1;

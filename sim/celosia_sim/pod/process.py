@@ -1,34 +1,53 @@
 """The process of a board.
 
-    python -m celosia_sim.pod.process FD
+    python -m celosia_sim.pod.process [HOST] [PORT]
 
-is told over a socket what to do, by `celosia_sim.pod.apart`, and ends when that is closed.
+reads the pod's token, in hexadecimal, from its standard input, writes there where it listens, and
+is a board for one controller after the other (`celosia_sim.pod.fleet`). It ends when its standard
+input does: with whoever has started it.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from celosia.arch.config import TpuConfig
-from celosia_sim.pod.board import PodBoard
-from celosia_sim.pod.messages import receive, send
+from celosia_sim.pod.board import PodBoard, PodBoardError
+from celosia_sim.pod.door import Door, Hello, Role, enter
+from celosia_sim.pod.messages import VERSION, receive, send
 from celosia_sim.pod.options import PodOptions
 
-__all__ = ["main"]
+__all__ = ["main", "serve"]
 
 
-def _board(config: Mapping[str, Any], chips: Sequence[int], links: Sequence[Sequence[int]],
-           options: Mapping[str, Any], wires: Sequence[Sequence[int]]) -> PodBoard:
-    return PodBoard(
-        TpuConfig(**config), range(*chips), {(a, p): (b, q) for a, p, b, q in links},
-        PodOptions(**options),
-        [(range(start, stop), socket.socket(fileno=fd)) for start, stop, fd in wires])
+def _opened(door: Door, token: bytes, asked: Mapping[str, Any]) -> PodBoard:
+    """Return a board that is connected with its neighbours."""
+    if asked["version"] != VERSION:
+        raise PodBoardError(f"a board must be of version {asked['version']}, as its controller, "
+                            f"not {VERSION}")
+    chips, options = range(*asked["chips"]), PodOptions(**asked["options"])
+    wires: list[tuple[range, socket.socket]] = []
+    try:
+        # Of two neighbours the one behind connects.
+        for first, end, host, port in asked["neighbours"]:
+            wires.append((range(first, end), enter(
+                (host, port), token, Hello(Role.WIRE, asked["epoch"], chips.start),
+                options.patience) if first < chips.start else
+                door.wire(asked["epoch"], first, options.patience)))
+        return PodBoard(TpuConfig(**asked["config"]), chips,
+                        {(a, p): (b, q) for a, p, b, q in asked["links"]}, options, wires)
+    except BaseException:
+        for _, wire in wires:
+            wire.close()
+        raise
 
 
 def _of_chip(board: PodBoard, data: bytearray, place: int, name: str,
@@ -71,29 +90,55 @@ def _answer(board: PodBoard, data: bytearray, name: str,
     return actions[name](*arguments), b""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Do what is asked for over a socket until it is closed; return 0."""
-    [fd] = sys.argv[1:] if argv is None else argv
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who has started this ends it
+def _obey(control: socket.socket, door: Door, token: bytes) -> None:
+    """Do what a controller asks for, until it hangs up."""
     board: PodBoard | None = None
-    with socket.socket(fileno=int(fd)) as control:
-        try:
-            while True:
-                (name, *arguments), data = receive(control)
-                try:
-                    if board is None:
-                        board = _board(*arguments)
-                        found: tuple[Any, bytes | memoryview] = (None, b"")
-                    else:
-                        found = _answer(board, data, name, *arguments)
-                except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
-                    send(control, [type(error).__name__, str(error)])
+    try:
+        while True:
+            (name, *arguments), data = receive(control)
+            found: tuple[Any, bytes | memoryview] = None, b""
+            try:
+                if name == "open":
+                    if board is not None:
+                        board.close()
+                        board = None
+                    board = _opened(door, token, *arguments)
+                elif board is None:
+                    raise PodBoardError(f"a board must be opened before {name}")
                 else:
-                    send(control, ["", found[0]], found[1])
-        except (EOFError, ConnectionError):
-            pass
-    if board is not None:
-        board.close()
+                    found = _answer(board, data, name, *arguments)
+            except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
+                send(control, [type(error).__name__, str(error)])
+            else:
+                send(control, ["", found[0]], found[1])
+    except (EOFError, OSError, ValueError):  # hung up, or says what is no message
+        pass
+    finally:
+        if board is not None:
+            board.close()
+
+
+def serve(door: Door, token: bytes) -> None:
+    """Be a board for one controller after the other; it does not return."""
+    while True:
+        with door.controller() as control:
+            _obey(control, door, token)
+
+
+def _end_with_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)  # wherever the others are
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Be a board until the standard input ends."""
+    host, port = [*(sys.argv[1:] if argv is None else argv), "127.0.0.1", "0"][:2]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who has started this ends it
+    token = bytes.fromhex(sys.stdin.buffer.readline().decode().strip())
+    door = Door(token, host, int(port))
+    print(*door.address, flush=True)
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    serve(door, token)
     return 0
 
 

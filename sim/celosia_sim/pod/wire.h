@@ -59,8 +59,10 @@ public:
     // What came before a cycle is in the lines.
     void know(uint64_t until) { known_ = until; }
 
-    pollfd events() const {
-        return {fd_, static_cast<short>(POLLIN | (pending() ? POLLOUT : 0)), 0};
+    // A neighbour is at most a latency ahead: what is more than that stays in the socket.
+    pollfd events(uint64_t latency, uint64_t word_bytes) const {
+        const uint64_t most = 2 * latency * (sizeof known_ + in.size() * word_bytes) + PIECE;
+        return {fd_, static_cast<short>((in_.size() < most ? POLLIN : 0) | (pending() ? POLLOUT : 0)), 0};
     }
 
     // Move what can be moved without waiting; false: the other process is gone.
@@ -71,7 +73,7 @@ public:
             else if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
         }
         if (events & (POLLIN | POLLHUP | POLLERR)) {
-            uint8_t bytes[1 << 16];
+            uint8_t bytes[PIECE];
             const ssize_t n = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
             if (n > 0) in_.insert(in_.end(), bytes, bytes + n);
             else if (n == 0 || (errno != EAGAIN && errno != EINTR)) return false;
@@ -83,6 +85,7 @@ public:
     void hang_up() { shutdown(fd_, SHUT_RDWR); }
 
 private:
+    static constexpr size_t PIECE = 1 << 16;
     int fd_;
     std::vector<uint8_t> out_, in_;
     size_t sent_ = 0;

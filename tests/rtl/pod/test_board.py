@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -109,6 +111,31 @@ def test_a_state_that_is_of_something_else():
                 small.load([links, wrong.astype(np.uint8)])
         small.load([links, chip])
         small.advance(100)
+
+
+def test_what_comes_long_before_it_is_wanted_stays_outside(other):
+    """A neighbour that takes nothing, and gives windows that are right, but far ahead."""
+    wire, make = other
+    wire.sendall(_greeting(CHIP, LINKS, OPTIONS))
+    windows = b"".join(cycle.to_bytes(8, "little") + bytes(2 * 5 * 8)
+                       for cycle in range(8, 8 * 50_000, 8))
+    sent = 0
+
+    def flood() -> None:
+        nonlocal sent
+        wire.settimeout(1)
+        with contextlib.suppress(OSError):
+            while sent < len(windows):
+                sent += wire.send(windows[sent:sent + 4096])
+
+    with make() as board:
+        thread = threading.Thread(target=flood)
+        thread.start()
+        with pytest.raises(PodBoardError, match="but it has said nothing for 0.2 s$"):
+            board.advance(8 * 10_000)
+        thread.join(10)
+    assert len(windows) > 4 << 20
+    assert sent < 1 << 20  # what sockets hold, and little more
 
 
 def test_a_window_that_there_cannot_be(other):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import threading
 from dataclasses import replace
 from time import monotonic
@@ -15,7 +16,7 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.collectives import Topology
 from celosia_sim.pod import PodBoardError, RtlPod
-from celosia_sim.pod.apart import ApartBoard
+from celosia_sim.pod.apart import ApartBoard, LocalHost
 from celosia_sim.pod.fleet import Fleet
 from celosia_sim.podcheck import compare, random_programs
 
@@ -32,6 +33,11 @@ def pod(**options) -> RtlPod:
 def fleet(made: RtlPod) -> Fleet:
     assert isinstance(made._boards, Fleet)
     return made._boards
+
+
+def process(board: ApartBoard) -> subprocess.Popen[bytes]:
+    assert isinstance(board.host, LocalHost)
+    return board.host.process
 
 
 def run(made: RtlPod, programs: int = 2) -> list[object]:
@@ -60,8 +66,8 @@ def killing(monkeypatch):
         def counted(self: ApartBoard, name: str, *arguments: object, data: bytes = b"") -> None:
             begin(self, name, *arguments, data=data)
             said.append(name)
-            if len(said) in asked and self.process.poll() is None:
-                os.kill(self.process.pid, sent)
+            if len(said) in asked and process(self).poll() is None:
+                os.kill(process(self).pid, sent)
 
         monkeypatch.setattr(ApartBoard, "begin", counted)
         return said
@@ -76,7 +82,7 @@ def test_killed_boards_change_nothing(count, undisturbed, killing, monkeypatch, 
         kills = {rng.randrange(3, 250) for _ in range(2)}  # an undisturbed run asks 258 times
         killing(dict.fromkeys(kills))
         made = pod(save_seconds=rng.choice([.02, .1, 2]))
-        pids = [board.process.pid for board in fleet(made).boards]
+        pids = [process(board).pid for board in fleet(made).boards]
         begin = monotonic()
         assert run(made) == undisturbed, f"seed {seed}"
         assert monotonic() - begin < 60
@@ -99,7 +105,7 @@ def test_a_board_that_stands_still_is_replaced(undisturbed, killing):
 
 def test_boards_that_end_again_and_again(killing):
     made = pod()
-    processes = [board.process for board in fleet(made).boards]
+    processes = [process(board) for board in fleet(made).boards]
     killing(dict.fromkeys(range(1, 1000)))
     message = r"^the process \d+ of chips 0 to 1 must go on, but it was ended by SIGKILL$"
     with pytest.raises(PodBoardError, match=message):
@@ -108,7 +114,7 @@ def test_boards_that_end_again_and_again(killing):
         made.read(0)
     assert len(made.replaced) == 3
     assert all(each.poll() is not None for each in processes)
-    assert all(board.process.poll() is not None for board in fleet(made).boards)
+    assert all(process(board).poll() is not None for board in fleet(made).boards)
     made.close()
 
 
@@ -117,7 +123,7 @@ def test_what_is_refused_is_refused_again_and_no_more(undisturbed, killing):
     made = pod()
     with pytest.raises(ValueError, match="^a span of memory must lie in"):
         made.chips[2].write_memory(-1, b"x")
-    os.kill(fleet(made).boards[1].process.pid, signal.SIGKILL)
+    os.kill(process(fleet(made).boards[1]).pid, signal.SIGKILL)
     assert run(made) == undisturbed
     assert len(made.replaced) == 1
     made.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
+import tracemalloc
 
 import pytest
 
@@ -28,6 +30,28 @@ def test_what_is_too_long_is_refused_before_there_is_room_for_it(sizes):
                 "^a message must have at most 67108864 and 4294967296 bytes, not "
                 f"{sizes[0]} and {sizes[1]}$")):
             receive(b)
+
+
+def test_a_length_takes_no_room_before_the_bytes_are_there():
+    a, b = socket.socketpair()
+    with b:
+        with a:
+            a.sendall(struct.pack("<IQ", 2, 1 << 31) + b"[]" + bytes(1000))
+        tracemalloc.start()
+        with pytest.raises(EOFError, match="^the other end is gone$"):
+            receive(b)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+        tracemalloc.stop()
+
+
+def test_large_messages():
+    data = bytes(range(256)) * 20_000
+    a, b = socket.socketpair()
+    with a, b:
+        thread = threading.Thread(target=send, args=[a, "x", data])
+        thread.start()
+        assert receive(b) == ("x", data)
+        thread.join()
 
 
 def test_who_hangs_up_within_a_message():

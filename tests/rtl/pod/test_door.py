@@ -1,0 +1,215 @@
+"""Who may come in to a board, and who may not, whatever it says."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from celosia.arch.config import PRESETS
+from celosia.collectives import Topology
+from celosia_sim.pod import PodBoardError, RtlPod
+from celosia_sim.pod import door as doors
+from celosia_sim.pod.apart import LocalHost
+from celosia_sim.pod.door import Address, Door, Hello, Role, enter
+from celosia_sim.pod.fleet import Fleet
+from celosia_sim.podcheck import compare, random_programs
+
+TOKEN = bytes(range(32))
+#: Bytes that a stranger is told, and that one has to say.
+TOLD, SAID = 46, 77
+
+
+@pytest.fixture
+def door(monkeypatch):
+    monkeypatch.setattr(doors, "_PATIENCE", .3)
+    made = Door(TOKEN)
+    yield made
+    made.close()
+
+
+def refused(capfd, door: Door, message: str) -> None:
+    """Wait until a sentence about a stranger is there."""
+    end, said = monotonic() + 5, ""
+    while monotonic() < end and not said.endswith("\n"):
+        said += capfd.readouterr().err
+        sleep(.01)
+    start = f"celosia: the board at 127.0.0.1:{door.address[1]} has refused 127.0.0.1:"
+    assert said.startswith(start)
+    assert said.split(": ", 2)[2] == f"{message} (1 refused)\n"
+
+
+def stranger(address: Address) -> socket.socket:
+    connection = socket.create_connection(address, 5)
+    told = connection.recv(TOLD, socket.MSG_WAITALL)
+    assert told.startswith(b"celosia pod ")
+    assert len(told) == TOLD
+    return connection
+
+
+def test_who_knows_the_token_comes_in(door):
+    assert door.address[0] == "127.0.0.1"
+    with enter(door.address, TOKEN, Hello(Role.CONTROL), 5) as ours, door.controller() as theirs:
+        ours.sendall(b"x")
+        assert theirs.recv(1) == b"x"
+        with pytest.raises(PodBoardError, match=(
+                rf"^the board at 127.0.0.1:{door.address[1]} must let this one in within 0.1 s, "
+                "but it has a controller$")):
+            enter(door.address, TOKEN, Hello(Role.CONTROL), .1)
+        with enter(door.address, TOKEN, Hello(Role.WIRE, 7, 4), 5) as wire:
+            found = door.wire(7, 4, 5)
+            wire.sendall(b"y")
+            assert found.recv(1) == b"y"
+            found.close()
+        with pytest.raises(PodBoardError, match=(
+                "^the board from chip 4 on must connect within 0.1 s, but it did not$")):
+            door.wire(8, 4, .1)
+    # When it has gone there may be another one.
+    enter(door.address, TOKEN, Hello(Role.CONTROL), 5).close()
+
+
+@pytest.mark.parametrize(("said", "message"), [
+    (b"", f"it must say {SAID} bytes in time, not 0"),
+    (b"x" * 76, f"it must say {SAID} bytes in time, not 76"),
+    (b"x" * SAID, "it must have the pod's token, but it has another one"),
+    (b"GET / HTTP/1.1\r\n\r\n".ljust(SAID), "it must have the pod's token, but it has another one"),
+    (struct.pack("<IQ", 10, 1 << 31).ljust(SAID, b"\0"),
+     "it must have the pod's token, but it has another one"),
+])
+def test_strangers(door, said, message, capfd):
+    with stranger(door.address) as connection:
+        connection.sendall(said)
+        assert connection.recv(1) == b""
+        refused(capfd, door, message)
+
+
+def test_who_hangs_up(door, capfd):
+    stranger(door.address).close()
+    refused(capfd, door, f"it must say {SAID} bytes, but it has hung up after 0")
+
+
+def test_another_token(door, capfd):
+    with pytest.raises(PodBoardError, match=(
+            "must let this one in within 0.1 s, but it must say 33 bytes, ")):
+        enter(door.address, bytes(32), Hello(Role.CONTROL), .1)
+    assert "it must have the pod's token, but it has another one" in capfd.readouterr().err
+
+
+def test_a_proof_is_of_one_connection(door, capfd):
+    """What somebody has said who knows the token does not let another one in."""
+    heard: list[bytes] = []
+    between = socket.create_server(("127.0.0.1", 0))
+
+    def listen() -> None:
+        with between.accept()[0] as client, socket.create_connection(door.address) as server:
+            client.sendall(server.recv(TOLD, socket.MSG_WAITALL))
+            heard.append(client.recv(SAID, socket.MSG_WAITALL))
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    with pytest.raises(PodBoardError):
+        enter(between.getsockname(), TOKEN, Hello(Role.CONTROL), .1)
+    thread.join(5)
+    between.close()
+    with stranger(door.address) as connection:
+        connection.sendall(heard[0])
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize(("says", "message"), [
+    (b"celosia pod 9\n".ljust(TOLD), ("a board must begin with b'celosia pod 1.n', not b'celosia "
+                                      "pod 9.n': it is none, or of another version")),
+    (b"celosia pod 1\n".ljust(TOLD + 33), ("a board must have the pod's token, but this one has "
+                                           "another")),
+])
+def test_who_is_no_board(says, message):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def answer() -> None:
+            with server.accept()[0] as connection, contextlib.suppress(OSError):
+                connection.sendall(says)
+                connection.recv(SAID, socket.MSG_WAITALL)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(PodBoardError, match=f"^{message}$"):
+            enter(server.getsockname(), TOKEN, Hello(Role.CONTROL), 2)
+        thread.join(5)
+
+
+def test_many_that_never_speak(door, capfd):
+    """They do not keep out who knows the token; those beyond a number are sent away at once."""
+    silent = [socket.create_connection(door.address, 5) for _ in range(60)]
+    with enter(door.address, TOKEN, Hello(Role.CONTROL), 5), door.controller():
+        pass
+    assert f"there must be at most {doors._MOST} at once" in capfd.readouterr().err
+    for each in silent:
+        each.close()
+
+
+@contextlib.contextmanager
+def attacked(addresses: list[Address], frames: int) -> Iterator[list[int]]:
+    """Have a stranger say one mutated frame after the other to boards."""
+    done = [0]
+    end = threading.Event()
+
+    def attack() -> None:
+        rng = random.Random(0)
+        while done[0] < frames and not end.is_set():
+            with contextlib.suppress(OSError), stranger(rng.choice(addresses)) as connection:
+                said = bytearray(rng.randbytes(32) + struct.pack("<BQI", rng.choice((1, 2)), 0, 0)
+                                 + rng.randbytes(32))
+                for _ in range(rng.randrange(4)):
+                    said[rng.randrange(len(said))] ^= 1 << rng.randrange(8)
+                connection.sendall(said[:rng.choice((1, 60, 77, 77, 77))])
+                if rng.random() < .5:
+                    connection.sendall(struct.pack("<IQ", 1 << 31, 1 << 31) + bytes(1000))
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(1)
+            done[0] += 1
+
+    thread = threading.Thread(target=attack)
+    thread.start()
+    try:
+        yield done
+        thread.join(600)
+    finally:
+        end.set()
+        thread.join(10)
+
+
+@pytest.mark.parametrize("frames", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_run_goes_on_whoever_knocks(frames, capfd):
+    chip, ring = replace(PRESETS["nano"], ports=2), Topology.ring(4)
+    found = []
+    for attack in (False, True):
+        made = RtlPod(chip, ring.chips, ring.links, latency=40, processes=2)
+        assert isinstance(made._boards, Fleet)
+        hosts = [board.host for board in made._boards.boards]
+        before = [_memory(host) for host in hosts]
+        with attacked([host.address() for host in hosts], frames * attack) as done:
+            for seed in range(2):
+                compare(made, ring, random_programs(ring, seed), seed)
+        assert done == [frames * attack]
+        found.append([made.counters(), made.sent().tolist(), made.replaced])
+        assert all(_memory(host) - was < 32 << 20
+                   for host, was in zip(hosts, before, strict=True))
+        made.close()
+    assert found[0] == found[1]
+    said = capfd.readouterr().err.splitlines()
+    assert 20 <= len(said) <= 2 * (doors._SAID + frames // 1000)
+    assert all(" has refused 127.0.0.1:" in line for line in said)
+
+
+def _memory(host: object) -> int:
+    assert isinstance(host, LocalHost)
+    [line] = [line for line in Path(f"/proc/{host.process.pid}/status").read_text().splitlines()
+              if line.startswith("VmRSS")]
+    return int(line.split()[1]) * 1024
