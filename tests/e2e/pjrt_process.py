@@ -14,11 +14,18 @@ jax.distributed.initialize("127.0.0.1:{port}", {count}, me, initialization_timeo
 """
 
 
-def _environment(platforms: str, settings: Mapping[str, str]) -> dict[str, str]:
-    environment = {name: value for name, value in os.environ.items()
+def environment(platforms: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process; settings as of `run`."""
+    found = {name: value for name, value in os.environ.items()
                    if not name.startswith("CELOSIA_") or name == "CELOSIA_CACHE"}
-    environment |= {"JAX_PLATFORMS": platforms}
-    return environment | {f"CELOSIA_{name}": value for name, value in settings.items()}
+    found |= {"JAX_PLATFORMS": platforms}
+    return found | {f"CELOSIA_{name}": value for name, value in settings.items()}
+
+
+def free_port() -> int:
+    """Return a port of the loopback that nobody has just now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 def run(program: str, *, code: int = 0, timeout: float = _TIMEOUT, platforms: str = "celosia",
@@ -39,7 +46,7 @@ def run(program: str, *, code: int = 0, timeout: float = _TIMEOUT, platforms: st
     text = _IMPORTS + textwrap.dedent(program)
     ended = subprocess.run([sys.executable, "-X", "faulthandler", "-c", text], text=True,
                            capture_output=True, timeout=timeout,
-                           env=_environment(platforms, settings))
+                           env=environment(platforms, settings))
     assert ended.returncode == code, f"exit code {ended.returncode}:\n{ended.stdout}{ended.stderr}"
     return ended
 
@@ -67,9 +74,7 @@ def run_together(program: str, *, count: int = 2, timeout: float = _TIMEOUT,
     processes
         How each one has ended.
     """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    started = []
+    port, started = free_port(), []
     try:
         for index in range(count):
             text = (_IMPORTS + _JOIN.format(port=port, count=count, index=index)
@@ -77,7 +82,7 @@ def run_together(program: str, *, count: int = 2, timeout: float = _TIMEOUT,
             started.append(subprocess.Popen(
                 [sys.executable, "-u", "-c", text], text=True, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=_environment("celosia", {**settings, **(only or {}).get(index, {})})))
+                env=environment("celosia", {**settings, **(only or {}).get(index, {})})))
         said = [process.communicate(timeout=timeout) for process in started]
     finally:
         for process in started:

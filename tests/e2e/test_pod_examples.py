@@ -5,12 +5,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from e2e.pjrt_process import run
+from e2e.pjrt_process import environment, free_port, run, run_together
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -157,3 +158,83 @@ def test_data_parallel_of_keras_is_by_links_and_one_chips_training():
     one = losses(run(_KERAS, DEVICES="1", STRICT="1").stdout)
     assert len(four) == 2
     np.testing.assert_allclose(four, one, rtol=1e-5)
+
+
+#: What several processes train, each with its part of every batch; all have the losses of all.
+_KERAS_TOGETHER = """
+    import os
+    os.environ["KERAS_BACKEND"] = "jax"
+    import keras
+    keras.utils.set_random_seed(0)
+    keras.distribution.set_distribution(keras.distribution.DataParallel(auto_shard_dataset=False))
+    model = keras.Sequential([keras.layers.Input((16,)), keras.layers.Dense(32, "relu"),
+                              keras.layers.Dense(4)])
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    x = np.random.default_rng(0).normal(size=(64, 16)).astype(np.float32)
+    parts = x.reshape(2, jax.process_count(), -1, 16)  # of two batches
+    x = parts[:, jax.process_index()].reshape(-1, 16)
+    past = model.fit(x, x[:, :4].argmax(1), batch_size=len(x) // 2, epochs=2, shuffle=False,
+                     verbose=0)
+    print("loss", past.history["loss"])
+    for weight in model.weights:
+        print(np.asarray(weight.value.addressable_data(0)).tobytes().hex())
+    """
+
+
+@KERAS
+def test_data_parallel_of_keras_in_two_processes_has_the_bits_of_one():
+    whole = run(_KERAS_TOGETHER, DEVICES="4", STRICT="1").stdout
+    parts = run_together(_KERAS_TOGETHER, DEVICES="2", STRICT="1")
+    assert [each.returncode for each in parts] == [0, 0], parts[0].stderr + parts[1].stderr
+    assert whole.startswith("loss [")
+    assert [each.stdout for each in parts] == [whole] * 2
+
+
+def _pod_train(arguments, until=None, **settings):
+    """Train in two processes; return what the first prints, and what the two say on stderr.
+
+    ``until``: the second is killed when a line begins so.
+    """
+    port, started = free_port(), []
+    try:
+        for process in range(2):
+            started.append(subprocess.Popen(
+                [sys.executable, "-u", EXAMPLES / "pod_train.py", "--processes", "2", "--process",
+                 str(process), "--coordinator", f"127.0.0.1:{port}", *arguments], text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=environment("celosia", {"DEVICES": "2", **settings})))
+        late = threading.Timer(240, started[0].kill)
+        late.daemon = True
+        late.start()
+        lines = []
+        assert started[0].stdout is not None
+        for line in started[0].stdout:
+            lines.append(line)
+            if until is not None and line.startswith(until):
+                started[1].kill()
+        late.cancel()
+        said = [each.communicate(timeout=120)[1] for each in started]
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
+    return "".join(lines), said
+
+
+@JAX
+def test_training_that_was_killed_goes_on_with_the_same_numbers(tmp_path):
+    arguments = "--steps", "8", "--every", "2"
+    whole = subprocess.run([sys.executable, EXAMPLES / "pod_train.py", *arguments], check=True,
+                           env=environment("celosia", {"DEVICES": "4", "STRICT": "1"}),
+                           capture_output=True, text=True, timeout=120).stdout
+    kept = *arguments, "--keep", str(tmp_path)
+    text, said = _pod_train((*kept[:1], "1000", *kept[2:]), until="step 5")
+    assert re.search(r"process 1 \(pid \d+ on .*\) must go on, but it is gone", said[0])
+    again, said = _pod_train(kept)
+    first, *lines = again.splitlines()
+    done = int(re.fullmatch(r"2 processes, 4 devices, after (\d+) steps", first)[1])
+    assert done >= 4
+    assert done % 2 == 0
+    assert whole.splitlines()[1:][-len(lines):] == lines
+    assert len(losses(again)) == 8 - done
+    assert losses(text)[:5] == losses(whole)[:5]

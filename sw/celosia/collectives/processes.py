@@ -1,9 +1,9 @@
 """Processes that run programs together: what their devices bring to each other goes by sockets.
 
 Each process has a `celosia.collectives.wire.ProcessWire` to each other one, and a thread that
-listens to it. Both say which programs they run together, in which order, so that a process which runs another
-one is found at once. One that ends says so; one that is gone without a word, or says nothing for
-`PATIENCE`, ends all runs that it takes part in.
+listens to it. Both say which programs they run together, in which order, so that a process which
+runs another one is found at once. One that ends says so; one that is gone without a word, or says
+nothing for `PATIENCE`, ends all runs that it takes part in.
 """
 
 from __future__ import annotations
