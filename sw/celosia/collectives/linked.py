@@ -13,14 +13,18 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Imm, Insn, insn
 from celosia.arch.isa import DmaFormat, OperandType, RecvOp
 from celosia.collectives.interconnect import group_of
-from celosia.collectives.schedule.emit import Exchange, Payload, copies
+from celosia.collectives.schedule.emit import Exchange
+from celosia.collectives.schedule.moves import Payload, copies
 from celosia.collectives.topology import Topology
+from celosia.collectives.weave import AHEAD, woven, written_out
 from celosia.compiled.arguments import encode
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument
 from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler.lowered import buffer_dtype
+from celosia.compiler.overlap import link_rows
 from celosia.graph import DType, Graph, Node, TensorType, Value, interpret
+from celosia.model.timing.straight import StraightInsn
 from celosia.program import DTYPES, Buffer, Program
 
 __all__ = ["linked"]
@@ -145,13 +149,16 @@ class _Code:
                          if each.instruction.mnemonic != "halt"
                          or each is not program.insns[last]]
 
+    def straight(self, insns: Sequence[StraightInsn]) -> None:
+        """Add instructions without control flow."""
+        for _, made, source, relocations in insns:
+            self.relocations += [(len(self.insns), operand) for operand in relocations]
+            self.insns.append(made)
+            self.sources.append(source)
+
     def moves(self, insns: Sequence[Insn], source: str) -> None:
         """Add instructions whose addresses are in the arena."""
-        for each in insns:
-            if each.instruction.mnemonic in ("load", "store"):
-                self.relocations.append((len(self.insns), 1))
-            self.insns.append(each)
-            self.sources.append(source)
+        self.straight([StraightInsn(0, each, source, _addresses(each)) for each in insns])
 
     def copy(self, source: Buffer, target: Buffer, why: str) -> None:
         """Copy a tensor."""
@@ -173,6 +180,19 @@ def _payload(buffer: Buffer) -> Payload:
 
 def _count(buffer: Buffer) -> int:
     return buffer.nbytes // DTYPES[buffer.dtype].itemsize
+
+
+#: A step of the links, and the number of its first value.
+_Numbered = tuple[HostStep, int]
+
+
+class _NoRoom(Exception):
+    """The accumulators have no room for an exchange beside a part of the chip."""
+
+
+def _addresses(made: Insn) -> tuple[int, ...]:
+    """Return which operands of what moves a tensor are addresses in the arena."""
+    return (1,) if made.instruction.mnemonic in ("load", "store") else ()
 
 
 class _Linker:
@@ -268,12 +288,20 @@ class _Fused:
         # Also a chip that has nothing to send begins with the others.
         self.code.moves([insn("chip", rd=0)], "")
         first = self.begin
+        waits: _Numbered | None = None
         for step in self.steps:
             if isinstance(step, ChipStep):
-                self._chip(step, first)
+                if waits is None or not self._beside(step, waits):
+                    self._links(waits)
+                    self._chip(step)
+                self.homes.update({first + i: step.program.buffer(each.name)
+                                   for i, each in enumerate(step.outputs)})
+                waits = None
             else:
-                self._link(step, first)
+                self._links(waits)
+                waits = step, first
             first += step.gives
+        self._links(waits)
         code, config = self.code, self.compiled.config
         code.insns.append(insn("halt"))
         code.sources.append("")
@@ -312,7 +340,8 @@ class _Fused:
             self.homes[value] = self._wanted.get(value) or self.code.room(type, f"value{value}")
         return self.homes[value]
 
-    def _chip(self, step: ChipStep, first: int) -> None:
+    def _chip(self, step: ChipStep, code: list[StraightInsn] | None = None) -> None:
+        """Add a step of the chip; ``code``: what there is instead of its program's."""
         for number, each in zip(step.takes, step.inputs, strict=True):
             buffer = step.program.buffer(each.name)
             if buffer.offset != self.homes[number].offset:
@@ -320,18 +349,42 @@ class _Fused:
         for buffer in step.program.buffers:
             if buffer.kind == "constant":
                 self.code.constants.append((buffer, step.program.constants[buffer.name]))
-        self.code.add(step.program)
-        self.homes.update({first + i: step.program.buffer(each.name)
-                           for i, each in enumerate(step.outputs)})
+        if code is None:
+            self.code.add(step.program)
+        else:
+            self.code.straight(code)
 
-    def _link(self, step: HostStep, first: int) -> None:
+    def _beside(self, step: ChipStep, waits: _Numbered) -> bool:
+        """Add a step of the chip and one of the links side by side; False: it cannot be."""
+        links, first = waits
+        if any(first <= value < first + links.gives for value in step.takes):
+            return False
+        code = written_out(step.program, self.compiled.config)
+        if code is None:
+            return False
+        try:
+            moves = self._moves(links, first, beside=True)
+        except _NoRoom:
+            return False
+        self._chip(step, woven(code, moves, self.compiled.config))
+        return True
+
+    def _links(self, waits: _Numbered | None) -> None:
         """Add the exchanges of a step of the links."""
+        if waits is not None:
+            self.code.straight(self._moves(*waits))
+
+    def _moves(self, step: HostStep, first: int, *, beside: bool = False) -> list[StraightInsn]:
+        """Return the exchanges of a step of the links, one behind the other.
+
+        ``beside``: a part of the chip; then they have few rows (`link_rows`), from the first on.
+        """
         graph = step.graph
         places: dict[Value, Buffer] = {
             value: self.homes[number] for value, number in zip(graph.params, step.takes,
                                                                strict=True)}
         results = {value: first + i for i, value in enumerate(graph.outputs)}
-        waiting = _meetings(graph)
+        waiting, moves = _meetings(graph), []
         while waiting:
             ready = [node for node in waiting if all(
                 value.node not in waiting for value in node.operands)]
@@ -345,11 +398,14 @@ class _Fused:
                 places[node.result] = (
                     self._home(results[node.result], node.result.type) if node.result in results
                     else self.code.room(node.result.type, node.op))
-            self._exchange(alike, places)
+            begin = moves[-1].time if moves else 0
+            moves += [each._replace(time=begin + each.time)
+                      for each in self._exchange(alike, places, beside)]
         for value, number in results.items():
             if value not in places:
                 places[value] = self._constant(value)
             self.homes[number] = places[value]
+        return moves
 
     def _constant(self, value: Value) -> Buffer:
         """Return the place of a value that nothing has to be known for."""
@@ -361,14 +417,15 @@ class _Fused:
         self.code.constants.append((buffer, encode(array, DTYPES[buffer.dtype], buffer.shape)))
         return buffer
 
-    def _exchange(self, nodes: Sequence[Node], places: Mapping[Value, Buffer]) -> None:
-        """Add what brings the results of operations that are alike to their places."""
+    def _exchange(self, nodes: Sequence[Node], places: Mapping[Value, Buffer],
+                  beside: bool) -> list[StraightInsn]:
+        """Return what brings the results of operations that are alike to their places."""
         node, code = nodes[0], self.code
         source = node.source.told(node.op)
         if node.op == "device_id":
             number = self._kept(np.array(self.place.device, np.uint32), node.result.type)
             code.copy(number, places[node.result], source)
-            return
+            return []
         topology, chip, dims = self.place.exchange(node)
         pairs = tuple(node.attrs["pairs"]) if node.op == "collective_permute" else ()
         if node.op == "collective_permute" and all(b != self.place.device for _, b in pairs):
@@ -379,10 +436,19 @@ class _Fused:
         got = [places[each.result] for each in nodes]
         op = (_JOINS[node.types[0].dtype][node.attrs["reducer"]] if node.op in _REDUCING
               else RecvOp.SET)
-        exchange = Exchange(node.op, topology, tuple(map(_count, given)), pairs)
-        code.moves(exchange.emit(code.config, chip, op, list(map(_payload, given)),
-                                 list(map(_payload, got)), tag=self._tag, dims=dims), source)
+        exchange = Exchange(node.op, topology, tuple(map(_count, given)), pairs,
+                            *([AHEAD] if beside else []))
+        config = (replace(code.config, acc_rows=link_rows(code.config)) if beside
+                  else code.config)
+        try:
+            timed = exchange.timed(config, chip, op, list(map(_payload, given)),
+                                   list(map(_payload, got)), tag=self._tag, dims=dims)
+        except ValueError as error:
+            if beside:
+                raise _NoRoom from error
+            raise
         self._tag += 64
+        return [StraightInsn(time, each, source, _addresses(each)) for time, each in timed]
 
 
 def _likeness(node: Node) -> tuple[object, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celosia.arch.config import TpuConfig, preset
 from celosia.compiled.artifact import Compiled
@@ -15,6 +16,7 @@ from celosia.compiled.steps import ChipStep, HostStep, ProgramStep
 from celosia.compiler import cache as programs
 from celosia.compiler.arena import Arena
 from celosia.compiler.errors import CompileError, MemoryTooSmall
+from celosia.compiler.overlap import link_rows
 from celosia.compiler.passes.calls import calls_apart
 from celosia.compiler.passes.pairs import in_pairs
 from celosia.compiler.passes.shares import shares
@@ -208,7 +210,7 @@ def _made(graph: Graph, level: Graph, config: TpuConfig, name: str,
     if on_chip(level):
         return Compiled.of_chip(_chip_step(level, range(len(inputs)), config, options), config,
                                 name, fingerprint(graph))
-    parts, gives = split(level)
+    parts, gives = split(level, overlap=bool(config.ports))
     steps = _steps(parts, gives, len(inputs), config, options)
     return Compiled(steps, gives, config, _arguments("arg", inputs),
                     _arguments("result", outputs), name, fingerprint(graph))
@@ -224,14 +226,29 @@ def _steps(parts: Sequence[GraphPart], gives: Iterable[int], count: int, config:
         if part.where == "chip":
             level = canonical(part.graph)
             needed = {number for number, end in last.items() if end > i}
-            step = _chip_step(level, part.takes, config, options,
-                              arena.places(level, part.takes, needed), arena.end)
+            # Links may be at what comes before meanwhile, in rows of their own.
+            beside = i > 0 and parts[i - 1].where == "link" and all(
+                number < count - len(parts[i - 1].graph.outputs) for number in part.takes)
+            rest = options, arena.places(level, part.takes, needed), arena.end
+            step = _with_rows_left(level, part.takes, config, *rest) if beside else None
+            step = step or _chip_step(level, part.takes, config, *rest)
             arena.add(step, count)
             yield step
         else:
             yield HostStep(part.takes, part.graph, tuple(
                 _host_work(node) for node in part.graph.nodes if node.op != "parameter"))
         count += len(part.graph.outputs)
+
+
+def _with_rows_left(level: Graph, takes: Iterable[int], config: TpuConfig,
+                    *rest: Any) -> ChipStep | None:
+    """Return a step that leaves accumulators for links; None: it needs them."""
+    if not (left := link_rows(config)):
+        return None
+    with suppress(CompileError):
+        step = _chip_step(level, takes, replace(config, acc_rows=config.acc_rows - left), *rest)
+        return replace(step, program=replace(step.program, fingerprint=config.fingerprint))
+    return None
 
 
 def _arguments(what: str, values: Iterable[Value]) -> Iterator[Argument]:

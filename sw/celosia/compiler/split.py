@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from celosia.compiler.overlap import rounds
 from celosia.compiler.passes.calls import only_calls
 from celosia.compiler.passes.loops import trips, turn
 from celosia.compiler.pipeline import count
@@ -86,8 +87,16 @@ def host_nodes(graph: Graph) -> Iterator[tuple[Node, str]]:
             yield node, found.reason
 
 
-def split(graph: Graph) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
+def split(graph: Graph, *, overlap: bool = False) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
     """Cut a canonical graph into parts that run one after another.
+
+    Parameters
+    ----------
+    graph
+        What is cut.
+    overlap
+        Whether links work by themselves: exchanges and parts of the chip that can be side by side
+        follow each other (`celosia.compiler.overlap`).
 
     Returns
     -------
@@ -98,11 +107,12 @@ def split(graph: Graph) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
     gives
         Numbers of the values that are the graph's results.
     """
-    stages, free = _stages(graph)
+    stages, free, beside = _stages(graph, overlap)
     numbers = {value: i for i, value in enumerate(graph.params)}
     count = len(numbers)
     over = {result: given for result, given in _donated(graph).items() if all(
-        stages.get(node, 0) <= stages[result.node] for node in graph.users.get(given, ()))}
+        _last(stages.get(node, 0), beside) <= stages[result.node]
+        for node in graph.users.get(given, ()))}
     parts = []
     for stage in sorted(set(stages.values())):
         nodes = [node for node in graph.nodes if stages.get(node) == stage]
@@ -111,6 +121,14 @@ def split(graph: Graph) -> tuple[tuple[GraphPart, ...], tuple[int, ...]]:
         numbers.update({value: count + i for i, value in enumerate(results)})
         count += len(results)
     return tuple(parts), tuple(numbers[value] for value in graph.outputs)
+
+
+def _last(stage: int, beside: bool) -> int:
+    """Return the last stage in which what one takes is read: of its round, if links work beside the
+    chip.
+    """
+    last = len(_TURNS) - 1
+    return stage + last if beside and stage % len(_TURNS) == _TURNS.index("link") else stage
 
 
 def _donated(graph: Graph) -> dict[Value, Value]:
@@ -126,8 +144,10 @@ def _donated(graph: Graph) -> dict[Value, Value]:
     return found
 
 
-def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
-    """Return when each node runs (see `_TURNS`), and the nodes that every part makes."""
+def _stages(graph: Graph, overlap: bool) -> tuple[dict[Node, int], set[Node], bool]:
+    """Return when each node runs (see `_TURNS`), the nodes that every part makes, and whether links
+    work beside the chip.
+    """
     stages: dict[Node, int] = {}
     free: set[Node] = set()
     results = {value.node for value in graph.outputs}
@@ -141,8 +161,14 @@ def _stages(graph: Graph) -> tuple[dict[Node, int], set[Node]]:
         after = max((stages[each] for each in sources if each in stages), default=0)
         turn = _TURNS.index(place_whole(node).where)
         stages[node] = after + (turn - after) % len(_TURNS)
+    places = {node: _TURNS[stage % len(_TURNS)] for node, stage in stages.items()}
+    if overlap and {*places.values()} == {"link", "chip"}:
+        links = {node: None for node, place in places.items() if place == "link"}
+        if found := rounds(graph, stages, links):
+            return {node: len(_TURNS) * number + _TURNS.index(places[node])
+                    for node, number in found.items()}, free, True
     _delay(graph, stages, free)
-    return stages, free
+    return stages, free, False
 
 
 def _delay(graph: Graph, stages: dict[Node, int], free: set[Node]) -> None:

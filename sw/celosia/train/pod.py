@@ -15,11 +15,13 @@ from celosia.arch.config import TpuConfig
 from celosia.collectives import HostInterconnect, Topology
 from celosia.collectives.linked import linked
 from celosia.collectives.run import on_all
+from celosia.compiled import Compiled
+from celosia.compiler.api import compile
 from celosia.driver import Device
 from celosia.driver.backends import PODS
 from celosia.train.network import Adam, Classifier
 from celosia.train.shares import WeightShares
-from celosia.train.step import training_step
+from celosia.train.step import training_step, weights_graph
 
 __all__ = ["PodTrainer"]
 
@@ -66,12 +68,18 @@ class PodTrainer:
         self._host = HostInterconnect(topology.chips, topology=topology)
         self._devices = [Device(each, backend) for each in PODS[backend](
             config, topology.chips, topology.links, **options)]
-        self._loaded = [linked(self.compiled, topology, number).load(device)
-                        for number, device in enumerate(self._devices)]
-        shares = WeightShares(net, topology.chips)
+        self._shares = shares = WeightShares(net, topology.chips)
+        self._loaded = self._load(self.compiled)
+        self._gather = self._load(compile(weights_graph(self._shares), config))
+        self._weights: list[NDArray[np.float32]] = []  # of the first layer, if they are known
         given = {name: np.array(value, np.float32) for name, value in parameters.items()}
         self._states: list[dict[str, Any]] = [
             shares.first(given, chip) for chip in range(topology.chips)]
+
+    def _load(self, compiled: Compiled) -> list[Any]:
+        """Return a program with its links on each chip."""
+        return [linked(compiled, self.topology, number).load(device)
+                for number, device in enumerate(self._devices)]
 
     @property
     def meetings(self) -> int:
@@ -104,6 +112,7 @@ class PodTrainer:
             return self._loaded[number](rows[number], classes[number], np.float32(rate),
                                         *self._states[number].values(), peer=peer)
 
+        self._weights = []
         losses = set()
         for number, (loss, *state) in enumerate(on_all(self._host, one)):
             losses.add(np.asarray(loss).tobytes())
@@ -113,8 +122,16 @@ class PodTrainer:
         return float(np.frombuffer(losses.pop(), np.float32)[0])
 
     def parameters(self, chip: int = 0) -> dict[str, NDArray[np.float32]]:
-        """Return the parameters as they are now."""
-        return {name: np.array(self._states[chip][name]) for name in self.net.shapes}
+        """Return the parameters as a chip has them now, those of all shares gathered by it."""
+        if not self._weights:
+            def one(number: int, peer: Any) -> tuple[Any, ...]:
+                state = self._states[number]
+                return self._gather[number](*(state[name] for name in self._shares.names),
+                                            peer=peer)
+
+            self._weights = [np.concatenate(blocks) for blocks in on_all(self._host, one)]
+        return {"w1": self._weights[chip], **{
+            name: np.array(self._states[chip][name]) for name in self.net.shapes if name != "w1"}}
 
     def hashes(self) -> list[str]:
         """Return a hash of each chip's parameters: what it has, not what another one says."""

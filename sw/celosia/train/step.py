@@ -12,9 +12,9 @@ from celosia.compiler.api import compile
 from celosia.compiler.builder import Builder
 from celosia.graph import DType, Graph, Source, TensorType, Value, parameter
 from celosia.train.network import Adam, Classifier
-from celosia.train.shares import OTHERS, SHARE, WeightShares
+from celosia.train.shares import OTHERS, WeightShares
 
-__all__ = ["step_graph", "training_step"]
+__all__ = ["step_graph", "training_step", "weights_graph"]
 
 
 def _dot(make: Builder, a: Value, b: Value, *contract: int) -> Value:
@@ -80,36 +80,54 @@ def _optimiser(make: Builder, adam: Adam, rate: Value, old: Mapping[str, Value],
     return new
 
 
-def _longer(make: Builder, values: Sequence[Value], size: int) -> Value:
-    """Return values behind one another, with zeros behind them, ``size`` in all."""
-    missing = size - sum(value.shape[0] for value in values)
+def _longer(make: Builder, values: Sequence[Value], size: int, *last: Value) -> Value:
+    """Return values behind one another, then zeros, then the last ones, ``size`` in all."""
+    missing = size - sum(value.shape[0] for value in (*values, *last))
     zeros = make.full(0, TensorType(DType.F32, (missing, *values[0].shape[1:])))
-    return make.concatenate([*values, *([zeros] if missing else [])], 0)
+    return make.concatenate([*values, *([zeros] if missing else []), *last], 0)
 
 
-def _shared(shares: WeightShares, adam: Adam, rate: Value, old: Mapping[str, Value], loss: Value,
-            slopes: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
-    """Return the loss of all chips and the new state, of which each chip makes its share."""
+def _exchanged(shares: WeightShares, adam: Adam, rate: Value, old: Mapping[str, Value], loss: Value,
+               slopes: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
+    """Return the loss of all chips and the new state, of which each chip makes its share.
+
+    ``slopes``: by blocks of the first layer (`WeightShares.names`), and by the other parameters.
+    """
     make = Builder(Source(name="exchange"))
     group = (tuple(range(shares.chips)),)
     flat = [make.reshape(slopes[name], stop - start)
             for name, (start, stop) in shares.parts.items()]
-    given = {SHARE: _longer(make, [slopes["w1"]], shares.rows * shares.chips),
-             OTHERS: _longer(make, [*flat, make.reshape(loss, 1)], shares.others)}
+    given = {name: _longer(make, [slopes[name]], rows * shares.chips)
+             for name, rows in zip(shares.names, shares.rows, strict=True)}
+    given[OTHERS] = _longer(make, flat, shares.others, make.reshape(loss, 1))
     own = {name: make("reduce_scatter", value, groups=group, reducer="add", dim=0)
            for name, value in given.items()}
     new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, own)
-    # The loss goes with the gradients; their sums come back beside what is made of them.
+    # The loss goes with the gradients, as the last of them; its sum comes back beside the others'
+    # new values.
     chips, each = shares.chips, shares.others // shares.chips
-    pair = make.concatenate([new[OTHERS], own[OTHERS]], 0)
-    rows, both = (make("all_gather", value, groups=group, dim=0) for value in (new[SHARE], pair))
-    new["w1"] = make.part(rows, 0, 0, shares.net.hidden)
-    others, sums = (make.reshape(make.part(make.reshape(both, chips, 2, each), 1, i, i + 1),
-                                 shares.others) for i in range(2))
+    mine = make.concatenate([new[OTHERS], make.part(own[OTHERS], 0, each - 1, each)], 0)
+    both = make.reshape(make("all_gather", mine, groups=group, dim=0), chips, each + 1)
+    others = make.reshape(make.part(both, 1, 0, each), shares.others)
     for name, (start, stop) in shares.parts.items():
         new[name] = make.reshape(make.part(others, 0, start, stop), *shares.net.shapes[name])
-    at = shares.parts["b2"][1]
-    return make.reshape(make.part(sums, 0, at, at + 1)), new
+    new |= {short: make.convert(new[name], DType.BF16)
+            for short, name in zip(shares.rounded, shares.names, strict=True)}
+    return make.reshape(make.slice(both, (chips - 1, each), (chips, each + 1))), new
+
+
+def _weights(shares: WeightShares, own: Sequence[Value]) -> list[Value]:
+    """Return the first layer's weights, a value for each block, of a chip's shares."""
+    make = Builder(Source(name="weights"))
+    group = (tuple(range(shares.chips)),)
+    return [make.part(make("all_gather", each, groups=group, dim=0), 0, 0, stop - start)
+            for each, (start, stop) in zip(own, shares.blocks, strict=True)]
+
+
+def weights_graph(shares: WeightShares) -> Graph:
+    """Return the graph that gathers the first layer's weights of all chips' shares."""
+    own = [parameter(TensorType(DType.F32, shares.state[name]), name) for name in shares.names]
+    return Graph(f"weights of {shares.net}", own, _weights(shares, own))
 
 
 def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
@@ -121,23 +139,32 @@ def step_graph(net: Classifier, adam: Adam, chips: int = 1) -> Graph:
     x = given("x", DType.BF16, net.batch, net.inputs)
     labels = given("labels", DType.I32, net.batch)
     rate = given("rate", DType.F32)
-    old = {name: given(name, DType.F32, *shape, donated=True)
-           for name, shape in shares.state.items()}
+    old = {name: given(name, DType.BF16 if name in shares.rounded else DType.F32, *shape,
+                       donated=True) for name, shape in shares.state.items()}
 
     make = Builder(Source(name="forward"))
-    sums = _layer(make, x, old["w1"], old["b1"])
-    hidden = make.convert(make("maximum", sums, 0), DType.BF16)
-    scores = _layer(make, hidden, old["w2"], old["b2"])
+    first = (_weights(shares, [old[name] for name in shares.rounded]) if shares.shared
+             else [old["w1"]])
+    second = [make.part(make.convert(old["w2"], DType.BF16), 1, *each) for each in shares.blocks]
+    sums = [_layer(make, x, weights, make.part(old["b1"], 0, *each))
+            for weights, each in zip(first, shares.blocks, strict=True)]
+    hidden = [make.convert(make("maximum", each, 0), DType.BF16) for each in sums]
+    scores = make.broadcast(old["b2"], (net.batch, net.classes), (1,))
+    for each, weights in zip(hidden, second, strict=True):
+        scores = make("add", scores, _dot(make, each, weights, 1, 1))
     loss, error = _loss(Builder(Source(name="loss")), scores, labels, chips)
 
     make = Builder(Source(name="backward"))
-    back = make("select", make.compare("gt", sums, 0), _dot(make, error, old["w2"], 1, 0),
-                make.full(0, sums.type))
-    slopes = {"w1": _dot(make, back, x, 0, 0), "b1": _join(make, back, "add", 0),
-              "w2": _dot(make, error, hidden, 0, 0), "b2": _join(make, error, "add", 0)}
+    back = [make("select", make.compare("gt", each, 0), _dot(make, error, weights, 1, 0),
+                 make.full(0, each.type)) for each, weights in zip(sums, second, strict=True)]
+    slopes = dict(zip(shares.names if shares.shared else ["w1"],
+                      [_dot(make, each, x, 0, 0) for each in back], strict=True))
+    slopes |= {"b1": make.concatenate([_join(make, each, "add", 0) for each in back], 0),
+               "w2": make.concatenate([_dot(make, error, each, 0, 0) for each in hidden], 1),
+               "b2": _join(make, error, "add", 0)}
 
     if shares.shared:
-        loss, new = _shared(shares, adam, rate, old, loss, slopes)
+        loss, new = _exchanged(shares, adam, rate, old, loss, slopes)
     else:
         new = _optimiser(Builder(Source(name="optimiser")), adam, rate, old, slopes)
     return Graph(f"training {net} batch {net.batch}", (x, labels, rate, *old.values()),

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 import pytest
 from four_devices import PROGRAMS
@@ -18,6 +19,7 @@ from celosia.driver import Device
 from celosia.driver.pod import ModelPod, PodEnded
 from celosia.frontend import import_stablehlo
 from celosia.graph import DType, Graph, TensorType, op, parameter
+from celosia.model.timing.predict import predict
 
 RING, SQUARE = Topology((4,)), Topology((2, 2))
 #: Those of which the host has to run a loop, with what is exchanged in it.
@@ -132,6 +134,49 @@ def test_what_nobody_gives_is_zeros(pod):
     made = op("collective_permute", x, pairs=[(0, 3), (3, 1)])
     _, meetings = pod.both(Graph("sent", [x], [made]), [[np.full(5, i + 1, np.float32)]
                                                         for i in range(4)])
+    assert meetings == 0
+
+
+def sharded(blocks=3):
+    """A layer whose chips have shares of its weights, and a step that changes them."""
+    group = [[0, 1, 2, 3]]
+    x = parameter(TensorType(DType.BF16, (32, 256)), "x")
+    shares = [parameter(TensorType(DType.F32, (16, 256)), f"share{i}", donated=True)
+              for i in range(blocks)]
+    sums = [op("dot", x, op("all_gather", op("convert", each, dtype=DType.BF16), groups=group,
+                            dim=0), dtype=DType.F32, contract=[(1, 1)]) for each in shares]
+    total = sums[0]
+    for each in sums[1:]:
+        total = op("add", total, op("sqrt", op("abs", each)))
+    slopes = [op("dot", op("convert", op("multiply", total, each), dtype=DType.BF16), x,
+                 dtype=DType.F32, contract=[(0, 0)]) for each in sums]
+    new = [op("subtract", share, op("reduce_scatter", slope, groups=group, reducer="add", dim=0))
+           for share, slope in zip(shares, slopes, strict=True)]
+    return Graph("sharded", [x, *shares], new)
+
+
+def test_links_work_beside_the_array(pod, monkeypatch):
+    rng = np.random.default_rng(11)
+    given = [[rng.standard_normal((32, 256)).astype(ml_dtypes.bfloat16),
+              *rng.standard_normal((3, 16, 256)).astype(np.float32)] for _ in range(4)]
+    own, meetings = pod.both(sharded(), given)
+    assert meetings == 0
+    kinds = [each.instruction.mnemonic for each in own[0].steps[0].program.insns]
+    first, last = kinds.index("send"), len(kinds) - kinds[::-1].index("send")
+    assert kinds[first:last].count("matmul") > 0.6 * kinds.count("matmul")
+    beside = predict(own[0].steps[0].program, pod.config)
+    monkeypatch.setattr("celosia.collectives.linked.written_out", lambda *_: None)
+    behind = predict(pod.both(sharded(), given)[0][0].steps[0].program, pod.config)
+    # Links need longer than the array here.
+    assert behind.cycles - beside.cycles > 0.35 * beside.busy["mxu"]
+
+
+@pytest.mark.parametrize("rows", [96, 256])
+def test_there_may_be_no_room_for_links_beside_the_array(rows):
+    pod, rng = Pod(RING, acc_rows=rows), np.random.default_rng(12)
+    given = [[rng.standard_normal((32, 256)).astype(ml_dtypes.bfloat16),
+              *rng.standard_normal((2, 16, 256)).astype(np.float32)] for _ in range(4)]
+    _, meetings = pod.both(sharded(2), given)
     assert meetings == 0
 
 

@@ -1,10 +1,11 @@
 """How the weights are cut whose optimiser the chips of a pod share."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from celosia.train import Classifier, initial_parameters
-from celosia.train.shares import OTHERS, SHARE, WeightShares
+from celosia.train.shares import OTHERS, WeightShares
 
 
 def test_one_chip_has_the_state_of_one():
@@ -15,8 +16,11 @@ def test_one_chip_has_the_state_of_one():
     assert shares.first(initial_parameters(net), 0).keys() == net.state.keys()
 
 
-@pytest.mark.parametrize(("hidden", "chips"), [(64, 4), (24, 5), (3, 4)])
-def test_the_shares_of_all_chips_are_the_parameters(hidden, chips):
+@pytest.mark.parametrize(("hidden", "chips", "sizes"), [
+    (512, 16, [32, 64, 80, 80, 80, 80, 64, 32]), (128, 4, [32, 16, 16, 16, 16, 32]),
+    (64, 4, [16, 16, 16, 16]),
+    (24, 5, [24]), (3, 4, [3]), (512, 64, [128, 64, 64, 64, 64, 128])])
+def test_the_shares_of_all_chips_are_the_parameters(hidden, chips, sizes):
     net = Classifier(784, hidden, 10, 16)
     parameters = initial_parameters(net)
     shares = WeightShares(net, chips)
@@ -24,16 +28,21 @@ def test_the_shares_of_all_chips_are_the_parameters(hidden, chips):
     states = [shares.first(parameters, chip) for chip in range(chips)]
     for name, shape in shares.state.items():
         assert all(state[name].shape == shape for state in states), name
-    rows = np.concatenate([state[SHARE] for state in states])
-    np.testing.assert_array_equal(rows[:hidden], parameters["w1"])
-    assert not rows[hidden:].any()
+    assert [stop - start for start, stop in shares.blocks] == sizes
+    assert [start for start, _ in shares.blocks] == [0, *np.cumsum(sizes)[:-1]]
+    for name, short, (start, stop) in zip(shares.names, shares.rounded, shares.blocks, strict=True):
+        rows = np.concatenate([state[name] for state in states])
+        np.testing.assert_array_equal(rows[:stop - start], parameters["w1"][start:stop])
+        assert not rows[stop - start:].any()
+        rounded = np.concatenate([state[short] for state in states])
+        np.testing.assert_array_equal(rounded, rows.astype(ml_dtypes.bfloat16))
     others = np.concatenate([state[OTHERS] for state in states])
     for name, (start, stop) in shares.parts.items():
         np.testing.assert_array_equal(others[start:stop].reshape(net.shapes[name]),
                                       parameters[name])
     assert not any(state[name].any() for state in states for name in state
                    if name.endswith((".mean", ".square")))
-    assert not {"w1.mean", "b2.square"} & set(shares.state)
+    assert not {"w1", "w1.mean", "b2.square"} & set(shares.state)
 
 
 @pytest.mark.parametrize(("classes", "chips"), [(10, 4), (3, 2), (7, 8)])

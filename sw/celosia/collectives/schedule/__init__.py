@@ -7,9 +7,10 @@ and is plain data (table). What reads it decides nothing: `meaning` is what it c
 """
 
 from celosia.collectives.schedule.check import ScheduleError, check
-from celosia.collectives.schedule.emit import Exchange, Payload
+from celosia.collectives.schedule.emit import Exchange
 from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
 from celosia.collectives.schedule.meaning import meaning
+from celosia.collectives.schedule.moves import Payload
 from celosia.collectives.schedule.rings import (
     all_gather,
     all_reduce,

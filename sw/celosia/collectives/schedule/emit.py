@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
 
-from celosia.arch.config import COUNT_MAX, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
+from celosia.collectives.schedule.moves import IssueTime, Payload, Slice, issued
 from celosia.collectives.schedule.order import merged
 from celosia.collectives.schedule.place import Placed, TimedStep, cuts_of, place
 from celosia.collectives.schedule.rings import (
@@ -33,7 +33,7 @@ from celosia.collectives.schedule.table import (
 )
 from celosia.collectives.topology import Topology
 
-__all__ = ["Exchange", "Payload", "Slice", "copies"]
+__all__ = ["Exchange"]
 
 #: Rows that are loaded or stored or in a message at once: links wait for the first ones, the end
 #: for the last.
@@ -49,28 +49,6 @@ _TAGS = 1 << 12
 _GATHERED = ("all_gather", "all_to_all", "collective_permute")
 #: What chips do by ways that are not alike.
 _ROUTED = ("all_to_all", "collective_permute")
-
-
-#: When an instruction is issued.
-_Time = tuple[int, ...]
-
-
-class Payload(NamedTuple):
-    """An array in external memory: the address of its first byte, and what its elements are."""
-
-    address: int
-    fmt: DmaFormat
-
-
-class Slice(NamedTuple):
-    """Elements of one of a chip's arrays, and the rows that have them: of the schedule, or of the
-    chip.
-    """
-
-    array: int
-    first: int
-    count: int
-    rows: Words
 
 
 @dataclass(frozen=True)
@@ -129,12 +107,16 @@ class Exchange:
         Elements of each array that a chip gives: a multiple of the chips where they get shares.
     pairs
         Of a permutation: sources and targets.
+    ahead
+        Cycles before a step in which the bus must have begun to bring its words: what the memory
+        needs to answer, and some.
     """
 
     name: str
     topology: Topology
     words: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...] = ()
+    ahead: int = 256
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _parts(self, words: int) -> Sizes:
@@ -224,6 +206,12 @@ class Exchange:
             found.append(min(2 * found[-1], deepest))
         return found
 
+    def _place(self, config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
+        """Return where the words of a chip are in so many rows."""
+        return place(whole.steps, [each.rows for each in whole.given],
+                     [each.rows for each in whole.result], most,
+                     -(-4 * config.dim // config.bus_bytes), self.ahead)
+
     def _chips(self, dim: int) -> range:
         """Return chips that need as many rows as any."""
         rows = self._deep(dim)
@@ -236,9 +224,9 @@ class Exchange:
         """Return in how many segments all chips' accumulators have room for what is under way."""
         for count in self._counts(config):
             wholes = [self._whole(config, chip, count) for chip in self._chips(config.dim)]
-            if all(_place(config, each, config.acc_rows) for each in wholes):
+            if all(self._place(config, each, config.acc_rows) for each in wholes):
                 return count
-        rows = max(placed.rows for placed in (_place(config, each, None) for each in wholes)
+        rows = max(placed.rows for placed in (self._place(config, each, None) for each in wholes)
                    if placed)
         raise ValueError(f"accumulators must hold {rows} rows for {self.name} on {self.topology}, "
                          f"not {config.acc_rows}")
@@ -280,7 +268,15 @@ class Exchange:
     def emit(self, config: TpuConfig, chip: int, op: RecvOp = RecvOp.SET,
              sources: Sequence[Payload] = (), targets: Sequence[Payload] = (), *,
              tag: int = 0, dims: Sequence[int] | None = None) -> list[Insn]:
-        """Return the instructions of a chip.
+        """Return the instructions of a chip; parameters and errors as of `timed`."""
+        return [made for _, made in self.timed(config, chip, op, sources, targets, tag=tag,
+                                               dims=dims)]
+
+    def timed(self, config: TpuConfig, chip: int, op: RecvOp = RecvOp.SET,
+              sources: Sequence[Payload] = (), targets: Sequence[Payload] = (), *,
+              tag: int = 0, dims: Sequence[int] | None = None) -> list[tuple[int, Insn]]:
+        """Return the instructions of a chip, in order, each with the cycle in which it is expected
+        to be issued.
 
         Parameters
         ----------
@@ -308,10 +304,10 @@ class Exchange:
             return []
         joins = self.name in ("all_reduce", "reduce_scatter")
         wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
-        timed: list[tuple[_Time, Insn]] = []  # at one time: a load, a step, a store
+        timed: list[tuple[IssueTime, Insn]] = []  # at one time: a load, a step, a store
         if sources:
             whole = self._whole(config, chip, self._count(config))
-            placed = _place(config, whole, config.acc_rows)
+            placed = self._place(config, whole, config.acc_rows)
             assert placed is not None, "chips that are alike need alike rows"
             at = placed.steps
             for name, slices, moved, places, order in (
@@ -320,7 +316,7 @@ class Exchange:
                 moves = sorted(((move.time, order, move.wanted), each, move.row)
                                for each, move in zip(slices, moved, strict=True)
                                if move is not None)
-                timed += _issued(name, config, moves, places)
+                timed += issued(name, config, moves, places)
         else:
             if (count := self._stays(config)) is None:
                 raise ValueError(f"accumulators must hold all of {self.name} on {self.topology} "
@@ -334,7 +330,7 @@ class Exchange:
                     "tag": (tag + round_) % _TAGS}
             timed.append(((begins, 1), insn("send", **rest) if action == Action.SEND else insn(
                 "recv", op=op if action == Action.JOIN else RecvOp.SET, **rest)))
-        return [made for _, made in sorted(timed, key=lambda each: each[0])]
+        return [(time[0], made) for time, made in sorted(timed, key=lambda each: each[0])]
 
 
 def _link(config: TpuConfig) -> LinkModel:
@@ -369,12 +365,6 @@ def _timed(steps: Sequence[LinkStep], begins: Sequence[int],
 
 def _meet(a: Words, b: Words) -> bool:
     return a.start < b.stop and b.start < a.stop
-
-
-def _place(config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
-    return place(whole.steps, [each.rows for each in whole.given],
-                 [each.rows for each in whole.result], most,
-                 -(-4 * config.dim // config.bus_bytes))
 
 
 #: Of each array the elements of its parts.
@@ -439,56 +429,3 @@ def _of_held(arrays: _Arrays, rows: Words, part: int, first: int,
                         Words(row, row + end - at))
             at = end
         top += depth
-
-
-def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> Iterator[Insn]:
-    """Give the instructions that copy elements of one format, by way of the accumulators."""
-    most = config.acc_rows * config.dim
-    for at in range(0, count, most):
-        each = Slice(0, at, min(most, count - at), Words(0, 0))
-        yield from _moves("load", config, 0, source, each)
-        yield from _moves("store", config, 0, target, each)
-
-
-def _issued(name: str, config: TpuConfig, moves: Sequence[tuple[_Time, Slice, int]],
-            places: Sequence[Payload]) -> Iterator[tuple[_Time, Insn]]:
-    """Give loads or stores of elements with their times; what is alike of several parts is one."""
-    alike: list[tuple[_Time, Slice, int]] = []
-
-    def made() -> Iterator[tuple[_Time, Insn]]:
-        time, first, row = alike[0]
-        pitch = alike[1][1].first - first.first if len(alike) > 1 else 0
-        for each in _moves(name, config, row, places[first.array], first, len(alike), pitch):
-            yield time, each
-
-    for each in moves:
-        if alike and not _follows(alike, each, config.dim):
-            yield from made()
-            alike = []
-        alike.append(each)
-    if alike:
-        yield from made()
-
-
-def _follows(alike: Sequence[tuple[_Time, Slice, int]], each: tuple[_Time, Slice, int],
-             dim: int) -> bool:
-    """Whether rows go on with those of a move, and elements where one step more leads."""
-    (time, first, row), (_, last, _) = alike[0], alike[-1]
-    pitch = alike[1][1].first - first.first if len(alike) > 1 else each[1].first - first.first
-    return (each[0] == time and each[1].array == first.array and each[1].count == first.count
-            and first.count % dim == 0 and each[1].first - last.first == pitch > 0
-            and each[2] == row + len(alike) * first.count // dim)
-
-
-def _moves(name: str, config: TpuConfig, row: int, place: Payload, each: Slice, times: int = 1,
-           pitch: int = 0) -> Iterator[Insn]:
-    """Give the loads or stores of elements, which begin at a row of the accumulators; several times
-    with elements so far from each other, rows behind each other.
-    """
-    step = COUNT_MAX // config.dim * config.dim
-    for at in range(0, each.count, step):
-        cols = min(step, each.count - at)
-        yield insn(name, mem="acc", fmt=place.fmt, row=row + at // config.dim,
-                   addr=place.address + (each.first + at) * place.fmt.nbytes,
-                   shape=times | cols << 16, pitch=pitch * place.fmt.nbytes,
-                   row_step=cols // config.dim if times > 1 else 1, group_step=1)

@@ -10,9 +10,8 @@ from celosia.collectives.schedule.table import Action, LinkStep, Words
 
 __all__ = ["Moved", "Placed", "TimedStep", "cuts_of", "place"]
 
-#: Cycles before a step in which the bus must have begun to bring its words: what the memory needs
-#: to answer, and some. Between copies of what no step uses.
-_AHEAD, _APART = 256, 64
+#: Cycles between copies of what no step uses.
+_APART = 64
 #: Of the time before a step the part that it has at least behind what comes before its loads, so
 #: that nothing waits for those of later steps where all are late.
 _LATE = 8
@@ -116,7 +115,7 @@ class _Lives:
     """The lives of a chip's words, by the words that are always used together."""
 
     def __init__(self, steps: Sequence[TimedStep], given: Sequence[Words],
-                 result: Sequence[Words], row_cycles: int):
+                 result: Sequence[Words], row_cycles: int, ahead: int):
         self._cuts = sorted({*cuts_of([each.step for each in steps]),
                              *(cut for words in (*given, *result) for cut in words)})
         self._number = {cut: i for i, cut in enumerate(self._cuts)}
@@ -133,7 +132,7 @@ class _Lives:
         begins = time
         for needs, lives in sorted(self._loads, key=lambda load: load[0], reverse=True):
             rows = sum(life.words.count for life in lives)
-            begins = min(needs - _AHEAD, begins) - rows * row_cycles
+            begins = min(needs - ahead, begins) - rows * row_cycles
             for life in lives:
                 life.loaded = min(max(begins, needs // _LATE), life.used)
                 life.group.first = min(life.group.first, life.loaded)
@@ -177,7 +176,7 @@ class _Lives:
 
 
 def place(steps: Sequence[TimedStep], given: Sequence[Words], result: Sequence[Words],
-          most: int | None = None, row_cycles: int = 1) -> Placed | None:
+          most: int | None = None, row_cycles: int = 1, ahead: int = 0) -> Placed | None:
     """Find places in the accumulators for the words of a chip's steps; None: there is no room.
 
     Words are loaded shortly before the step that uses them first, and stored when the one that
@@ -193,8 +192,10 @@ def place(steps: Sequence[TimedStep], given: Sequence[Words], result: Sequence[W
         Rows that there are; None: any number.
     row_cycles
         How long the bus needs for one.
+    ahead
+        Cycles before a step in which the bus must have begun to bring its words.
     """
-    lives = _Lives(steps, given, result, row_cycles)
+    lives = _Lives(steps, given, result, row_cycles, ahead)
     stored = [lives.stored(words) for words in result]
     for life, time in stored:
         life.until(time)

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from celosia.arch.commands import Dma, Matmul, Store
+from celosia.arch.commands import Command, Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, instructions
@@ -23,7 +23,7 @@ from celosia.model.decode import Decoded, flaw
 from celosia.model.timing import Timeline, Timing
 from celosia.program import Program
 
-__all__ = ["Prediction", "predict"]
+__all__ = ["Prediction", "ProgramWalk", "predict"]
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def predict(program: Program, config: TpuConfig, timing: Timing | None = None, *
     TimeoutError
         If ``max_instructions`` were executed.
     """
-    walk = _Walk(program, config, Timing() if timing is None else timing,
-                 _alternating(trips) if reads is None else reads, timeline)
+    walk = ProgramWalk(program, config, timing,
+                       _alternating(trips) if reads is None else reads, timeline=timeline)
     executed = 0
     frontier = 0
     sources = program.sources or ("",) * len(program.insns)
@@ -124,17 +124,32 @@ def _alternating(trips: int) -> Callable[[int, int], int]:
     return lambda pc, count: int(count % (trips + 1) < trips)
 
 
-class _Walk(ScalarInterpreter):
-    """A run without memories."""
+class ProgramWalk(ScalarInterpreter):
+    """A run without memories.
 
-    def __init__(self, program: Program, config: TpuConfig, timing: Timing,
-                 reads: Callable[[int, int], int], timeline: Timeline | None):
-        super().__init__(config, timing, len(program.insns), timeline=timeline)
-        self._config, self._insns, self._reads = config, program.insns, reads
+    Parameters
+    ----------
+    program, config, timing
+        As of `predict`.
+    reads
+        As of `predict`; None: each word is 0.
+    timeline
+        Where to note each tensor instruction.
+    base
+        Address of the arena.
+    """
+
+    def __init__(self, program: Program, config: TpuConfig, timing: Timing | None = None,
+                 reads: Callable[[int, int], int] | None = None, *,
+                 timeline: Timeline | None = None, base: int = 0):
+        super().__init__(config, Timing() if timing is None else timing, len(program.insns),
+                         timeline=timeline)
+        self._config, self._insns, self._reads = config, program.relocated(base), reads
         self._counts: Counter[int] = Counter()
         self.bytes_read = self.bytes_written = self.macs = 0
 
     def fetch(self) -> Decoded:
+        """Return the instruction at ``pc``."""
         if self.pc >= len(self._insns):
             raise Stop(Fault.PC_RANGE, self.pc)
         insn = self._insns[self.pc]
@@ -145,14 +160,17 @@ class _Walk(ScalarInterpreter):
         return Decoded(insn)
 
     def read(self, row: int, lane: int) -> int:
+        """Return what the caller says."""
         count = self._counts[self.pc]
         self._counts[self.pc] += 1
-        return self._reads(self.pc, count) & WORD_MASK
+        return self._reads(self.pc, count) & WORD_MASK if self._reads else 0
 
     def chip(self) -> int:
+        """Return 0."""
         return 0
 
     def tensor(self, decoded: Decoded, values: list[int]) -> None:
+        """Count a tensor instruction."""
         if decoded.opcode in (Opcode.SEND, Opcode.RECV):  # as if what is received were there
             message = MessageCommand.of(decoded.fields, values, self.strides)
             check(self._config, message, ())
@@ -160,6 +178,7 @@ class _Walk(ScalarInterpreter):
             return
         command = decoded.command(values, self.strides)
         check(self._config, command, EVERYWHERE)
+        self.touched(command)
         if isinstance(command, Dma):
             if isinstance(command, Store):
                 self.bytes_written += command.rows * command.row_bytes
@@ -168,3 +187,6 @@ class _Walk(ScalarInterpreter):
         elif isinstance(command, Matmul):
             self.macs += command.length * self._config.pes
         self.clock.tensor(command)
+
+    def touched(self, command: Command) -> None:
+        """Do something about the rows that a tensor instruction touches."""

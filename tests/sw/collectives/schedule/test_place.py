@@ -38,12 +38,12 @@ def test_loads_are_before_and_stores_behind_what_uses_their_words():
 
 def test_the_bus_brings_one_after_another():
     steps = [step(2000, (4 * i, 4 * i + 4), Action.SEND) for i in range(3)]
-    placed = place(steps, [step.step.words for step in steps], [], None, row_cycles=10)
+    placed = place(steps, [step.step.words for step in steps], [], None, 10, ahead=256)
     assert placed is not None
     assert sorted(load.time for load in placed.loads if load) == [1624, 1664, 1704]
     # Where there is little room a load waits for it, as long as it can.
     late = [step(500 * i, (4 * i, 4 * i + 4), Action.SEND, 500 * i + 10) for i in range(3)]
-    placed = place(late, [each.step.words for each in late], [], 4)
+    placed = place(late, [each.step.words for each in late], [], 4, ahead=256)
     assert placed is not None
     assert placed.rows == 4
     assert [load.time for load in placed.loads if load] == [0, 240, 740]
