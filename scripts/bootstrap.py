@@ -38,7 +38,7 @@ SEPARATE = {
     # xprof reads what jax.profiler.trace writes; 2.24.2 is the release that was tried.
     "profile": ("profile,keras", _DIGITS, "xprof>=2.24.2,<2.25"),
     "fpga": ("fpga",),
-    "docs": ("docs",),
+    "docs": ("docs", _DIGITS),
 }
 #: The tests that the environment of ``dev`` is enough for, as pytest's -m has it.
 DEFAULT_MARKS = "not extra or extra(default=True)"

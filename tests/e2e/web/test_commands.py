@@ -94,8 +94,9 @@ def _run(command, folder, seconds=600):
     while re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
-    words = {"celosia": [sys.executable, "-m", "celosia"], "python": [sys.executable]}.get(
-        words[0], [words[0]]) + words[1:]
+    python = [sys.executable]
+    words = {"celosia": [*python, "-m", "celosia"], "python": python,
+             ".venv/bin/python": python}.get(words[0], [words[0]]) + words[1:]
     return subprocess.run(words, cwd=folder, env=env, input="quit\n", capture_output=True,
                           text=True, timeout=seconds)
 
