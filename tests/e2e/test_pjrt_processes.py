@@ -8,7 +8,7 @@ import pytest
 
 from e2e.pjrt_process import run, run_together
 
-pytestmark = pytest.mark.extra(name="jax", default=True)
+JAX, ALWAYS = pytest.mark.extra(name="jax"), pytest.mark.extra(name="jax", default=True)
 
 _MESH = """
     import hashlib, json, os, sys, time
@@ -56,6 +56,7 @@ def well(processes):
     return [each.stdout.splitlines() for each in processes]
 
 
+@ALWAYS
 def test_results_have_the_bits_of_one_process_with_four_chips():
     [whole] = json.loads(f"[{run(_COLLECTIVES, DEVICES='4', STRICT='1').stdout}]")
     parts = [json.loads(lines[-1]) for lines in well(
@@ -64,6 +65,7 @@ def test_results_have_the_bits_of_one_process_with_four_chips():
     assert [a | b for a, b in zip(*parts, strict=True)] == whole
 
 
+@JAX
 def test_processes_see_all_devices_and_what_is_theirs():
     lines = well(run_together(_MESH + """
     assert [d.id for d in jax.devices()] == [0, 1, 2, 3]
@@ -109,7 +111,7 @@ def _names(processes, who):
     return re.search(rf"process {who} \(pid \d+ on [^)]+\)[^\n]*", processes[1 - who].stderr)
 
 
-@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize("who", [pytest.param(0, marks=JAX), pytest.param(1, marks=ALWAYS)])
 def test_one_that_is_killed_ends_the_other_which_names_it(who):
     ended = run_together(_ENDING, DEVICES="2", TEST_WHO=str(who),
                          TEST_HOW="os.kill(os.getpid(), 9)")
@@ -122,6 +124,7 @@ def test_one_that_is_killed_ends_the_other_which_names_it(who):
     assert seconds < 15
 
 
+@JAX
 def test_one_that_fails_ends_the_other():
     ended = run_together(_ENDING, DEVICES="2", TEST_WHO="1",
                          TEST_HOW="raise ValueError('of its own')")
@@ -133,6 +136,7 @@ def test_one_that_fails_ends_the_other():
     assert found[0].endswith(" ended without it")
 
 
+@JAX
 def test_other_programs_are_said():
     ended = run_together(_MESH + """
     def step(x):
@@ -148,6 +152,7 @@ def test_other_programs_are_said():
             rf"that name in process {1 - i} ", each.stderr), each.stderr
 
 
+@JAX
 def test_other_settings_are_said():
     ended = run_together("jax.devices()", only={1: {"PRESET": "nano"}})
     for each in ended:

@@ -232,7 +232,9 @@ def test_training_that_was_killed_goes_on_with_the_same_numbers(tmp_path):
     assert re.search(r"process 1 \(pid \d+ on .*\) must go on, but it is gone", said[0])
     again, said = _pod_train(kept)
     first, *lines = again.splitlines()
-    done = int(re.fullmatch(r"2 processes, 4 devices, after (\d+) steps", first)[1])
+    found = re.fullmatch(r"2 processes, 4 devices, after (\d+) steps", first)
+    assert found, first
+    done = int(found[1])
     assert done >= 4
     assert done % 2 == 0
     assert whole.splitlines()[1:][-len(lines):] == lines

@@ -85,6 +85,11 @@ class _Other:
         #: Why nothing can be done with it any more.
         self.lost = ""
 
+    @property
+    def parted(self) -> bool:
+        """Whether nothing is sent to it any more; one that has ended waits for the others."""
+        return self.gone or (self.told and self.left)
+
 
 class SharedRun:
     """A run of a program on devices of several processes, as one of them sees it.
@@ -268,15 +273,14 @@ class Processes:
     # In threads of their own
 
     def _beat(self) -> None:
-        while not all(other.left or other.gone for other in self._others.values()):
-            with self._changed:
-                self._changed.wait(_BEAT)
-            for other in self._others.values():
+        while live := [other for other in self._others.values() if not other.parted]:
+            for other in live:
                 try:
-                    if not other.left and not other.gone:
-                        other.wire.beat(["beat"])
+                    other.wire.beat(["beat"])
                 except OSError:
                     other.wire.close()
+            with self._changed:
+                self._changed.wait(_BEAT)
 
     def _listen(self, other: _Other) -> None:
         why = ""

@@ -16,6 +16,7 @@ from celosia.collectives.processes import ProcessError, Processes, ProcessName
 from celosia.pjrt.handles import Text, bytes_at
 from celosia.pjrt.settings import Settings
 from celosia.pjrt.structs import structure
+from celosia.pjrt.table import CALLS
 
 __all__ = ["END", "KeyValueStore", "join", "leave_alone"]
 
@@ -57,6 +58,8 @@ class KeyValueStore:
 
     def get(self, key: str, seconds: float) -> str | None:
         """Return a value; None if it is not there after some seconds."""
+        if CALLS.error is not None:  # an interrupt waits for the end of this call
+            raise KeyboardInterrupt
         name = Text(self._prefix + key)
         args = _GET(ctypes.sizeof(_GET), 0, name.address, name.size, int(seconds * 1000))
         code, message = self._call(self._args.kv_get_callback, self._args.kv_get_user_arg, args)

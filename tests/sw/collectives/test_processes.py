@@ -1,5 +1,6 @@
 """Devices of several processes meet as those of one do, and nobody waits for who does not come."""
 
+import threading
 import time
 
 import ml_dtypes
@@ -207,6 +208,34 @@ def test_one_that_lives_but_computes_for_long_is_waited_for(monkeypatch):
         found = in_threads(2, lambda i: run(made[i], (0, 1), slow)[i])
     assert same(found[0], found[1])
     assert said == []
+
+
+def test_one_that_has_ended_waits_for_those_that_live(monkeypatch):
+    monkeypatch.setattr("celosia.collectives.processes._BEAT", 0.05)
+    monkeypatch.setattr("celosia.collectives.meet.PATIENCE", 0.25)
+    with processes(2) as (made, said):
+        made[0].close()
+        made[0].wait(0.1)
+        [sentence] = said
+        assert sentence == ("process 1 (pid 101 on here) must end within 0.1 s after process 0 "
+                            "(pid 100 on here)")
+        begin = time.monotonic()
+        late = threading.Timer(0.6, made[1].close)
+        late.start()
+        made[0].wait(20)
+        assert 0.3 < time.monotonic() - begin < 10
+        made[1].wait(20)
+        assert made[0].gone == made[1].gone == []
+        late.join()
+
+
+def test_one_that_has_ended_does_not_wait_for_who_is_gone():
+    with processes(2) as (made, said):
+        made[0].close()
+        made[1]._others[0].wire.close()  # as a kill does
+        made[0].wait(20)
+        assert made[0].gone == [name(1)]
+    assert "process 1 (pid 101 on here) must go on, but it is gone" in said
 
 
 def test_a_damaged_message_is_said():

@@ -11,6 +11,7 @@ from celosia.pjrt.named import NamedValues
 from celosia.pjrt.nodes import KeyValueStore, join
 from celosia.pjrt.settings import Settings
 from celosia.pjrt.structs import arguments, structure
+from celosia.pjrt.table import CALLS
 
 CALL = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t)
 FAIL = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int32, ctypes.c_char_p, ctypes.c_size_t)
@@ -81,6 +82,12 @@ def test_what_the_store_says_is_passed_on():
     with pytest.raises(ProcessError, match="^JAX's key-value store must give jobs/gone: Socket "
                                            "closed$"):
         store.get("gone", 1)
+
+
+def test_an_interrupt_ends_the_wait(monkeypatch):
+    monkeypatch.setattr(CALLS, "error", KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        KeyValueStore(Given().args, "jobs/").get("1", 300)
 
 
 def creation(given, **options):
