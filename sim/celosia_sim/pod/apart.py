@@ -55,6 +55,10 @@ class Host(Protocol):
         """End it, if it has not."""
         ...
 
+    def leave(self) -> None:
+        """It is not needed any more."""
+        ...
+
 
 class Starter(Protocol):
     """What starts boards.
@@ -67,8 +71,8 @@ class Starter(Protocol):
 
     token: bytes
 
-    def start(self) -> Host:
-        """Start a board, and do not wait for it."""
+    def start(self, number: int) -> Host:
+        """Start a board of some number, or again, and do not wait for it."""
         ...
 
 
@@ -78,7 +82,8 @@ class LocalHost:
     def __init__(self, token: bytes):
         self.process = subprocess.Popen([sys.executable, "-m", "celosia_sim.pod.process"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.name = f"the process {self.process.pid}"
+        self.pid = self.process.pid
+        self.name = f"the process {self.pid}"
         self._address: Address | None = None
         assert self.process.stdin
         with contextlib.suppress(OSError):
@@ -117,14 +122,23 @@ class LocalHost:
                     each.close()
 
 
+    def leave(self) -> None:
+        """As of `Host`."""
+        self.kill()
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        self.process.wait()
+
+
 class LocalStarter:
-    """Starts processes of this machine."""
+    """Starts processes of this machine: a `Starter`."""
 
     def __init__(self) -> None:
         self.token = secrets.token_bytes(32)
 
-    def start(self) -> LocalHost:
-        """Start one."""
+    def start(self, number: int) -> LocalHost:
+        """As of `Starter`."""
         return LocalHost(self.token)
 
 
@@ -207,7 +221,10 @@ class ApartBoard:
         return BoardLost(f"{self.host.name} of {say_chips(self.numbers)} must go on, but it {how}")
 
     def close(self) -> None:
-        """End the process; closing twice does nothing."""
+        """Hang up, and end what nobody needs any more; closing twice does nothing."""
         if self._own is not None:
             self._own.close()
-        self.host.kill()
+        if self.lost:
+            self.host.kill()
+        else:
+            self.host.leave()

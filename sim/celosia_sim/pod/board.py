@@ -6,11 +6,13 @@ import hashlib
 import socket
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import BY_NAME, LINK_STATUS, Control, Status, link_register
 from celosia.driver.errors import DeviceError
 from celosia_sim.pod.library import PodLibrary, PodStop
 from celosia_sim.pod.messages import VERSION
@@ -18,6 +20,9 @@ from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.rtl import RtlTransport
 
 __all__ = ["NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
+
+
+_CONTROL = BY_NAME["CONTROL"].offset
 
 
 class PodBoardError(DeviceError):
@@ -70,6 +75,11 @@ class PodBoard:
     the same, in the same order: each one goes on as far as its neighbours have come, and waits for
     no others. What chips do is the same however they are spread over boards.
 
+    Attributes
+    ----------
+    runs
+        Programs that were started on the board's chips together, or on one of them.
+
     Parameters
     ----------
     config
@@ -95,6 +105,8 @@ class PodBoard:
                  options: PodOptions, wires: Sequence[tuple[range, socket.socket]] = ()):
         self.config, self.numbers = config, chips
         self._wires, self._options = list(wires), options
+        self.runs = 0
+        self._other: RtlTransport | None = None
         greeting = _greeting(config, links, options)
         for neighbour, wire in wires:
             _meet(neighbour, wire, greeting, options.patience)
@@ -120,7 +132,7 @@ class PodBoard:
         if self._library is not None:
             self._library.close()
             self._library = None
-            for chip in self.chips:
+            for chip in (*self.chips, *filter(None, [self._other])):
                 chip.close()
         for _, wire in self._wires:
             wire.close()
@@ -151,6 +163,7 @@ class PodBoard:
         PodBoardError
             If a chip does not answer OKAY, or a neighbour not at all.
         """
+        self.runs += offset == _CONTROL and values is not None and Control.START in values
         stop, response, found = self._open.access(offset, values)
         self._check(stop)
         if response:
@@ -172,7 +185,7 @@ class PodBoard:
         return self._open.interrupts
 
     def save(self) -> list[NDArray[np.uint8]]:
-        """Return all that the board is: of its links, and of each chip; in a run, too.
+        """Return all that the board is: its runs, its links, each chip; in a run, too.
 
         Raises
         ------
@@ -181,7 +194,8 @@ class PodBoard:
         """
         stop, links = self._open.save()
         self._check(stop)
-        return [links, *(each.chip.save() for each in self.chips)]
+        return [np.array([self.runs], np.int64).view(np.uint8), links,
+                *(each.chip.save() for each in self.chips)]
 
     def load(self, saved: Sequence[NDArray[np.uint8]]) -> None:
         """Make it what such a board was when it was saved; nothing may have been sent to it since.
@@ -191,12 +205,39 @@ class PodBoard:
         ValueError
             If it is not of such a board.
         """
-        if len(saved) != 1 + len(self.chips):
+        if len(saved) != 2 + len(self.chips):
             raise ValueError(f"a state must be of {say_chips(self.numbers)} and their links, not "
-                             f"of {len(saved) - 1} chips")
-        self._open.load(saved[0])
-        for chip, data in zip(self.chips, saved[1:], strict=True):
+                             f"of {len(saved) - 2} chips")
+        [self.runs] = saved[0].view(np.int64).tolist()
+        self._open.load(saved[1])
+        for chip, data in zip(self.chips, saved[2:], strict=True):
             chip.chip.load(data)
+
+    def look(self) -> dict[str, Any]:
+        """Return what the board is doing, in words and numbers; it changes nothing.
+
+        Registers are read of another chip, which is made what each one is.
+        """
+        if self._other is None:
+            self._other = RtlTransport(self.config, quiet=True, built=self.chips[0].built)
+        other, ports = self._other, range(self.config.ports)
+
+        def read(name: str) -> int:
+            return other.read_register(BY_NAME[name].offset)
+
+        links = {"up": 0, "down": 0, "sent": 0, "resent": 0, "received": 0, "garbled": 0}
+        running = 0
+        for chip in self.chips:
+            other.chip.load(chip.chip.save())
+            running += read("STATUS") == Status.RUNNING
+            for port in ports:
+                status = read(link_register(port, "status"))
+                for name in links:
+                    links[name] += (status >> LINK_STATUS[name][0] & 1 if name in LINK_STATUS else
+                                    read(link_register(port, name)))
+        return {"chips": [self.numbers.start, self.numbers.stop], "config": self.config.name,
+                "links": len(self.chips) * self.config.ports, **links, "running": running,
+                "runs": self.runs, "cycles": self.chips[0].now}
 
     def sent(self) -> NDArray[np.uint64]:
         """Return a hash of all that each port has ever sent, and of when: (chips, ports)."""

@@ -42,6 +42,7 @@ class Role(IntEnum):
 
     CONTROL = 1
     WIRE = 2
+    LOOK = 3
 
 
 class Hello(NamedTuple):
@@ -107,6 +108,7 @@ class Door:
         self._listener = socket.create_server((host, port))
         self.address: Address = self._listener.getsockname()[:2]
         self._controls: Queue[socket.socket] = Queue()
+        self._looks: Queue[socket.socket] = Queue()
         self._wires: dict[tuple[int, int], Queue[socket.socket]] = {}
         self._lock = threading.Lock()
         self._controlled, self._closed, self._waiting, self._refused = False, False, 0, 0
@@ -119,7 +121,7 @@ class Door:
         self._listener.close()
         with self._lock:
             self._closed = True
-        self._drop(self._controls, *self._wires.values())
+        self._drop(self._controls, self._looks, *self._wires.values())
 
     @staticmethod
     def _drop(*queues: Queue[socket.socket]) -> None:
@@ -140,6 +142,10 @@ class Door:
                 self._drop(*self._wires.values())
                 self._wires.clear()
                 self._controlled = False
+
+    def look(self) -> socket.socket:
+        """Wait for somebody who only wants to know what the board is doing."""
+        return self._looks.get()
 
     def wire(self, epoch: int, chip: int, seconds: float) -> socket.socket:
         """Wait for a neighbour.
@@ -194,6 +200,8 @@ class Door:
                 connection.close()
             elif hello.role is Role.CONTROL:
                 self._controls.put(connection)
+            elif hello.role is Role.LOOK:
+                self._looks.put(connection)
             else:
                 self._wires.setdefault((hello.epoch, hello.chip), Queue()).put(connection)
 

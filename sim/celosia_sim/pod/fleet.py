@@ -236,7 +236,7 @@ class Fleet:
             elif number < len(self.boards):
                 continue
             self.boards[number:number + 1] = [
-                ApartBoard(span, self._starter.start(), self._options.patience)]
+                ApartBoard(span, self._starter.start(number), self._options.patience)]
         for board in self.boards:
             if board.lost:
                 board.connect(self._starter.token)

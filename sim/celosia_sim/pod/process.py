@@ -9,17 +9,20 @@ input does: with whoever has started it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.registers import BY_NAME, Control
 from celosia_sim.pod.board import PodBoard, PodBoardError
 from celosia_sim.pod.door import Door, Hello, Role, enter
 from celosia_sim.pod.messages import VERSION, receive, send
@@ -54,6 +57,7 @@ def _of_chip(board: PodBoard, data: bytearray, place: int, name: str,
              *arguments: Any) -> tuple[Any, bytes | memoryview]:
     """Do something with one chip; return what it gives, and bytes."""
     chip = board.chips[place]
+    board.runs += (name, *arguments) == ("write_register", BY_NAME["CONTROL"].offset, Control.START)
     if name == "read_memory":
         return None, chip.read_memory(*arguments).data
     if name == "write_memory":
@@ -90,39 +94,66 @@ def _answer(board: PodBoard, data: bytearray, name: str,
     return actions[name](*arguments), b""
 
 
-def _obey(control: socket.socket, door: Door, token: bytes) -> None:
-    """Do what a controller asks for, until it hangs up."""
-    board: PodBoard | None = None
-    try:
+class _Server:
+    """Is a board for one controller after the other, and says what it is doing."""
+
+    def __init__(self, door: Door, token: bytes):
+        self._door, self._token = door, token
+        self._board: PodBoard | None = None
+        self._since = self._controlled = time.time()
+        self._lock = threading.Lock()  # of the board
+
+    def serve(self) -> None:
+        """Do what controllers ask for; it does not return."""
+        threading.Thread(target=self._show, daemon=True).start()
+        while True:
+            with self._door.controller() as control:
+                self._controlled = time.time()
+                try:
+                    self._obey(control)
+                except (EOFError, OSError, ValueError):  # hung up, or says what is no message
+                    pass
+                finally:
+                    with self._lock:
+                        self._close()
+
+    def _close(self) -> None:
+        if self._board is not None:
+            self._board.close()
+            self._board = None
+
+    def _obey(self, control: socket.socket) -> None:
         while True:
             (name, *arguments), data = receive(control)
             found: tuple[Any, bytes | memoryview] = None, b""
             try:
-                if name == "open":
-                    if board is not None:
-                        board.close()
-                        board = None
-                    board = _opened(door, token, *arguments)
-                elif board is None:
-                    raise PodBoardError(f"a board must be opened before {name}")
-                else:
-                    found = _answer(board, data, name, *arguments)
+                with self._lock:
+                    if name == "open":
+                        self._close()
+                        self._board = _opened(self._door, self._token, *arguments)
+                    elif self._board is None:
+                        raise PodBoardError(f"a board must be opened before {name}")
+                    else:
+                        found = _answer(self._board, data, name, *arguments)
             except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
                 send(control, [type(error).__name__, str(error)])
             else:
                 send(control, ["", found[0]], found[1])
-    except (EOFError, OSError, ValueError):  # hung up, or says what is no message
-        pass
-    finally:
-        if board is not None:
-            board.close()
+
+    def _show(self) -> None:
+        """Say to whoever asks what the board is doing, between two things that it does."""
+        while True:
+            with self._door.look() as connection, contextlib.suppress(OSError):
+                with self._lock:
+                    found = {"pid": os.getpid(), "version": VERSION, "since": self._since,
+                             "board": None if self._board is None else {
+                                 **self._board.look(), "since": self._controlled}}
+                send(connection, found)
 
 
 def serve(door: Door, token: bytes) -> None:
     """Be a board for one controller after the other; it does not return."""
-    while True:
-        with door.controller() as control:
-            _obey(control, door, token)
+    _Server(door, token).serve()
 
 
 def _end_with_input() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from celosia.arch.registers import (
 from celosia.model import ModelResult, PodProgram
 from celosia_sim.pod.board import PodBoard
 from celosia_sim.pod.fleet import Fleet
+from celosia_sim.pod.kept import KeptStarter
 from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.pod.waits import PortWait, said, waiting
 from celosia_sim.rtl import RtlTransport
@@ -68,11 +70,12 @@ class RtlPod:
         self._spans = [range(chips * i // processes, chips * (i + 1) // processes)
                        for i in range(processes)]
         self._boards: PodBoard | Fleet
-        if processes == 1:
+        kept = KeptStarter.of(os.environ, processes)
+        if processes == 1 and kept is None:
             self._boards = PodBoard(config, range(chips), links, self.options)
         else:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
-            self._boards = Fleet(config, links, self.options, self._spans)
+            self._boards = Fleet(config, links, self.options, self._spans, kept)
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         self.threads = self.options.of(-(-chips // processes)).threads
         self.chips = [*self._boards.chips]

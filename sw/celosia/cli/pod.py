@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from celosia.arch.config import PRESETS, preset
+from celosia.cli import boards
 from celosia.collectives import Topology
 
 __all__ = ["add_parser"]
@@ -30,8 +31,8 @@ _RATE = 4e-3
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    parser = commands.add_parser("pod", help="train on chips that links connect",
-                                 description="Programs of chips that links connect.")
+    parser = commands.add_parser("pod", help="train on chips that links connect, and keep boards",
+                                 description="Programs of chips that links connect, and boards.")
     inner = parser.add_subparsers(metavar="WHAT", required=True)
     train = inner.add_parser(
         "train", help="train a network, data parallel", epilog=_EPILOG,
@@ -58,6 +59,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     train.add_argument("--seed", type=int, default=0, help="of the first weights (default: 0)")
     train.add_argument("--json", action="store_true", help="print JSON")
     train.set_defaults(run=_train)
+    boards.add_parsers(inner)
 
 
 def _checked(args: argparse.Namespace) -> Topology:

@@ -15,7 +15,7 @@ from celosia.arch.encoding import encode
 from celosia.arch.registers import BY_NAME, Control, Status
 from celosia.collectives import Topology
 from celosia.program.asm import assemble
-from celosia_sim.pod import PodBoard, PodBoardError, PodOptions
+from celosia_sim.pod import PodBoard, PodBoardError, PodOptions, RtlPod
 from celosia_sim.pod.board import _greeting
 from celosia_sim.podcheck import random_programs
 
@@ -91,9 +91,39 @@ def test_a_board_in_the_middle_of_a_run_goes_on_as_another_one():
         assert any(busy)
         second.advance(5000)
         first.advance(5000)
+        assert first.runs == second.runs == 1
         assert [each.tolist() for each in first.save()] == [each.tolist() for each in second.save()]
         assert first.sent().tolist() == second.sent().tolist()
         assert len({*first.sent().reshape(-1).tolist()}) == 8
+
+
+def test_a_look_changes_nothing():
+    found = []
+    for looks in (False, True):
+        pod = RtlPod(CHIP, 4, Topology.ring(4).links, latency=8, errors=1e-3)
+        board = pod._boards
+        assert isinstance(board, PodBoard)
+        pod.pass_cycles(500)
+        for chip, text in zip(pod.chips, random_programs(Topology.ring(4), 1), strict=True):
+            insns = assemble(text + "\nhalt", CHIP).insns
+            chip.write_memory(0, b"".join(map(encode, insns)))
+            chip.write_register(BY_NAME["LENGTH"].offset, len(insns))
+        pod.start(range(4))
+        seen = []
+        for _ in range(20):
+            board.advance(50)
+            if looks:
+                seen.append(board.look())
+        found.append([board.sent().tolist(), pod.counters(),
+                      [pod.memory(chip, "acc").tolist() for chip in range(4)]])
+        if looks:
+            assert [each["running"] for each in seen[:1]] == [4]
+            last, counters = board.look(), pod.link_counters()
+            assert (last["up"], last["down"], last["links"], last["runs"]) == (8, 0, 8, 1)
+            assert last["sent"] == counters["sent"].sum() > 0
+            assert 0 < last["garbled"] <= counters["garbled"].sum()  # which takes time to read
+        pod.close()
+    assert found[0] == found[1]
 
 
 def test_a_state_that_is_of_something_else():
@@ -102,14 +132,14 @@ def test_a_state_that_is_of_something_else():
         with pytest.raises(ValueError, match="^a state must be of chips 0 to 1 and their links, "
                                              "not of 1 chips$"):
             board.load(small.save())
-        links, chip = small.save()
+        runs, links, chip = small.save()
         with pytest.raises(ValueError, match="^a state must be of such links, not these 3 bytes$"):
-            small.load([links[:3], chip])
+            small.load([runs, links[:3], chip])
         for wrong in (chip[:-1], np.append(chip, 0), np.full(chip.size, 255, np.uint8)):
             with pytest.raises(ValueError, match="^a state must be of such a chip, not these "
                                                  f"{wrong.size} bytes$"):
-                small.load([links, wrong.astype(np.uint8)])
-        small.load([links, chip])
+                small.load([runs, links, wrong.astype(np.uint8)])
+        small.load([runs, links, chip])
         small.advance(100)
 
 

@@ -22,6 +22,8 @@ DEFAULTS = {
     "debug run": {"input": [], "random": 0, "strict": False, "fast": False, "no_cache": False,
                   "breaks": [], "watch": []},
     "disasm": {"no_data": False},
+    "pod start": {"boards": 2},
+    "pod status": {"json": False},
     "pod train": {"topology": "2x2", "steps": 100, "batch": 16, "hidden": 128, "backend": "model",
                   "preset": "core", "latency": 64, "ber": 0.0, "seed": 0, "boards": 1,
                   "json": False},
