@@ -275,6 +275,10 @@ CAUSES: tuple[Cause, ...] = (
             "not allow"),
            ("docs/isa.md has the registers and when each may be written; addresses end with the "
             "memory")),
+    _cause("celosia_sim.pod_chips",
+           "all processes",
+           "A process has ended, or was interrupted, while all of them ran a program",
+           "start all of them anew (docs/pods.md#several-processes)"),
     _cause("celosia.driver.pod",
            r"cannot go on",
            "Another chip of the pod has ended",

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.registers import BY_NAME, COUNTERS, Activity, Control, Status
+from celosia.arch.registers import (
+    BY_NAME,
+    COUNTERS,
+    REGISTERS,
+    AccessMode,
+    Activity,
+    Control,
+    Status,
+)
 from celosia.driver.pod import Meeting, PodEnded, where
 from celosia_sim.pod import RtlPod
 
@@ -34,7 +42,7 @@ class _RtlChip:
         self.chip, self.meets = chip, False
         self.members: Sequence[int] = pod.chips
         self.sources: Sequence[str] = ()
-        self._pod, self._own = pod, pod.pod.chips[chip]
+        self._pod, self._own = pod, pod.pod.chips[chip - pod.pod.here.start]
         self.memory_bytes = self._own.memory_bytes
         self._starts = False
 
@@ -47,7 +55,7 @@ class _RtlChip:
             self._starts = True  # when all have come
             return
         with self._pod.lock:
-            if offset == _PROGRAM and self._pod.stale:
+            if offset == _PROGRAM and self._pod.stale and not self._pod.shared:
                 # A run has left messages on the links, in chips that ended well, too.
                 self._pod.pod.reset()
                 self._pod.stale = False
@@ -69,8 +77,9 @@ class _RtlChip:
         look = progress or (lambda _: None)
         if self._starts:
             self._starts = False
+            here = [each for each in self.members if each in self._pod.pod.here]
             return bool(self._pod.meeting.come(
-                self.chip, self.members, (timeout_cycles, look), partial(look, 0)))
+                self.chip, here, (timeout_cycles, look), partial(look, 0)))
         waited = 0
         while True:
             with self._pod.lock:
@@ -78,7 +87,10 @@ class _RtlChip:
                     return True
                 if timeout_cycles is not None and waited >= timeout_cycles:
                     return False
-                self._pod.pod.pass_cycles(_SLICE)
+                if self._pod.shared:  # other processes do something else: no time for links
+                    self._own.wait_interrupt(_SLICE)
+                else:
+                    self._pod.pod.pass_cycles(_SLICE)
             waited += _SLICE
             look(waited)
 
@@ -97,7 +109,7 @@ class RtlPodChips:
     Attributes
     ----------
     transports
-        The way to each chip; all are closed together.
+        The way to each chip of this process; all are closed together.
     """
 
     def __init__(self, config: TpuConfig, chips: int,
@@ -107,7 +119,11 @@ class RtlPodChips:
         self.lock = threading.RLock()
         self.stale = False  # messages may be on the links
         self.meeting = Meeting(self._run)
-        self.transports = [_RtlChip(self, chip) for chip in self.chips]
+        self.transports = [_RtlChip(self, chip) for chip in self.pod.here]
+        #: Other processes have chips of the pod: what is asked of all is asked in all of them.
+        self.shared = len(self.transports) < chips
+        #: One of them has left a run in the middle.
+        self.parted = False
 
     def close(self) -> None:
         """Free the chips; closing twice does nothing."""
@@ -119,25 +135,60 @@ class RtlPodChips:
         limits = [each[0] for each in brought.values() if isinstance(each, tuple)]
         looks = [each[1] for each in brought.values() if isinstance(each, tuple)]
         limit = None if None in limits else max(limits)
-        chips = [self.transports[chip] for chip in sorted(brought)]
+        chips = [self.transports[chip - self.pod.here.start] for chip in sorted(brought)]
         with self.lock:
+            if self.parted:
+                raise PodEnded("a program of all chips must be run by all processes together, but "
+                               "one has left the last one before its end, so their links have "
+                               "parted: start all of them anew")
+            self.parted = self.shared
+            self.pod.gather(None, partial(looks[0], 0))
+            if self.shared and self.stale:
+                self._reset(chips)
             self.stale = True
-            self.pod.start([each.chip for each in chips])
+            self.pod.start(chips[0].members)
+        found = self._to_the_end(chips, limit, looks[0])
+        self.parted = False
+        if isinstance(found, BaseException):
+            raise found
+        return found if isinstance(found, Mapping) else dict.fromkeys(brought, found)
+
+    def _to_the_end(self, chips: Sequence[_RtlChip], limit: int | None,
+                    look: Callable[[int], None]) -> Mapping[int, object] | bool | BaseException:
+        """Return how a run ends, the same in all processes; what ``look`` raises, too."""
         waited, done = 0, -1
         while True:
             with self.lock:
-                if all(each.interrupt for each in chips):
+                if all(self.pod.gather(all(each.interrupt for each in chips))):
                     status = self.pod.read(BY_NAME["STATUS"].offset)
-                    self.stale = any(status[each.chip] != Status.DONE for each in chips)
-                    return dict.fromkeys(brought, True)
+                    self.stale = any(status[each] != Status.DONE for each in chips[0].members)
+                    return True
                 self.pod.pass_cycles(_SLICE)
                 waited += _SLICE
                 before, done = done, self._done()
                 if before == done:
                     return self._stuck(chips)
             if limit is not None and waited > limit:
-                return dict.fromkeys(brought, False)
-            looks[0](waited)
+                return False
+            error = None
+            try:
+                look(waited)
+            except BaseException as raised:  # all must end at one place
+                error = raised
+            said = self.pod.gather("" if error is None else str(error) or type(error).__name__)
+            if error is not None or any(said):
+                first = next(filter(None, said))
+                return error or PodEnded(f"a run of all processes must go on, but: {first}")
+
+    def _reset(self, chips: Sequence[_RtlChip]) -> None:
+        """Reset all chips of the pod, and keep what these are to run."""
+        offsets = [each.offset for each in REGISTERS if each.access is AccessMode.RW]
+        own = [self.pod.chips[each.chip - self.pod.here.start] for each in chips]
+        kept = [[chip.read_register(offset) for offset in offsets] for chip in own]
+        self.pod.reset()
+        for chip, values in zip(own, kept, strict=True):
+            for offset, value in zip(offsets, values, strict=True):
+                chip.write_register(offset, value)
 
     def _done(self) -> int:
         """Return a number that is another one when a unit of a chip has done something."""
@@ -151,6 +202,6 @@ class RtlPodChips:
         waits, said = self.pod.waits()
         said = where(f"a message must come: {said}",
                      {each.chip: each.pc for each in reversed(waits)},
-                     dict(enumerate(self.transports)))
+                     {each.chip: each for each in self.transports})
         return {each.chip: PodEnded(said) if status[each.chip] == Status.RUNNING else True
                 for each in chips}

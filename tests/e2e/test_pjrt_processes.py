@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from collections import Counter
 
 import pytest
 
@@ -63,6 +64,43 @@ def test_results_have_the_bits_of_one_process_with_four_chips():
         run_together(_COLLECTIVES, DEVICES="2", STRICT="1"))]
     assert [sorted(each) for each in parts[1]] == [["2", "3"]] * len(whole)
     assert [a | b for a, b in zip(*parts, strict=True)] == whole
+
+
+#: What has the host exchange nothing, and says the cycles of each run of chips that talk.
+_LINKS = """
+    import sys
+    from celosia.collectives import HostInterconnect
+    from celosia.compiled import Executable
+
+    def exchange(self, device, node, operands):
+        raise AssertionError(f"the host must exchange nothing, not {node.op}")
+
+    def counted(self, *arguments, run=Executable.run, **options):
+        found = run(self, *arguments, **options)
+        if self.device.transport.meets:
+            sys.stderr.write(f"cycles {self.cycles}\\n")
+        return found
+
+    HostInterconnect.exchange, Executable.run = exchange, counted
+    """
+
+
+def cycles(*processes):
+    """Return how often a run of a chip took so many cycles, by the cycles."""
+    return Counter(int(each) for process in processes
+                   for each in re.findall(r"^cycles (\d+)$", process.stderr, re.MULTILINE))
+
+
+@ALWAYS
+@pytest.mark.slow
+def test_links_between_rtl_chips_of_two_processes_are_as_those_in_one():
+    settings = {"STRICT": "1", "BACKEND": "rtl", "TOPOLOGY": "2x2"}
+    one = run(_LINKS + _COLLECTIVES, DEVICES="4", timeout=600, **settings)
+    two = run_together(_LINKS + _COLLECTIVES, DEVICES="2", timeout=600, **settings)
+    parts = [json.loads(lines[-1]) for lines in well(two)]
+    assert [a | b for a, b in zip(*parts, strict=True)] == json.loads(one.stdout)
+    assert cycles(*two) == cycles(one)
+    assert cycles(one).total() == 36  # of 10 programs one has nothing to exchange
 
 
 @JAX

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from time import monotonic
 
@@ -18,6 +19,7 @@ from celosia.driver import Device
 from celosia.driver.backends import PODS
 from celosia.driver.pod import PodEnded
 from celosia.graph import DType, Graph, TensorType, op, parameter
+from sw.collectives.processes_here import in_threads, processes
 
 #: That of test_pod.py.
 CHIP = replace(PRESETS["nano"], ports=2)
@@ -25,15 +27,25 @@ RING = Topology.ring(4)
 GROUP = [[0, 1, 2, 3]]
 
 
-@pytest.fixture(scope="module", params=[("rtl", {}), ("rtl", {"processes": 2}), ("model", {})],
-                ids=["rtl", "boards", "model"])
+@contextmanager
+def together():
+    """Give the chips of two pods that are one: each has a board, as processes have."""
+    with processes(2, lines=True) as (made, _):
+        yield [each for found in in_threads(2, lambda i: PODS["rtl"](
+            CHIP, RING.chips, RING.links, together=made[i])) for each in found]
+
+
+@pytest.fixture(scope="module", params=[
+    ("rtl", {}), ("rtl", {"processes": 2}), ("together", {}), ("model", {})],
+    ids=["rtl", "boards", "together", "model"])
 def devices(request):
     backend, options = request.param
-    made = [Device(each, backend)
-            for each in PODS[backend](CHIP, RING.chips, RING.links, **options)]
-    yield made
-    for device in made:
-        device.close()
+    with (together() if backend == "together" else nullcontext(
+            PODS[backend](CHIP, RING.chips, RING.links, **options))) as transports:
+        made = [Device(each, "rtl" if backend == "together" else backend) for each in transports]
+        yield made
+        for device in made:
+            device.close()
 
 
 def run(devices, graphs, arguments):
@@ -89,6 +101,51 @@ def test_what_is_never_sent_ends_all_with_the_place_of_each_chip(devices):
     # All of them have been reset, and their links with them.
     found = run(devices, [step()] * 4, arguments)
     assert not any(array.any() for each in found for array in each)
+
+
+def test_who_is_interrupted_ends_all_at_one_place(devices, request):
+    class Interrupted(Exception):
+        pass
+
+    def look(waited):
+        if waited or request.node.callspec.params["devices"][0] == "model":
+            raise Interrupted
+
+    x = parameter(TensorType(DType.I32, (6000,)), "x")
+    long = Graph("long", [x], [op("all_reduce", x, groups=GROUP, reducer="add")])
+    arguments = [[np.full(6000, i, np.int32)] for i in range(4)]
+    shared = getattr(getattr(devices[0].transport, "_pod", None), "shared", False)
+    some = devices[2:] if shared else devices  # those of one process
+    for device in some:
+        device.on_progress = look
+    try:
+        with pytest.raises((Interrupted, PodEnded)):
+            run(devices, [long] * 4, arguments)
+    finally:
+        for device in some:
+            device.on_progress = None
+    found = run(devices, [long] * 4, arguments)
+    assert all((array == 6).all() for each in found for array in each)
+
+
+def test_a_process_that_is_gone_ends_the_pod():
+    arguments = [np.zeros(50, np.int32)]
+
+    def work(made, transports, chip):
+        device = Device(transports[chip], "rtl")
+        program = linked(celosia.compile(step(), CHIP), RING, chip).load(device)
+        return program(*arguments)
+
+    with processes(2, lines=True) as (made, said):
+        pods = in_threads(2, lambda i: PODS["rtl"](CHIP, RING.chips, RING.links, together=made[i]))
+        made[1]._others[0].wire.close()  # as a kill does
+        found, again = (in_threads(2, lambda i: work(made, pods[0], i)) for _ in range(2))
+        for pod in pods:
+            pod[0].close()
+    sentence = "process 1 (pid 101 on here) must go on, but it is gone"
+    assert all(sentence in str(each) for each in found)
+    assert sentence in said
+    assert all("so their links have parted: start all of them anew" in str(each) for each in again)
 
 
 def test_a_chip_alone_runs_while_the_others_wait(devices):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from celosia_sim.pod.board import PodBoard
 from celosia_sim.pod.fleet import Fleet
 from celosia_sim.pod.kept import KeptStarter
 from celosia_sim.pod.options import End, PodOptions
+from celosia_sim.pod.together import SharedBoards, Together
 from celosia_sim.pod.waits import PortWait, said, waiting
 from celosia_sim.rtl import RtlTransport
 
@@ -50,28 +51,38 @@ class RtlPod:
         How many.
     links
         For an end, a chip and its port, the other one, as of `celosia.model.Pod`.
+    together
+        Processes that have a board each, this one among them, and a pod that is given the same;
+        None: all boards are this one's.
     options
         Of `PodOptions`, by name.
 
     Attributes
     ----------
     chips
-        The way to each one.
+        The way to each one of this process.
+    here
+        The numbers of these.
     threads
         That simulate them, in each process.
     """
 
-    def __init__(self, config: TpuConfig, chips: int, links: Mapping[End, End], **options: Any):
+    def __init__(self, config: TpuConfig, chips: int, links: Mapping[End, End], *,
+                 together: Together | None = None, **options: Any):
         if not config.ports:
             raise ValueError("TpuConfig.ports of the chips of a pod must be above 0, not 0")
         self.config, self.options = config, PodOptions(**options)
-        processes = min(self.options.processes, chips)
+        processes = min(self.options.processes, chips) if together is None else together.count
         #: The chips of each board.
         self._spans = [range(chips * i // processes, chips * (i + 1) // processes)
                        for i in range(processes)]
-        self._boards: PodBoard | Fleet
-        kept = KeptStarter.of(os.environ, processes)
-        if processes == 1 and kept is None:
+        self._boards: PodBoard | Fleet | SharedBoards
+        self.here = range(chips)
+        kept = None if together is not None else KeptStarter.of(os.environ, processes)
+        if together is not None:
+            self._boards = SharedBoards(config, links, self.options, self._spans, together)
+            self.here = self._boards.here
+        elif processes == 1 and kept is None:
             self._boards = PodBoard(config, range(chips), links, self.options)
         else:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
@@ -79,6 +90,7 @@ class RtlPod:
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         self.threads = self.options.of(-(-chips // processes)).threads
         self.chips = [*self._boards.chips]
+        self._count = chips
         self._write("DEVICE", range(chips))
 
     def close(self) -> None:
@@ -92,12 +104,30 @@ class RtlPod:
 
     def _all(self, name: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
         """Ask all boards for the same at once, each with arguments of its own."""
-        if isinstance(self._boards, Fleet):
-            return self._boards.all(name, arguments)
-        return [getattr(self._boards, name)(*own) for own in arguments]
+        if isinstance(self._boards, PodBoard):
+            return [getattr(self._boards, name)(*own) for own in arguments]
+        return self._boards.all(name, arguments)
+
+    def gather(self, value: Any, look: Callable[[], None] = lambda: None) -> list[Any]:
+        """Return what each process that has this pod gives, a value of JSON.
+
+        Parameters
+        ----------
+        value
+            Of this one.
+        look
+            Called while others are waited for: what it raises ends that.
+        """
+        return (self._boards.gather(value, look) if isinstance(self._boards, SharedBoards) else
+                [value])
+
+    def _memory(self, chip: int, address: int, size: int) -> NDArray[np.uint8]:
+        if isinstance(self._boards, SharedBoards):
+            return self._boards.read_memory(chip, address, size)
+        return self.chips[chip].read_memory(address, size)
 
     def _write(self, name: str, values: Sequence[int] | int) -> None:
-        words = [values] * len(self.chips) if isinstance(values, int) else list(values)
+        words = [values] * self._count if isinstance(values, int) else list(values)
         self._all("access", [[BY_NAME[name].offset, words[span.start:span.stop]]
                              for span in self._spans])
 
@@ -108,7 +138,7 @@ class RtlPod:
 
     def start(self, chips: Sequence[int]) -> None:
         """Start the program that each of some chips has: of all, in the same cycle."""
-        if len(chips) == len(self.chips):
+        if len(chips) == self._count:
             self._write("CONTROL", Control.START)
             return
         for chip in chips:
@@ -175,7 +205,7 @@ class RtlPod:
                   for name in ("FAULT_CAUSE", "FAULT_PC", "FAULT_ADDR", "PC")}
         counts = {name: self.read(COUNTERS[name]) for name in ("cycles", "instructions")}
         results = []
-        for chip in range(len(self.chips)):
+        for chip in range(self._count):
             faulted = status[chip] == Status.FAULTED
             results.append(ModelResult(
                 Status(status[chip]), FAULTS[values["FAULT_CAUSE"][chip]],
@@ -202,8 +232,7 @@ class RtlPod:
         status, at, cause, fault = (self.read(BY_NAME[name].offset) for name in (
             "STATUS", "PC", "FAULT_CAUSE", "FAULT_PC"))
         found = waiting(lambda name: self.read(BY_NAME[name].offset),
-                        lambda chip, address, size: self.chips[chip].read_memory(address, size),
-                        self.config.ports)
+                        self._memory, self.config.ports)
         ended = {chip: f"stopped with {FAULTS[cause[chip]].name} at instruction {fault[chip]}"
                  if now == Status.FAULTED else f"halted at instruction {at[chip]}"
                  for chip, now in enumerate(status) if now != Status.RUNNING}

@@ -66,7 +66,7 @@ def address_towards(coordinator: str) -> str:
 
 def meet(store: KeyValues, name: ProcessName, count: int, facts: Mapping[str, Any], *,
          host: str = "127.0.0.1", seconds: float = START,
-         say: Callable[[str], None] = warn) -> Processes:
+         say: Callable[[str], None] = warn, lines: bool = False) -> Processes:
     """Wait for all processes and connect with them.
 
     Parameters
@@ -83,6 +83,8 @@ def meet(store: KeyValues, name: ProcessName, count: int, facts: Mapping[str, An
         That all have.
     say
         Called with a sentence about a stranger, and a process that is gone.
+    lines
+        Whether `Processes.lines` is to have a connection to each other one.
 
     Raises
     ------
@@ -100,11 +102,15 @@ def meet(store: KeyValues, name: ProcessName, count: int, facts: Mapping[str, An
                    for i in range(count)]
         _compare(entries)
         token = bytes.fromhex(_get(store, "token", f"process 0 of {count}", end, seconds))
+        #: By the number of the other one, and of it and ``count`` those for lines.
         wires: dict[int, socket.socket] = {}
-        guests = _Guests(listener, token, name.index, range(name.index + 1, count), say)
+        kinds = (0, count) if lines else (0,)
+        guests = _Guests(listener, token, name.index,
+                         [i + kind for kind in kinds for i in range(name.index + 1, count)], say)
         try:
             for entry in entries[:name.index]:
-                wires[entry.name.index] = _connect(entry, token, name.index, end)
+                for kind in kinds:
+                    wires[entry.name.index + kind] = _connect(entry, token, name.index + kind, end)
             wires |= guests.wait(entries, end, seconds)
         except BaseException:
             for sock in wires.values():
@@ -113,7 +119,8 @@ def meet(store: KeyValues, name: ProcessName, count: int, facts: Mapping[str, An
         finally:
             guests.close()
     return Processes(name, {entries[i].name: ProcessWire(sock, PATIENCE)
-                            for i, sock in wires.items()}, say)
+                            for i, sock in wires.items() if i < count}, say,
+                     {i - count: sock for i, sock in wires.items() if i >= count})
 
 
 def _get(store: KeyValues, key: str, who: str, end: float, seconds: float) -> str:
@@ -174,7 +181,7 @@ class _Guests:
     def __init__(self, listener: socket.socket, token: bytes, own: int, wanted: Collection[int],
                  say: Callable[[str], None]):
         self._listener, self._token, self._own, self._say = listener, token, own, say
-        self._wanted, self._lock = set(wanted), threading.Lock()
+        self._all, self._wanted, self._lock = wanted, set(wanted), threading.Lock()
         self._room = threading.BoundedSemaphore(_MOST_GUESTS)
         self._closed = False
         self._came: queue.SimpleQueue[tuple[int, socket.socket]] = queue.SimpleQueue()
@@ -184,12 +191,11 @@ class _Guests:
              seconds: float) -> dict[int, socket.socket]:
         """Return the connections of all that are wanted."""
         found: dict[int, socket.socket] = {}
-        wanted = {entry.name.index for entry in entries if entry.name.index > self._own}
-        while missing := sorted(wanted - set(found)):
+        while missing := sorted(set(self._all) - set(found)):
             try:
                 index, sock = self._came.get(timeout=max(end - monotonic(), 0))
             except queue.Empty:
-                raise ProcessError(f"{entries[missing[0]].name} must connect within "
+                raise ProcessError(f"{entries[missing[0] % len(entries)].name} must connect within "
                                    f"{seconds:g} s") from None
             found[index] = sock
         return found

@@ -78,6 +78,8 @@ class _Other:
         self.ours: dict[int, Any] = {}
         self.theirs: dict[int, Any] = {}
         self.runs: dict[int, SharedRun] = {}
+        #: What it has given to `Processes.gather`.
+        self.given: dict[int, Any] = {}
         #: Messages of runs that have not begun here.
         self.early: dict[int, list[tuple[Any, bytearray]]] = {}
         #: It was told that this one ends; it has said so itself; it has ended without a word.
@@ -186,11 +188,15 @@ class Processes:
         To each other one.
     say
         Called with a sentence about one that is gone.
+    lines
+        Other connections to some of them, for who makes use of `lines`.
     """
 
     def __init__(self, name: ProcessName, wires: Mapping[ProcessName, ProcessWire],
-                 say: Callable[[str], None] = warn):
-        self.name = name
+                 say: Callable[[str], None] = warn,
+                 lines: Mapping[int, socket.socket] | None = None):
+        self.name, self.lines = name, dict(lines or {})
+        self._gathered = 0
         self._say = say
         #: Who listens takes the first: nothing is sent in it, for that may wait for who listens.
         self._lock, self._order = threading.Lock(), threading.Lock()
@@ -201,6 +207,11 @@ class Processes:
             threading.Thread(target=self._listen, args=(other,), daemon=True,
                              name=f"celosia-process-{index}").start()
         threading.Thread(target=self._beat, name="celosia-beat", daemon=True).start()
+
+    @property
+    def index(self) -> int:
+        """The number of this one."""
+        return self.name.index
 
     @property
     def count(self) -> int:
@@ -245,6 +256,39 @@ class Processes:
             if other.lost and other.runs.pop(number, None):
                 self._part(other, run)
         return run
+
+    def gather(self, value: Any, look: Callable[[], None] = lambda: None) -> list[Any]:
+        """Return what each process gives, a value of JSON; all call it in the same order.
+
+        Parameters
+        ----------
+        value
+            Of this one.
+        look
+            Called now and then: what it raises ends the wait.
+
+        Raises
+        ------
+        ProcessError
+            If another one has ended.
+        """
+        with self._order:
+            number = self._gathered
+            self._gathered += 1
+            for other in self._others.values():
+                _send(other, ["gather", number, value])
+        others = self._others.values()
+        while True:
+            with self._changed:
+                missing = [other for other in others if number not in other.given]
+                if not missing:
+                    found = {other.name.index: other.given.pop(number) for other in others}
+                    return [value if i == self.name.index else found[i]
+                            for i in range(self.count)]
+                if missing[0].lost:
+                    raise ProcessError(missing[0].lost)
+                self._changed.wait(_NAP / 10)
+            look()
 
     def close(self) -> None:
         """Say that this process ends; it says so once."""
@@ -329,6 +373,10 @@ class Processes:
         if kind in ("leave", "beat"):
             return
         number, *rest = rest
+        if kind == "gather":
+            other.given[number] = rest[0]
+            self._changed.notify_all()
+            return
         if kind == "run":
             other.theirs[number] = rest[0]
             self._compare(other, number)

@@ -22,9 +22,10 @@ class PodEnded(DeviceError):
 
 
 def where(message: str, at: Mapping[int, int], chips: Mapping[int, PodChip]) -> str:
-    """Return a message with a line for each chip of the instruction at which it is."""
+    """Return a message with a line for each known chip of the instruction at which it is."""
     lines = [f"\n  chip {chip}, instruction {pc}: {chips[chip].sources[pc]}"
-             for chip, pc in sorted(at.items()) if pc < len(chips[chip].sources)]
+             for chip, pc in sorted(at.items())
+             if chip in chips and pc < len(chips[chip].sources)]
     return message + "".join(lines)
 
 

@@ -16,7 +16,7 @@ from celosia.pjrt.named import NamedValues
 from celosia.pjrt.nodes import join
 from celosia.pjrt.protobuf import CompileOptions
 from celosia.pjrt.serialised import deserialise
-from celosia.pjrt.settings import PLATFORM, Settings
+from celosia.pjrt.settings import PLATFORM
 from celosia.pjrt.structs import structure
 from celosia.pjrt.table import entry, fail
 
@@ -120,8 +120,7 @@ def _event_on_ready(args: Any) -> None:
 
 @entry("Client_Create")
 def _client_create(args: Any) -> None:
-    settings = Settings.read()
-    client = Client(settings, join(args, settings))
+    client = Client(*join(args))
     clients.append(client)
     args.client = HANDLES.add(_Connection(client))
 

@@ -281,8 +281,9 @@ class PjrtChip:
     def _linked(self, job: ChipRun) -> Compiled:
         """Return a program as this chip runs it: exchanges go by its links."""
         compiled, topology = job.program.compiled, self.settings.topology
-        if topology is None or len(job.chips) < 2:
-            return compiled
+        if topology is None or len(job.chips) < 2 or (
+                len(job.chips) < topology.chips != self.settings.devices):
+            return compiled  # time passes for links between processes if all take part
         transport = self._loaded.device.transport
         if isinstance(transport, PodChip):
             transport.members = job.chips

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from celosia.collectives import HostInterconnect
-from celosia.collectives.processes import Processes
+from celosia.collectives.processes import PATIENCE, Processes
 from celosia.driver.backends import PODS
 from celosia.driver.transport import Transport
 from celosia.pjrt.buffers import PjrtBuffer
@@ -73,6 +73,8 @@ class Client:
         self._in_flight = InFlight(_MOST_IN_FLIGHT)
         #: Results of the runs that have not ended.
         self._awaited: dict[Event, Sequence[ref[PjrtBuffer]]] = {}
+        if processes is not None and links is not None:
+            links(0)  # all make their boards now: they wait for each other
 
     def _transport(self, number: int) -> Transport:
         """Return the way to a chip that links connect with the others; all are made at once."""
@@ -80,10 +82,13 @@ class Client:
         assert topology is not None
         with self._lock:
             if not self._transports:
-                boards = self.settings.boards
+                options: dict[str, Any] = {}
+                if self.settings.boards > 1:
+                    options["processes"] = self.settings.boards
+                if self.processes is not None:
+                    options |= {"together": self.processes, "patience": PATIENCE}
                 self._transports = PODS[self.settings.backend](
-                    self.settings.config, topology.chips, topology.links,
-                    **({"processes": boards} if boards > 1 else {}))
+                    self.settings.config, topology.chips, topology.links, **options)
         return self._transports[number]
 
     def device(self, number: int) -> PjrtChip | FarChip:

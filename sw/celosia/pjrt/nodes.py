@@ -97,41 +97,43 @@ def _options(args: Any) -> dict[str, int]:
             for each in values if each.type == _INT64}
 
 
-def join(args: Any, settings: Settings) -> Processes | None:
-    """Meet the other processes; None: there are none.
+def join(args: Any) -> tuple[Settings, Processes | None]:
+    """Return the settings, and meet the other processes; None: there are none.
 
     Parameters
     ----------
     args
         Those of the creation of a client.
-    settings
-        Of this process.
 
     Raises
     ------
+    celosia.pjrt.errors.PjrtError
+        If the environment is wrong.
     ProcessError
         If they do not come, or have other chips or another version.
     """
     options = _options(args)
     nodes, node = options.get("num_nodes", 1), options.get("node_id", 0)
     if nodes < 2 or not args.kv_get_callback or not args.kv_put_callback:
-        return None
-    if settings.topology is not None:
-        raise ProcessError(f"CELOSIA_TOPOLOGY must be left out in {nodes} processes, not "
-                           f"{str(settings.topology)!r}: there are no links between them")
+        return Settings.read(), None
+    settings = Settings.read(processes=nodes)
     from jax._src import distributed
     coordinator = getattr(distributed.global_state, "coordinator_address", None)
     facts = {
         "the version of celosia": version("celosia"),
         "CELOSIA_DEVICES": settings.devices,
+        "CELOSIA_TOPOLOGY": str(settings.topology or ""),
         "CELOSIA_PRESET": settings.config.name,
         "the chip's fingerprint": settings.config.fingerprint,
         "CELOSIA_BACKEND": settings.backend,
         "CELOSIA_STRICT": settings.strict,
         "CELOSIA_FAST": settings.fast,
     }
-    return meet(KeyValueStore(args, f"celosia/{next(_clients)}/"), ProcessName.own(node), nodes,
-                facts, host=address_towards(coordinator) if coordinator else "127.0.0.1")
+    processes = meet(
+        KeyValueStore(args, f"celosia/{next(_clients)}/"), ProcessName.own(node), nodes, facts,
+        host=address_towards(coordinator) if coordinator else "127.0.0.1",
+        lines=settings.topology is not None)
+    return settings, processes
 
 
 def leave_alone() -> None:

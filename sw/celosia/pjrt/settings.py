@@ -53,8 +53,16 @@ class Settings:
     boards: int = 1
 
     @classmethod
-    def read(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """Return what the environment says; PjrtError if it is wrong, with all that is."""
+    def read(cls, environment: Mapping[str, str] = os.environ, processes: int = 1) -> Settings:
+        """Return what the environment says; PjrtError if it is wrong, with all that is.
+
+        Parameters
+        ----------
+        environment
+            Variables.
+        processes
+            That have so many devices each, and are connected as the topology says.
+        """
         problems = []
 
         def bad(name: str, wanted: str) -> None:
@@ -83,8 +91,14 @@ class Settings:
             except ValueError:
                 bad("CELOSIA_TOPOLOGY", "chips along each dimension, such as 8 or 2x4")
             else:
-                if topology.chips != devices:
-                    bad("CELOSIA_TOPOLOGY", f"of the {devices} chips of CELOSIA_DEVICES")
+                if topology.chips != devices * processes:
+                    where = f" in {processes} processes" if processes > 1 else ""
+                    bad("CELOSIA_TOPOLOGY", f"of the {devices * processes} chips of "
+                                            f"CELOSIA_DEVICES{where}")
+                elif processes > 1 and backend != "rtl":
+                    bad("CELOSIA_TOPOLOGY", f"left out in {processes} processes where "
+                                            f"CELOSIA_BACKEND is {backend}: links lead from one to "
+                                            "another for rtl chips only")
                 elif topology.ports > MOST_PORTS:
                     bad("CELOSIA_TOPOLOGY", f"of {MOST_PORTS // 2} dimensions at most")
                 elif backend not in PODS:
@@ -93,6 +107,8 @@ class Settings:
         boards = environment.get("CELOSIA_BOARDS") or "1"
         if not boards.isascii() or not boards.isdigit() or not 1 <= int(boards) <= MOST_DEVICES:
             bad("CELOSIA_BOARDS", f"a number from 1 to {MOST_DEVICES}")
+        elif int(boards) > 1 and processes > 1:
+            bad("CELOSIA_BOARDS", f"1 or left out in {processes} processes, of which each is one")
         elif int(boards) > devices > 0:
             bad("CELOSIA_BOARDS", f"at most the {devices} chips of CELOSIA_DEVICES")
         elif int(boards) > 1 and (topology is None or backend != "rtl"):

@@ -55,17 +55,17 @@ def in_threads(count, work):
 
 
 @contextmanager
-def processes(count):
+def processes(count, **options):
     """Give so many, and the list of what they say."""
-    store, said = Store(), []
+    store, said, before = Store(), [], set(threading.enumerate())
     made = in_threads(count, lambda i: meet(store, name(i), count, {}, seconds=WAIT,
-                                            say=said.append))
+                                            say=said.append, **options))
     try:
         yield made, said
     finally:
         for each in made:
             each.close()
-        for thread in threading.enumerate():
+        for thread in set(threading.enumerate()) - before:
             if thread.name.startswith("celosia-process-"):
                 thread.join(WAIT)
 

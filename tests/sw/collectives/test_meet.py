@@ -20,6 +20,19 @@ def test_four_find_each_other():
     assert said == []
 
 
+def test_lines_lead_to_each_other_one():
+    with processes(3, lines=True) as (made, _):
+        for i, each in enumerate(made):
+            assert sorted(each.lines) == sorted({0, 1, 2} - {i})
+            for other, line in each.lines.items():
+                line.sendall(bytes([16 * i + other]))
+        for i, each in enumerate(made):
+            assert all(line.recv(2) == bytes([16 * other + i])
+                       for other, line in each.lines.items())
+            for line in each.lines.values():
+                line.close()
+
+
 def test_one_that_does_not_come_is_named():
     store = Store()
     found = in_threads(2, lambda i: meet(store, name(i), 3, {}, seconds=0.3))

@@ -238,6 +238,28 @@ def test_one_that_has_ended_does_not_wait_for_who_is_gone():
     assert "process 1 (pid 101 on here) must go on, but it is gone" in said
 
 
+def test_all_are_given_what_each_gives():
+    with processes(3) as (made, _):
+        found = in_threads(3, lambda i: [made[i].gather([i, turn]) for turn in range(20)])
+    assert found == [[[[i, turn] for i in range(3)] for turn in range(20)]] * 3
+
+
+def test_who_gathers_ends_with_the_one_that_is_waited_for():
+    class Stopped(Exception):
+        pass
+
+    def look():
+        raise Stopped
+
+    with processes(2) as (made, _):
+        with pytest.raises(Stopped):
+            made[0].gather(1, look)
+        made[1].close()
+        with pytest.raises(ProcessError, match=r"^process 1 \(pid 101 on here\) must go on, but it "
+                                               "has ended$"):
+            made[0].gather(2)
+
+
 def test_a_damaged_message_is_said():
     with processes(2) as (made, said):
         run_of = made[0].begin((0, 1), {"name": "step", "devices": [0, 1], "digest": ""})

@@ -5,7 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from celosia.collectives.processes import ProcessError
+from celosia.collectives.processes import ProcessError, ProcessName
+from celosia.pjrt.chips import FarChip
+from celosia.pjrt.client import Client
+from celosia.pjrt.errors import PjrtError
 from celosia.pjrt.handles import bytes_at
 from celosia.pjrt.named import NamedValues
 from celosia.pjrt.nodes import KeyValueStore, join
@@ -103,13 +106,28 @@ def creation(given, **options):
 def test_one_process_meets_nobody(options):
     given = Given()
     args, _kept = creation(given, **options)
-    assert join(args, Settings.read({})) is None
+    assert join(args) == (Settings.read(), None)
     assert given.values == {}
 
 
-def test_links_lead_to_no_other_process():
+def test_links_between_processes_are_of_rtl_chips(monkeypatch):
+    monkeypatch.setenv("CELOSIA_DEVICES", "2")
+    monkeypatch.setenv("CELOSIA_TOPOLOGY", "2x2")
+    monkeypatch.setenv("CELOSIA_BACKEND", "model")
     args, _kept = creation(Given(), num_nodes=2, node_id=1)
-    with pytest.raises(ProcessError) as raised:
-        join(args, Settings.read({"CELOSIA_DEVICES": "4", "CELOSIA_TOPOLOGY": "2x2"}))
-    assert str(raised.value) == ("CELOSIA_TOPOLOGY must be left out in 2 processes, not '2x2': "
-                                 "there are no links between them")
+    with pytest.raises(PjrtError, match="CELOSIA_TOPOLOGY must be left out in 2 processes where"):
+        join(args)
+
+
+def test_a_client_knows_the_chips_of_all_processes():
+    other = SimpleNamespace(name=ProcessName(1, 7, "here"), count=3)
+    client = Client(Settings.read({"CELOSIA_DEVICES": "2"}), other)
+    assert [chip.number for chip in client.chips] == [2, 3]
+    assert [(chip.process, chip.local) for chip in client.devices] == [
+        (0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
+    assert client.chip(1) is client.device(3) is client.chips[1]
+    assert isinstance(client.device(5), FarChip)
+    with pytest.raises(PjrtError, match="^device must be one of 6, not number 6$"):
+        client.device(6)
+    with pytest.raises(PjrtError, match="^device must be one of 2, not number 2$"):
+        client.chip(2)

@@ -44,6 +44,24 @@ def test_topologies_that_cannot_be(settings, message):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
+    ({"TOPOLOGY": "2"}, ("CELOSIA_TOPOLOGY must be of the 4 chips of CELOSIA_DEVICES in 2 "
+                         "processes, not '2'")),
+    ({"BACKEND": "model"}, (
+        "CELOSIA_TOPOLOGY must be left out in 2 processes where CELOSIA_BACKEND is model: links "
+        "lead from one to another for rtl chips only, not '2x2'")),
+    ({"BOARDS": "2"}, ("CELOSIA_BOARDS must be 1 or left out in 2 processes, of which each is one, "
+                       "not '2'")),
+])
+def test_pods_of_several_processes_that_cannot_be(settings, message):
+    well = {"CELOSIA_DEVICES": "2", "CELOSIA_TOPOLOGY": "2x2", "CELOSIA_BACKEND": "rtl"}
+    assert Settings.read(well, processes=2).topology == Topology((2, 2))
+    with pytest.raises(PjrtError) as error:
+        Settings.read(well | {f"CELOSIA_{name}": value for name, value in settings.items()},
+                      processes=2)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("settings", "message"), [
     ({"BOARDS": "0"}, "CELOSIA_BOARDS must be a number from 1 to 64, not '0'"),
     ({"BOARDS": "two"}, "CELOSIA_BOARDS must be a number from 1 to 64, not 'two'"),
     ({"BOARDS": "3"}, "CELOSIA_BOARDS must be at most the 2 chips of CELOSIA_DEVICES, not '3'"),
