@@ -11,11 +11,11 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, NamedTuple, Protocol
 
 from celosia.collectives.processes import PATIENCE, ProcessError, Processes, ProcessName, warn
-from celosia.collectives.wire import ProcessWire, Stranger, greet
+from celosia.collectives.wire import Gone, ProcessWire, Stranger, greet
 
 __all__ = ["START", "KeyValues", "address_towards", "meet"]
 
@@ -25,6 +25,8 @@ START = 300.0
 _MOST_GUESTS = 32
 #: Seconds of one look into the store; an interrupt comes through between two.
 _LOOK = 0.5
+#: Seconds after which one knocks again where there was no room.
+_SOON = 0.2
 
 
 class KeyValues(Protocol):
@@ -147,20 +149,25 @@ def _compare(entries: Sequence[_Entry]) -> None:
 
 
 def _connect(entry: _Entry, token: bytes, own: int, end: float) -> socket.socket:
+    """Return a connection that has been greeted; as long as there is no room, it is tried again."""
     host, port = entry.address
-    sock = None
-    try:
+    while True:
+        sock = None
         left = max(end - monotonic(), 0.1)
-        sock = socket.create_connection(entry.address, left)
-        found = greet(sock, token, own, left)
-        if found != entry.name.index:
-            raise Stranger(f"it is process {found}")
-    except (OSError, Stranger) as error:
-        if sock is not None:
-            sock.close()
-        raise ProcessError(f"{entry.name} must be reached at {host}, port {port}: {error}"
-                           ) from None
-    return sock
+        try:
+            sock = socket.create_connection(entry.address, left)
+            found = greet(sock, token, own, left)
+            if found != entry.name.index:
+                raise Stranger(f"it is process {found}")
+            return sock
+        except (OSError, Stranger) as error:
+            if sock is not None:
+                sock.close()
+            if isinstance(error, Gone) and monotonic() < end:
+                sleep(_SOON)  # strangers may have taken all room
+                continue
+            raise ProcessError(f"{entry.name} must be reached at {host}, port {port}: {error}"
+                               ) from None
 
 
 class _Guests:

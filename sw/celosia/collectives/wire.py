@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Stranger", "ProcessWire", "greet"]
+__all__ = ["Gone", "ProcessWire", "Stranger", "greet"]
 
 #: What a greeting begins with; changes with what goes over a wire.
 _MAGIC = b"celosia1"
@@ -30,6 +30,10 @@ _PIECE = 1 << 20
 
 class Stranger(RuntimeError):
     """The other end of a connection is nobody to talk with; the message says why."""
+
+
+class Gone(Stranger):
+    """The other end has hung up before it has said who it is."""
 
 
 def greet(sock: socket.socket, token: bytes, own: int, seconds: float) -> int:
@@ -65,7 +69,7 @@ def greet(sock: socket.socket, token: bytes, own: int, seconds: float) -> int:
     except TimeoutError:
         raise Stranger(f"it must greet within {seconds:g} s") from None
     except (EOFError, OSError):
-        raise Stranger("it must greet, but it is gone") from None
+        raise Gone("it must greet, but it is gone") from None
     if not hmac.compare_digest(answer, _proof(token, other, own, theirs + mine)):
         raise Stranger("it must know the token of these processes, but it has another one")
     return other

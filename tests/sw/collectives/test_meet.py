@@ -102,6 +102,26 @@ def test_strangers_do_not_come_in_and_do_not_stop_the_others():
                            "it must greet, but it is gone"]
 
 
+def test_strangers_that_take_all_room_only_delay_the_others(monkeypatch):
+    monkeypatch.setattr("celosia.collectives.meet.PATIENCE", 0.4)
+    monkeypatch.setattr("celosia.collectives.meet._MOST_GUESTS", 3)
+    store, said, silent = Store(), [], []
+
+    def work(i):
+        if i:
+            where = tuple(json.loads(store.get("0", 10))[1])
+            store.get("token", 10)
+            silent.extend(socket.create_connection(where) for _ in range(3))
+            time.sleep(0.1)
+        return meet(store, name(i), 2, {}, seconds=10, say=said.append)
+
+    made = in_threads(2, work)
+    assert [each.count for each in made] == [2, 2]
+    for each in (*made, *silent):
+        each.close()
+    assert sum("it must greet within 0.4 s" in each for each in said) == 3
+
+
 def test_a_process_is_let_in_once():
     store, said = Store(), []
     for i in (1, 2):
