@@ -39,6 +39,7 @@ SEPARATE = {
     "profile": ("profile,keras", _DIGITS, "xprof>=2.24.2,<2.25"),
     "fpga": ("fpga",),
     "docs": ("docs", _DIGITS),
+    "ray": ("ray", _DIGITS),
 }
 #: The tests that the environment of ``dev`` is enough for, as pytest's -m has it.
 DEFAULT_MARKS = "not extra or extra(default=True)"

@@ -158,7 +158,7 @@ CAUSES: tuple[Cause, ...] = (
            ("docs/profiling.md has the fields of `--what-if`; `celosia profile --help` the "
             "options")),
     _cause("celosia.cli.boards",
-           r"a pod (must be stopped|of boards)|boards must start",
+           r"a pod (must be stopped|of boards)|boards must start|--cluster",
            "Boards are there already, cannot start, or need the extra sim",
            "`celosia pod stop`; the log that is named; `pip install 'celosia[sim]'`"),
     _cause(("celosia.cli.port celosia.cli.smi celosia.cli.verilog celosia.cli.pod "
@@ -319,7 +319,7 @@ CAUSES: tuple[Cause, ...] = (
            "find the loop with `celosia debug run`; end the program with `halt`"),
     _cause(("celosia_sim.pod.board celosia_sim.pod.messages celosia_sim.pod.apart "
             "celosia_sim.pod.fleet celosia_sim.pod.door celosia_sim.pod.process "
-            "celosia_sim.pod.kept"),
+            "celosia_sim.pod.kept celosia_sim.pod.keeper celosia_sim.pod.ray_starter"),
            r"must|is gone|(?:^|it )(?:has|was|cannot|says) ",
            ("A process of a simulated pod has ended, came too late, or simulates with other "
             "options than its neighbours"),

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from celosia.driver.errors import BusError, DeviceError
@@ -17,7 +18,7 @@ from celosia_sim.pod.board import NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.door import Address, Hello, Role, enter
 from celosia_sim.pod.messages import receive, send
 
-__all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter"]
+__all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter", "WatchedHost"]
 
 #: Errors that keep their class on the way.
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (
@@ -57,6 +58,22 @@ class Host(Protocol):
 
     def leave(self) -> None:
         """It is not needed any more."""
+        ...
+
+
+class WatchedHost(Host, Protocol):
+    """One whose end somebody waits for.
+
+    Attributes
+    ----------
+    pid
+        Of its process.
+    """
+
+    pid: int
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
         ...
 
 
@@ -134,12 +151,18 @@ class LocalHost:
 class LocalStarter:
     """Starts processes of this machine: a `Starter`."""
 
+    #: That are started beside the boards: none.
+    processes: Sequence[int] = ()
+
     def __init__(self) -> None:
         self.token = secrets.token_bytes(32)
 
     def start(self, number: int) -> LocalHost:
         """As of `Starter`."""
         return LocalHost(self.token)
+
+    def close(self) -> None:
+        """Do nothing: boards are ended by who has started them."""
 
 
 class ApartBoard:
@@ -182,7 +205,8 @@ class ApartBoard:
         self.lost = False
 
     @property
-    def _control(self) -> socket.socket:
+    def control(self) -> socket.socket:
+        """The connection, by which it answers."""
         assert self._own is not None, "connect comes first"
         return self._own
 
@@ -190,9 +214,18 @@ class ApartBoard:
               data: bytes | bytearray | memoryview = b"") -> None:
         """Ask for something; it is done while nobody waits for it. `end` says if nobody does it."""
         # Chips may have to be found in the cache, and processes be started.
-        self._control.settimeout(_BEGIN if name == "open" else self._patience)
+        self.control.settimeout(_BEGIN if name == "open" else self._patience)
         with contextlib.suppress(OSError):
-            send(self._control, [name, *arguments], data)
+            send(self.control, [name, *arguments], data)
+
+    @property
+    def seconds(self) -> float:
+        """Which it may take for what it was asked last."""
+        return self.control.gettimeout() or 0.0
+
+    def silent(self, seconds: float) -> BoardLost:
+        """It has not answered for so long: it is lost."""
+        return self._ended(f"has said nothing for {seconds:g} s")
 
     def end(self) -> tuple[Any, bytearray]:
         """Wait for what was asked for last.
@@ -205,9 +238,9 @@ class ApartBoard:
             That of the board.
         """
         try:
-            (kind, value), data = receive(self._control)
+            (kind, value), data = receive(self.control)
         except TimeoutError:
-            raise self._ended(f"has said nothing for {self._control.gettimeout():g} s") from None
+            raise self.silent(self.seconds) from None
         except (EOFError, OSError):
             raise self._ended(self.host.end()) from None
         except ValueError as error:

@@ -12,6 +12,7 @@ import secrets
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from multiprocessing.connection import wait
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ _LOOKS = frozenset({"sent", "save", "read_memory", "peek"})
 _PART = 1 / 20
 #: Bytes of what boards are asked that are kept before all are saved.
 _MOST_KEPT = 1 << 28
+#: Seconds that boards have to answer in after one of them was lost.
+_AFTER = 5.0
 #: Times that boards begin anew for one thing that they are asked.
 _TRIES = 3
 
@@ -206,14 +209,24 @@ class Fleet:
     def _send(self, request: _Request) -> list[_Given]:
         """Ask boards for something, and wait for all of them."""
         asked = [self.boards[number] for number in request.asked]
-        given: list[_Given] = []
         for board, each in zip(asked, request.asked.values(), strict=True):
             board.begin(*each, data=request.data)
-        for board in asked:
-            try:
-                given.append(board.end())
-            except Exception as error:  # noqa: BLE001 - all have answered before one is raised
-                given.append(error)
+        found: dict[int, _Given] = {}
+        seconds = max((board.seconds for board in asked), default=0.0)
+        end = monotonic() + seconds
+        while waiting := {board.control: i for i, board in enumerate(asked) if i not in found}:
+            ready = wait([*waiting], max(end - monotonic(), 0))
+            for control, i in waiting.items():
+                if ready and control not in ready:
+                    continue
+                try:
+                    found[i] = asked[i].end() if ready else asked[i].silent(seconds)
+                except Exception as error:  # noqa: BLE001 - all answer before one is raised
+                    found[i] = error
+                if asked[i].lost and monotonic() + _AFTER < end:
+                    # The others may wait for it in vain.
+                    seconds, end = _AFTER, monotonic() + _AFTER
+        given = [found[i] for i in range(len(asked))]
         # Neighbours of a board that has ended say that it is gone; how it ended says more.
         for kind in (BoardLost, NeighbourLost):
             for each in given:

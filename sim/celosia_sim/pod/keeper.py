@@ -1,12 +1,14 @@
 """The process that keeps the boards of a pod: it replaces those that end.
 
-    python -m celosia_sim.pod.keeper FILE BOARDS CLUSTER
+    python -m celosia_sim.pod.keeper FILE BOARDS [CLUSTER]
 
-is started by ``celosia pod start``, says "ready", and ends at a SIGTERM, with all boards.
+is started by ``celosia pod start``, says "ready", and ends at a SIGTERM, with all boards. They are
+processes of this machine, or with a cluster actors of Ray (`celosia_sim.pod.ray_starter`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -15,8 +17,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Protocol
 
-from celosia_sim.pod.apart import LocalHost, LocalStarter
+from celosia_sim.pod.apart import LocalStarter, Starter, WatchedHost
 from celosia_sim.pod.kept import KeptBoard, KeptPod, begun
 
 __all__ = ["main"]
@@ -25,15 +28,32 @@ __all__ = ["main"]
 _SOON, _OFTEN = 2.0, 5
 
 
+class _Starter(Starter, Protocol):
+    """What a keeper wants of one.
+
+    Attributes
+    ----------
+    processes
+        That it has started beside the boards.
+    """
+
+    @property
+    def processes(self) -> Sequence[int]: ...
+
+    def start(self, number: int) -> WatchedHost: ...
+
+    def close(self) -> None: ...
+
+
 class _Keeper:
-    def __init__(self, path: Path, cluster: str):
-        self.path, self.cluster = path, cluster
-        self.starter = LocalStarter()
+    def __init__(self, path: Path, starter: _Starter):
+        self.path, self.starter = path, starter
         self.since = time.time()
         #: Numbers of boards that have ended, and None: all are to.
         self.ended: SimpleQueue[int | None] = SimpleQueue()
-        self.hosts: dict[int, LocalHost] = {}
+        self.hosts: dict[int, WatchedHost] = {}
         self.serials: dict[int, int] = {}
+        self.others: dict[int, str] = {}
         self.soon: dict[int, tuple[float, int]] = {}
 
     def start(self, numbers: Sequence[int]) -> None:
@@ -45,13 +65,14 @@ class _Keeper:
         for number, host in sorted(self.hosts.items()):
             address = host.address()
             boards.append(KeptBoard(self.serials[number], *address, host.pid, begun(host.pid)))
+        self.others |= {pid: begun(pid) for pid in self.starter.processes}
         KeptPod(os.getpid(), begun(os.getpid()), self.since, self.starter.token.hex(),
-                self.cluster, tuple(boards)).write(self.path)
+                tuple(boards), tuple(self.others.items())).write(self.path)
         for number in numbers:
             threading.Thread(target=self._watch, args=[number, self.hosts[number]],
                              daemon=True).start()
 
-    def _watch(self, number: int, host: LocalHost) -> None:
+    def _watch(self, number: int, host: WatchedHost) -> None:
         host.wait()
         self.ended.put(number)
 
@@ -76,18 +97,30 @@ class _Keeper:
         """End all boards."""
         for host in self.hosts.values():
             host.kill()
+        self.starter.close()
+        for pid, at in self.others.items():  # those of a node that was killed have no parent
+            if begun(pid) == at:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
         self.path.unlink(missing_ok=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Keep boards until a SIGTERM comes."""
-    path, boards, cluster = sys.argv[1:] if argv is None else argv
-    keeper = _Keeper(Path(path), cluster)
+    path, boards, *cluster = sys.argv[1:] if argv is None else argv
+    ready = os.dup(1)
+    os.dup2(2, 1)  # what others print there goes to the log
+    starter: _Starter = LocalStarter()
+    if cluster:
+        from celosia_sim.pod.ray_starter import RayStarter
+        starter = RayStarter(int(boards), cluster[0])
+    keeper = _Keeper(Path(path), starter)
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, lambda *_: keeper.ended.put(None))
     try:
         keeper.start(range(int(boards)))
-        print("ready", flush=True)
+        os.write(ready, b"ready\n")
+        os.close(ready)
         return keeper.run()
     finally:
         keeper.close()

@@ -64,16 +64,16 @@ class KeptPod:
         Seconds of `time.time` at which the pod was started.
     token
         In hexadecimal.
-    cluster
-        What the boards are started by.
+    others
+        More processes that end with the pod, as of `begun`.
     """
 
     pid: int
     begun: str
     since: float
     token: str
-    cluster: str
     boards: tuple[KeptBoard, ...]
+    others: tuple[tuple[int, str], ...]
 
     @classmethod
     def read(cls, path: Path) -> KeptPod:
@@ -86,8 +86,8 @@ class KeptPod:
         """
         try:
             found = json.loads(path.read_text())
-            made = cls(**{**found, "boards": tuple(KeptBoard(**each)
-                                                   for each in found["boards"])})
+            made = cls(**{**found, "boards": tuple(KeptBoard(**each) for each in found["boards"]),
+                          "others": tuple((pid, at) for pid, at in found["others"])})
         except FileNotFoundError:
             raise PodBoardError(f"a pod must have been started, but there is no {path}: "
                                 "`celosia pod start`") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -23,6 +24,7 @@ __all__ = ["add_parsers"]
 _EPILOG = """\
 examples:
   celosia pod start --boards 4
+  celosia pod start --boards 4 --cluster local    by Ray
   celosia pod run -- python train.py      with CELOSIA_DEVICES=16 CELOSIA_TOPOLOGY=4x4
   celosia pod status
   celosia pod stop
@@ -45,6 +47,9 @@ def add_parsers(inner: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
     start = add("start", "start boards that stay")
     start.add_argument("--boards", type=int, default=2, metavar="N", help="(default: 2)")
+    start.add_argument("--cluster", metavar="ADDRESS", help="have Ray start them: \"local\": on a "
+                       "cluster of this machine; else on that at an address (default: processes "
+                       "of this machine, without Ray)")
     start.set_defaults(run=_start)
     status = add("status", "show what the boards do: chips, links, frames, runs")
     status.add_argument("--json", action="store_true", help="write JSON")
@@ -76,20 +81,24 @@ def _start(args: argparse.Namespace) -> int:
         raise ValueError(f"a pod must be stopped before another one is started, but the process "
                          f"{found.pid} keeps one of {len(found.boards)} boards: "
                          "`celosia pod stop`")
+    if args.cluster and importlib.util.find_spec("ray") is None:
+        raise needs("--cluster", "ray", "ray")
     path = _path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     log = path.with_suffix(".log")
     with log.open("w") as said, subprocess.Popen(
-            [sys.executable, "-m", "celosia_sim.pod.keeper", str(path), str(args.boards), "here"],
+            [sys.executable, "-m", "celosia_sim.pod.keeper", str(path), str(args.boards),
+             *([args.cluster] if args.cluster else [])],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
             start_new_session=True) as keeper:
         output = keeper.stdout
         assert output is not None
         ready = select.select([output], [], [], _START)[0] and output.readline() == b"ready\n"
         if not ready:
+            how = "have not" if keeper.poll() is None else "cannot"
             keeper.kill()
-            raise RuntimeError(f"boards must start within {_START:g} s, but they have not; the "
-                               f"end of {log}: {log.read_text()[-500:].strip() or '(empty)'}")
+            raise RuntimeError(f"boards must start within {_START:g} s, but they {how}; the end "
+                               f"of {log}: {log.read_text()[-500:].strip() or '(empty)'}")
         keeper.returncode = 0  # it goes on: nobody waits for it
     print(_table(_looks(_pod())))
     return 0
@@ -160,7 +169,8 @@ def _stop(_: argparse.Namespace) -> int:
     from celosia_sim.pod.kept import begun
 
     pod = _pod()
-    left = {pod.pid: pod.begun, **{each.pid: each.begun for each in pod.boards}}
+    left = {pod.pid: pod.begun, **dict(pod.others),
+            **{each.pid: each.begun for each in pod.boards}}
     os.kill(pod.pid, signal.SIGTERM)
     end = time.monotonic() + _STOP
     while left := {pid: at for pid, at in left.items() if begun(pid) == at}:

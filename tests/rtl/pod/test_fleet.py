@@ -118,6 +118,17 @@ def test_boards_that_end_again_and_again(killing):
     made.close()
 
 
+def test_who_waits_for_one_that_is_lost_is_not_waited_for(undisturbed, killing):
+    """Board 0 waits for the connection of board 1, which ends when it is asked to make it."""
+    killing({2: 1})
+    begin = monotonic()
+    made = pod()
+    assert monotonic() - begin < 30  # of the minute that board 0 would
+    assert len(made.replaced) == 1
+    assert run(made) == undisturbed
+    made.close()
+
+
 def test_what_is_refused_is_refused_again_and_no_more(undisturbed, killing):
     """An answer that is an error is none of a board that has ended, and is part of what is kept."""
     made = pod()

@@ -1,0 +1,89 @@
+"""Boards that Ray starts, on nodes of this machine; who is killed is replaced, a node, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from celosia_sim.pod.kept import KeptPod, begun
+
+pytestmark = pytest.mark.extra(name="ray")
+
+PROGRAM = """
+import os, sys
+from dataclasses import replace
+from celosia.arch.config import PRESETS
+from celosia.collectives import Topology
+from celosia_sim.pod import RtlPod
+from celosia_sim.podcheck import compare, random_programs
+
+ring = Topology.ring(4)
+pod = RtlPod(replace(PRESETS["nano"], ports=2), 4, ring.links, latency=40,
+             processes=int(os.environ["CELOSIA_BOARDS"]))
+for seed in range(60):
+    compare(pod, ring, random_programs(ring, seed), seed)
+    print("step", seed, file=sys.stderr, flush=True)
+print(pod.counters(), pod.sent().tolist())
+pod.close()
+"""
+CELOSIA = [sys.executable, "-m", "celosia"]
+
+
+def celosia(*arguments: str) -> str:
+    done = subprocess.run([*CELOSIA, *arguments], capture_output=True, text=True, timeout=150)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def program(*, kill: int = 0) -> str:
+    """Run the program; a process is killed behind its first step."""
+    with subprocess.Popen([*CELOSIA, "pod", "run", "--", sys.executable, "-c", PROGRAM],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stderr
+        said = running.stderr.readline()
+        assert said == "step 0\n", said + running.stderr.read()
+        if kill:
+            os.kill(kill, signal.SIGKILL)
+        out, err = running.communicate(timeout=120)
+    assert running.returncode == 0, err
+    assert ("must go on, but it " in err) == bool(kill)
+    return out
+
+
+def raylet_of(pid: int) -> int:
+    """Return the process of the node that a process is on: its parent."""
+    [parent] = re.findall(r"^PPid:\s+(\d+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(parent)
+
+
+def test_boards_of_ray(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_STATUS", str(tmp_path))
+    celosia("pod", "start", "--boards", "2", "--cluster", "local")
+    try:
+        pod = KeptPod.read(tmp_path / "pod.json")
+        nodes = {raylet_of(each.pid) for each in pod.boards}
+        assert len(nodes) == 2
+        assert os.getpid() not in nodes
+        assert nodes <= {pid for pid, _ in pod.others}
+        undisturbed = program()
+        assert program(kill=pod.boards[0].pid) == undisturbed
+        # The node of the other one, with all that is on it.
+        begin = time.monotonic()
+        assert program(kill=raylet_of(pod.boards[1].pid)) == undisturbed
+        assert time.monotonic() - begin < 30
+        pod = KeptPod.read(tmp_path / "pod.json")
+        assert all(each.serial >= 1 for each in pod.boards)
+        assert "kept by the process" in celosia("pod", "status")
+    finally:
+        pod = KeptPod.read(tmp_path / "pod.json")
+        assert celosia("pod", "stop") == "2 boards have ended\n"
+    every = [(pod.pid, pod.begun), *pod.others, *((each.pid, each.begun) for each in pod.boards)]
+    assert len(every) > 5
+    assert not any(begun(pid) == at != "" for pid, at in every)
