@@ -58,7 +58,8 @@ def test_extras_without_a_name_are_all(script):
     ("smok", "a tier must be {tiers}, or a path of tests, not 'smok'; did you mean 'smoke'?"),
     ("tests/nowhere", "a tier must be {tiers}, or a path of tests, not 'tests/nowhere'"),
     ("extras toch",
-     ("an extra must be jax, keras, flax, torch, tensorflow, profile, fpga, docs, ray, not 'toch'; did "
+     ("an extra must be jax, keras, flax, torch, tensorflow, profile, fpga, docs, ray, not "
+      "'toch'; did "
       "you mean 'torch'?")),
     ("extras torch rtl", "beside extras there must be slow or no tier, not 'rtl'"),
 ])
