@@ -136,18 +136,22 @@ class RtlPodChips:
         looks = [each[1] for each in brought.values() if isinstance(each, tuple)]
         limit = None if None in limits else max(limits)
         chips = [self.transports[chip - self.pod.here.start] for chip in sorted(brought)]
-        with self.lock:
-            if self.parted:
-                raise PodEnded("a program of all chips must be run by all processes together, but "
-                               "one has left the last one before its end, so their links have "
-                               "parted: start all of them anew")
-            self.parted = self.shared
-            self.pod.gather(None, partial(looks[0], 0))
-            if self.shared and self.stale:
-                self._reset(chips)
-            self.stale = True
-            self.pod.start(chips[0].members)
-        found = self._to_the_end(chips, limit, looks[0])
+        if self.parted:
+            raise PodEnded("a program of all chips must be run by all processes together, but one "
+                           "has left the last one before its end, so their links have parted: "
+                           "start all of them anew")
+        self.parted = self.shared
+        try:
+            with self.lock:
+                self.pod.gather(None, partial(looks[0], 0))
+                if self.shared and self.stale:
+                    self._reset(chips)
+                self.stale = True
+                self.pod.start(chips[0].members)
+            found = self._to_the_end(chips, limit, looks[0])
+        except BaseException as error:
+            self.pod.withdraw(str(error) or type(error).__name__)
+            raise
         self.parted = False
         if isinstance(found, BaseException):
             raise found

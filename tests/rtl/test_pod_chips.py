@@ -148,6 +148,43 @@ def test_a_process_that_is_gone_ends_the_pod():
     assert all("so their links have parted: start all of them anew" in str(each) for each in again)
 
 
+def test_who_leaves_before_the_beginning_is_waited_for_by_nobody():
+    """One process is interrupted while it waits; the other comes too late, and again."""
+    class Interrupted(Exception):
+        pass
+
+    looks = []
+
+    def look(_):
+        looks.append(None)
+        if len(looks) > 10:  # all of its own have come
+            raise Interrupted
+
+    def work(transports, chip):
+        device = Device(transports[chip], "rtl")
+        device.on_progress = look
+        program = linked(celosia.compile(step(), CHIP), RING, chip)
+        return program.load(device)(np.zeros(50, np.int32))
+
+    with processes(2, lines=True) as (made, _):
+        pods = in_threads(2, lambda i: PODS["rtl"](CHIP, RING.chips, RING.links, together=made[i]))
+        first = in_threads(2, lambda i: work(pods[0], i))
+        for device in pods[1]:
+            assert device.read_register(0)  # it is well
+        late = in_threads(2, lambda i: _load(pods[1], i))
+        for pod in pods:
+            pod[0].close()
+    assert all("Interrupted" in f"{type(each)}{each}" for each in first)
+    assert all("process 0 (pid 100 on here) must go on with all, but: Interrupted" in str(each)
+               for each in late)
+
+
+def _load(transports, place):
+    """Run a program on a chip of the second process."""
+    program = linked(celosia.compile(step(), CHIP), RING, place + 2)
+    return program.load(Device(transports[place], "rtl"))(np.zeros(50, np.int32))
+
+
 def test_a_chip_alone_runs_while_the_others_wait(devices):
     x = parameter(TensorType(DType.I32, (50,)), "x")
     compiled = celosia.compile(Graph("twice", [x], [op("add", x, x)]), CHIP)

@@ -121,6 +121,11 @@ class RtlPod:
         return (self._boards.gather(value, look) if isinstance(self._boards, SharedBoards) else
                 [value])
 
+    def withdraw(self, why: str) -> None:
+        """Say to the other processes that this one does not go on with the pod."""
+        if isinstance(self._boards, SharedBoards):
+            self._boards.withdraw(why)
+
     def _memory(self, chip: int, address: int, size: int) -> NDArray[np.uint8]:
         if isinstance(self._boards, SharedBoards):
             return self._boards.read_memory(chip, address, size)

@@ -37,6 +37,10 @@ class Together(Protocol):
         """Return what each of them gives; all call it in the same order."""
         ...
 
+    def withdraw(self, why: str) -> None:
+        """Say that this one takes part in no `gather` any more."""
+        ...
+
 
 class SharedBoards:
     """The board of this process, and what those of the others answer.
@@ -75,6 +79,10 @@ class SharedBoards:
     def gather(self, value: Any, look: Callable[[], None] = lambda: None) -> list[Any]:
         """Return what each process gives; as of `Together.gather`."""
         return self._together.gather(value, look)
+
+    def withdraw(self, why: str) -> None:
+        """Say that this process asks its board no more; as of `Together.withdraw`."""
+        self._together.withdraw(why)
 
     def all(self, name: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
         """Ask all boards for the same, each with arguments of its own; errors as of `PodBoard`."""

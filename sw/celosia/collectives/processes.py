@@ -80,6 +80,8 @@ class _Other:
         self.runs: dict[int, SharedRun] = {}
         #: What it has given to `Processes.gather`.
         self.given: dict[int, Any] = {}
+        #: Why it gives nothing more.
+        self.withdrawn = ""
         #: Messages of runs that have not begun here.
         self.early: dict[int, list[tuple[Any, bytearray]]] = {}
         #: It was told that this one ends; it has said so itself; it has ended without a word.
@@ -270,7 +272,7 @@ class Processes:
         Raises
         ------
         ProcessError
-            If another one has ended.
+            If another one has ended, or does not take part any more.
         """
         with self._order:
             number = self._gathered
@@ -285,10 +287,16 @@ class Processes:
                     found = {other.name.index: other.given.pop(number) for other in others}
                     return [value if i == self.name.index else found[i]
                             for i in range(self.count)]
-                if missing[0].lost:
-                    raise ProcessError(missing[0].lost)
+                if why := missing[0].lost or missing[0].withdrawn:
+                    raise ProcessError(why)
                 self._changed.wait(_NAP / 10)
             look()
+
+    def withdraw(self, why: str) -> None:
+        """Say that this process takes part in no `gather` any more: others must not wait."""
+        with self._order:
+            for other in self._others.values():
+                _send(other, ["gather", -1, why])
 
     def close(self) -> None:
         """Say that this process ends; it says so once."""
@@ -374,7 +382,10 @@ class Processes:
             return
         number, *rest = rest
         if kind == "gather":
-            other.given[number] = rest[0]
+            if number < 0:
+                other.withdrawn = f"{other.name} must go on with all, but: {rest[0]}"
+            else:
+                other.given[number] = rest[0]
             self._changed.notify_all()
             return
         if kind == "run":

@@ -80,8 +80,8 @@ class Meeting:
                 if isinstance(ended, PodEnded):
                     raise PodEnded(str(ended)) from ended
                 if isinstance(ended, BaseException):
-                    raise PodEnded(f"chip {chip} cannot go on: another one ended: {ended}"
-                                   ) from ended
+                    raise PodEnded(f"chip {chip} cannot go on: another one ended: "
+                                   f"{str(ended) or type(ended).__name__}") from ended
                 return ended
             del self._open[key]
         found: Mapping[int, object]

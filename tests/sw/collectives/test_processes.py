@@ -260,6 +260,16 @@ def test_who_gathers_ends_with_the_one_that_is_waited_for():
             made[0].gather(2)
 
 
+def test_nobody_waits_for_one_that_has_withdrawn():
+    with processes(2) as (made, _):
+        assert in_threads(2, lambda i: made[i].gather(i)) == [[0, 1]] * 2
+        made[1].withdraw("interrupted")
+        with pytest.raises(ProcessError) as raised:
+            made[0].gather(0)
+    assert str(raised.value) == ("process 1 (pid 101 on here) must go on with all, but: "
+                                 "interrupted")
+
+
 def test_a_damaged_message_is_said():
     with processes(2) as (made, said):
         run_of = made[0].begin((0, 1), {"name": "step", "devices": [0, 1], "digest": ""})
