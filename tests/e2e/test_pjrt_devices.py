@@ -1,7 +1,5 @@
 """Programs of JAX that run on several chips together, and chips that cannot do what is wanted."""
 
-from pathlib import Path
-
 import pytest
 
 from e2e.pjrt_process import run
@@ -41,31 +39,6 @@ def test_links_leave_nothing_to_the_host(backend):
     # A chip alone, and what its links have no room for, runs as ever.
     np.testing.assert_array_equal(np.asarray(jax.device_put(X, devices[2]) * 2), 2 * X)
     """, DEVICES="4", TOPOLOGY="4", STRICT="1", BACKEND=backend, timeout=600)
-
-
-def test_boards_are_processes_and_one_that_is_killed_is_replaced():
-    ended = run(_MESH + """
-    import os, pathlib, signal
-
-    def boards():
-        return {int(each) for task in pathlib.Path("/proc/self/task").iterdir()
-                for each in (task / "children").read_text().split()}
-
-    x = np.arange(12, dtype=np.int32).reshape(4, 3)
-    before = np.asarray(total(x))
-    assert len(devices) == 4
-    first = boards()
-    assert len(first) == 2
-    os.kill(min(first), signal.SIGKILL)
-    np.testing.assert_array_equal(np.asarray(total(x)), before)
-    np.testing.assert_array_equal(before, (x + 1).sum(0, keepdims=True))
-    assert len(boards()) == 2
-    assert not boards() & {min(first)}
-    print(*boards(), *first)
-    """, DEVICES="4", TOPOLOGY="4", BACKEND="rtl", PRESET="nano", BOARDS="2", STRICT="1")
-    assert ended.stderr.count("was ended by SIGKILL; all go on from where they were") == 1
-    for process in ended.stdout.split():
-        assert not Path("/proc", process).exists()
 
 
 def test_collectives():
