@@ -49,7 +49,7 @@ struct Side {
 
     std::unique_ptr<Vlayer> chip;
     uint64_t seed, given = 0, taken = 0, left = 0;
-    bool short_ = false;
+    uint64_t size = 0;  // of its frames
     std::deque<uint64_t> line;  // what this side has sent, and the other one has not seen
     Noise noise;
     Pauses gives, takes;
@@ -85,9 +85,10 @@ int linkcheck_run(uint64_t seed, uint64_t frames, uint64_t latency_a, uint64_t l
             if (!pins.i__valid && !side.gives.pause()) {
                 if (!side.left) {
                     side.left = 1 + random() % (random() % 4 ? 40 : 400);
-                    side.short_ = side.left < 192;
+                    side.size = 0;
+                    for (uint64_t most : SHORT_MESSAGES) side.size += side.left >= most;
                 }
-                const uint64_t flags = (side.left == 1) | side.short_ << 1;
+                const uint64_t flags = (side.left == 1) | side.size << 1;
                 pins.i__payload = flags << 32 | word_of(side.seed, side.given);
                 pins.i__valid = 1;
             }

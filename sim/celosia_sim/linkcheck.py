@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig, preset
+from celosia.arch.ici import SHORT_FRAMES
 from celosia_sim.module import build_module, port_names
 
 __all__ = ["LinkRun", "build_layer", "main", "run_link"]
 
 _FOLDER = Path(__file__).parent
-_SOURCES = (_FOLDER / "linkcheck.cpp", _FOLDER / "pod" / "line.h")
+_SOURCES = (_FOLDER / "linkcheck.cpp", _FOLDER / "pod" / "line.h",
+            _FOLDER / "harness" / "state.h")
 _TOP, _PREFIX = "layer", "Vlayer"
 #: Frames from one draw of latencies and pauses to the next one.
 _PART = 25_000
@@ -64,7 +66,9 @@ def build_layer(config: TpuConfig) -> Path:
     from celosia_hw.ici.layer import LinkLayer
 
     text = verilog.convert(LinkLayer(config), name=_TOP)
-    return build_module("layer", text, _SOURCES, port_names(text), top=_TOP, prefix=_PREFIX)
+    sizes = ", ".join(map(str, SHORT_FRAMES))
+    config_text = f"{port_names(text)}constexpr uint64_t SHORT_MESSAGES[] = {{{sizes}}};\n"
+    return build_module("layer", text, _SOURCES, config_text, top=_TOP, prefix=_PREFIX)
 
 
 def run_link(path: Path, frames: int, seed: int, errors: float) -> LinkRun:

@@ -1,6 +1,6 @@
 """From words of messages to frames on the line."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,7 +10,7 @@ from celosia.arch.ici import (
     FRAME_WORDS,
     RESEND_CYCLES,
     SEQUENCE_BITS,
-    SHORT_WORDS,
+    SHORT_FRAMES,
     FrameFlag,
     WordKind,
 )
@@ -29,8 +29,9 @@ __all__ = ["FrameSender", "sent_word_layout"]
 
 
 def sent_word_layout(config: TpuConfig) -> data.StructLayout:
-    """A word of a message; ``last`` ends it; ``short``: the message is short."""
-    return data.StructLayout({"data": 8 * config.link_bytes, "last": 1, "short": 1})
+    """A word of a message; ``last`` ends it; ``size``: of its frames, SHORT_FRAMES, FRAME_WORDS."""
+    return data.StructLayout({"data": 8 * config.link_bytes, "last": 1,
+                              "size": range(len(SHORT_FRAMES) + 1)})
 
 
 class _State(enum.Enum):
@@ -46,7 +47,7 @@ class FrameSender(wiring.Component):
 
     A frame goes out while its words still come: its HEAD is on the line 4 cycles after its first
     word was taken. It ends where a message ends and no other one follows at once. FRAME_WORDS of
-    each FRAME_WORDS + 2 cycles are data, of short messages SHORT_WORDS of SHORT_WORDS + 2. Words
+    each FRAME_WORDS + 2 cycles are data, of short messages fewer (SHORT_FRAMES). Words
     are taken as long as fewer than ``link_frames`` frames, rounded up to a power of two, have not
     arrived; a frame is sent where the receiver has room for it.
 
@@ -97,7 +98,8 @@ class FrameSender(wiring.Component):
         taken, ends = Signal(), Signal()
         pause = Signal()  # no message is under way
         early = Signal()  # the frame is closed before it is full
-        full = Mux(self.i.payload.short, SHORT_WORDS - 1, FRAME_WORDS - 1)
+        sizes = [*SHORT_FRAMES.values(), FRAME_WORDS]
+        full = Array(Const(size - 1, WORD_BITS) for size in sizes)[self.i.payload.size]
         m.d.comb += [
             self.i.ready.eq((put - arrived)[:SEQUENCE_BITS] < slots),
             taken.eq(self.i.valid & self.i.ready),

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.ici import SHORT_MESSAGE
+from celosia.arch.ici import SHORT_FRAMES
 from celosia.arch.registers import Activity
 from celosia_hw.commands import LINK_DOWN_BIT, UnitPort, UnitSignature, message_layout
 from celosia_hw.dma.pack import Packer
@@ -79,7 +79,7 @@ class MessageSender(wiring.Component):
         command = self.port.command
         held, rows = Signal(message_layout(config), reset_less=True), Signal(ROWS_BITS)
         have, known, second, body = Signal(), Signal(), Signal(), Signal()
-        short, most = Signal(), Signal(range(SHORT_MESSAGE))
+        size, here = Signal.like(self.o.payload.size), Signal.like(self.o.payload.size)
         taken, sent, finished, failing = Signal(), Signal(), Signal(), Signal()
         failed = Signal()
         tag = Signal.like(self.tag, name="sent_tag")
@@ -87,7 +87,9 @@ class MessageSender(wiring.Component):
         with m.Switch(held.fmt):
             for fmt, words in row_words(config).items():
                 with m.Case(fmt):
-                    m.d.comb += most.eq(SHORT_MESSAGE // words)
+                    # Longer messages have larger frames.
+                    m.d.comb += here.eq(sum(
+                        rows >= -(-most // words) for most in SHORT_FRAMES))
         m.d.comb += [
             command.ready.eq(~have & commands.i.ready),
             taken.eq(command.valid & command.ready), commands.i.valid.eq(taken),
@@ -96,7 +98,7 @@ class MessageSender(wiring.Component):
             self.o.payload.data.eq(Mux(body, packer.o.payload.data,
                                        Mux(second, rows[ROWS_BITS // 2:], word))),
             self.o.payload.last.eq(body & packer.o.payload.last),
-            self.o.payload.short.eq(Mux(body, short, rows < most)),
+            self.o.payload.size.eq(Mux(body, size, here)),
             packer.o.ready.eq(body & self.o.ready & ~failed),
             sent.eq(self.o.valid & self.o.ready),
             finished.eq(sent & body & packer.o.payload.last),
@@ -111,7 +113,7 @@ class MessageSender(wiring.Component):
         with m.If(taken):
             m.d.sync += [held.eq(command.payload), have.eq(1)]
         with m.If(sent & ~body):
-            m.d.sync += [short.eq(self.o.payload.short), tag.eq(held.tag)]
+            m.d.sync += [size.eq(self.o.payload.size), tag.eq(held.tag)]
             with m.If(rows[ROWS_BITS // 2:].any() & ~second):
                 m.d.sync += second.eq(1)
             with m.Else():

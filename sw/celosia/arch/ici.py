@@ -17,16 +17,14 @@ from typing import NamedTuple
 from celosia.arch.isa import DmaFormat
 
 __all__ = ["BEAT_CYCLES", "FRAME_WORDS", "HEAD_FIELDS", "LONG_MESSAGE", "QUIET_CYCLES",
-           "RESEND_CYCLES", "SEQUENCE_BITS", "SHORT_MESSAGE", "SHORT_WORDS", "FrameFlag",
-           "LineWord", "LinkFrame", "WordKind", "frames", "line_words", "link_cycles",
-           "message_head"]
+           "RESEND_CYCLES", "SEQUENCE_BITS", "SHORT_FRAMES", "FrameFlag", "LineWord", "LinkFrame",
+           "WordKind", "frames", "line_words", "link_cycles", "message_head"]
 
 #: Words of data in a frame, at most.
 FRAME_WORDS = 128
-#: Words of data in a frame of a short message, at most: what waits for its CRC is less.
-SHORT_WORDS = 44
-#: Words of rows below which a message is short: a longer one is hidden behind the next one.
-SHORT_MESSAGE = 192
+#: Words of data in a frame of a short message, at most, by the words of rows that it has fewer
+#: than: what waits for its CRC is less. A longer message is hidden behind the next one.
+SHORT_FRAMES = {24: 9, 72: 34, 192: 44}
 #: Frames are numbered modulo 2**SEQUENCE_BITS.
 SEQUENCE_BITS = 8
 #: Fields of HEAD and their first bits, of SEQUENCE_BITS each: the frame's number; up to which one
@@ -81,7 +79,7 @@ def link_cycles(words: int) -> tuple[int, int]:
     """Return how many cycles a message of some words, with those that it begins with, keeps a link
     busy, and how many of its words leave the receiver when the last one has come.
     """
-    frame = SHORT_WORDS if words <= SHORT_MESSAGE else FRAME_WORDS
+    frame = next((size for most, size in SHORT_FRAMES.items() if words <= most), FRAME_WORDS)
     return words + 2 * -(-words // frame), min(words, frame)
 
 

@@ -38,7 +38,7 @@ def small() -> Iterator[None]:
     sizes = {"FRAME_WORDS": 4, "WORD_BITS": 3, "crc_after": no_crc}
     with ExitStack() as stack:
         stack.enter_context(mock.patch.multiple(receiver, **sizes))
-        stack.enter_context(mock.patch.multiple(sender, **sizes, SHORT_WORDS=2, BEAT_CYCLES=8,
+        stack.enter_context(mock.patch.multiple(sender, **sizes, SHORT_FRAMES={8: 2}, BEAT_CYCLES=8,
                                                 RESEND_CYCLES=32))
         yield
 

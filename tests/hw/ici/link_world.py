@@ -10,7 +10,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.ici import LineWord, WordKind
+from celosia.arch.ici import SHORT_FRAMES, LineWord, WordKind
 from celosia_hw.ici.layer import LinkLayer
 from hw.simulation import World
 
@@ -55,7 +55,7 @@ class LinkWorld(World):
         super().__init__(_Ends(config))
 
     def exchange(self, sent: list[list[list[int]]], line: Line, *, seed: int = 0,
-                 offer: float = 1, take: float = 1, short: bool = False,
+                 offer: float = 1, take: float = 1, size: int = len(SHORT_FRAMES),
                  most: int = 20_000) -> list[list[int]]:
         """Send messages from each end; return the words that come out at each, and set `cycles`.
 
@@ -65,8 +65,8 @@ class LinkWorld(World):
             Of each end, messages.
         offer, take
             Chance of a word to be offered, of one to be taken, in a cycle.
-        short
-            Whether the messages go in short frames.
+        size
+            Of the messages' frames: which of SHORT_FRAMES, or FRAME_WORDS.
         most
             Cycles after which it is given up.
         """
@@ -97,7 +97,7 @@ class LinkWorld(World):
                     ctx.set(layer.i.valid, offering[end])
                     if offering[end]:
                         word, last = words[end][0]
-                        ctx.set(layer.i.payload, {"data": word, "last": last, "short": short})
+                        ctx.set(layer.i.payload, {"data": word, "last": last, "size": size})
                     taking[end] = rng.random() < take
                     ctx.set(layer.o.ready, taking[end])
                     ctx.set(layer.rx.as_value(), garbled(under_way[end].popleft()))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.arch.config import PRESETS
-from celosia.arch.ici import FRAME_WORDS, SHORT_WORDS, FrameFlag, frames, line_words
+from celosia.arch.ici import FRAME_WORDS, SHORT_FRAMES, FrameFlag, frames, line_words
 from hw.ici.link_world import Line, LinkWorld
 
 CHIP = replace(PRESETS["nano"], ports=1)
@@ -54,13 +54,14 @@ def test_a_full_link_loses_a_head_and_an_end_of_each_frame():
     assert world.cycles <= 12 * (FRAME_WORDS + 2) + latency + FRAME_WORDS + 16
 
 
-def test_the_last_words_of_a_short_message_wait_for_few_others(world):
-    size, line = 4 * SHORT_WORDS + 1, Line(latency=64)
-    sent = [messages(random.Random(5), [size]), []]
-    assert world.exchange(sent, line, short=True) == [[], flat(sent[0])]
+@pytest.mark.parametrize(("size", "most"), list(enumerate(SHORT_FRAMES.values())))
+def test_the_last_words_of_a_short_message_wait_for_few_others(world, size, most):
+    words, line = 4 * most + 1, Line(latency=64)
+    sent = [messages(random.Random(5), [words]), []]
+    assert world.exchange(sent, line, size=size) == [[], flat(sent[0])]
     assert [len(frame.words) for frame in frames(line.seen[0], 4)
-            if frame.flags & FrameFlag.DATA] == [SHORT_WORDS] * 4 + [1]
-    assert world.cycles <= size + 2 * 5 + line.latency + SHORT_WORDS + 16
+            if frame.flags & FrameFlag.DATA] == [most] * 4 + [1]
+    assert world.cycles <= words + 2 * 5 + line.latency + most + 16
 
 
 @pytest.mark.parametrize(("seed", "latency", "errors", "offer", "take", "sizes"), [

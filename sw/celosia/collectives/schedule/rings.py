@@ -31,6 +31,8 @@ __all__ = ["Sizes", "all_gather", "all_reduce", "chain", "reduce_scatter", "ring
 
 #: In how many what waits for external memory is cut.
 _EDGE = 2
+#: Words of what is cut in one piece more where it is joined, of those with a most.
+_SHORT = range(6, 13)
 #: Of each owner, the words of each of its parts.
 Sizes = Sequence[Sequence[int]]
 
@@ -134,11 +136,14 @@ def _transfers(topology: Topology, parts: list[_Part], pieces: int, most: int | 
     phases = range(len(parts[0].dims))
     for phase in reversed(phases) if gather else phases:
         found = [each for part in parts for each in _along(topology, part, phase, gather)]
+        longest = max((words.count for _, _, _, words in found), default=0)
         count = pieces
-        if most is not None and found:
-            count = max(pieces, -(-max(words.count for _, _, _, words in found) // most))
+        if most is not None:
+            # What is short waits at each hop to be joined, and the link waits for it.
+            more = not gather and pieces > 1 and longest in _SHORT
+            count = max(pieces + more, -(-longest // most))
         turns = len(hops) * hops[0]
-        edge = (turns - len(hops) if gather else 0) if count > pieces else None
+        edge = (turns - len(hops) if gather else 0) if most and longest > pieces * most else None
         rounds = [first, *(first + each for each in accumulate(
             count + (_EDGE - 1) * (turn == edge) for turn in range(turns)))]
         yield [Transfer(rounds[turn] + i, chip, port, piece,

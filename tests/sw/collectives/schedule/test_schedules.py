@@ -113,3 +113,15 @@ def test_steps_of_a_ring():
 def test_what_cannot_be_made(make, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         make()
+
+
+@pytest.mark.parametrize(("words", "pieces"), [(5, 2), (6, 3), (12, 3), (13, 2)])
+def test_what_is_joined_and_short_is_cut_in_one_piece_more(words, pieces):
+    """While one piece is joined and waits, the link has others."""
+    schedule = reduce_scatter(Topology((4,)), ((words, 0),) * 4, 2, 32)
+    sizes = [step.words.count for step in schedule.of_chip(1) if step.action == Action.SEND]
+    assert len(sizes) == 3 * pieces
+    assert sum(sizes) == 3 * words
+    assert max(sizes) - min(sizes) <= 1
+    gathered = all_gather(Topology((4,)), ((words, 0),) * 4, 2, 32)
+    assert sum(step.action == Action.SEND for step in gathered.of_chip(1)) == 6
