@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import random
 import socket
 import struct
@@ -36,12 +37,20 @@ def door(monkeypatch):
     made.close()
 
 
-def refused(capfd, door: Door, message: str) -> None:
+@pytest.fixture
+def printed(monkeypatch):
+    """What this process says on stderr, all of it: pytest's own loses what comes while it looks."""
+    made = io.StringIO()
+    monkeypatch.setattr("sys.stderr", made)
+    return made
+
+
+def refused(printed: io.StringIO, door: Door, message: str) -> None:
     """Wait until a sentence about a stranger is there."""
-    end, said = monotonic() + 5, ""
-    while monotonic() < end and not said.endswith("\n"):
-        said += capfd.readouterr().err
+    end = monotonic() + 5
+    while monotonic() < end and not printed.getvalue().endswith("\n"):
         sleep(.01)
+    said = printed.getvalue()
     start = f"celosia: the board at 127.0.0.1:{door.address[1]} has refused 127.0.0.1:"
     assert said.startswith(start)
     assert said.split(": ", 2)[2] == f"{message} (1 refused)\n"
@@ -84,16 +93,16 @@ def test_who_knows_the_token_comes_in(door):
     (struct.pack("<IQ", 10, 1 << 31).ljust(SAID, b"\0"),
      "it must have the pod's token, but it has another one"),
 ])
-def test_strangers(door, said, message, capfd):
+def test_strangers(door, said, message, printed):
     with stranger(door.address) as connection:
         connection.sendall(said)
         assert connection.recv(1) == b""
-        refused(capfd, door, message)
+        refused(printed, door, message)
 
 
-def test_who_hangs_up(door, capfd):
+def test_who_hangs_up(door, printed):
     stranger(door.address).close()
-    refused(capfd, door, f"it must say {SAID} bytes, but it has hung up after 0")
+    refused(printed, door, f"it must say {SAID} bytes, but it has hung up after 0")
 
 
 def test_another_token(door, capfd):
