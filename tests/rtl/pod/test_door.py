@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,7 +42,7 @@ def door(monkeypatch):
 def printed(monkeypatch):
     """What this process says on stderr, all of it: pytest's own loses what comes while it looks."""
     made = io.StringIO()
-    monkeypatch.setattr("sys.stderr", made)
+    monkeypatch.setattr(doors, "sys", SimpleNamespace(stderr=made))
     return made
 
 
