@@ -1,6 +1,7 @@
-"""Draws the pictures of docs/pods.md: a torus, an all-reduce of all its chips in time, and rates.
+"""Draws the pictures of docs/pods.md: a torus, an all-reduce of all its chips in time, rates, and
+a scaling curve.
 
-The timeline is the golden pod's clock; the rates are those that the page says, of RTL chips.
+The timeline is the golden pod's clock; rates and curve are those that the page says.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from math import log2
+from math import log2, prod
 from pathlib import Path
 from unittest import mock
 
@@ -22,13 +23,16 @@ from celosia.model.timing.estimator import Estimator
 from celosia.profile.page.floorplan import COLOURS, INK, MUTED, element, svg, text
 from pages.page import write_page
 
-__all__ = ["LinkSpan", "main", "measured", "rates", "seen", "timeline", "torus"]
+__all__ = ["LinkSpan", "main", "measured", "points", "rates", "scaling", "seen", "timeline",
+           "torus"]
 
 #: Chip, port, whether it is a receive, first and last cycle.
 LinkSpan = tuple[int, int, bool, int, int]
 _PAGE = Path(__file__).parents[2] / "docs" / "pods.md"
 _ROW = re.compile(r"^all_reduce +(\d[\dx]*) +(\d+) +(\d+) +[\d.]+ +[\d.]+ +([\d.]+)% +0 ",
                   re.MULTILINE)
+#: A row of `celosia bench pod --curve`: topology, percent of one chip's rate, and speedup.
+_POINT = re.compile(r"^(\d+(?:x\d+)*) +\d+ +([\d.]+)% +\d+ +\d+ +([\d.]+)$", re.MULTILINE)
 _TORUS, _RING, _BYTES = Topology((4, 4)), Topology((8,)), 16384
 _SEND, _RECV = COLOURS["load"], COLOURS["mxu"]
 
@@ -157,6 +161,49 @@ def rates(page: str) -> str:
     return svg(800, top + height + 40, parts)
 
 
+def points(page: str) -> list[tuple[int, float, float]]:
+    """Return of each topology in the page's scaling curve: chips, and as how many of one they
+    train, with as many rows each and with as many in all.
+    """
+    found = []
+    for topology, weak, strong in _POINT.findall(page):
+        chips = prod(map(int, topology.split("x")))
+        found.append((chips, chips * float(weak) / 100, float(strong)))
+    return found
+
+
+def scaling(page: str) -> str:
+    """Return the speed of more and more chips, as how many of one."""
+    left, top, side = 70, 50, 240
+    found = points(page)
+    most = log2(max(chips for chips, _, _ in found))
+
+    def at(chips: float, speed: float) -> tuple[float, float]:
+        return (round(left + 2 * side * log2(chips) / most, 1),
+                round(top + side * (1 - log2(speed) / most), 1))
+
+    parts = [text(left, 24, "Training on pods: how often as fast as one chip", font_weight="bold")]
+    for chips, _, _ in found:
+        (x, y), word = at(chips, chips), f"{chips}"
+        parts += [element("path", d=f"M{left} {y}H{left + 2 * side}", stroke=MUTED,
+                          stroke_opacity=0.3),
+                  text(left - 8, y + 4, word, MUTED, text_anchor="end"),
+                  text(x, top + side + 18, word, MUTED, text_anchor="middle")]
+    parts.append(text(left + side, top + side + 38, "chips", MUTED, text_anchor="middle"))
+    lines = (("as many rows each", [(chips, weak) for chips, weak, _ in found]),
+             ("as many rows in all", [(chips, strong) for chips, _, strong in found]),
+             ("links that cost nothing", [(chips, chips) for chips, _, _ in found]))
+    for i, ((name, each), colour) in enumerate(zip(
+            lines, (*list(COLOURS.values())[:2], MUTED), strict=True)):
+        places = [at(*pair) for pair in each]
+        parts.append(element("polyline", points=" ".join(f"{x},{y}" for x, y in places),
+                             fill="none", stroke=colour, stroke_width=2))
+        parts += [element("circle", cx=x, cy=y, r=3, fill=colour) for x, y in places]
+        parts.append(text(left + 2 * side + 20, top + 20 + 22 * i, name, colour,
+                          font_weight="bold"))
+    return svg(800, top + side + 50, parts)
+
+
 def _grid(left: int, top: int, width: int, height: int, low: int, high: int) -> Iterator[str]:
     """Give lines and words of the axes."""
     for percent in range(0, 101, 25):
@@ -172,8 +219,9 @@ def _grid(left: int, top: int, width: int, height: int, low: int, high: int) -> 
 
 
 def main(argv: Sequence[str] | None = None, root: Path | None = None) -> int:
-    """Write all three; arguments and result as of `pages.page.write_page`."""
+    """Write all four; arguments and result as of `pages.page.write_page`."""
     page = _PAGE.read_text(encoding="utf-8")
     return (write_page("pod-torus.svg", lambda _: torus(), argv, root)
             | write_page("pod-all-reduce.svg", lambda _: timeline(), argv, root)
+            | write_page("pod-scaling.svg", lambda _: scaling(page), argv, root)
             | write_page("pod-rates.svg", lambda _: rates(page), argv, root))

@@ -15,7 +15,7 @@ from celosia.bench.collectives import OPS, measure_collective
 from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
-from celosia.bench.pod import measure_pod
+from celosia.bench.pod import curve, curve_lines, measure_pod
 from celosia.bench.pod import report as pod_report
 from celosia.bench.simulation import measure_simulation, simulation_lines
 from celosia.bench.table import Row, markdown, rows
@@ -41,6 +41,7 @@ examples:
   celosia bench compiled --name convolution      programs compiled from JAX
   celosia bench collectives --topology 8 --bytes 65536 262144
   celosia bench pod --topology 4x4 --net 784-512-10 --batch 128
+  celosia bench pod --curve --backend model                a scaling curve: 1 to 64 chips
   celosia bench simulation --topology 8x8        how fast chips are simulated
   celosia bench table                            every line of docs/performance.md's table
 
@@ -129,6 +130,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="collectives, pod: of each link (default: 64)")
     parser.add_argument("--ber", type=_chance, default=0.0, metavar="CHANCE",
                         help="collectives, pod: of a bit on a line to be turned (default: 0)")
+    parser.add_argument("--curve", action="store_true",
+                        help="pod: of 1 to 64 chips, with --batch rows of each, and with 16 times "
+                             "as many of all")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -186,6 +190,13 @@ def _classifier(args: argparse.Namespace) -> Classifier:
 
 
 def _pod(args: argparse.Namespace) -> int:
+    if args.curve:
+        points = curve(preset(args.preset or "core"), args.backend, _classifier(args),
+                       seed=args.seed, latency=args.latency)
+        for line in ([json.dumps([*map(dataclasses.asdict, points)], indent=1)] if args.json
+                     else curve_lines(points)):
+            print(line, flush=True)
+        return 0
     m = measure_pod(preset(args.preset or "core"), args.backend, args.topology, _classifier(args),
                     seed=args.seed, latency=args.latency, errors=args.ber,
                     check=not args.no_check)

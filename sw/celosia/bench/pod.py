@@ -1,23 +1,30 @@
-"""Weak scaling: a training step of chips that links connect beside that of one chip."""
+"""Scaling: a training step of chips that links connect beside that of one chip."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.collectives import Topology
 from celosia.driver import open as open_device
 from celosia.train import Classifier, PodTrainer, Trainer, initial_parameters
 
-__all__ = ["PodMeasurement", "measure_pod", "report"]
+__all__ = ["CURVE", "PodMeasurement", "PodPoint", "curve", "curve_lines", "measure_pod", "report"]
 
 #: Steps that are run; the last one is measured, so that the optimiser has a past.
 _STEPS = 2
 _RATE = 1e-3
+#: Topologies of a scaling curve, and for how many chips its rows in all are a batch of each.
+CURVE = ("2", "2x2", "4x2", "4x4", "8x8")
+_SHARED = 16
+
+#: Rows of a step, and their labels.
+_Batch = tuple[NDArray[np.float32], NDArray[np.integer]]
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,13 @@ class PodMeasurement:
     seconds: float
 
 
+def _random(net: Classifier, rows: int, seed: int) -> list[_Batch]:
+    """Return rows and labels of each step."""
+    rng = np.random.default_rng(seed)
+    return [(rng.random((rows, net.inputs), np.float32), rng.integers(0, net.classes, rows))
+            for _ in range(_STEPS)]
+
+
 def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classifier, *,
                 seed: int = 0, latency: int = 64, errors: float = 0,
                 check: bool = True) -> PodMeasurement:
@@ -78,16 +92,10 @@ def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classi
     check
         Compare with golden chips.
     """
-    rng = np.random.default_rng(seed)
     parameters = initial_parameters(net, seed)
-    rows = net.batch * topology.chips
-    data = [(rng.random((rows, net.inputs), np.float32), rng.integers(0, net.classes, rows))
-            for _ in range(_STEPS)]
-    with open_device(backend, config=config) as device:
-        trainer = Trainer(device, net, parameters)
-        for x, labels in data:
-            trainer.step(x[:net.batch], labels[:net.batch], _RATE)
-        alone = trainer.counters["cycles"]
+    data = _random(net, net.batch * topology.chips, seed)
+    alone = _alone(config, backend, net, [(x[:net.batch], labels[:net.batch])
+                                          for x, labels in data], seed)
     lines = {"errors": errors, "seed": seed} if backend == "rtl" else {}
     pod = PodTrainer(backend, config, net, topology, parameters, latency=latency, **lines)
     try:
@@ -108,6 +116,66 @@ def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classi
         golden.close()
     return PodMeasurement(f"training {net}, batch {net.batch}", str(topology), config.name, backend,
                           net.batch, cycles, alone, cycles / alone, meetings, exact, loss, seconds)
+
+
+def _alone(config: TpuConfig, backend: str, net: Classifier, data: Sequence[_Batch],
+           seed: int) -> int:
+    """Return the cycles of one chip's last step."""
+    with open_device(backend, config=config) as device:
+        trainer = Trainer(device, net, initial_parameters(net, seed))
+        for x, labels in data:
+            trainer.step(x, labels, _RATE)
+        return trainer.counters["cycles"]
+
+
+@dataclass(frozen=True)
+class PodPoint:
+    """A point of a scaling curve.
+
+    Attributes
+    ----------
+    weak_cycles, weak
+        Of a step if each chip has as many rows as one alone; the part of one chip's rate that each
+        has.
+    batch, strong_cycles, strong
+        Rows of each chip if all together have as many as one alone; cycles of such a step, and how
+        often as fast as one chip it is.
+    """
+
+    topology: str
+    chips: int
+    weak_cycles: int
+    weak: float
+    batch: int
+    strong_cycles: int
+    strong: float
+
+
+def curve(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
+          latency: int = 64) -> Iterator[PodPoint]:
+    """Measure pods of more and more chips, one chip first; parameters as of `measure_pod`.
+
+    With the same rows of each chip, ``net.batch``, and with the same in all, 16 times as many.
+    """
+    rows = _SHARED * net.batch
+    alone = {batch: _alone(config, backend, each := replace(net, batch=batch),
+                           _random(each, batch, seed), seed) for batch in (net.batch, rows)}
+    yield PodPoint("1", 1, alone[net.batch], 1.0, rows, alone[rows], 1.0)
+    for topology in map(Topology.parse, CURVE):
+        batch = max(1, rows // topology.chips)
+        weak, strong = (measure_pod(config, backend, topology, replace(net, batch=size), seed=seed,
+                                    latency=latency, check=False).cycles
+                        for size in (net.batch, batch))
+        yield PodPoint(str(topology), topology.chips, weak, alone[net.batch] / weak, batch, strong,
+                       alone[rows] / strong)
+
+
+def curve_lines(points: Iterable[PodPoint]) -> Iterator[str]:
+    """Yield a table of points, line by line."""
+    yield f"{'topology':10}{'weak':>10}{'of one':>9}{'rows':>7}{'strong':>11}{'speedup':>9}"
+    for each in points:
+        yield (f"{each.topology:10}{each.weak_cycles:10}{each.weak:9.1%}{each.batch:7}"
+               f"{each.strong_cycles:11}{each.strong:9.2f}")
 
 
 def report(m: PodMeasurement) -> Iterator[str]:

@@ -20,10 +20,10 @@ examples:
   celosia pod train digits --topology 4x4 --backend rtl --boards 2    in two processes
   celosia pod train digits --topology 8 --ber 1e-6 --latency 200      the same bits, more cycles
 
-Each chip has a part of each batch, and all have the weights; a step is one program of each chip,
-and the gradients go by the links. Printed are the loss of each step, and at the end a hash of the
-weights of each chip, read from its own memory, and of those of golden chips that have done the
-same steps.
+Each chip has a part of each batch and a share of the weights; a step is one program of each chip,
+and weights and gradients go by the links. Printed are the loss of each step, and at the end a hash
+of the weights that each chip has gathered, read from its own memory, and of those of golden chips
+that have done the same steps.
 """
 #: Learning rate of Adam.
 _RATE = 4e-3

@@ -1,4 +1,4 @@
-"""Training on chips that links connect: each has a part of the batch, and all have the weights."""
+"""Training on chips that links connect: each has a part of the batch and a share of the weights."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ __all__ = ["PodTrainer"]
 class PodTrainer:
     """A classifier in training on the chips of a topology, data parallel.
 
-    A step is one program of each chip: gradients go by the links, nothing by the host. The
-    parameters are updated by all chips together, each its share (`WeightShares`), and the new ones
-    gathered.
+    A step is one program of each chip: weights and gradients go by the links, nothing by the host.
+    Each chip has a share of the parameters (`WeightShares`), which it updates.
 
     Parameters
     ----------

@@ -70,3 +70,21 @@ def test_a_step_of_training_beside_that_of_one_chip(capsys):
     assert found["bit_exact"] is None
     assert main(["bench", "pod", "--net", "20-3"]) == 1
     assert "--layers must be three sizes to train" in capsys.readouterr().err
+
+
+def test_a_scaling_curve(capsys, monkeypatch):
+    monkeypatch.setattr("celosia.bench.pod.CURVE", ("2", "2x2"))
+    arguments = "bench pod --curve --backend model --net 20-24-3 --batch 4".split()
+    assert main([*arguments, "--json"]) == 0
+    one, two, four = json.loads(capsys.readouterr().out)
+    assert [each["chips"] for each in (one, two, four)] == [1, 2, 4]
+    assert [each["batch"] for each in (one, two, four)] == [64, 32, 16]
+    assert (one["weak"], one["strong"]) == (1, 1)
+    for each in (two, four):
+        assert each["weak"] == one["weak_cycles"] / each["weak_cycles"] < 1
+        assert each["strong"] == one["strong_cycles"] / each["strong_cycles"]
+    assert two["strong_cycles"] > four["strong_cycles"] / 2
+    assert main(arguments) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].split() == ["topology", "weak", "of", "one", "rows", "strong", "speedup"]
+    assert [line.split()[0] for line in table[1:]] == ["1", "2", "2x2"]
