@@ -1,15 +1,12 @@
 """The door of a board: who connects to it must know the pod's token.
 
-Both sides show that they do, and neither says it: each gives a number that was never used before,
-and proves the token by an HMAC of both. All of it has a fixed size, and a time to be there. What
-goes on afterwards is as safe as the network is: nothing is encrypted.
+Both sides show that they do (`celosia.collectives.wire.greet`), and the one that comes says what
+for. What goes on afterwards is as safe as the network is: nothing is encrypted.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import secrets
 import socket
 import struct
 import sys
@@ -20,15 +17,15 @@ from queue import Empty, Queue
 from time import monotonic, sleep
 from typing import NamedTuple
 
+from celosia.collectives.wire import Gone, Silent, Stranger, greet, hear
 from celosia_sim.pod.board import NeighbourLost, PodBoardError
 
 __all__ = ["Address", "Door", "Hello", "Role", "enter"]
 
 #: Host and port.
 Address = tuple[str, int]
-#: What a board says first; another version of the protocol has another one.
-_MAGIC = b"celosia pod 1\n"
-_NONCE = _PROOF = 32
+#: Who greets whom.
+_BOARD, _GUEST = range(2)
 #: Seconds that a stranger has to show the token in.
 _PATIENCE = 5.0
 #: Connections that may be showing it at once, and refusals that are said one by one.
@@ -58,27 +55,6 @@ _HELLO = struct.Struct("<BQI")
 
 class _Refused(Exception):
     """Somebody is not let in."""
-
-
-def _exactly(connection: socket.socket, size: int, end: float) -> bytes:
-    """Return so many bytes that must be there by a time."""
-    found = b""
-    while len(found) < size:
-        connection.settimeout(max(end - monotonic(), 1e-3))
-        try:
-            more = connection.recv(size - len(found))
-        except TimeoutError:
-            raise _Refused(f"it must say {size} bytes in time, not {len(found)}") from None
-        except OSError as error:
-            raise _Refused(f"it must say {size} bytes, but after {len(found)}: {error}") from None
-        if not more:
-            raise _Refused(f"it must say {size} bytes, but it has hung up after {len(found)}")
-        found += more
-    return found
-
-
-def _proof(token: bytes, who: bytes, *parts: bytes) -> bytes:
-    return hmac.digest(token, b"".join((_MAGIC, who, *parts)), "sha256")
 
 
 def _tune(connection: socket.socket) -> None:
@@ -191,7 +167,7 @@ class Door:
     def _meet(self, connection: socket.socket, peer: Address) -> None:
         try:
             hello = self._admit(connection)
-        except (_Refused, OSError) as error:
+        except (_Refused, Stranger, OSError) as error:
             self._leave(connection, peer, str(error))
             return
         with self._lock:
@@ -206,23 +182,22 @@ class Door:
                 self._wires.setdefault((hello.epoch, hello.chip), Queue()).put(connection)
 
     def _admit(self, connection: socket.socket) -> Hello:
-        """Return who comes; `_Refused` if it does not know the token."""
+        """Return who comes.
+
+        Raises
+        ------
+        Stranger, _Refused, OSError
+            If it is not to be let in.
+        """
         end = monotonic() + _PATIENCE
-        own = secrets.token_bytes(_NONCE)
-        connection.settimeout(_PATIENCE)
-        connection.sendall(_MAGIC + own)
-        said = _exactly(connection, _NONCE + _HELLO.size + _PROOF, end)
-        other, body = said[:_NONCE], said[_NONCE:-_PROOF]
-        if not hmac.compare_digest(_proof(self._token, b"comes", own, other, body),
-                                   said[-_PROOF:]):
-            raise _Refused("it must have the pod's token, but it has another one")
-        role, epoch, chip = _HELLO.unpack(body)
+        greet(connection, self._token, _BOARD, _PATIENCE)
+        role, epoch, chip = _HELLO.unpack(hear(connection, _HELLO.size, end))
         if role not in tuple(Role):
             raise _Refused(f"its role must be {' or '.join(map(str, map(int, Role)))}, not {role}")
         with self._lock:
             second = role == Role.CONTROL and self._controlled
             self._controlled |= role == Role.CONTROL
-        connection.sendall(_proof(self._token, b"is let in", other, own) + bytes([second]))
+        connection.sendall(bytes([second]))
         if second:
             raise _Refused("a board must have one controller, but this would be a second one")
         _tune(connection)
@@ -239,21 +214,20 @@ def enter(address: Address, token: bytes, hello: Hello, seconds: float) -> socke
     PodBoardError
         If it is of another pod, or no board.
     """
-    end = monotonic() + seconds
+    end, why = monotonic() + seconds, ""
     while True:
+        connection = None
         try:
             connection = socket.create_connection(address, max(end - monotonic(), 1e-3))
-        except OSError as error:
-            why = str(error)
-        else:
-            try:
-                return _show(connection, token, hello, min(end, monotonic() + _PATIENCE))
-            except (_Refused, OSError) as error:
+            return _show(connection, token, hello, min(end, monotonic() + _PATIENCE))
+        except BaseException as error:
+            if connection is not None:
                 connection.close()
-                why = str(error)
-            except BaseException:
-                connection.close()
+            if not isinstance(error, (Gone, Silent, _Refused, OSError)):
                 raise
+            # The last try may have no time left, which is not why.
+            late = isinstance(error, (Silent, TimeoutError))
+            why = why if why and late else str(error)
         if monotonic() > end - _NAP:
             raise NeighbourLost(f"the board at {address[0]}:{address[1]} must let this one in "
                                 f"within {seconds:g} s, but {why}")
@@ -262,17 +236,15 @@ def enter(address: Address, token: bytes, hello: Hello, seconds: float) -> socke
 
 def _show(connection: socket.socket, token: bytes, hello: Hello, end: float) -> socket.socket:
     """Show that one knows the token, and see that the other does."""
-    magic = _exactly(connection, len(_MAGIC), end)
-    if magic != _MAGIC:
-        raise PodBoardError(f"a board must begin with {_MAGIC!r}, not {magic!r}: it is none, or "
-                            "of another version")
-    other, own = _exactly(connection, _NONCE, end), secrets.token_bytes(_NONCE)
-    body = _HELLO.pack(*hello)
-    connection.sendall(own + body + _proof(token, b"comes", other, own, body))
-    said = _exactly(connection, _PROOF + 1, end)
-    if not hmac.compare_digest(_proof(token, b"is let in", own, other), said[:-1]):
-        raise PodBoardError("a board must have the pod's token, but this one has another")
-    if said[-1]:
+    try:
+        greet(connection, token, _GUEST, max(end - monotonic(), 1e-3))
+    except (Gone, Silent):
+        raise
+    except Stranger as error:
+        raise PodBoardError(f"who is at {connection.getpeername()} must be a board of this pod, "
+                            f"but {error}") from None
+    connection.sendall(_HELLO.pack(*hello))
+    if hear(connection, 1, end) != b"\0":
         raise _Refused("it has a controller")
     _tune(connection)
     return connection

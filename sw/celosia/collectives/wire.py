@@ -14,9 +14,10 @@ import socket
 import struct
 import threading
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
-__all__ = ["Gone", "ProcessWire", "Stranger", "greet"]
+__all__ = ["Gone", "ProcessWire", "Silent", "Stranger", "greet", "hear"]
 
 #: What a greeting begins with; changes with what goes over a wire.
 _MAGIC = b"celosia1"
@@ -33,46 +34,77 @@ class Stranger(RuntimeError):
 
 
 class Gone(Stranger):
-    """The other end has hung up before it has said who it is."""
+    """The other end of a connection has hung up before it has said who it is."""
+
+
+class Silent(Stranger):
+    """The other end of a connection has not said who it is in time."""
 
 
 def greet(sock: socket.socket, token: bytes, own: int, seconds: float) -> int:
-    """Return the number of the process at the other end, which knows the token.
+    """Return the number of the one at the other end, who knows the token.
 
     Parameters
     ----------
     sock
-        Connected; nothing has been sent.
+        Connected; nothing has been sent. Afterwards it has some time limit.
     token
         What all of them know.
     own
-        Number of this process.
+        Number of this one.
     seconds
-        That each word of the other one may take.
+        That all of it may take.
 
     Raises
     ------
     Stranger
-        If it does not know the token, says nothing, or is gone.
+        If it does not know the token; `Gone`, `Silent` if it does not say anything.
     """
-    sock.settimeout(seconds)
+    end = monotonic() + seconds
     mine = secrets.token_bytes(32)
     try:
+        sock.settimeout(seconds)
         sock.sendall(_HELLO.pack(_MAGIC, own, mine))
-        magic, other, theirs = _HELLO.unpack(_exactly(sock, _HELLO.size))
-        if magic != _MAGIC:
-            raise Stranger(f"it must begin with {_MAGIC!r}, not {magic!r}")
-        if other == own:  # else it could say whatever it is told
-            raise Stranger(f"it must be another process than {own}")
-        sock.sendall(_proof(token, own, other, mine + theirs))
-        answer = _exactly(sock, hashlib.sha256().digest_size)
-    except TimeoutError:
-        raise Stranger(f"it must greet within {seconds:g} s") from None
-    except (EOFError, OSError):
+    except OSError:
         raise Gone("it must greet, but it is gone") from None
+    magic, other, theirs = _HELLO.unpack(hear(sock, _HELLO.size, end))
+    if magic != _MAGIC:
+        raise Stranger(f"it must begin with {_MAGIC!r}, not {magic!r}")
+    if other == own:  # else it could say whatever it is told
+        raise Stranger(f"it must be another one than {own}")
+    try:
+        sock.sendall(_proof(token, own, other, mine + theirs))
+    except OSError:
+        raise Gone("it must greet, but it is gone") from None
+    answer = hear(sock, hashlib.sha256().digest_size, end)
     if not hmac.compare_digest(answer, _proof(token, other, own, theirs + mine)):
-        raise Stranger("it must know the token of these processes, but it has another one")
+        raise Stranger("it must know the token, but it has another one")
     return other
+
+
+def hear(sock: socket.socket, size: int, end: float) -> bytes:
+    """Return so many bytes that a greeting has, which are there by a time of `time.monotonic`.
+
+    Raises
+    ------
+    Gone, Silent
+        If they do not come.
+    """
+    found = b""
+    while len(found) < size:
+        if (left := end - monotonic()) <= 0:
+            raise Silent(f"it must greet in time, but it has said {len(found)} of {size} bytes")
+        sock.settimeout(left)
+        try:
+            more = sock.recv(size - len(found))
+        except TimeoutError:
+            continue
+        except OSError:
+            more = b""
+        if not more:
+            raise Gone("it must greet, but it is gone")
+        found += more
+    return found
 
 
 def _proof(token: bytes, speaker: int, listener: int, nonces: bytes) -> bytes:

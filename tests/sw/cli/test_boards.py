@@ -86,7 +86,8 @@ def test_from_start_to_stop(folder, capsys):
         assert all(each["config"] == "nano" and each["up"] == each["links"] == 4
                    for each in boards)
         assert all(each["sent"] > 0 and each["resent"] == each["garbled"] == 0 for each in boards)
-        assert boards[0]["runs"] == boards[1]["runs"] > 0
+        # They are looked at one after the other, and the program goes on.
+        assert all(each["runs"] > 0 for each in boards)
         os.kill(killed.pid, signal.SIGKILL)
     with program(2) as disturbed:
         assert disturbed.stderr

@@ -120,7 +120,7 @@ def test_strangers_that_take_all_room_only_delay_the_others(monkeypatch):
     for each in (*made, *silent):
         each.close()
     # One that is sent away makes room.
-    assert 1 <= sum("it must greet within 0.4 s" in each for each in said) <= 3
+    assert 1 <= sum("it must greet in time" in each for each in said) <= 3
 
 
 def test_a_process_is_let_in_once():
