@@ -33,13 +33,13 @@ _WATCHED = """
         raise AssertionError(f"the host must exchange nothing, not {{node.op}}")
 
     HostInterconnect.exchange = exchange
-    emit, names, programs = Exchange.emit, set(), []
+    timed, names, programs = Exchange.timed, set(), []
 
-    def emitted(self, *rest, **more):
+    def noted(self, *rest, **more):
         names.add(self.name)
-        return emit(self, *rest, **more)
+        return timed(self, *rest, **more)
 
-    Exchange.emit = emitted
+    Exchange.timed = noted
     load = Device.load
 
     def loaded(self, program, *rest):

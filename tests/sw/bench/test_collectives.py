@@ -27,7 +27,7 @@ def test_every_operation(capsys, topology):
     assert {each["memory"] for each in found} == {"acc", "external"}
 
 
-@pytest.mark.parametrize(("nbytes", "cycles"), [(64, 1449), (65536, 14816)])
+@pytest.mark.parametrize(("nbytes", "cycles"), [(64, 1371), (65536, 14816)])
 def test_the_clock_of_golden_chips_is_about_that_of_rtl(capsys, nbytes, cycles):
     [found] = rows(capsys, "--topology", "8", "--bytes", str(nbytes))
     assert abs(found["cycles"] - cycles) <= 0.02 * cycles
