@@ -398,9 +398,16 @@ class _Fused:
                 places[node.result] = (
                     self._home(results[node.result], node.result.type) if node.result in results
                     else self.code.room(node.result.type, node.op))
-            begin = moves[-1].time if moves else 0
-            moves += [each._replace(time=begin + each.time)
-                      for each in self._exchange(alike, places, beside)]
+            try:
+                exchanges = [self._exchange(alike, places, beside)]
+            except (ValueError, _NoRoom):
+                if len(alike) == 1:
+                    raise
+                # Together they need more rows than one after the other.
+                exchanges = [self._exchange([node], places, beside) for node in alike]
+            for exchange in exchanges:
+                begin = moves[-1].time if moves else 0
+                moves += [each._replace(time=begin + each.time) for each in exchange]
         for value, number in results.items():
             if value not in places:
                 places[value] = self._constant(value)

@@ -129,6 +129,15 @@ def test_what_is_alike_is_one_exchange(name, more, pod):
     assert len({tag // 64 for tag in tags}) == 1
 
 
+def test_what_has_no_room_together_is_one_after_the_other():
+    pod = Pod(Topology((4, 2)), acc_rows=128)
+    given = [parameter(TensorType(DType.F32, (1024,)), f"x{i}") for i in range(3)]
+    made = [op("all_gather", x, groups=[list(range(8))], dim=0) for x in given]
+    drawn = np.random.default_rng(6).standard_normal((8, 3, 1024)).astype(np.float32)
+    _, meetings = pod.both(Graph("apart", given, made), drawn)
+    assert meetings == 0
+
+
 def test_what_nobody_gives_is_zeros(pod):
     x = parameter(TensorType(DType.F32, (5,)), "x")
     made = op("collective_permute", x, pairs=[(0, 3), (3, 1)])

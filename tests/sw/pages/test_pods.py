@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from pages.pods import measured, rates, seen, timeline, torus
+from pages.pods import measured, points, rates, scaling, seen, timeline, torus
 
 from celosia.collectives import Topology
 
@@ -48,3 +48,15 @@ def test_rates_are_those_of_all_reduces_with_nothing_wrong():
                               "4x4": [(65536, 8226, 93.36), (262144, 32039, 95.88)]}
     assert len(every(rates(PAGE), "circle")) == 3
     assert [each.text for each in every(rates(PAGE), "text")][-2:] == ["8 chips", "4x4 chips"]
+
+
+def test_a_scaling_curve_has_the_points_of_the_page():
+    page = """
+topology        weak   of one   rows     strong  speedup
+1             421472   100.0%   2048    6865475     1.00
+2x2           509256    82.5%    512    1806555     3.80
+"""
+    assert points(page) == [(1, 1, 1), (4, 3.3, 3.8)]
+    assert len(every(scaling(page), "circle")) == 6
+    assert [each.text for each in every(scaling(page), "text")][-3:] == [
+        "as many rows each", "as many rows in all", "links that cost nothing"]
