@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import ml_dtypes
@@ -69,7 +70,7 @@ class PodTrainer:
             config, topology.chips, topology.links, **options)]
         self._shares = shares = WeightShares(net, topology.chips)
         self._loaded = self._load(self.compiled)
-        self._gather = self._load(compile(weights_graph(self._shares), config))
+        self._config = config
         self._weights: list[NDArray[np.float32]] = []  # of the first layer, if they are known
         given = {name: np.array(value, np.float32) for name, value in parameters.items()}
         self._states: list[dict[str, Any]] = [
@@ -79,6 +80,11 @@ class PodTrainer:
         """Return a program with its links on each chip."""
         return [linked(compiled, self.topology, number).load(device)
                 for number, device in enumerate(self._devices)]
+
+    @cached_property
+    def _gather(self) -> list[Any]:
+        """What gathers the first layer's weights, on each chip."""
+        return self._load(compile(weights_graph(self._shares), self._config))
 
     @property
     def meetings(self) -> int:
@@ -123,9 +129,11 @@ class PodTrainer:
     def parameters(self, chip: int = 0) -> dict[str, NDArray[np.float32]]:
         """Return the parameters as a chip has them now, those of all shares gathered by it."""
         if not self._weights:
+            gather = self._gather
+
             def one(number: int, peer: Any) -> tuple[Any, ...]:
                 state = self._states[number]
-                return self._gather[number](*(state[name] for name in self._shares.names),
+                return gather[number](*(state[name] for name in self._shares.names),
                                             peer=peer)
 
             self._weights = [np.concatenate(blocks) for blocks in on_all(self._host, one)]
