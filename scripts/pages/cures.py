@@ -317,7 +317,7 @@ CAUSES: tuple[Cause, ...] = (
            r"must halt|at most",
            "A program of the golden model runs on without an end",
            "find the loop with `celosia debug run`; end the program with `halt`"),
-    _cause(("celosia_sim.pod.board celosia_sim.pod.messages celosia_sim.pod.apart "
+    _cause(("celosia_sim.pod.board celosia_sim.pod.apart "
             "celosia_sim.pod.fleet celosia_sim.pod.door celosia_sim.pod.process "
             "celosia_sim.pod.kept celosia_sim.pod.keeper celosia_sim.pod.ray_starter"),
            r"must|is gone|(?:^|it )(?:has|was|cannot|says) ",

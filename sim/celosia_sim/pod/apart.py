@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from celosia.collectives.wire import receive, send
 from celosia.driver.errors import BusError, DeviceError
 from celosia_sim.library import ProtocolError
 from celosia_sim.pod.board import NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.door import Address, Hello, Role, enter
-from celosia_sim.pod.messages import receive, send
 
 __all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter", "WatchedHost"]
 

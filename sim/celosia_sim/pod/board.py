@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import BY_NAME, LINK_STATUS, Control, Status, link_register
 from celosia.driver.errors import DeviceError
+from celosia_sim.build import ABI
 from celosia_sim.pod.library import PodLibrary, PodStop
-from celosia_sim.pod.messages import VERSION
 from celosia_sim.pod.options import End, PodOptions
 from celosia_sim.rtl import RtlTransport
 
-__all__ = ["NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
+__all__ = ["VERSION", "NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
 
-
+#: Changes with what boards are asked, and what they send each other.
+VERSION = f"2.{ABI}"
 _CONTROL = BY_NAME["CONTROL"].offset
 
 

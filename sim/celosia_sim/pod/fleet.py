@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia_sim.library import MEMORY_BYTES
 from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
-from celosia_sim.pod.board import NeighbourLost, PodBoardError
-from celosia_sim.pod.messages import VERSION
+from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError
 from celosia_sim.pod.options import End, PodOptions
 
 __all__ = ["Fleet"]

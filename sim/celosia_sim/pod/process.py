@@ -23,9 +23,9 @@ import numpy as np
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import BY_NAME, Control
-from celosia_sim.pod.board import PodBoard, PodBoardError
+from celosia.collectives.wire import receive, send
+from celosia_sim.pod.board import VERSION, PodBoard, PodBoardError
 from celosia_sim.pod.door import Door, Hello, Role, enter
-from celosia_sim.pod.messages import VERSION, receive, send
 from celosia_sim.pod.options import PodOptions
 
 __all__ = ["main", "serve"]

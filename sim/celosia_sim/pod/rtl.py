@@ -109,15 +109,7 @@ class RtlPod:
         return self._boards.all(name, arguments)
 
     def gather(self, value: Any, look: Callable[[], None] = lambda: None) -> list[Any]:
-        """Return what each process that has this pod gives, a value of JSON.
-
-        Parameters
-        ----------
-        value
-            Of this one.
-        look
-            Called while others are waited for: what it raises ends that.
-        """
+        """Return what each process that has this pod gives; as of `Together.gather`."""
         return (self._boards.gather(value, look) if isinstance(self._boards, SharedBoards) else
                 [value])
 

@@ -34,7 +34,9 @@ class Together(Protocol):
         ...
 
     def gather(self, value: Any, look: Callable[[], None] = ...) -> list[Any]:
-        """Return what each of them gives; all call it in the same order."""
+        """Return what each of them gives, a value of JSON; all call it in the same order. What
+        ``look`` raises, which is called now and then, ends it.
+        """
         ...
 
     def withdraw(self, why: str) -> None:

@@ -192,7 +192,7 @@ def _classifier(args: argparse.Namespace) -> Classifier:
 def _pod(args: argparse.Namespace) -> int:
     if args.curve:
         points = curve(preset(args.preset or "core"), args.backend, _classifier(args),
-                       seed=args.seed, latency=args.latency)
+                       seed=args.seed, latency=args.latency, errors=args.ber)
         for line in ([json.dumps([*map(dataclasses.asdict, points)], indent=1)] if args.json
                      else curve_lines(points)):
             print(line, flush=True)

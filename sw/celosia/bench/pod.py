@@ -154,19 +154,28 @@ class PodPoint:
 
 
 def curve(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
-          latency: int = 64) -> Iterator[PodPoint]:
+          latency: int = 64, errors: float = 0) -> Iterator[PodPoint]:
     """Measure pods of more and more chips, one chip first; parameters as of `measure_pod`.
 
     With the same rows of each chip, ``net.batch``, and with the same in all, 16 times as many.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer rows in all than chips.
     """
-    rows = _SHARED * net.batch
+    rows, most = _SHARED * net.batch, max(Topology.parse(each).chips for each in CURVE)
+    if rows < most:
+        raise ValueError(f"batch of a scaling curve must be at least {-(-most // _SHARED)}, so "
+                         f"that {_SHARED} times as many rows are some for each of {most} chips, "
+                         f"not {net.batch}")
     alone = {batch: _alone(config, backend, each := replace(net, batch=batch),
                            _random(each, batch, seed), seed) for batch in (net.batch, rows)}
     yield PodPoint("1", 1, alone[net.batch], 1.0, rows, alone[rows], 1.0)
     for topology in map(Topology.parse, CURVE):
-        batch = max(1, rows // topology.chips)
+        batch = rows // topology.chips
         weak, strong = (measure_pod(config, backend, topology, replace(net, batch=size), seed=seed,
-                                    latency=latency, check=False).cycles
+                                    latency=latency, errors=errors, check=False).cycles
                         for size in (net.batch, batch))
         yield PodPoint(str(topology), topology.chips, weak, alone[net.batch] / weak, batch, strong,
                        alone[rows] / strong)

@@ -106,9 +106,9 @@ def _start(args: argparse.Namespace) -> int:
 
 def _looks(pod: Any) -> list[dict[str, Any]]:
     """Ask each board what it is doing; one that does not answer has an "error"."""
+    from celosia.collectives.wire import receive
     from celosia_sim.pod import PodBoardError
     from celosia_sim.pod.door import Hello, Role, enter
-    from celosia_sim.pod.messages import receive
 
     found: list[dict[str, Any]] = []
     for number, board in enumerate(pod.boards):

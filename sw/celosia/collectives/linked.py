@@ -16,7 +16,7 @@ from celosia.collectives.interconnect import group_of
 from celosia.collectives.schedule.emit import Exchange
 from celosia.collectives.schedule.moves import Payload, copies
 from celosia.collectives.topology import Topology
-from celosia.collectives.weave import AHEAD, woven, written_out
+from celosia.collectives.weave import AHEAD, beside_links, woven
 from celosia.compiled.arguments import encode
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument
@@ -359,7 +359,7 @@ class _Fused:
         links, first = waits
         if any(first <= value < first + links.gives for value in step.takes):
             return False
-        code = written_out(step.program, self.compiled.config)
+        code = beside_links(step.program, self.compiled.config)
         if code is None:
             return False
         try:

@@ -12,7 +12,7 @@ from celosia.compiler.overlap import link_rows
 from celosia.model.timing.straight import Straight, StraightInsn, straight
 from celosia.program import Program
 
-__all__ = ["AHEAD", "woven", "written_out"]
+__all__ = ["AHEAD", "beside_links", "woven"]
 
 #: Cycles before its use in which what an exchange sends is loaded: the array's loads are before it.
 AHEAD = 512
@@ -42,7 +42,7 @@ def _straight(same: _Same, config: TpuConfig) -> Straight | None:
     return straight(same.program, config)
 
 
-def written_out(program: Program, config: TpuConfig) -> Straight | None:
+def beside_links(program: Program, config: TpuConfig) -> Straight | None:
     """Return the instructions of a part, which an exchange may be beside; None: it may not."""
     found = _straight(_Same(program), config) if link_rows(config) else None
     room = found is not None and found.acc_rows <= config.acc_rows - link_rows(config)

@@ -17,16 +17,19 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
-__all__ = ["Gone", "ProcessWire", "Silent", "Stranger", "greet", "hear"]
+__all__ = ["Gone", "ProcessWire", "Silent", "Stranger", "greet", "hear", "receive", "send"]
 
 #: What a greeting begins with; changes with what goes over a wire.
 _MAGIC = b"celosia1"
 _HELLO = struct.Struct("<8sI32s")
 _HEAD = struct.Struct("<IQ")
 #: Bytes of JSON, and of what stands behind it, that a message has at most.
-_MOST_TEXT, _MOST_BYTES = 1 << 24, 1 << 36
-#: Bytes that are given to the other end at once: each has its own time.
+_MOST_TEXT, _MOST_BYTES = 1 << 26, 1 << 36
+#: Bytes that are given to the other end at once, each with its own time, and for which there is
+#: room at first.
 _PIECE = 1 << 20
+#: What stands behind a message's JSON.
+_Data = bytes | bytearray | memoryview
 
 
 class Stranger(RuntimeError):
@@ -111,11 +114,50 @@ def _proof(token: bytes, speaker: int, listener: int, nonces: bytes) -> bytes:
     return hmac.digest(token, b"%d to %d " % (speaker, listener) + nonces, "sha256")
 
 
+def send(sock: socket.socket, value: Any, *data: _Data) -> None:
+    """Send a message: a value of JSON, and bytes.
+
+    Raises
+    ------
+    OSError
+        If the other end is gone, or takes nothing for as long as the socket waits.
+    """
+    text, views = json.dumps(value).encode(), [memoryview(each).cast("B") for each in data]
+    sock.sendall(_HEAD.pack(len(text), sum(each.nbytes for each in views)) + text)
+    for each in views:
+        for first in range(0, each.nbytes, _PIECE):
+            sock.sendall(each[first:first + _PIECE])
+
+
+def receive(sock: socket.socket) -> tuple[Any, bytearray]:
+    """Wait for a message.
+
+    Raises
+    ------
+    EOFError
+        If the other end is gone.
+    TimeoutError
+        If it says nothing for as long as the socket waits.
+    ValueError
+        If a message is longer than any.
+    """
+    length, size = _HEAD.unpack(_exactly(sock, _HEAD.size))
+    if length > _MOST_TEXT or size > _MOST_BYTES:
+        raise ValueError(f"a message must have at most {_MOST_TEXT} and {_MOST_BYTES} bytes, not "
+                         f"{length} and {size}")
+    return json.loads(_exactly(sock, length)), _exactly(sock, size)
+
+
 def _exactly(sock: socket.socket, size: int) -> bytearray:
-    data = bytearray(size)
-    view, done = memoryview(data), 0
+    data, done = bytearray(), 0
     while done < size:
-        count = sock.recv_into(view[done:done + _PIECE])
+        if done == len(data):  # no more room than what has come, in the end: lengths may be wrong
+            data.extend(bytes(min(size - done, max(done, _PIECE))))
+        with memoryview(data) as view:
+            try:
+                count = sock.recv_into(view[done:])
+            except ConnectionError:
+                count = 0
         if not count:
             raise EOFError("the other end is gone")
         done += count
@@ -140,52 +182,25 @@ class ProcessWire:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, head: Any, data: Sequence[memoryview] = ()) -> None:
-        """Send a message.
-
-        Raises
-        ------
-        OSError
-            If the other end is gone, or takes nothing for as long as the patience lasts.
-        """
+        """Send a message; errors as of `send`."""
         with self._lock:
-            self._send(head, data)
+            send(self._sock, head, *data)
 
     def beat(self, head: Any) -> None:
         """Send a message if no other one is under way: that says as well that this end lives."""
         if self._lock.acquire(blocking=False):
             try:
-                self._send(head, ())
+                send(self._sock, head)
             finally:
                 self._lock.release()
 
-    def _send(self, head: Any, data: Sequence[memoryview]) -> None:
-        text = json.dumps(head).encode()
-        self._sock.sendall(_HEAD.pack(len(text), sum(each.nbytes for each in data)) + text)
-        for each in data:
-            for first in range(0, each.nbytes, _PIECE):
-                self._sock.sendall(each[first:first + _PIECE])
-
     def receive(self) -> tuple[Any, bytearray]:
-        """Wait for a message.
-
-        Raises
-        ------
-        EOFError
-            If the other end is gone.
-        TimeoutError
-            If it says nothing for as long as the patience lasts.
-        ValueError
-            If a message is longer than any.
-        """
+        """Wait for a message; errors as of `receive`."""
         try:
-            length, size = _HEAD.unpack(_exactly(self._sock, _HEAD.size))
-            if length > _MOST_TEXT or size > _MOST_BYTES:
-                raise ValueError(f"a message must have at most {_MOST_TEXT} and {_MOST_BYTES} "
-                                 f"bytes, not {length} and {size}")
-            return json.loads(_exactly(self._sock, length)), _exactly(self._sock, size)
+            return receive(self._sock)
         except TimeoutError:
             raise
-        except OSError:
+        except OSError:  # this end has hung up
             raise EOFError("the other end is gone") from None
 
     def finish(self) -> None:

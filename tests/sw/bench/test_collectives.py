@@ -88,3 +88,7 @@ def test_a_scaling_curve(capsys, monkeypatch):
     table = capsys.readouterr().out.splitlines()
     assert table[0].split() == ["topology", "weak", "of", "one", "rows", "strong", "speedup"]
     assert [line.split()[0] for line in table[1:]] == ["1", "2", "2x2"]
+    monkeypatch.setattr("celosia.bench.pod.CURVE", ("8x8",))
+    assert main([*arguments[:-1], "3"]) == 1
+    assert ("batch of a scaling curve must be at least 4, so that 16 times as many rows are some "
+            "for each of 64 chips, not 3") in capsys.readouterr().err

@@ -174,7 +174,7 @@ def test_links_work_beside_the_array(pod, monkeypatch):
     first, last = kinds.index("send"), len(kinds) - kinds[::-1].index("send")
     assert kinds[first:last].count("matmul") > 0.6 * kinds.count("matmul")
     beside = predict(own[0].steps[0].program, pod.config)
-    monkeypatch.setattr("celosia.collectives.linked.written_out", lambda *_: None)
+    monkeypatch.setattr("celosia.collectives.linked.beside_links", lambda *_: None)
     behind = predict(pod.both(sharded(), given)[0][0].steps[0].program, pod.config)
     # Links need longer than the array here.
     assert behind.cycles - beside.cycles > 0.35 * beside.busy["mxu"]

@@ -4,10 +4,12 @@ import re
 import socket
 import struct
 import threading
+import tracemalloc
 
+import numpy as np
 import pytest
 
-from celosia.collectives.wire import ProcessWire, Stranger, greet
+from celosia.collectives.wire import ProcessWire, Stranger, greet, receive, send
 
 TOKEN = b"all of us know it"
 
@@ -73,14 +75,14 @@ def test_a_stranger_is_refused(ends, stranger, wanted):
 
 def test_messages_of_all_sizes_arrive(ends):
     one, other = (ProcessWire(end, 10) for end in ends)
-    pieces = [bytes(range(256)) * 8192, b"", b"last"]
+    pieces = [bytes(range(256)) * 20_000, b"", b"last"]
 
-    def send():
+    def give():
         one.send(["small", 1])
         one.send({"large": True}, [memoryview(each) for each in pieces])
         one.beat([])
 
-    _, found = together(send, lambda: [other.receive() for _ in range(3)])
+    _, found = together(give, lambda: [other.receive() for _ in range(3)])
     assert found == [(["small", 1], b""), ({"large": True}, b"".join(pieces)), ([], b"")]
 
 
@@ -96,7 +98,7 @@ def test_the_end_and_silence_are_told_apart(ends):
 @pytest.mark.parametrize(("length", "size"), [(1 << 31, 0), (2, 1 << 40)])
 def test_a_length_is_looked_at_before_there_is_memory_for_it(ends, length, size):
     ends[1].sendall(struct.pack("<IQ", length, size))
-    with pytest.raises(ValueError, match=f"^a message must have at most 16777216 and 68719476736 "
+    with pytest.raises(ValueError, match=f"^a message must have at most 67108864 and 68719476736 "
                                          f"bytes, not {length} and {size}$"):
         ProcessWire(ends[0], 1).receive()
 
@@ -104,3 +106,25 @@ def test_a_length_is_looked_at_before_there_is_memory_for_it(ends, length, size)
 def test_what_nobody_takes_is_not_waited_for(ends):
     with pytest.raises(TimeoutError):
         ProcessWire(ends[0], 0.1).send([], [memoryview(bytes(1 << 24))])
+
+
+def test_a_length_takes_no_room_before_the_bytes_are_there(ends):
+    ends[1].sendall(struct.pack("<IQ", 2, 1 << 31) + b"[]" + bytes(1000))
+    ends[1].close()
+    tracemalloc.start()
+    with pytest.raises(EOFError, match="^the other end is gone$"):
+        receive(ends[0])
+    assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    tracemalloc.stop()
+
+
+def test_who_hangs_up_within_a_message(ends):
+    ends[1].sendall(struct.pack("<IQ", 10, 0) + b"[1")
+    ends[1].close()
+    with pytest.raises(EOFError, match="^the other end is gone$"):
+        receive(ends[0])
+
+
+def test_bytes_of_any_kind_stand_behind_a_message(ends):
+    send(ends[0], ["x"], b"12", bytearray(b"34"), memoryview(np.array([1, 2], np.uint16)))
+    assert receive(ends[1]) == (["x"], b"1234\1\0\2\0")

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.compiler import canonical
+from celosia.arch.config import PRESETS, preset
+from celosia.compiled.steps import ChipStep
+from celosia.compiler import api, canonical
 from celosia.compiler.builder import Builder
+from celosia.compiler.errors import CompileError
 from celosia.compiler.overlap import link_rows, rounds
 from celosia.compiler.split import split
 from celosia.graph import DType, Graph, Source, TensorType, parameter
@@ -98,6 +100,25 @@ def test_rows_for_links_beside_the_array():
     for config in PRESETS.values():
         rows = link_rows(config)
         assert 4 * config.dim <= rows < config.acc_rows / 2
-        assert isinstance(replace(config, acc_rows=rows), TpuConfig)
-        assert isinstance(replace(config, acc_rows=config.acc_rows - rows), TpuConfig)
+        for part in (rows, config.acc_rows - rows):  # both are accumulators that a chip can have
+            assert replace(config, acc_rows=part).acc_rows == part
     assert link_rows(replace(preset("core"), acc_rows=64)) == 0
+
+
+def test_a_part_that_needs_all_rows_has_them(monkeypatch):
+    """What cannot be compiled with fewer rows leaves none to links."""
+    made = []
+
+    def step(level, takes, config, *rest):
+        made.append(config.acc_rows)
+        if config.acc_rows < 2048:
+            raise CompileError("too few")
+        return real(level, takes, config, *rest)
+
+    real = api._chip_step
+    monkeypatch.setattr(api, "_chip_step", step)
+    config = replace(preset("core"), ports=2)
+    compiled = api.compile(layer(2), config, cache=False)
+    assert {2048 - link_rows(config), 2048} == set(made)
+    assert all(each.program.fingerprint == config.fingerprint
+               for each in compiled.steps if isinstance(each, ChipStep))
