@@ -94,6 +94,10 @@ class _RtlChip:
             waited += _SLICE
             look(waited)
 
+    def links(self) -> Sequence[Mapping[str, int]]:
+        with self._pod.lock:
+            return self._pod.pod.links(self.chip)
+
     def close(self) -> None:
         self._pod.close()
 

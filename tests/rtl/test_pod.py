@@ -77,11 +77,12 @@ def test_a_message_that_recv_does_not_name_is_a_fault(pod, sent, taken):
     pod.reset()
 
 
-def test_windows_and_threads_change_nothing():
+@pytest.mark.parametrize("latency", [40, (40, 300)])
+def test_windows_and_threads_change_nothing(latency):
     """Whatever simulates the chips: all counters, and all that was ever sent and when."""
     found = []
-    for window, threads in ((1, 1), (1, 3), (7, 2), (40, 1), (40, 4)):
-        made = pods(latency=40, window=window, threads=threads, errors=1e-4, seed=3)
+    for window, threads in ((1, 1), (1, 3), (7, 2), (40, 1), (None, 4)):
+        made = pods(latency=latency, window=window, threads=threads, errors=1e-4, seed=3)
         for seed in range(3):
             golden, ended_so = compare(made, RING, random_programs(RING, seed), seed)
             assert not any(each.cause for each in golden)
@@ -93,7 +94,10 @@ def test_windows_and_threads_change_nothing():
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"latency": 0}, "latency must be a positive number of cycles, not 0"),
+    ({"latency": 0},
+     "latency must be a positive number of cycles, or the least and the most of them, not 0"),
+    ({"latency": (9, 300), "window": 10},
+     "window must be from 1 to the latency of 9 cycles, not 10"),
     ({"latency": 8, "window": 9}, "window must be from 1 to the latency of 8 cycles, not 9"),
     ({"window": 0}, "window must be from 1 to the latency of 64 cycles, not 0"),
     ({"threads": 0}, "threads must be a positive number, not 0"),
@@ -126,8 +130,8 @@ def test_pods_of_two_to_four_chips_with_errors_on_their_lines(capsys):
 
 
 def test_neither_latency_nor_errors_change_a_bit():
-    for latency, errors in ((1, 0), (300, 0), (20, 2e-4)):
-        made = pods(latency=latency, errors=errors, seed=latency)
+    for latency, errors in ((1, 0), (300, 0), (20, 2e-4), ((1, 300), 0), ((1, 300), 1e-6)):
+        made = pods(latency=latency, errors=errors, seed=77)
         golden, found = both(made, random_programs(RING, 77), 77)
         assert ended(found) == ended(golden)
         made.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -12,11 +13,13 @@ import pytest
 
 import celosia
 from celosia.arch.config import PRESETS
+from celosia.cli.main import main
 from celosia.collectives import HostInterconnect, Topology
 from celosia.collectives.linked import linked
 from celosia.collectives.run import on_all
-from celosia.driver import Device
+from celosia.driver import Device, status
 from celosia.driver.backends import PODS
+from celosia.driver.model import ModelTransport
 from celosia.driver.pod import PodEnded
 from celosia.graph import DType, Graph, TensorType, op, parameter
 from sw.collectives.processes_here import in_threads, processes
@@ -74,6 +77,37 @@ def step(size=50):
               dim=1)
     moved = op("collective_permute", rows, pairs=[(0, 2), (2, 3), (3, 0)])
     return Graph("step", [x], [total, op("maximum", moved, rows)])
+
+
+def test_smi_shows_what_each_port_has_counted(devices, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CELOSIA_STATUS", str(tmp_path))
+    for name in ("_PACE", "_LINKS_PACE"):
+        monkeypatch.setattr(status, name, 0)
+    zeros = [[np.zeros(50, np.int32)]] * 4
+    run(devices, [step()] * 4, zeros)
+    assert main(["smi", "--json"]) == 0
+    before = [each["links"] for each in json.loads(capsys.readouterr().out)]
+    run(devices, [step()] * 4, zeros)
+    assert main(["smi", "--json"]) == 0
+    after = [each["links"] for each in json.loads(capsys.readouterr().out)]
+    assert main(["smi"]) == 0
+    table = capsys.readouterr().out
+    assert len(after) == 4
+    if isinstance(devices[0].transport, ModelTransport):
+        assert before == after == [[]] * 4
+        assert "garbled" not in table
+        return
+    ports = [port for each in after for port in each]
+    assert len(ports) == 8
+    assert all((each["up"], each["down"], each["garbled"]) == (1, 0, 0) for each in ports)
+    assert 0 < sum(port["sent"] for each in before for port in each) < sum(
+        each["sent"] for each in ports) == sum(each["received"] for each in ports)
+    head, *lines = table.split("\n\n")[1].splitlines()
+    assert head.split() == ["pid", "device", "port", "link", "frames", "again", "received",
+                            "garbled"]
+    assert [line.split()[2:] for line in lines] == [
+        [str(port), "up", *(f"{of[name]:,}" for name in ("sent", "resent", "received", "garbled"))]
+        for each in after for port, of in enumerate(each)]
 
 
 def test_a_program_is_one_of_each_chip(devices):

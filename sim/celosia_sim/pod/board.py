@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -22,8 +22,10 @@ from celosia_sim.rtl import RtlTransport
 __all__ = ["VERSION", "NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
 
 #: Changes with what boards are asked, and what they send each other.
-VERSION = f"2.{ABI}"
+VERSION = f"3.{ABI}"
 _CONTROL = BY_NAME["CONTROL"].offset
+#: What is said of a port: bits of LINKn_STATUS, and counters.
+_OF_LINKS = ("up", "down", "sent", "resent", "received", "garbled")
 
 
 class PodBoardError(DeviceError):
@@ -43,7 +45,7 @@ def say_chips(chips: range) -> str:
 def _greeting(config: TpuConfig, links: Mapping[End, End], options: PodOptions) -> bytes:
     """Return what boards must agree about before a word goes from one to the other."""
     agreed = (VERSION, config, sorted({tuple(sorted(each)) for each in links.items()}),
-              options.latency, options.of(1).window)
+              sorted(options.latencies(links).items()), options.turns(1, links)[0])
     return hashlib.sha256(repr(agreed).encode()).digest()
 
 
@@ -215,30 +217,41 @@ class PodBoard:
             chip.chip.load(data)
 
     def look(self) -> dict[str, Any]:
-        """Return what the board is doing, in words and numbers; it changes nothing.
-
-        Registers are read of another chip, which is made what each one is.
-        """
-        if self._other is None:
-            self._other = RtlTransport(self.config, quiet=True, built=self.chips[0].built)
-        other, ports = self._other, range(self.config.ports)
-
-        def read(name: str) -> int:
-            return other.read_register(BY_NAME[name].offset)
-
-        links = {"up": 0, "down": 0, "sent": 0, "resent": 0, "received": 0, "garbled": 0}
-        running = 0
-        for chip in self.chips:
-            other.chip.load(chip.chip.save())
+        """Return what the board is doing, in words and numbers; it changes nothing."""
+        running, links = 0, {name: 0 for name in _OF_LINKS}
+        for chip in self.numbers:
+            read = self._copy(chip)
             running += read("STATUS") == Status.RUNNING
-            for port in ports:
-                status = read(link_register(port, "status"))
-                for name in links:
-                    links[name] += (status >> LINK_STATUS[name][0] & 1 if name in LINK_STATUS else
-                                    read(link_register(port, name)))
+            for port in self._ports(read):
+                for name, value in port.items():
+                    links[name] += value
         return {"chips": [self.numbers.start, self.numbers.stop], "config": self.config.name,
                 "links": len(self.chips) * self.config.ports, **links, "running": running,
                 "runs": self.runs, "cycles": self.chips[0].now}
+
+    def links(self, chip: int) -> list[dict[str, int]]:
+        """Return of each port of a chip what it has counted since its reset, and whether its link
+        is up, or down; it changes nothing.
+        """
+        return self._ports(self._copy(chip))
+
+    def _ports(self, read: Callable[[str], int]) -> list[dict[str, int]]:
+        found = []
+        for port in range(self.config.ports):
+            status = read(link_register(port, "status"))
+            found.append({name: status >> LINK_STATUS[name][0] & 1 if name in LINK_STATUS else
+                          read(link_register(port, name)) for name in _OF_LINKS})
+        return found
+
+    def _copy(self, chip: int) -> Callable[[str], int]:
+        """Return what reads registers of another chip, which was made what this one is: time does
+        not pass for this one.
+        """
+        if self._other is None:
+            self._other = RtlTransport(self.config, quiet=True, built=self.chips[0].built)
+        other = self._other
+        other.chip.load(self.chips[chip - self.numbers.start].chip.save())
+        return lambda name: other.read_register(BY_NAME[name].offset)
 
     def sent(self) -> NDArray[np.uint64]:
         """Return a hash of all that each port has ever sent, and of when: (chips, ports)."""

@@ -28,7 +28,7 @@ from celosia_sim.pod.options import End, PodOptions
 __all__ = ["Fleet"]
 
 #: What boards are asked that changes nothing.
-_LOOKS = frozenset({"sent", "save", "read_memory", "peek"})
+_LOOKS = frozenset({"sent", "save", "links", "read_memory", "peek"})
 #: Saving takes at most this part of the time.
 _PART = 1 / 20
 #: Bytes of what boards are asked that are kept before all are saved.
@@ -167,6 +167,11 @@ class Fleet:
             data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
         """Ask one board for something; errors as of `all`."""
         return self._do(_Request({board: asked}, data))[0]
+
+    def links(self, chip: int) -> list[dict[str, int]]:
+        """As of `PodBoard.links`; errors as of `all`."""
+        [board] = (number for number, span in enumerate(self._spans) if chip in span)
+        return self.ask(board, ["links", chip])[0]
 
     def _do(self, request: _Request) -> list[tuple[Any, bytearray]]:
         with self._lock:

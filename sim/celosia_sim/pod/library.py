@@ -42,8 +42,9 @@ class _Options(ctypes.Structure):
 
     _fields_ = [
         ("chips", ctypes.c_void_p), *((name, _u64) for name in (
-            "count", "first", "ports", "link_bytes", "latency", "window", "threads", "seed")),
+            "count", "first", "ports", "link_bytes", "least", "window", "threads", "seed")),
         ("errors", ctypes.c_double), ("patience", ctypes.c_double), ("peers", ctypes.c_void_p),
+        ("latencies", ctypes.c_void_p),
         ("crossings", _u64), ("wires", _u64),
         *((name, ctypes.c_void_p) for name in ("crossing_end", "crossing_wire", "fds"))]
 
@@ -122,20 +123,25 @@ class PodLibrary:
         ports, link_bytes = shape
         self._chips, self._ends = len(chips), (len(chips), ports)
         peers, crossings = _peers(chips, ports, links, [each for each, _ in wires])
+        window, threads = options.turns(len(chips), links)
+        known = options.latencies(links)
+        least = min(known.values(), default=window)
+        ends = [divmod(end, ports) for end in (
+            *range(len(peers)), *(end for end, _ in crossings))]
         # C++ keeps the pointers as long as there is a pod.
         self._kept = [
             (ctypes.c_void_p * len(chips))(*handles), peers,
+            np.array([known.get((chips.start + chip, port), least) for chip, port in ends],
+                     np.uint64),
             np.array([end for end, _ in crossings], np.int32),
             np.array([wire for _, wire in crossings], np.int32),
             np.array([fd for _, fd in wires], np.int32)]
-        handles_at, peers_at, ends_at, wires_at, fds_at = (
+        handles_at, peers_at, latencies_at, ends_at, wires_at, fds_at = (
             ctypes.addressof(each) if isinstance(each, ctypes.Array) else each.ctypes.data
             for each in self._kept)
-        options = options.of(len(chips))
-        made = _Options(handles_at, len(chips), chips.start, ports, link_bytes, options.latency,
-                        options.window, options.threads, options.seed, options.errors,
-                        options.patience, peers_at, len(crossings), len(wires), ends_at, wires_at,
-                        fds_at)
+        made = _Options(handles_at, len(chips), chips.start, ports, link_bytes, least,
+                        window, threads, options.seed, options.errors, options.patience, peers_at,
+                        latencies_at, len(crossings), len(wires), ends_at, wires_at, fds_at)
         self._pod: int | None = self._call["new"](ctypes.addressof(functions), ctypes.byref(made))
 
     def close(self) -> None:

@@ -44,11 +44,22 @@ private:
 // What an end has sent in the last cycles, by the cycle, and a hash of all that it ever has.
 class Line {
 public:
-    Line(uint64_t latency, uint64_t word_bytes)
-        : latency_(latency), word_bytes_(word_bytes), words_(2 * latency * word_bytes) {}
+    // `least`: the latency of the pod's link that has the least.
+    Line(uint64_t latency, uint64_t least, uint64_t word_bytes)
+        : latency_(latency), cycles_(least * ((latency + least - 1) / least + 1)),
+          word_bytes_(word_bytes), words_(cycles_ * word_bytes) {}
 
-    // The words from a cycle on; those up to the next multiple of the latency lie behind it.
-    uint8_t* at(uint64_t cycle) { return &words_[cycle % (2 * latency_) * word_bytes_]; }
+    // The words from a cycle on; those up to the next multiple of the least latency lie behind it.
+    uint8_t* at(uint64_t cycle) { return &words_[cycle % cycles_ * word_bytes_]; }
+
+    // The words that come in the cycles from a cycle on; in `room` where they do not lie together.
+    const uint8_t* coming(uint64_t cycle, uint64_t cycles, uint8_t* room) {
+        const uint64_t first = (cycle + cycles_ - latency_) % cycles_, whole = cycles_ - first;
+        if (cycles <= whole) return &words_[first * word_bytes_];
+        std::memcpy(room, &words_[first * word_bytes_], whole * word_bytes_);
+        std::memcpy(room + whole * word_bytes_, words_.data(), (cycles - whole) * word_bytes_);
+        return room;
+    }
 
     // FNV-1a, by words of 32 bits, of the cycles from..until.
     void note(uint64_t from, uint64_t until) {
@@ -74,6 +85,6 @@ public:
     uint64_t hash = 0;
 
 private:
-    uint64_t latency_, word_bytes_;
+    uint64_t latency_, cycles_, word_bytes_;
     std::vector<uint8_t> words_;
 };

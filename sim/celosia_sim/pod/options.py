@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from celosia.model.latency import Latency, check_latency, link_latencies
 
 __all__ = ["End", "PodOptions"]
 
@@ -27,11 +30,13 @@ class PodOptions:
     Parameters
     ----------
     latency
-        Cycles from a word's leaving a chip's pins to its being at the other's.
+        Cycles from a word's leaving a chip's pins to its being at the other's; or the least and the
+        most, of which each link has some number.
     errors, seed
-        Chance that a bit on a line is turned, and where.
+        Chance that a bit on a line is turned; where, and which latency each link has.
     window
-        Cycles that a chip is simulated for in its turn, at most the latency; None: these.
+        Cycles that a chip is simulated for in its turn, at most the latency, or the least; None: of
+        the link that has the least.
     threads
         How many simulate chips, in each process; None: as many as there are processors, where it
         is worth it.
@@ -43,7 +48,7 @@ class PodOptions:
         Of simulation, after which boards in processes are saved again.
     """
 
-    latency: int = 64
+    latency: Latency = 64
     errors: float = 0.0
     seed: int = 0
     window: int | None = None
@@ -54,19 +59,28 @@ class PodOptions:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        if self.latency < 1:
-            raise ValueError(f"latency must be a positive number of cycles, not {self.latency!r}")
-        if self.window is not None and not 1 <= self.window <= self.latency:
-            raise ValueError(f"window must be from 1 to the latency of {self.latency} cycles, not "
+        object.__setattr__(self, "latency", check_latency(self.latency))
+        if self.window is not None and not 1 <= self.window <= self._least:
+            raise ValueError(f"window must be from 1 to the latency of {self._least} cycles, not "
                              f"{self.window!r}")
         for name in ("threads", "processes", "patience", "save_seconds"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{name} must be a positive number, not {value!r}")
 
-    def of(self, chips: int) -> PodOptions:
-        """Return these with a window and threads that are good for so many chips of a process."""
-        window = self.window or self.latency
+    @property
+    def _least(self) -> int:
+        return self.latency if isinstance(self.latency, int) else self.latency[0]
+
+    def latencies(self, links: Mapping[End, End]) -> dict[End, int]:
+        """Return the latency of each end's link, of links as of `celosia.model.Pod`."""
+        return link_latencies(links, self.latency, self.seed)
+
+    def turns(self, chips: int, links: Mapping[End, End]) -> tuple[int, int]:
+        """Return the window of a pod of these links, and how many threads are good for so many
+        chips of a process.
+        """
+        window = self.window or min(self.latencies(links).values(), default=self._least)
         most = self.threads or min(_processors() // self.processes,
                                    chips * window // _THREAD_CYCLES)
-        return replace(self, window=window, threads=max(1, min(most, chips)))
+        return window, max(1, min(most, chips))

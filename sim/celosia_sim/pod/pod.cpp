@@ -1,6 +1,6 @@
 // Chips in this process, the links between them, and those that lead to chips of other processes.
 //
-// Chips take turns of a window of cycles, which is not longer than the links' latency: no chip ever
+// Chips take turns of a window of cycles, which is not longer than any link's latency: no chip ever
 // sees a word that has not been sent, whatever the order of turns, the window, the threads and the
 // processes. All processes are asked for the same cycles.
 #include <algorithm>
@@ -22,9 +22,10 @@ struct ChipFunctions {
 
 struct PodOptions {
     void* const* chips;
-    uint64_t count, first, ports, link_bytes, latency, window, threads, seed;
+    uint64_t count, first, ports, link_bytes, least, window, threads, seed;
     double errors, patience;  // chance of a bit to be turned; seconds that a neighbour may take
     const int32_t* peers;     // of each end the other one; -1: nowhere; else -2 - a crossing
+    const uint64_t* latencies;  // of the link of each end, then of each crossing; `least` of all
     uint64_t crossings, wires;
     const int32_t *crossing_end, *crossing_wire;  // of each crossing: our end, and its way
     const int32_t* fds;                           // of each way to another process
@@ -38,7 +39,8 @@ public:
         : call_(functions), o_(options), chips_(o_.chips, o_.chips + o_.count),
           word_bytes_(1 + o_.link_bytes), crew_(static_cast<int>(o_.threads), [this] { work(); }) {
         const uint64_t ends = o_.count * o_.ports;
-        lines_.assign(ends + o_.crossings, Line(o_.latency, word_bytes_));
+        for (uint64_t i = 0; i < ends + o_.crossings; i++)
+            lines_.emplace_back(o_.latencies[i], o_.least, word_bytes_);
         for (uint64_t i = 0; i < o_.wires; i++) wires_.emplace_back(o_.fds[i]);
         for (uint64_t i = 0; i < o_.crossings; i++) {
             Wire& wire = wires_[o_.crossing_wire[i]];
@@ -66,12 +68,12 @@ public:
         return stop == Stop::CYCLES ? worst : -1 - static_cast<int>(stop);
     }
 
-    // Let cycles pass. No window goes beyond a multiple of the latency: its words lie one behind the
-    // other.
+    // Let cycles pass. No window goes beyond a multiple of the least latency: its words lie one
+    // behind the other.
     Stop advance(uint64_t cycles) {
         for (const uint64_t end = now_ + cycles; now_ < end; now_ = until_) {
-            until_ = std::min({now_ + o_.window, (now_ / o_.latency + 1) * o_.latency, end});
-            Stop stop = exchange(until_ > o_.latency ? until_ - o_.latency : 0);
+            until_ = std::min({now_ + o_.window, (now_ / o_.least + 1) * o_.least, end});
+            Stop stop = exchange(until_ > o_.least ? until_ - o_.least : 0);
             if (stop != Stop::CYCLES) return stop;
             next_ = 0;
             crew_.run();
@@ -120,17 +122,17 @@ private:
     // and reads what others have sent before it.
     void work() {
         const uint64_t cycles = until_ - now_, ports = o_.ports;
-        std::vector<uint8_t> noisy(ports * cycles * word_bytes_);
+        std::vector<uint8_t> room(ports * cycles * word_bytes_);
         std::vector<const uint8_t*> in(ports);
         std::vector<uint8_t*> out(ports);
         for (uint64_t chip; (chip = next_++) < chips_.size();) {
             for (uint64_t port = 0; port < ports; port++) {
                 const uint64_t end = chip * ports + port;
                 out[port] = lines_[end].at(now_);
-                in[port] = from_[end] ? from_[end]->at(now_ + o_.latency) : nullptr;
+                uint8_t* words = &room[port * cycles * word_bytes_];
+                in[port] = from_[end] ? from_[end]->coming(now_, cycles, words) : nullptr;
                 if (!in[port] || !noise_[end].any()) continue;
-                uint8_t* words = &noisy[port * cycles * word_bytes_];
-                std::memcpy(words, in[port], cycles * word_bytes_);
+                if (in[port] != words) std::memcpy(words, in[port], cycles * word_bytes_);
                 for (uint64_t i = 0; i < cycles; i++) noise_[end].pass(words + i * word_bytes_);
                 in[port] = words;
             }
@@ -147,8 +149,8 @@ private:
         for (;;) {
             bool waits = false;
             for (size_t i = 0; i < wires_.size(); i++) {
-                if (!wires_[i].take(until, o_.latency, word_bytes_)) return give_up(i, Stop::GONE);
-                polled[i] = wires_[i].events(o_.latency, word_bytes_);
+                if (!wires_[i].take(until, o_.least, word_bytes_)) return give_up(i, Stop::GONE);
+                polled[i] = wires_[i].events(o_.least, word_bytes_);
                 waits |= wires_[i].pending() || wires_[i].wants(until);
                 // Who is waited for by nobody and waits for nobody may be behind, or gone.
                 if (!wires_[i].pending() && !wires_[i].wants(until)) polled[i].fd = -1;

@@ -89,8 +89,8 @@ def _answer(board: PodBoard, data: bytearray, name: str,
         [sizes] = arguments
         board.load(np.split(np.frombuffer(data, np.uint8), np.cumsum(sizes)[:-1]))
         return None, b""
-    actions: dict[str, Callable[..., Any]] = {each.__name__: each
-                                              for each in (board.access, board.advance)}
+    actions: dict[str, Callable[..., Any]] = {each.__name__: each for each in (
+        board.access, board.advance, board.links)}
     return actions[name](*arguments), b""
 
 

@@ -38,7 +38,7 @@ _LEAST, _MOST, _PART = 256, 1 << 16, 32
 
 
 class RtlPod:
-    """Chips of one configuration, and links of one latency.
+    """Chips of one configuration and their links.
 
     Time passes for all chips together; all begin a run in one cycle. What they do depends on what
     they are given only: neither on the window nor on the threads or processes.
@@ -88,7 +88,7 @@ class RtlPod:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
             self._boards = Fleet(config, links, self.options, self._spans, kept)
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
-        self.threads = self.options.of(-(-chips // processes)).threads
+        _, self.threads = self.options.turns(-(-chips // processes), links)
         self.chips = [*self._boards.chips]
         self._count = chips
         self._write("DEVICE", range(chips))
@@ -219,6 +219,12 @@ class RtlPod:
         return {name: np.array([self.read(BY_NAME[link_register(port, name)].offset)
                                 for port in range(self.config.ports)], np.uint32).T
                 for name in LINK_COUNTERS}
+
+    def links(self, chip: int) -> list[dict[str, int]]:
+        """Return of each port of a chip of this process what it has counted since its reset, and
+        whether its link is ``up``, or ``down``. No time passes.
+        """
+        return self._boards.links(chip)
 
     def waits(self) -> tuple[list[PortWait], str]:
         """Return at which instructions chips are that do not go on, and a sentence of it.

@@ -100,6 +100,10 @@ class SharedBoards:
         [data] = filter(None, self.gather(own))
         return np.frombuffer(bytes.fromhex(data), np.uint8)
 
+    def links(self, chip: int) -> list[dict[str, int]]:
+        """As of `PodBoard.links`, of a chip of this process."""
+        return self._board.links(chip)
+
     def close(self) -> None:
         """Free the chips and hang up; closing twice does nothing."""
         self._board.close()

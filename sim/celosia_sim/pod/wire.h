@@ -37,12 +37,12 @@ public:
     }
 
     // Take windows that have come whole, as far as they are wanted; false: this is none.
-    bool take(uint64_t until, uint64_t latency, uint64_t word_bytes) {
+    bool take(uint64_t until, uint64_t least, uint64_t word_bytes) {
         size_t at = 0;
         while (known_ < until && in_.size() - at >= sizeof known_) {
             uint64_t next;
             std::memcpy(&next, &in_[at], sizeof next);
-            if (next <= known_ || next > (known_ / latency + 1) * latency) return false;
+            if (next <= known_ || next > (known_ / least + 1) * least) return false;
             const uint64_t bytes = (next - known_) * word_bytes;
             if (in_.size() - at - sizeof next < bytes * in.size()) break;
             at += sizeof next;
@@ -59,9 +59,9 @@ public:
     // What came before a cycle is in the lines.
     void know(uint64_t until) { known_ = until; }
 
-    // A neighbour is at most a latency ahead: what is more than that stays in the socket.
-    pollfd events(uint64_t latency, uint64_t word_bytes) const {
-        const uint64_t most = 2 * latency * (sizeof known_ + in.size() * word_bytes) + PIECE;
+    // A neighbour is at most the least latency ahead: what is more than that stays in the socket.
+    pollfd events(uint64_t least, uint64_t word_bytes) const {
+        const uint64_t most = 2 * least * (sizeof known_ + in.size() * word_bytes) + PIECE;
         return {fd_, static_cast<short>((in_.size() < most ? POLLIN : 0) | (pending() ? POLLOUT : 0)), 0};
     }
 

@@ -18,7 +18,8 @@ from celosia.collectives.schedule import Exchange, Payload
 from celosia.collectives.schedule.emit import Slice
 from celosia.driver.backends import missing_package
 from celosia.driver.errors import needs
-from celosia.model import Machine, ModelResult, Pod, PodProgram, Timing
+from celosia.model import Machine, ModelResult, Pod, PodProgram
+from celosia.model.latency import Latency, link_timings
 
 __all__ = ["OPS", "CollectiveMeasurement", "lines", "measure_collective"]
 
@@ -98,11 +99,10 @@ class _Chips:
     """Chips that links connect, RTL or golden ones, in one way."""
 
     def __init__(self, config: TpuConfig, backend: str, topology: Topology, **lines: Any):
-        chips = range(topology.chips)
         self._rtl: Any = None
         if backend == "model":
-            timing = Timing(link_latency=lines["latency"])
-            self._machines = [Machine(config, timing=timing) for _ in chips]
+            self._machines = [Machine(config, timing=timing) for timing in link_timings(
+                topology.chips, topology.links, lines["latency"], lines["seed"])]
             self._pod = Pod(self._machines, topology.links)
             self.memories = [each.memory for each in self._machines]
             return
@@ -186,7 +186,7 @@ def _rows(config: TpuConfig, slices: Sequence[Slice], array: NDArray) -> NDArray
 
 
 def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: str, nbytes: int,
-                       seed: int = 0, *, latency: int = 64,
+                       seed: int = 0, *, latency: Latency = 64,
                        errors: float = 0) -> CollectiveMeasurement:
     """Run an operation on float32 elements once, on chips that have just been made.
 
@@ -201,7 +201,7 @@ def measure_collective(config: TpuConfig, backend: str, topology: Topology, op: 
     nbytes
         Of a chip's payload.
     latency, errors
-        Of RTL chips' links, as of `celosia_sim.pod.RtlPod`.
+        Of links, as of `celosia_sim.pod.PodOptions`; errors are of RTL chips'.
 
     Raises
     ------

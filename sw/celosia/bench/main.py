@@ -24,6 +24,7 @@ from celosia.bench.vector import VectorMeasurement, vector_unit
 from celosia.bench.vector import lines as vector_lines
 from celosia.collectives import Topology
 from celosia.driver.backends import SIMULATED
+from celosia.model.latency import Latency, parse_latency
 from celosia.ops.formats import OUTPUTS
 from celosia.storage.destination import check_file
 from celosia.train import Classifier
@@ -78,6 +79,13 @@ def _chance(text: str) -> float:
     return value
 
 
+def _latency(text: str) -> Latency:
+    try:
+        return parse_latency(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _topology(text: str) -> Topology:
     try:
         return Topology.parse(text)
@@ -126,8 +134,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"collectives: some of {', '.join(OPS)} (default: all_reduce)")
     parser.add_argument("--bytes", nargs="+", type=_positive, default=[65536], metavar="BYTES",
                         help="collectives: payloads of a chip (default: 65536)")
-    parser.add_argument("--latency", type=_positive, default=64, metavar="CYCLES",
-                        help="collectives, pod: of each link (default: 64)")
+    parser.add_argument("--latency", type=_latency, default=64, metavar="CYCLES",
+                        help="collectives, pod: of each link, such as 64, or 1..300: each has some "
+                             "of these, by the seed (default: 64)")
     parser.add_argument("--ber", type=_chance, default=0.0, metavar="CHANCE",
                         help="collectives, pod: of a bit on a line to be turned (default: 0)")
     parser.add_argument("--curve", action="store_true",

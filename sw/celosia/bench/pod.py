@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.collectives import Topology
 from celosia.driver import open as open_device
+from celosia.model.latency import Latency
 from celosia.train import Classifier, PodTrainer, Trainer, initial_parameters
 
 __all__ = ["CURVE", "PodMeasurement", "PodPoint", "curve", "curve_lines", "measure_pod", "report"]
@@ -71,7 +73,7 @@ def _random(net: Classifier, rows: int, seed: int) -> list[_Batch]:
 
 
 def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classifier, *,
-                seed: int = 0, latency: int = 64, errors: float = 0,
+                seed: int = 0, latency: Latency = 64, errors: float = 0,
                 check: bool = True) -> PodMeasurement:
     """Run steps of training on random data, on fresh chips.
 
@@ -86,9 +88,9 @@ def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classi
     net
         Sizes; ``batch`` are the rows of each chip.
     seed
-        Of weights and data.
+        Of weights, data and links.
     latency, errors
-        Of links; errors are of RTL chips'.
+        Of links, as of `celosia_sim.pod.PodOptions`; errors are of RTL chips'.
     check
         Compare with golden chips.
     """
@@ -96,8 +98,9 @@ def measure_pod(config: TpuConfig, backend: str, topology: Topology, net: Classi
     data = _random(net, net.batch * topology.chips, seed)
     alone = _alone(config, backend, net, [(x[:net.batch], labels[:net.batch])
                                           for x, labels in data], seed)
-    lines = {"errors": errors, "seed": seed} if backend == "rtl" else {}
-    pod = PodTrainer(backend, config, net, topology, parameters, latency=latency, **lines)
+    lines: dict[str, Any] = {"errors": errors} if backend == "rtl" else {}
+    pod = PodTrainer(backend, config, net, topology, parameters, latency=latency, seed=seed,
+                     **lines)
     try:
         loss = seconds = 0.0
         for x, labels in data:
@@ -154,7 +157,7 @@ class PodPoint:
 
 
 def curve(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
-          latency: int = 64, errors: float = 0) -> Iterator[PodPoint]:
+          latency: Latency = 64, errors: float = 0) -> Iterator[PodPoint]:
     """Measure pods of more and more chips, one chip first; parameters as of `measure_pod`.
 
     With the same rows of each chip, ``net.batch``, and with the same in all, 16 times as many.

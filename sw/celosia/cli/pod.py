@@ -10,6 +10,7 @@ from typing import Any
 from celosia.arch.config import PRESETS, preset
 from celosia.cli import boards
 from celosia.collectives import Topology
+from celosia.model.latency import parse_latency
 
 __all__ = ["add_parser"]
 
@@ -18,7 +19,7 @@ examples:
   celosia pod train digits --topology 2x2 --steps 20
   celosia pod train digits --topology 8x8 --steps 100 --backend rtl   64 chips of RTL
   celosia pod train digits --topology 4x4 --backend rtl --boards 2    in two processes
-  celosia pod train digits --topology 8 --ber 1e-6 --latency 200      the same bits, more cycles
+  celosia pod train digits --backend rtl --ber 1e-6 --latency 1..300  the same bits, other cycles
 
 Each chip has a part of each batch and a share of the weights; a step is one program of each chip,
 and weights and gradients go by the links. Printed are the loss of each step, and at the end a hash
@@ -52,18 +53,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
                        help="processes over which RTL chips are spread (default: 1, this one)")
     train.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
                        help="chip (default: core)")
-    train.add_argument("--latency", type=int, default=64, metavar="CYCLES",
-                       help="of each link (default: 64)")
+    train.add_argument("--latency", default="64", metavar="CYCLES",
+                       help="of each link, such as 64, or 1..300: each has some of these, by the "
+                            "seed (default: 64)")
     train.add_argument("--ber", type=float, default=0.0, metavar="CHANCE",
                        help="of a bit on a line of RTL chips to be turned (default: 0)")
-    train.add_argument("--seed", type=int, default=0, help="of the first weights (default: 0)")
+    train.add_argument("--seed", type=int, default=0,
+                       help="of the first weights and the links (default: 0)")
     train.add_argument("--json", action="store_true", help="print JSON")
     train.set_defaults(run=_train)
     boards.add_parsers(inner)
 
 
 def _checked(args: argparse.Namespace) -> Topology:
-    for name, least in (("steps", 1), ("batch", 1), ("hidden", 1), ("latency", 1), ("seed", 0)):
+    for name, least in (("steps", 1), ("batch", 1), ("hidden", 1), ("seed", 0)):
         if getattr(args, name) < least:
             raise ValueError(f"--{name} must be at least {least}, not {getattr(args, name)}")
     if not 0 <= args.ber < 1:
@@ -102,10 +105,11 @@ def _train(args: argparse.Namespace) -> int:
         if not args.json:
             print(text, flush=True)
 
-    lines = ({"errors": args.ber, "seed": args.seed, "processes": args.boards}
-             if args.backend == "rtl" else {})
+    lines: dict[str, Any] = ({"errors": args.ber, "processes": args.boards}
+                             if args.backend == "rtl" else {})
     begin = time.perf_counter()
-    pod = PodTrainer(args.backend, config, net, topology, first, latency=args.latency, **lines)
+    pod = PodTrainer(args.backend, config, net, topology, first,
+                     latency=parse_latency(args.latency), seed=args.seed, **lines)
     golden = (PodTrainer("model", config, net, topology, first)
               if args.backend == "rtl" else None)
     say(f"{topology.chips} chips of {args.preset} ({args.backend}) as {topology}, "

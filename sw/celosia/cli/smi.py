@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from celosia.driver.status import statuses
@@ -20,7 +21,9 @@ examples:
 
 A process writes what its devices do into a file, five times a second at most, in
 $CELOSIA_STATUS, else $XDG_RUNTIME_DIR/celosia: no device is opened or asked. Shares are of the
-cycles of the last run that ended.
+cycles of the last run that ended. Of RTL chips that links connect there is a line for each port:
+frames with data that were sent, those of them sent again, those that came, and came garbled (with
+a wrong CRC), every ten seconds at most.
 """
 
 
@@ -76,9 +79,19 @@ def _table(found: list[dict[str, Any]]) -> str:
         if each["fault"]:
             notes.append(f"{each['pid']} device {each['device']}: {each['faults']} faults, the "
                          f"last {each['fault']}")
+    links = [(str(each["pid"]), str(each["device"]), str(port),
+              "down" if of["down"] else "up" if of["up"] else "none",
+              *(f"{of[name]:,}" for name in ("sent", "resent", "received", "garbled")))
+             for each in found for port, of in enumerate(each["links"])]
+    if links:
+        notes += ["", *_lines([("pid", "device", "port", "link", "frames", "again", "received",
+                                "garbled"), *links], (3,))]
+    return "\n".join((*_lines(rows, (2, 3, 12, 13, 14)), *notes))
+
+
+def _lines(rows: Sequence[tuple[str, ...]], left: Sequence[int]) -> list[str]:
+    """Return rows as lines; columns are set to the right but for some."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = (2, 3, 12, 13, 14)
-    lines = ["  ".join(f"{cell:<{width}}" if i in left else f"{cell:>{width}}"
-                       for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
-             for row in rows]
-    return "\n".join((*lines, *notes))
+    return ["  ".join(f"{cell:<{width}}" if i in left else f"{cell:>{width}}"
+                      for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
+            for row in rows]

@@ -12,6 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.driver.device import Device
 from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
+from celosia.model.latency import Latency
 
 __all__ = ["BACKENDS", "PODS", "SIMULATED", "missing_package", "open"]
 
@@ -61,9 +62,9 @@ SIMULATED = tuple(name for name in BACKENDS if name not in _FOUND)
 
 
 def _model_pod(config: TpuConfig, chips: int, links: Mapping[tuple[int, int], tuple[int, int]], *,
-               latency: int | None = None) -> Sequence[Transport]:
+               latency: Latency = 64, seed: int = 0) -> Sequence[Transport]:
     from celosia.driver.pod import ModelPod
-    return ModelPod(config, chips, links, latency).transports
+    return ModelPod(config, chips, links, latency, seed).transports
 
 
 def _rtl_pod(config: TpuConfig, chips: int, links: Mapping[tuple[int, int], tuple[int, int]],
@@ -75,8 +76,8 @@ def _rtl_pod(config: TpuConfig, chips: int, links: Mapping[tuple[int, int], tupl
 
 
 #: Makes transports of chips that links connect, by backend, from their configuration, their number
-#: and the links (`celosia.model.Pod`); of these the ``latency``, and of RTL chips what
-#: `celosia_sim.pod.RtlPod` takes.
+#: and the links (`celosia.model.Pod`); of these the ``latency`` and the ``seed``, and of RTL chips
+#: what `celosia_sim.pod.RtlPod` takes.
 PODS: dict[str, Callable[..., Sequence[Transport]]] = {"model": _model_pod, "rtl": _rtl_pod}
 
 

@@ -374,7 +374,8 @@ class Device:
             if isinstance(error, Divergence):
                 raise located(error, program) from None
             raise
-        self._status.end(self._counters)
+        self._status.end(self._counters, self.transport.links if isinstance(
+            self.transport, PodChip) else None)
         return RunResult({name: self.get(handle) for name, handle in fetch.items()},
                          self.counters())
 

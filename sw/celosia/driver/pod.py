@@ -10,6 +10,7 @@ from celosia.driver.errors import DeviceError
 from celosia.driver.model import ModelTransport
 from celosia.driver.transport import PodChip
 from celosia.model import ModelResult, Pod, PodProgram, PodStopped, Timing
+from celosia.model.latency import Latency, link_timings
 
 __all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
@@ -103,12 +104,15 @@ class Meeting:
 class _ModelChip(ModelTransport):
     """A golden chip of a pod."""
 
-    def __init__(self, pod: ModelPod, config: TpuConfig, chip: int, latency: int | None):
-        super().__init__(config, timing=None if latency is None else Timing(link_latency=latency))
+    def __init__(self, pod: ModelPod, config: TpuConfig, chip: int, timing: Timing):
+        super().__init__(config, timing=timing)
         self.chip, self.meets = chip, False
         self.members: Sequence[int] = pod.chips
         self.sources: Sequence[str] = ()
         self._pod = pod
+
+    def links(self) -> Sequence[Mapping[str, int]]:
+        return ()
 
     def _run(self, program: int, length: int, windows: Sequence[tuple[int, int]], watchdog: int,
              progress: Callable[[int], None] | None) -> ModelResult:
@@ -136,8 +140,8 @@ class ModelPod:
         How many.
     links
         As of `celosia.model.Pod`.
-    latency
-        Cycles of a link, for the clock; None: those of `celosia.model.Timing`.
+    latency, seed
+        Cycles of links, for the clock, as of `celosia.model.latency.link_latencies`.
 
     Attributes
     ----------
@@ -148,10 +152,12 @@ class ModelPod:
     """
 
     def __init__(self, config: TpuConfig, chips: int,
-                 links: Mapping[tuple[int, int], tuple[int, int]], latency: int | None = None):
+                 links: Mapping[tuple[int, int], tuple[int, int]], latency: Latency = 64,
+                 seed: int = 0):
         self.chips = range(chips)
         self.meeting = Meeting(self._run)
-        self.transports = [_ModelChip(self, config, chip, latency) for chip in self.chips]
+        self.transports = [_ModelChip(self, config, chip, timing) for chip, timing in enumerate(
+            link_timings(chips, links, latency, seed))]
         self._links = links
         self._machines = [each.machine for each in self.transports]
         #: Of the chips that have run together.

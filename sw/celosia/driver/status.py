@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet, finalize
@@ -30,10 +30,11 @@ from celosia.program import Program
 
 __all__ = ["DeviceStatus", "status_folder", "statuses"]
 
-#: Seconds between two writes.
-_PACE = 0.2
+#: Seconds between two writes, and between two looks at the links of a chip: of one of RTL it
+#: takes a millisecond.
+_PACE, _LINKS_PACE = 0.2, 10.0
 #: What earlier releases, which may run beside this one, do not say.
-_LATER = {"requests": 0}
+_LATER: dict[str, Any] = {"requests": 0, "links": []}
 _numbers = itertools.count()
 
 
@@ -99,8 +100,9 @@ class DeviceStatus:
             "memory": {"used": 0, "peak": 0, "limit": memory_bytes}, "state": "idle",
             "program": "", "place": "", "runs": 0, "cycles": 0, "total_cycles": 0,
             "busy": dict.fromkeys(UNIT_NAMES, 0.0), "faults": 0, "fault": "",
-            "requests": 0,
+            "requests": 0, "links": [],
         }
+        self._looked = -math.inf
         _open.add(self)
 
     def begin(self, program: Program, used: int) -> None:
@@ -116,9 +118,22 @@ class DeviceStatus:
         self._said["cycles"] = cycles
         self._write()
 
-    def end(self, counters: Mapping[str, int]) -> None:
-        """Say that it has ended, and what it had."""
+    def end(self, counters: Mapping[str, int],
+            links: Callable[[], Sequence[Mapping[str, int]]] | None = None) -> None:
+        """Say that it has ended, and what it had.
+
+        Parameters
+        ----------
+        counters
+            Of the run.
+        links
+            Returns what each port of the chip has counted, as of
+            `celosia.driver.transport.PodChip`.
+        """
         cycles = counters.get("cycles", 0)
+        if links is not None and time.monotonic() - self._looked >= _LINKS_PACE:
+            self._said["links"] = [dict(each) for each in links()]
+            self._looked = time.monotonic()
         self._said |= {
             "state": "idle", "runs": self._said["runs"] + 1, "cycles": cycles,
             "total_cycles": self._said["total_cycles"] + cycles,

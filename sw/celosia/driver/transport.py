@@ -1,6 +1,6 @@
 """How the driver reaches a chip: one contract for the model, the simulators and boards."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -79,3 +79,10 @@ class PodChip(Protocol):
     meets: bool
     members: Sequence[int]
     sources: Sequence[str]
+
+    def links(self) -> Sequence[Mapping[str, int]]:
+        """Return of each port whether its link is ``up``, or ``down``, and what it has counted
+        since the last reset, as of `celosia.arch.registers.LINK_COUNTERS`: nothing of golden
+        chips, whose links have no frames.
+        """
+        ...

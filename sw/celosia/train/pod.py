@@ -48,7 +48,7 @@ class PodTrainer:
     adam
         Its constants; None: those of the paper.
     options
-        Of the links: ``latency``; ``errors`` and ``seed`` of RTL chips, and ``processes``.
+        Of the links: ``latency`` and ``seed``; of RTL chips ``errors``, and ``processes``.
 
     Raises
     ------

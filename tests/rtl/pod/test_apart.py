@@ -22,8 +22,8 @@ RING = Topology.ring(4)
 def test_a_pod_in_two_processes():
     found = []
     for processes in (1, 2):
-        pod = RtlPod(CHIP, RING.chips, RING.links, latency=40, window=16 // processes, errors=1e-4,
-                     processes=processes)
+        pod = RtlPod(CHIP, RING.chips, RING.links, latency=(16, 300), window=16 // processes,
+                     errors=1e-4, processes=processes)
         for seed in range(2):
             compare(pod, RING, random_programs(RING, seed), seed)
         found.append((pod.counters(), pod.sent().tolist()))

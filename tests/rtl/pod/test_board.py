@@ -39,6 +39,9 @@ def other():
     (b"x" * 31, "greet within 0.2 s"),
     (_greeting(CHIP, LINKS, replace(OPTIONS, latency=9)),
      "have this version, configuration, links, latency and window, but it has others"),
+    # Some link has another latency.
+    (_greeting(CHIP, LINKS, replace(OPTIONS, latency=(8, 300), window=8)),
+     "have this version, configuration, links, latency and window, but it has others"),
 ])
 def test_who_is_of_another_pod_is_refused(other, said, message):
     wire, make = other

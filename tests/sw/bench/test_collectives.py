@@ -34,6 +34,15 @@ def test_the_clock_of_golden_chips_is_about_that_of_rtl(capsys, nbytes, cycles):
     assert found["share"] == pytest.approx(1.75 * nbytes / 8 / found["cycles"])
 
 
+def test_latencies_of_each_link(capsys):
+    """Golden chips have them, too: a message that goes round one way takes what its links do."""
+    cycles = {latency: rows(capsys, "--preset", "nano", "--topology", "4", "--bytes", "64",
+                            "--latency", latency)[0] for latency in ("10", "10..500", "500")}
+    assert [each["wrong"] for each in cycles.values()] == [0, 0, 0]
+    few, some, many = (each["cycles"] for each in cycles.values())
+    assert few < some < many
+
+
 def test_a_table(capsys):
     assert main("bench collectives --backend model --preset core4 --topology 2".split()) == 0
     head, line = capsys.readouterr().out.splitlines()
@@ -46,6 +55,8 @@ def test_a_table(capsys):
     (["--topology", "4x"], ("argument --topology: must be chips along each dimension, such as 8 "
                             "or 4x4, not '4x'")),
     (["--op", "broadcast"], "argument --op: invalid choice: 'broadcast'"),
+    (["--latency", "5..1"], ("argument --latency: latency must be cycles of all links, such as 64, "
+                             "or the least and the most of one, such as 1..300, not '5..1'")),
 ])
 def test_what_is_wrong(capsys, arguments, message):
     with pytest.raises(SystemExit):

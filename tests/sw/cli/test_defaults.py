@@ -25,7 +25,7 @@ DEFAULTS = {
     "pod start": {"boards": 2},
     "pod status": {"json": False},
     "pod train": {"topology": "2x2", "steps": 100, "batch": 16, "hidden": 128, "backend": "model",
-                  "preset": "core", "latency": 64, "ber": 0.0, "seed": 0, "boards": 1,
+                  "preset": "core", "latency": "64", "ber": 0.0, "seed": 0, "boards": 1,
                   "json": False},
     "run": {"input": [], "dump": [], "save": [], "reserve": 0, "timeout": 1_000_000_000,
             "json": False},

@@ -35,6 +35,20 @@ def test_train_prints_losses_and_the_weights_of_each_chip(capsys):
 
 
 @pytest.mark.slow
+def test_latencies_of_each_link_and_bit_errors_change_no_bit(capsys):
+    found = []
+    for more in ([], ["--latency", "1..300", "--ber", "1e-6", "--seed", "0"]):
+        assert main([*TRAIN, "--topology", "2x2", "--preset", "core4", "--steps", "3",
+                     "--backend", "rtl", "--json", *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    plain, rough = found
+    assert plain["hashes"] == rough["hashes"] == plain["golden"]
+    assert [each["loss"] for each in plain["steps"]] == [each["loss"] for each in rough["steps"]]
+    assert [each["cycles"] for each in plain["steps"]] != [each["cycles"]
+                                                           for each in rough["steps"]]
+
+
+@pytest.mark.slow
 def test_boards_that_are_killed_change_no_bit_and_no_cycle():
     """Twenty, behind steps and at times that the seed says: no step takes more than 10 s."""
     rng = random.Random(0)
@@ -80,8 +94,8 @@ def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, caps
         return loss + (wrong == "loss" and len(steps) == 3)
 
     monkeypatch.setattr(PodTrainer, "step", stepped)
-    monkeypatch.setitem(PODS, "rtl", lambda *given, latency, **_: PODS["model"](
-        *given, latency=latency))
+    monkeypatch.setitem(PODS, "rtl", lambda *given, latency, seed, **_: PODS["model"](
+        *given, latency=latency, seed=seed))
     assert main([*TRAIN, "--topology", "2", "--steps", "2", "--batch", "32", "--hidden", "16",
                  "--backend", "rtl"]) == bool(wrong)
     said = capsys.readouterr().out
@@ -93,6 +107,9 @@ def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, caps
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--steps", "0"], "--steps must be at least 1, not 0"),
+    (["--latency", "300..1"],
+     ("latency must be cycles of all links, such as 64, or the least and the most of one, such as "
+      "1..300, not '300..1'")),
     (["--ber", "2"], "--ber must be a number from 0 to below 1, not 2.0"),
     (["--ber", "1e-6"], "--ber must be 0 without --backend rtl: golden chips have no lines"),
     (["--boards", "0"], "--boards must be from 1 to the 4 chips of --topology, not 0"),

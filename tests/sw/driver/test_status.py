@@ -116,6 +116,22 @@ def test_writes_are_not_more_often_than_their_pace(folder, monkeypatch):
     made.close()
 
 
+def test_links_are_looked_at_at_their_pace():
+    looks = []
+
+    def links():
+        looks.append(1)
+        return [{"up": 1, "sent": len(looks)}]
+
+    made = DeviceStatus(CORE, "rtl", 1 << 20)
+    for _ in range(5):
+        made.end({"cycles": 5}, links)
+    [found] = statuses()
+    assert found["links"] == [{"up": 1, "sent": 1}]
+    assert len(looks) == 1
+    made.close()
+
+
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CELOSIA_STATUS", str(tmp_path / "file" / "status"))

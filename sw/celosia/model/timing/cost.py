@@ -50,7 +50,8 @@ class Timing:
     outstanding
         Reads that the memory takes before the first is done.
     link_latency
-        Cycles from a word's leaving a chip to its being at the other end of a link.
+        Cycles from a word's leaving a chip to its being at the other end of a link; or those of
+        each port's.
     bank_conflicts
         Whether rows that meet in a bank of a memory on chip wait for one another. A chip has no
         choice; whoever asks what that costs has.
@@ -59,7 +60,7 @@ class Timing:
     read_latency: int = 64
     write_latency: int = 8
     outstanding: int = 64
-    link_latency: int = 64
+    link_latency: int | tuple[int, ...] = 64
     bank_conflicts: bool = True
 
 

@@ -310,7 +310,8 @@ class Estimator:
         self._arrived = max(self._arrived, entry.end)
         self.last = max(self.last, entry.end)
         self._window = [*window, entry]
-        return start + busy + self._timing.link_latency
+        latency = self._timing.link_latency
+        return start + busy + (latency if isinstance(latency, int) else latency[command.port])
 
     def _follow(self, command: Command, lead: int, other: _Entry | _Message,
                 window: Sequence[_Entry | _Message]) -> int:
