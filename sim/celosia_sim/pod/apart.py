@@ -187,6 +187,7 @@ class ApartBoard:
         self.numbers, self.host = chips, host
         self.lost = True
         self._own: socket.socket | None = None
+        self._hurried = False
         self._patience = patience * _LONGER
 
     def connect(self, token: bytes) -> None:
@@ -218,6 +219,12 @@ class ApartBoard:
         with contextlib.suppress(OSError):
             send(self.control, [name, *arguments], data)
 
+    def hurry(self) -> None:
+        """Have it answer without waiting for neighbours that have not connected."""
+        self._hurried = True
+        with contextlib.suppress(OSError):
+            send(self.control, ["hurry"])
+
     @property
     def seconds(self) -> float:
         """Which it may take for what it was asked last."""
@@ -239,6 +246,9 @@ class ApartBoard:
         """
         try:
             (kind, value), data = receive(self.control)
+            if self._hurried:
+                receive(self.control)
+                self._hurried = False
         except TimeoutError:
             raise self.silent(self.seconds) from None
         except (EOFError, OSError):

@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from queue import Empty, Queue
 from time import monotonic, sleep
@@ -30,7 +30,7 @@ _BOARD, _GUEST = range(2)
 _PATIENCE = 5.0
 #: Connections that may be showing it at once, and refusals that are said one by one.
 _MOST, _SAID = 32, 20
-#: Seconds between two tries to come in.
+#: Seconds between two tries to come in, and between two looks whether somebody has come.
 _NAP = 0.05
 
 
@@ -123,21 +123,26 @@ class Door:
         """Wait for somebody who only wants to know what the board is doing."""
         return self._looks.get()
 
-    def wire(self, epoch: int, chip: int, seconds: float) -> socket.socket:
-        """Wait for a neighbour.
+    def wire(self, epoch: int, chip: int, seconds: float,
+             look: Callable[[], None]) -> socket.socket:
+        """Wait for a neighbour; what ``look`` raises, which is called now and then, ends it.
 
         Raises
         ------
         NeighbourLost
             If it does not come.
         """
-        try:
-            with self._lock:
-                queue = self._wires.setdefault((epoch, chip), Queue())
-            return queue.get(timeout=seconds)
-        except Empty:
-            raise NeighbourLost(f"the board from chip {chip} on must connect within {seconds:g} s, "
-                                "but it did not") from None
+        end = monotonic() + seconds
+        with self._lock:
+            queue = self._wires.setdefault((epoch, chip), Queue())
+        while True:
+            try:
+                return queue.get(timeout=_NAP)
+            except Empty:
+                look()
+            if monotonic() > end:
+                raise NeighbourLost(f"the board from chip {chip} on must connect within "
+                                    f"{seconds:g} s, but it did not")
 
     def _accept(self) -> None:
         while True:
@@ -204,8 +209,9 @@ class Door:
         return Hello(Role(role), epoch, chip)
 
 
-def enter(address: Address, token: bytes, hello: Hello, seconds: float) -> socket.socket:
-    """Connect to a board.
+def enter(address: Address, token: bytes, hello: Hello, seconds: float,
+          look: Callable[[], None] = lambda: None) -> socket.socket:
+    """Connect to a board; what ``look`` raises, which is called now and then, ends it.
 
     Raises
     ------
@@ -231,6 +237,7 @@ def enter(address: Address, token: bytes, hello: Hello, seconds: float) -> socke
         if monotonic() > end - _NAP:
             raise NeighbourLost(f"the board at {address[0]}:{address[1]} must let this one in "
                                 f"within {seconds:g} s, but {why}")
+        look()
         sleep(_NAP)
 
 

@@ -230,6 +230,9 @@ class Fleet:
                 if asked[i].lost and monotonic() + _AFTER < end:
                     # The others may wait for it in vain.
                     seconds, end = _AFTER, monotonic() + _AFTER
+                    for place, board in enumerate(asked):
+                        if place not in found:
+                            board.hurry()
         given = [found[i] for i in range(len(asked))]
         # Neighbours of a board that has ended say that it is gone; how it ended says more.
         for kind in (BoardLost, NeighbourLost):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import sys
@@ -24,15 +25,20 @@ import numpy as np
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import BY_NAME, Control
 from celosia.collectives.wire import receive, send
-from celosia_sim.pod.board import VERSION, PodBoard, PodBoardError
+from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoard, PodBoardError
 from celosia_sim.pod.door import Door, Hello, Role, enter
 from celosia_sim.pod.options import PodOptions
 
 __all__ = ["main", "serve"]
 
 
-def _opened(door: Door, token: bytes, asked: Mapping[str, Any]) -> PodBoard:
-    """Return a board that is connected with its neighbours."""
+def _opened(door: Door, token: bytes, control: socket.socket, asked: Mapping[str, Any]) -> PodBoard:
+    """Return a board that is connected with its neighbours, if the controller waits for it."""
+    def look() -> None:
+        if select.select([control], [], [], 0)[0]:
+            raise NeighbourLost(f"the board from chip {asked['chips'][0]} on must be waited for "
+                                "until it has its neighbours, but it is not")
+
     if asked["version"] != VERSION:
         raise PodBoardError(f"a board must be of version {asked['version']}, as its controller, "
                             f"not {VERSION}")
@@ -43,8 +49,8 @@ def _opened(door: Door, token: bytes, asked: Mapping[str, Any]) -> PodBoard:
         for first, end, host, port in asked["neighbours"]:
             wires.append((range(first, end), enter(
                 (host, port), token, Hello(Role.WIRE, asked["epoch"], chips.start),
-                options.patience) if first < chips.start else
-                door.wire(asked["epoch"], first, options.patience)))
+                options.patience, look) if first < chips.start else
+                door.wire(asked["epoch"], first, options.patience, look)))
         return PodBoard(TpuConfig(**asked["config"]), chips,
                         {(a, p): (b, q) for a, p, b, q in asked["links"]}, options, wires)
     except BaseException:
@@ -130,7 +136,9 @@ class _Server:
                 with self._lock:
                     if name == "open":
                         self._close()
-                        self._board = _opened(self._door, self._token, *arguments)
+                        self._board = _opened(self._door, self._token, control, *arguments)
+                    elif name == "hurry":  # the message is enough
+                        pass
                     elif self._board is None:
                         raise PodBoardError(f"a board must be opened before {name}")
                     else:

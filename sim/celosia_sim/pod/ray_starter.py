@@ -138,7 +138,8 @@ class RayStarter:
         # there is room for all.
         node = {"object_store_memory": _STORE}
         self._cluster = Cluster(initialize_head=True, head_node_args={
-            **node, "num_cpus": 0, "include_dashboard": False, "_system_config": _HEALTH})
+            **node, "num_cpus": 0, "include_dashboard": False, "no_monitor": True,
+            "_system_config": _HEALTH})
         for _ in range(min(boards, _MOST_NODES)):
             self._cluster.add_node(wait=False, num_cpus=2 * boards, **node)
         self._cluster.wait_for_nodes(_BEGIN)

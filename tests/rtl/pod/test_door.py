@@ -87,13 +87,13 @@ def test_who_knows_the_token_comes_in(door):
                 "but it has a controller$")):
             enter(door.address, TOKEN, Hello(Role.CONTROL), .1)
         with enter(door.address, TOKEN, Hello(Role.WIRE, 7, 4), 5) as wire:
-            found = door.wire(7, 4, 5)
+            found = door.wire(7, 4, 5, lambda: None)
             wire.sendall(b"y")
             assert found.recv(1) == b"y"
             found.close()
         with pytest.raises(PodBoardError, match=(
                 "^the board from chip 4 on must connect within 0.1 s, but it did not$")):
-            door.wire(8, 4, .1)
+            door.wire(8, 4, .1, lambda: None)
     # When it has gone there may be another one.
     enter(door.address, TOKEN, Hello(Role.CONTROL), 5).close()
 

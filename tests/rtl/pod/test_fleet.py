@@ -9,6 +9,7 @@ import subprocess
 import threading
 from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,12 +119,24 @@ def test_boards_that_end_again_and_again(killing):
     made.close()
 
 
-def test_who_waits_for_one_that_is_lost_is_not_waited_for(undisturbed, killing):
-    """Board 0 waits for the connection of board 1, which ends when it is asked to make it."""
-    killing({2: 1})
-    begin = monotonic()
+@pytest.mark.parametrize("lost", [0, 1])
+def test_who_waits_for_one_that_is_lost_goes_on(lost, undisturbed, monkeypatch):
+    """One ends when it is asked for a connection with the other, which waits for it then."""
+    begin, started = ApartBoard.begin, list[ApartBoard]()
+
+    def killed(self: ApartBoard, name: str, *arguments: Any, data: bytes = b"") -> None:
+        if name == "open" and self not in started:
+            started.append(self)
+            if self.numbers.start == 2 * lost and len(started) <= 2:
+                process(self).kill()
+                process(self).wait()
+        begin(self, name, *arguments, data=data)
+
+    monkeypatch.setattr(ApartBoard, "begin", killed)
     made = pod()
-    assert monotonic() - begin < 30  # of the minute that board 0 would
+    # The other one is not given up: it says at once that it waits for nobody any more.
+    assert len(started) == 3
+    assert started[1 - lost] in fleet(made).boards
     assert len(made.replaced) == 1
     assert run(made) == undisturbed
     made.close()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,9 @@ print(pod.counters(), pod.sent().tolist())
 pod.close()
 """
 CELOSIA = [sys.executable, "-m", "celosia"]
+STEPS = 20
+TRAIN = [*CELOSIA, "pod", "train", "digits", "--topology", "2x2", "--preset", "core4", "--steps",
+         str(STEPS), "--backend", "rtl", "--boards", "4"]
 
 
 def celosia(*arguments: str) -> str:
@@ -87,3 +92,57 @@ def test_boards_of_ray(tmp_path, monkeypatch):
     every = [(pod.pid, pod.begun), *pod.others, *((each.pid, each.begun) for each in pod.boards)]
     assert len(every) > 5
     assert not any(begun(pid) == at != "" for pid, at in every)
+
+
+def train(*command: str, kill: random.Random | None = None) -> tuple[list[str], float]:
+    """Train on boards of Ray; a node is killed at a time that a seed decides.
+
+    Returns
+    -------
+    lines
+        Losses, cycles and weights, as they are printed.
+    longest
+        Seconds between two steps.
+    """
+    at = kill.randrange(1, STEPS - 1) if kill else -1
+    lines, seconds = [], []
+    with subprocess.Popen([*command, *TRAIN], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as running:
+        assert running.stdout
+        assert running.stderr
+        for line in running.stdout:
+            lines.append(line)
+            seconds.append(time.monotonic())
+            if kill and line.startswith(f"step {at}:"):
+                time.sleep(kill.uniform(0, .6))
+                boards = KeptPod.read(Path(os.environ["CELOSIA_STATUS"]) / "pod.json").boards
+                os.kill(raylet_of(kill.choice(boards).pid), signal.SIGKILL)
+        err = running.stderr.read()
+    assert running.returncode == 0, err
+    assert ("must go on, but it " in err) == bool(kill)
+    return ([line for line in lines if not line.startswith("accuracy")],
+            max(b - a for a, b in pairwise(seconds)))
+
+
+@pytest.fixture(scope="module")
+def undisturbed_training():
+    return train()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_node_that_is_killed_in_training(seed, undisturbed_training, tmp_path, monkeypatch):
+    """With all boards that are on it, once for each cluster: nobody starts a node again."""
+    monkeypatch.setenv("CELOSIA_STATUS", str(tmp_path))
+    begin = time.monotonic()
+    celosia("pod", "start", "--boards", "4", "--cluster", "local")
+    started = time.monotonic() - begin
+    try:
+        lines, longest = train(*CELOSIA, "pod", "run", "--", kill=random.Random(seed))
+    finally:
+        celosia("pod", "stop")
+    print(f"started in {started:.1f} s, at most {longest:.1f} s between two steps")
+    assert lines == undisturbed_training
+    assert lines[-1] == "all chips have the same weights\n"
+    assert started < 20
+    assert longest < 15
