@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from celosia.arch.words import WORD_MASK
 from celosia_sim.build import ABI
 
-__all__ = ["FUNCTIONS", "ChipLibrary", "ProtocolError", "RunEnd", "StateWay"]
+__all__ = ["FUNCTIONS", "MEMORY_BYTES", "ChipLibrary", "ProtocolError", "RunEnd", "StateWay",
+           "check_span"]
 
 _u8p = ctypes.c_void_p
 #: Functions of harness/api.cpp: result and arguments.
@@ -48,6 +49,13 @@ FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
 }
 
 MEMORY_BYTES = 1 << 32
+
+
+def check_span(address: int, size: int) -> None:
+    """Check that a span lies in external memory; ValueError if it does not."""
+    if address < 0 or size < 0 or address + size > MEMORY_BYTES:
+        raise ValueError(f"a span of memory must lie in 0..{MEMORY_BYTES:#x}, not "
+                         f"{address:#x}..{address + size:#x}")
 
 
 class StateWay(enum.IntEnum):
@@ -177,7 +185,7 @@ class ChipLibrary:
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return a copy of external memory."""
-        self._check_span(address, size)
+        check_span(address, size)
         data = np.empty(size, np.uint8)
         self._call("read_memory", address, data.ctypes.data, size)
         return data
@@ -186,14 +194,8 @@ class ChipLibrary:
         """Copy bytes (of an array: those in memory order) into external memory."""
         array = (np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray)
                  else np.ascontiguousarray(data).reshape(-1).view(np.uint8))
-        self._check_span(address, array.size)
+        check_span(address, array.size)
         self._call("write_memory", address, array.ctypes.data, array.size)
-
-    @staticmethod
-    def _check_span(address: int, size: int) -> None:
-        if address < 0 or size < 0 or address + size > MEMORY_BYTES:
-            raise ValueError(f"a span of memory must lie in 0..{MEMORY_BYTES:#x}, not "
-                             f"{address:#x}..{address + size:#x}")
 
     def rows(self, memory: str) -> tuple[int, int]:
         """Rows of the on-chip memory "ub" or "acc", and the bytes of one.

@@ -21,6 +21,7 @@ from celosia.arch.registers import (
     Status,
 )
 from celosia.driver.pod import Meeting, PodEnded, where
+from celosia.driver.transport import read_memories, read_registers, write_registers
 from celosia_sim.pod import RtlPod
 
 __all__ = ["RtlPodChips"]
@@ -50,19 +51,28 @@ class _RtlChip:
         with self._pod.lock:
             return self._own.read_register(offset)
 
-    def write_register(self, offset: int, value: int) -> None:
-        if offset == _CONTROL and value == Control.START and self.meets:
-            self._starts = True  # when all have come
-            return
+    def read_registers(self, offsets: Sequence[int]) -> list[int]:
         with self._pod.lock:
-            if offset == _PROGRAM and self._pod.stale and not self._pod.shared:
+            return read_registers(self._own, offsets)
+
+    def write_register(self, offset: int, value: int) -> None:
+        self.write_registers([(offset, value)])
+
+    def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
+        own = [each for each in values if each != (_CONTROL, Control.START) or not self.meets]
+        self._starts |= len(own) < len(values)  # when all have come
+        with self._pod.lock:
+            if self._pod.stale and not self._pod.shared and _PROGRAM in dict(own):
                 # A run has left messages on the links, in chips that ended well, too.
                 self._pod.pod.reset()
                 self._pod.stale = False
-            self._own.write_register(offset, value)
+            write_registers(self._own, own)
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         return self._own.read_memory(address, size)
+
+    def read_memories(self, spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        return read_memories(self._own, spans)
 
     def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
         self._own.write_memory(address, data)
@@ -164,14 +174,15 @@ class RtlPodChips:
     def _to_the_end(self, chips: Sequence[_RtlChip], limit: int | None,
                     look: Callable[[int], None]) -> Mapping[int, object] | bool | BaseException:
         """Return how a run ends, the same in all processes; what ``look`` raises, too."""
-        waited, done = 0, -1
+        waited, done, ended = 0, -1, False
         while True:
             with self.lock:
-                if all(self.pod.gather(all(each.interrupt for each in chips))):
+                if all(self.pod.gather(ended or all(each.interrupt for each in chips))):
                     status = self.pod.read(BY_NAME["STATUS"].offset)
                     self.stale = any(status[each] != Status.DONE for each in chips[0].members)
                     return True
-                self.pod.pass_cycles(_SLICE)
+                if ended := self.pod.pass_cycles(_SLICE):
+                    continue
                 waited += _SLICE
                 before, done = done, self._done()
                 if before == done:

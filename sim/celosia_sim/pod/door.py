@@ -7,6 +7,7 @@ for. What goes on afterwards is as safe as the network is: nothing is encrypted.
 from __future__ import annotations
 
 import contextlib
+import hmac
 import socket
 import struct
 import sys
@@ -32,6 +33,8 @@ _PATIENCE = 5.0
 _MOST, _SAID = 32, 20
 #: Seconds between two tries to come in, and between two looks whether somebody has come.
 _NAP = 0.05
+#: Whether Unix sockets have names without files.
+_NAMED = sys.platform == "linux"
 
 
 class Role(IntEnum):
@@ -59,8 +62,32 @@ class _Refused(Exception):
 
 def _tune(connection: socket.socket) -> None:
     connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if connection.family == socket.AF_INET:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+
+def _near(address: Address, token: bytes) -> str | None:
+    """Return the name of the Unix socket beside one of this machine, where there are such names.
+
+    A window of a link goes by it in half the time. Nobody can take the name who has not the token.
+    """
+    if not _NAMED or address[0] != "127.0.0.1":
+        return None
+    return f"\0celosia-{hmac.digest(token, b'port %d' % address[1], 'sha256').hex()}"
+
+
+def _connect(address: Address, token: bytes, seconds: float) -> socket.socket:
+    """Return a connection; OSError if there is none."""
+    if name := _near(address, token):
+        near = socket.socket(socket.AF_UNIX)
+        try:
+            near.connect(name)
+        except OSError:  # a board of another network, behind a port of this one
+            near.close()
+        else:
+            return near
+    return socket.create_connection(address, seconds)
 
 
 class Door:
@@ -81,20 +108,28 @@ class Door:
 
     def __init__(self, token: bytes, host: str = "127.0.0.1", port: int = 0):
         self._token = token
-        self._listener = socket.create_server((host, port))
-        self.address: Address = self._listener.getsockname()[:2]
+        first = socket.create_server((host, port))
+        self.address: Address = first.getsockname()[:2]
+        self._listeners = [first]
+        if name := _near(self.address, token):
+            near = socket.socket(socket.AF_UNIX)
+            near.bind(name)
+            near.listen()
+            self._listeners.append(near)
         self._controls: Queue[socket.socket] = Queue()
         self._looks: Queue[socket.socket] = Queue()
         self._wires: dict[tuple[int, int], Queue[socket.socket]] = {}
         self._lock = threading.Lock()
         self._controlled, self._closed, self._waiting, self._refused = False, False, 0, 0
-        threading.Thread(target=self._accept, daemon=True).start()
+        for each in self._listeners:
+            threading.Thread(target=self._accept, args=[each], daemon=True).start()
 
     def close(self) -> None:
         """Let nobody in any more, and have those hang up that nobody has waited for."""
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        for each in self._listeners:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
         with self._lock:
             self._closed = True
         self._drop(self._controls, self._looks, *self._wires.values())
@@ -144,12 +179,13 @@ class Door:
                 raise NeighbourLost(f"the board from chip {chip} on must connect within "
                                     f"{seconds:g} s, but it did not")
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                connection, peer = self._listener.accept()
+                connection, peer = listener.accept()
             except OSError:
                 return
+            peer = peer or ("a process", 0)  # of a Unix socket it is empty
             with self._lock:
                 self._waiting += 1
                 full = self._waiting > _MOST
@@ -224,7 +260,7 @@ def enter(address: Address, token: bytes, hello: Hello, seconds: float,
     while True:
         connection = None
         try:
-            connection = socket.create_connection(address, max(end - monotonic(), 1e-3))
+            connection = _connect(address, token, max(end - monotonic(), 1e-3))
             return _show(connection, token, hello, min(end, monotonic() + _PATIENCE))
         except BaseException as error:
             if connection is not None:

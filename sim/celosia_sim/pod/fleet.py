@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
-from celosia_sim.library import MEMORY_BYTES
+from celosia_sim.library import MEMORY_BYTES, check_span
 from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
 from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError
 from celosia_sim.pod.options import End, PodOptions
@@ -38,6 +38,11 @@ _AFTER = 5.0
 #: Times that boards begin anew for one thing that they are asked.
 _TRIES = 3
 
+#: Bytes that are written to a chip's memory together, at most.
+_MOST_WRITTEN = 1 << 20
+
+#: What a chip is asked, and bytes.
+_Part = tuple[Sequence[Any], bytes]
 #: What a board gives: a value and bytes, or an error.
 _Given = tuple[Any, bytearray] | Exception
 
@@ -51,44 +56,81 @@ class _Request(NamedTuple):
     @property
     def changes(self) -> bool:
         """Whether boards are others afterwards."""
-        return not any(each[2 if each[0] == "chip" else 0] in _LOOKS
-                       for each in self.asked.values())
+        return not all(
+            all(part[1] in _LOOKS for part in each[2]) if each[0] == "chip" else each[0] in _LOOKS
+            for each in self.asked.values())
 
 
 class _Chip:
-    """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`."""
+    """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`.
+
+    What is written to its memory goes with the next thing that it is asked.
+    """
 
     memory_bytes = MEMORY_BYTES
 
     def __init__(self, fleet: Fleet, board: int, place: int):
         self._fleet, self._board, self._place = fleet, board, place
+        self._written: list[_Part] = []
 
-    def _ask(self, name: str, *arguments: Any,
-             data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
-        return self._fleet.ask(self._board, ["chip", self._place, name, *arguments], data)
+    def _ask(self, parts: Sequence[_Part]) -> tuple[list[Any], memoryview]:
+        """Ask for things, one after the other; return what each gives, and bytes of all."""
+        with self._fleet.lock:
+            first, parts = len(self._written), [*self._written, *parts]
+            self._written = []
+            if not parts:
+                return [], memoryview(b"")
+            values, data = self._fleet.ask(self._board, ["chip", self._place, [
+                [len(data), *asked] for asked, data in parts]],
+                b"".join(data for _, data in parts))
+        return values[first:], memoryview(data)
+
+    def _one(self, *asked: Any, data: bytes = b"") -> tuple[Any, memoryview]:
+        [value], found = self._ask([(asked, data)])
+        return value, found
+
+    def flush(self) -> None:
+        """Write what was not yet written."""
+        self._ask([])
 
     def read_register(self, offset: int) -> int:
-        return self._ask("read_register", offset)[0]
+        return self._one("read_register", offset)[0]
+
+    def read_registers(self, offsets: Sequence[int]) -> list[int]:
+        return self._ask([(("read_register", each), b"") for each in offsets])[0]
 
     def write_register(self, offset: int, value: int) -> None:
-        self._ask("write_register", offset, value)
+        self._one("write_register", offset, value)
+
+    def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
+        self._ask([(("write_register", *each), b"") for each in values])
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
-        return np.frombuffer(self._ask("read_memory", address, size)[1], np.uint8)
+        return self.read_memories([(address, size)])[0]
+
+    def read_memories(self, spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        data = self._ask([(("read_memory", *each), b"") for each in spans])[1]
+        ends = np.cumsum([size for _, size in spans])
+        return [np.frombuffer(data[end - size:end], np.uint8)
+                for end, (_, size) in zip(ends, spans, strict=True)]
 
     def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
-        self._ask("write_memory", address, data=(
-            np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else data))
+        raw = np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else data
+        check_span(address, len(raw))
+        with self._fleet.lock:
+            self._written.append((("write_memory", address), raw))
+            if sum(len(each) for _, each in self._written) > _MOST_WRITTEN:
+                self.flush()
 
     def wait_interrupt(self, timeout_cycles: int) -> bool:
-        return self._ask("wait_interrupt", timeout_cycles)[0]
+        return self._one("wait_interrupt", timeout_cycles)[0]
 
     def peek(self, memory: str, row: int, n: int) -> NDArray[np.uint8]:
-        shape, data = self._ask("peek", memory, row, n)
+        shape, data = self._one("peek", memory, row, n)
         return np.frombuffer(data, np.uint8).reshape(shape)
 
     def poke(self, memory: str, row: int, data: NDArray[np.uint8]) -> None:
-        self._ask("poke", memory, row, data.shape, data=data.tobytes())
+        self._one("poke", memory, row, data.shape, data=data.tobytes())
 
     def close(self) -> None:
         """Do nothing: the board's end is its own."""
@@ -114,6 +156,8 @@ class Fleet:
         As they are now.
     chips
         The way to each chip.
+    lock
+        Of all.
     replaced
         Of each board that has ended and was replaced, how.
     """
@@ -130,7 +174,7 @@ class Fleet:
         self.chips = [_Chip(self, number, place) for number, span in enumerate(spans)
                       for place in range(len(span))]
         self.replaced: list[str] = []
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._broken = ""
         self._saved: list[tuple[Any, bytearray]] | None = None
         self._since: list[tuple[_Request, list[Any]]] = []
@@ -140,7 +184,7 @@ class Fleet:
 
     def close(self) -> None:
         """End the processes; closing twice does nothing."""
-        with self._lock:
+        with self.lock:
             self._broken = self._broken or "the pod must be open, but it was closed"
             for board in self.boards:
                 board.close()
@@ -160,8 +204,11 @@ class Fleet:
         Exception
             That of a board.
         """
-        return [data if value is None else value for value, data in self._do(_Request(
-            {number: [name, *own] for number, own in enumerate(arguments)}))]
+        with self.lock:
+            for chip in self.chips:
+                chip.flush()
+            return [data if value is None else value for value, data in self._do(_Request(
+                {number: [name, *own] for number, own in enumerate(arguments)}))]
 
     def ask(self, board: int, asked: Sequence[Any],
             data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
@@ -174,7 +221,7 @@ class Fleet:
         return self.ask(board, ["links", chip])[0]
 
     def _do(self, request: _Request) -> list[tuple[Any, bytearray]]:
-        with self._lock:
+        with self.lock:
             if self._broken:
                 raise PodBoardError(self._broken)
             try:

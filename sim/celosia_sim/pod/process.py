@@ -59,9 +59,20 @@ def _opened(door: Door, token: bytes, control: socket.socket, asked: Mapping[str
         raise
 
 
-def _of_chip(board: PodBoard, data: bytearray, place: int, name: str,
-             *arguments: Any) -> tuple[Any, bytes | memoryview]:
-    """Do something with one chip; return what it gives, and bytes."""
+def _of_chip(board: PodBoard, data: memoryview, place: int,
+             parts: Sequence[Sequence[Any]]) -> tuple[list[Any], list[bytes | memoryview]]:
+    """Do things with one chip, one after the other; return what each gives, and bytes of all."""
+    values, found = [], []
+    for size, name, *arguments in parts:
+        value, more = _part(board, data[:size], place, name, *arguments)
+        data = data[size:]
+        values.append(value)
+        found.append(more)
+    return values, found
+
+
+def _part(board: PodBoard, data: memoryview, place: int, name: str,
+          *arguments: Any) -> tuple[Any, bytes | memoryview]:
     chip = board.chips[place]
     board.runs += (name, *arguments) == ("write_register", BY_NAME["CONTROL"].offset, Control.START)
     if name == "read_memory":
@@ -83,21 +94,21 @@ def _of_chip(board: PodBoard, data: bytearray, place: int, name: str,
 
 
 def _answer(board: PodBoard, data: bytearray, name: str,
-            *arguments: Any) -> tuple[Any, bytes | memoryview]:
+            *arguments: Any) -> tuple[Any, Sequence[bytes | memoryview]]:
     if name == "chip":
-        return _of_chip(board, data, *arguments)
+        return _of_chip(board, memoryview(data), *arguments)
     if name == "sent":
-        return None, board.sent().reshape(-1).view(np.uint8).data
+        return None, [board.sent().reshape(-1).view(np.uint8).data]
     if name == "save":
         parts = board.save()
-        return [each.size for each in parts], np.concatenate(parts).data
+        return [each.size for each in parts], [each.data for each in parts]
     if name == "load":
         [sizes] = arguments
         board.load(np.split(np.frombuffer(data, np.uint8), np.cumsum(sizes)[:-1]))
-        return None, b""
+        return None, []
     actions: dict[str, Callable[..., Any]] = {each.__name__: each for each in (
         board.access, board.advance, board.links)}
-    return actions[name](*arguments), b""
+    return actions[name](*arguments), []
 
 
 class _Server:
@@ -131,7 +142,7 @@ class _Server:
     def _obey(self, control: socket.socket) -> None:
         while True:
             (name, *arguments), data = receive(control)
-            found: tuple[Any, bytes | memoryview] = None, b""
+            found: tuple[Any, Sequence[bytes | memoryview]] = None, []
             try:
                 with self._lock:
                     if name == "open":
@@ -146,7 +157,7 @@ class _Server:
             except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
                 send(control, [type(error).__name__, str(error)])
             else:
-                send(control, ["", found[0]], found[1])
+                send(control, ["", found[0]], *found[1])
 
     def _show(self) -> None:
         """Say to whoever asks what the board is doing, between two things that it does."""

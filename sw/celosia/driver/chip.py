@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celosia.arch import registers
 from celosia.arch.registers import Control, Status
 from celosia.driver.errors import DeviceError
-from celosia.driver.transport import Transport
+from celosia.driver.transport import Transport, read_registers, write_registers
 
 __all__ = ["Chip"]
 
@@ -49,22 +49,21 @@ class Chip:
             Cycles that the run may take; 0: no limit.
         """
         # LENGTH makes the chip fetch the program, which it does while the rest is written.
-        self.write("PROGRAM", program)
-        self.write("LENGTH", length)
+        values = {"PROGRAM": program, "LENGTH": length}
         closed = [(1, 0)] * (registers.NUM_WINDOWS - len(windows))
         for i, (base, last) in enumerate([*windows, *closed]):
-            self.write(f"WINDOW{i}_BASE", base)
-            self.write(f"WINDOW{i}_LAST", last)
-        self.write("WATCHDOG", watchdog)
-        self.write("IRQ_STATUS", 1)
-        self.write("IRQ_ENABLE", 1)
-        self.write("CONTROL", Control.START)
+            values |= {f"WINDOW{i}_BASE": base, f"WINDOW{i}_LAST": last}
+        values |= {"WATCHDOG": watchdog, "IRQ_STATUS": 1, "IRQ_ENABLE": 1,
+                   "CONTROL": Control.START}
+        write_registers(self._transport, [(registers.BY_NAME[name].offset, int(value))
+                                          for name, value in values.items()])
 
     def counters(self) -> dict[str, int]:
         """Return the performance counters of the last run."""
-        return {name: self._transport.read_register(offset)
-                | self._transport.read_register(offset + 4) << 32
-                for name, offset in registers.COUNTERS.items()}
+        words = read_registers(self._transport, [
+            at for offset in registers.COUNTERS.values() for at in (offset, offset + 4)])
+        return {name: low | high << 32 for name, low, high in zip(
+            registers.COUNTERS, words[::2], words[1::2], strict=True)}
 
     def reset(self) -> None:
         """Soft-reset the chip, and return when it is idle.

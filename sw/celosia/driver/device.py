@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -20,7 +20,7 @@ from celosia.driver.errors import Divergence, StaleHandle
 from celosia.driver.handles import DeviceArray, LoadedProgram
 from celosia.driver.outcome import RunResult, error_of, located
 from celosia.driver.status import DeviceStatus
-from celosia.driver.transport import PodChip, Transport
+from celosia.driver.transport import PodChip, Transport, read_memories
 from celosia.program import DTYPES, Program
 
 __all__ = ["DEFAULT_TIMEOUT", "Device"]
@@ -187,11 +187,16 @@ class Device:
 
     def get(self, handle: DeviceArray) -> NDArray:
         """Return a copy of an array on the host."""
-        self._mine(handle)
-        if not handle.nbytes:
-            return np.empty(handle.shape, handle.dtype)
-        raw = self.transport.read_memory(handle.address, handle.nbytes)
-        return np.require(raw, requirements=["C", "W"]).view(handle.dtype).reshape(handle.shape)
+        return self._get([handle])[0]
+
+    def _get(self, handles: Sequence[DeviceArray]) -> list[NDArray]:
+        """Return copies of arrays on the host."""
+        for each in handles:
+            self._mine(each)
+        full = [each for each in handles if each.nbytes]
+        raws = iter(read_memories(self.transport, [(each.address, each.nbytes) for each in full]))
+        return [np.require(next(raws), requirements=["C", "W"]).view(each.dtype).reshape(each.shape)
+                if each.nbytes else np.empty(each.shape, each.dtype) for each in handles]
 
     def copy(self, pairs: Iterable[tuple[DeviceArray, DeviceArray]]) -> Mapping[str, int]:
         """Have the chip copy arrays: their contents do not cross the host.
@@ -376,7 +381,7 @@ class Device:
             raise
         self._status.end(self._counters, self.transport.links if isinstance(
             self.transport, PodChip) else None)
-        return RunResult({name: self.get(handle) for name, handle in fetch.items()},
+        return RunResult(dict(zip(fetch, self._get([*fetch.values()]), strict=True)),
                          self.counters())
 
     def _told(self, progress: Callable[[int], None] | None) -> Callable[[int], None]:

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PodChip", "Transport"]
+__all__ = ["Batched", "PodChip", "Transport", "read_memories", "read_registers", "write_registers"]
 
 
 @runtime_checkable
@@ -86,3 +86,44 @@ class PodChip(Protocol):
         chips, whose links have no frames.
         """
         ...
+
+@runtime_checkable
+class Batched(Protocol):
+    """What a transport has for which each access is a message: several accesses in one."""
+
+    def read_registers(self, offsets: Sequence[int]) -> list[int]:
+        """Return registers, read one after the other."""
+        ...
+
+    def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
+        """Write values at offsets, one after the other."""
+        ...
+
+    def read_memories(self, spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        """Return copies of spans of memory: of each its address and size."""
+        ...
+
+
+def read_registers(transport: Transport | Batched, offsets: Sequence[int]) -> list[int]:
+    """Return registers, read one after the other, in one message where the transport has any."""
+    if isinstance(transport, Batched):
+        return transport.read_registers(offsets)
+    return [transport.read_register(each) for each in offsets]
+
+
+def write_registers(transport: Transport | Batched,
+                    values: Sequence[tuple[int, int]]) -> None:
+    """Write values at offsets, likewise."""
+    if isinstance(transport, Batched):
+        transport.write_registers(values)
+        return
+    for offset, value in values:
+        transport.write_register(offset, value)
+
+
+def read_memories(transport: Transport | Batched,
+                  spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+    """Return copies of spans of memory, of each its address and size, likewise."""
+    if isinstance(transport, Batched):
+        return transport.read_memories(spans)
+    return [transport.read_memory(*each) for each in spans]

@@ -31,7 +31,7 @@ class PodTrainer:
     """A classifier in training on the chips of a topology, data parallel.
 
     A step is one program of each chip: weights and gradients go by the links, nothing by the host.
-    Each chip has a share of the parameters (`WeightShares`), which it updates.
+    Each chip has a share of the parameters (`WeightShares`), which it updates and keeps.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class PodTrainer:
         classes = np.asarray(labels).astype(np.int32).reshape(chips, batch)
 
         def one(number: int, peer: Any) -> tuple[Any, ...]:
-            return self._loaded[number](rows[number], classes[number], np.float32(rate),
-                                        *self._states[number].values(), peer=peer)
+            return self._loaded[number].run(rows[number], classes[number], np.float32(rate),
+                                            *self._states[number].values(), peer=peer)
 
         self._weights = []
         losses = set()
@@ -133,8 +133,9 @@ class PodTrainer:
 
             def one(number: int, peer: Any) -> tuple[Any, ...]:
                 state = self._states[number]
-                return gather[number](*(state[name] for name in self._shares.names),
-                                            peer=peer)
+                # By the host: time passes for all chips when one of them copies.
+                return gather[number](*(np.asarray(state[name]) for name in self._shares.names),
+                                      peer=peer)
 
             self._weights = [np.concatenate(blocks) for blocks in on_all(self._host, one)]
         return {"w1": self._weights[chip], **{

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from celosia.arch.config import PRESETS
+from celosia.arch.registers import BY_NAME, REGISTERS
 from celosia.collectives import Topology
+from celosia.driver.transport import read_memories, read_registers, write_registers
 from celosia_sim.pod import PodBoardError, RtlPod
 from celosia_sim.pod.apart import ApartBoard, LocalHost
 from celosia_sim.pod.fleet import Fleet
@@ -153,6 +155,31 @@ def test_what_is_refused_is_refused_again_and_no_more(undisturbed, killing):
     made.close()
 
 
+def test_several_accesses_are_one_message(monkeypatch):
+    """What is written to memory goes with what is asked next, and is kept as that is."""
+    made, asked = pod(), list[str]()
+    begin = ApartBoard.begin
+    monkeypatch.setattr(ApartBoard, "begin", lambda self, name, *arguments, data=b"": (
+        asked.append(name), begin(self, name, *arguments, data=data)))
+    chip, other = made.chips[1], pod(processes=1)
+    offsets = [each.offset for each in REGISTERS]
+    for each in (chip, other.chips[1]):
+        each.write_memory(5, b"abc")
+        each.write_memory(7, b"defg")
+        write_registers(each, [(BY_NAME["WATCHDOG"].offset, 7), (BY_NAME["LENGTH"].offset, 0)])
+    assert read_registers(chip, offsets) == read_registers(other.chips[1], offsets)
+    assert [bytes(each) for each in read_memories(chip, [(5, 7), (7, 1), (7, 0)])] == [
+        b"abdefg\0", b"d", b""]
+    assert read_memories(chip, []) == []
+    assert asked == ["chip"] * 3
+    chip.write_memory(0, b"x")
+    os.kill(process(fleet(made).boards[0]).pid, signal.SIGKILL)
+    assert bytes(chip.read_memory(0, 1)) == b"x"
+    assert len(made.replaced) == 1
+    made.close()
+    other.close()
+
+
 def test_threads_ask_at_once():
     made = pod()
     rng = np.random.default_rng(0)
@@ -180,6 +207,7 @@ def test_what_was_put_is_kept_up_to_a_size(monkeypatch):
     made = pod(save_seconds=1e6)
     for _ in range(5):
         made.chips[0].write_memory(0, bytes(4000))
+        made.read(0)
         assert fleet(made)._kept <= 10_000
     assert fleet(made)._saved is not None
     made.close()
