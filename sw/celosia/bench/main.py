@@ -15,6 +15,7 @@ from celosia.bench.collectives import OPS, measure_collective
 from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
 from celosia.bench.measure import Measurement, Workload, gemm, measure, mlp
+from celosia.bench.plan import Rates, measure_rates, plan, plan_lines
 from celosia.bench.pod import curve, curve_lines, measure_pod
 from celosia.bench.pod import report as pod_report
 from celosia.bench.simulation import measure_simulation, simulation_lines
@@ -43,6 +44,7 @@ examples:
   celosia bench collectives --topology 8 --bytes 65536 262144
   celosia bench pod --topology 4x4 --net 784-512-10 --batch 128
   celosia bench pod --curve --backend model                a scaling curve: 1 to 64 chips
+  celosia bench pod --plan --topology 64x64 --boards 256   what 4,096 chips would need
   celosia bench simulation --topology 8x8        how fast chips are simulated
   celosia bench table                            every line of docs/performance.md's table
 
@@ -142,6 +144,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--curve", action="store_true",
                         help="pod: of 1 to 64 chips, with --batch rows of each, and with 16 times "
                              "as many of all")
+    parser.add_argument("--plan", action="store_true",
+                        help="pod: what one of --topology would need on --boards processors, from "
+                             "what small ones are measured to need")
+    parser.add_argument("--boards", type=_positive, default=1, metavar="N",
+                        help="pod: of a --plan, each a processor (default: 1)")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -198,7 +205,22 @@ def _classifier(args: argparse.Namespace) -> Classifier:
     return Classifier(inputs, hidden, classes, args.batch)
 
 
+def _plan(args: argparse.Namespace) -> int:
+    if not isinstance(args.latency, int):
+        raise ValueError(f"--latency of a --plan must be one number, not {args.latency!r}")
+    plan(Rates(1, 0, 0, 0, 1, 1), args.topology, args.boards)  # what is wrong is said at once
+    rates = measure_rates(preset(args.preset or "core"), _classifier(args), seed=args.seed,
+                          latency=args.latency)
+    found = plan(rates, args.topology, args.boards, args.latency)
+    for line in ([json.dumps(dataclasses.asdict(rates) | dataclasses.asdict(found))] if args.json
+                 else plan_lines(rates, found)):
+        print(line)
+    return 0
+
+
 def _pod(args: argparse.Namespace) -> int:
+    if args.plan:
+        return _plan(args)
     if args.curve:
         points = curve(preset(args.preset or "core"), args.backend, _classifier(args),
                        seed=args.seed, latency=args.latency, errors=args.ber)

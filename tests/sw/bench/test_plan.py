@@ -1,0 +1,75 @@
+"""What a pod would need that is larger than any here."""
+
+import importlib
+import json
+
+import pytest
+
+from celosia.bench.plan import PodPlan, Rates, plan
+from celosia.cli.main import main
+from celosia.collectives import Topology
+
+RATES = Rates(100_000, 1 << 20, .001, .00005, 10_000, 14_000)
+
+
+def test_a_plan_is_made_of_what_was_measured():
+    # 8 steps along both dimensions from 4x4 to 8x8 take 4,000 cycles, so 112 more take 56,000.
+    assert plan(RATES, Topology((64, 64)), 256) == PodPlan(
+        "64x64", 4096, 256, 16, 34, 70_000, 1094, 70_000 * 16 / 100_000, 1094 * .00005, 16 << 20,
+        4096 << 20, 16 * .001, 16 * .001 * 20)
+
+
+def test_what_was_measured_is_its_own_plan():
+    assert plan(RATES, Topology((8, 8)), 1).step_cycles == 14_000
+    assert plan(RATES, Topology((4, 4)), 1).step_cycles == 10_000
+
+
+@pytest.mark.parametrize(("extents", "boards", "each", "crossing"), [
+    ((4, 4), 1, 16, 0), ((4, 4), 4, 4, 8), ((4, 4), 16, 1, 4), ((8,), 3, 3, 2), ((2,), 2, 1, 2)])
+def test_chips_and_links_of_boards(extents, boards, each, crossing):
+    found = plan(RATES, Topology(extents), boards)
+    assert (found.chips_each, found.crossing) == (each, crossing)
+    assert (found.window_seconds == 0) == (boards == 1)
+
+
+def test_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(importlib.import_module("celosia.bench.main"), "measure_rates",
+                        lambda *_, **__: RATES)
+    command = ["bench", "pod", "--plan", "--topology", "64x64", "--boards", "256"]
+    assert main(command) == 0
+    assert capsys.readouterr().out == """\
+measured  100,000 cycles of a chip in a second of a processor
+          a state of 1,048,576 bytes a chip, saved in 1.00 ms
+          a message of a window from another thread: 50 us
+          a step of 10,000 cycles on 4x4, 14,000 on 8x8 (golden chips' clock)
+pod       64x64: 4,096 chips on 256 boards of at most 16, of each 34 links to others
+step      70,000 cycles = those of 8x8, and as many more for each chip along a dimension as from \
+4x4 to it; 1,094 windows
+time      11.3 s a step = 11.2 s of chips (cycles x chips of a board / rate) + 0.05 s of \
+messages (windows x one)
+states    16 MiB of a board, 4.0 GiB of all; saved in 16.0 ms, so every 0.32 s at most (a \
+twentieth of the time)
+"""
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["step_cycles"] == 70_000
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--boards", "9"], "boards must be from 1 to the 8 chips of the topology, not 9"),
+    (["--latency", "1..9"], "--latency of a --plan must be one number, not (1, 9)"),
+])
+def test_what_is_wrong(arguments, message, capsys):
+    assert main(["bench", "pod", "--plan", *arguments]) == 1
+    assert capsys.readouterr().err == f"celosia: error: {message}\n"
+
+
+@pytest.mark.slow
+def test_what_is_measured(capsys):
+    assert main(["bench", "pod", "--plan", "--topology", "16x16", "--boards", "16", "--net",
+                 "64-128-10", "--batch", "16", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cycles"] > 10_000
+    assert found["state_bytes"] > 1 << 20
+    assert 0 < found["window_seconds"] < .1
+    assert 0 < found["save_seconds"] < 1
+    assert found["small"] < found["large"] < found["step_cycles"]
