@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from celosia_sim.pod.apart import LocalStarter, Starter, WatchedHost
+from celosia_sim.pod.board import PodBoardError
 from celosia_sim.pod.kept import KeptBoard, KeptPod, begun
 
 __all__ = ["main"]
@@ -105,25 +106,33 @@ class _Keeper:
         self.path.unlink(missing_ok=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Keep boards until a SIGTERM comes."""
-    path, boards, *cluster = sys.argv[1:] if argv is None else argv
+def _keep(path: Path, boards: int, cluster: str | None) -> int:
     ready = os.dup(1)
     os.dup2(2, 1)  # what others print there goes to the log
     starter: _Starter = LocalStarter()
-    if cluster:
+    if cluster is not None:
         from celosia_sim.pod.ray_starter import RayStarter
-        starter = RayStarter(int(boards), cluster[0])
-    keeper = _Keeper(Path(path), starter)
+        starter = RayStarter(boards, cluster)
+    keeper = _Keeper(path, starter)
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, lambda *_: keeper.ended.put(None))
     try:
-        keeper.start(range(int(boards)))
+        keeper.start(range(boards))
         os.write(ready, b"ready\n")
         os.close(ready)
         return keeper.run()
     finally:
         keeper.close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Keep boards until a SIGTERM comes; 1: they cannot be kept, and a sentence says why."""
+    path, boards, *cluster = sys.argv[1:] if argv is None else argv
+    try:
+        return _keep(Path(path), int(boards), cluster[0] if cluster else None)
+    except PodBoardError as error:
+        print(f"celosia: the pod must be kept, but {error}", file=sys.stderr, flush=True)
+        return 1
 
 
 if __name__ == "__main__":

@@ -99,14 +99,24 @@ class KeptPod:
         return made
 
     def write(self, path: Path) -> None:
-        """Write the file, for its owner alone."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Write the file, for its owner alone.
+
+        Raises
+        ------
+        PodBoardError
+            If it cannot be written, as on a disk that is full; the one before is as it was.
+        """
         other = path.with_name(f"{path.name}.{os.getpid()}")
-        with contextlib.suppress(FileNotFoundError):
-            other.unlink()
-        with open(os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(dataclasses.asdict(self), file)
-        other.replace(path)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            other.unlink(missing_ok=True)
+            with open(os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(dataclasses.asdict(self), file)
+            other.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                other.unlink(missing_ok=True)
+            raise PodBoardError(f"{path} must be written, but {error.strerror}") from None
 
 
 class _KeptHost:

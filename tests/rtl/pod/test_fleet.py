@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -20,6 +21,7 @@ from celosia.collectives import Topology
 from celosia.driver.transport import read_memories, read_registers, write_registers
 from celosia_sim.pod import PodBoardError, RtlPod
 from celosia_sim.pod.apart import ApartBoard, LocalHost
+from celosia_sim.pod.board import VERSION
 from celosia_sim.pod.fleet import Fleet
 from celosia_sim.podcheck import compare, random_programs
 
@@ -178,6 +180,13 @@ def test_several_accesses_are_one_message(monkeypatch):
     assert len(made.replaced) == 1
     made.close()
     other.close()
+
+
+def test_boards_of_another_version(monkeypatch):
+    monkeypatch.setattr("celosia_sim.pod.fleet.VERSION", "0.0")
+    with pytest.raises(PodBoardError, match=(
+            f"^a board must be of version 0.0, as its controller, not {re.escape(VERSION)}$")):
+        pod()
 
 
 def test_threads_ask_at_once():
