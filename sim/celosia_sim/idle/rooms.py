@@ -3,22 +3,18 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from celosia_sim.idle.statements import Statement
 
-__all__ = ["ALWAYS", "REST", "Modules", "paths", "room", "segments"]
+__all__ = ["Modules", "homes", "parts", "paths", "segments"]
 
 Modules = tuple[str, ...]
 
-#: Rooms that sleep alone: modules of the chip, and where there is ``*`` all that is within one, but
-#: not what joins it. Finer rooms sleep longer, and cost more looks at what they tell each other.
-SLEEPERS = ("scalar.tensor.scoreboard", "scalar.tensor.checker", "scalar.*", "vpu.*", "load.*",
-            "store.*", "host.counters", "mxu.*")
-#: A ring that turns in every cycle, full or not: it never sleeps.
-ALWAYS: Modules = ("mxu", "retire")
-#: The room of all else: what joins the units, both memories, links. It works whenever another
-#: room does, but for `ALWAYS`.
-REST: Modules = ("rest",)
+#: Bytes of C++ of a room, at least; smaller modules are one with what they are in.
+LEAST = 6_000
+#: And of a part of it: what has less is one with its neighbour.
+PART = 5_000
 
 _PREFIX = re.compile(r"^(?:__Vdly__|__VdlySet__|__VdlyVal__|__VdlyDim\d+__|__Vtask_)+")
 
@@ -54,14 +50,24 @@ def paths(statements: Sequence[Statement]) -> list[Modules]:
     return [path or () for path in found]
 
 
-def room(path: Modules) -> Modules:
-    """The room of a module."""
-    for length in range(len(path), 0, -1):
-        if path[:length] == ALWAYS or ".".join(path[:length]) in SLEEPERS:
-            return path[:length]
-        if length > 1 and ".".join([*path[:length - 1], "*"]) in SLEEPERS:
-            return path[:length - 1]
-    return REST
+def homes(found: Sequence[Modules], statements: Sequence[Statement]) -> list[Modules]:
+    """The room of each statement, by the module that it belongs to."""
+    size: Counter[Modules] = Counter()
+    for path, statement in zip(found, statements, strict=True):
+        size[path] += len(statement.text)
+    within = {path[:length] for path in size for length in range(1, len(path) + 1)}
+    joined: dict[Modules, Modules] = {}
+    for path in sorted(within, key=lambda each: (-len(each), each)):
+        if size[path] < LEAST:
+            joined[path] = path[:-1]
+            size[path[:-1]] += size[path]
+    home: dict[Modules, Modules] = {}
+    for path in found:
+        end = path
+        while end in joined:
+            end = joined[end]
+        home[path] = end
+    return [home[path] for path in found]
 
 
 def _before(statements: Sequence[Statement]) -> list[set[int]]:
@@ -112,16 +118,72 @@ def segments(statements: Sequence[Statement],
         return sorted(found)
 
     order = []
+    runs: dict[Modules, list[int]] = {}
     while ready:
-        runs = {key: run(key) for key in ready}
+        runs.update((key, run(key)) for key in ready if key not in runs)
         key = max(runs, key=lambda home: (len(runs[home]) / left[home], len(runs[home]), home))
-        order.append(runs[key])
-        left[key] -= len(runs[key])
+        order.append(runs.pop(key))
+        left[key] -= len(order[-1])
         del ready[key]
-        done = set(runs[key])
-        for index in runs[key]:
+        done = set(order[-1])
+        for index in order[-1]:
             for later in after[index]:
                 waits[later] -= 1
+                runs.pop(homes[later], None)
                 if not waits[later] and later not in done:
                     ready[homes[later]].append(later)
     return order
+
+
+def parts(statements: Sequence[Statement], run: Sequence[int]) -> list[list[int]]:
+    """Cut a run into parts of which none reads in a cycle what another has written in it.
+
+    What is left between them is an order: a variable is read before it is written. Where two parts
+    would each have to stand before the other they are one.
+    """
+    root = {index: index for index in run}
+
+    def find(index: int) -> int:
+        while root[index] != index:
+            root[index] = root[root[index]]
+            index = root[index]
+        return index
+
+    writer: dict[str, int] = {}
+    for index in run:
+        names = statements[index].reads | statements[index].writes
+        for name in names:
+            if name in writer:
+                root[find(index)] = find(writer[name])
+        writer.update(dict.fromkeys(statements[index].writes, index))
+    reads: dict[str, list[int]] = defaultdict(list)
+    pairs: list[tuple[int, int]] = []  # statements of which the first must stand before the second
+    for index in run:
+        for name in statements[index].writes:
+            pairs += ((reader, index) for reader in reads[name])
+        for name in statements[index].reads - statements[index].writes:
+            reads[name].append(index)
+    while True:
+        members: dict[int, list[int]] = defaultdict(list)
+        for index in run:
+            members[find(index)].append(index)
+        order = TopologicalSorter({node: () for node in members})
+        for first, second in pairs:
+            if find(first) != find(second):
+                order.add(find(second), find(first))
+        try:
+            found = [members[node] for node in order.static_order()]
+            break
+        except CycleError as error:
+            for node in error.args[1]:
+                root[find(node)] = find(error.args[1][0])
+    cut: list[list[int]] = []
+    size = PART
+    for part in found:
+        own = sum(len(statements[index].text) for index in part)
+        if size + own > PART:
+            cut.append([])
+            size = 0
+        cut[-1] += part
+        size += own
+    return [sorted(part) for part in cut]

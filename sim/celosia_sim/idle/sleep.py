@@ -1,13 +1,15 @@
-"""Idle rooms: the function that Verilator wrote for a clock edge, cut into rooms that can sleep.
+"""Idle rooms: the function that Verilator wrote for a clock edge, cut into runs that can sleep.
 
-A room's byte of ``__Vawake`` is 0 while it sleeps. Who changes what another room reads wakes that
-room in the same cycle; a room's own variables are looked at in one cycle of `PACE`: if they are
-after it what they were before, and nobody woke the room, its next cycle would be this one again.
+A run is statements of one room that stand together. Its byte of ``__Vawake`` is 0 while it sleeps:
+nothing that it reads has changed since it was evaluated. Who changes a variable wakes its readers,
+those that come later in the same cycle, the others and itself in the next one. Arrays that loops
+write are too large to be compared every time: who writes them stays awake, and they are looked at
+in one cycle of `PACE`.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,30 +27,22 @@ from celosia_sim.idle.statements import (
 
 __all__ = ["sleep"]
 
-#: Cycles from one look at what a room's variables do to the next, a power of two.
+#: Cycles from one look at an array that a loop writes to the next, a power of two.
 PACE = 32
-#: Bytes of a memory that is looked at like a register: counters are kept in one.
-_SMALL = 2_048
+#: Runs that are left out with one look if all of them sleep.
+_GROUP = 8
 _PORT = re.compile(r"VL_(?P<way>IN|OUT)(?P<size>8|16|64|W|)\(&?(?P<name>\w+),\d+,0"
                    r"(?:,(?P<words>\d+))?\);")
 _SIZES = {"8": "CData", "16": "SData", "": "IData", "64": "QData"}
 _OUTSIDE = re.compile(r"(?:ico|act)_\w+__TOP__\d+$")
 _EDGE = re.compile(r"nba_\w+__TOP__\d+$")
 _GUARDED = re.compile(r"__Vdly(?:Val|Dim\d+)__")
+_TARGET = re.compile(r"(?:vlSelfRef\.)?(\w+)(?:\[(\w+)U\])?\s*=(?!=)")
+_EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
+_CALL = re.compile(r"VL_\w+\(")
 _ZERO = re.compile(r"(\w+) = 0;|VL_ZERO_W\(\d+, (\w+)\);")
 _HEAD = "    auto& vlSelfRef = std::ref(*vlSelf).get();\n"
 _LOOP = re.compile(r"\bwhile \(")
-
-
-def _bytes(kind: str) -> int:
-    """Bytes of a variable by its type."""
-    kind = re.sub(r"/\*.*?\*/", "", kind)
-    base = re.search(r"([CSIQ])Data|VlWide<(\d+)>", kind)
-    assert base
-    size = {"C": 1, "S": 2, "I": 4, "Q": 8}[base[1]] if base[1] else 4 * int(base[2])
-    for depth in re.findall(r", (\d+)>", kind):
-        size *= int(depth)
-    return size
 
 
 @dataclass
@@ -56,21 +50,16 @@ class _Model:
     """What the pass knows of a model.
 
     ``kinds``: type of each variable. ``local``: those of the function of the clock edge.
-    ``statements``: of that function. ``runs``: them in order, a run of one room each; ``homes``:
-    its room. ``rest``, ``always``: numbers of those rooms, the latter -2 where there is none.
-    ``outside``: what each function writes that is called at other times. ``inputs``: pins.
-    ``watch``: rooms to wake when a variable changes. ``inner``: local variables of one run each.
-    ``kept``: variables of each room that are looked at. ``grids``: arrays that loops write.
+    ``statements``: of that function. ``runs``: them in order. ``outside``: what each function
+    writes that is called at other times. ``inputs``: pins. ``watch``: runs to wake when a variable
+    changes. ``inner``: local variables of one run each. ``grids``: arrays that loops write.
+    ``kept``: those that each run looks at.
     """
 
     kinds: dict[str, str]
     local: set[str]
     statements: list[Statement]
     runs: list[list[int]] = field(default_factory=list)
-    homes: list[int] = field(default_factory=list)
-    count: int = 0
-    rest: int = 0
-    always: int = -2
     outside: dict[str, set[str]] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
     watch: dict[str, set[int]] = field(default_factory=dict)
@@ -80,11 +69,6 @@ class _Model:
 
     def array(self, name: str) -> bool:
         return self.kinds[name].startswith("VlUnpacked")
-
-    def looked_at(self, name: str) -> bool:
-        """Whether a variable's values are compared; who writes to a large memory wakes its room."""
-        return (not self.array(name) or name in self.grids
-                or _bytes(self.kinds[name]) <= _SMALL)
 
 
 def _statements(body: str, kinds: dict[str, str]) -> tuple[set[str], list[Statement]]:
@@ -100,64 +84,115 @@ def _statements(body: str, kinds: dict[str, str]) -> tuple[set[str], list[Statem
     return local, [read(text, kinds) for text in texts]
 
 
+def _whole(statements: Sequence[Statement], names: Container[str],
+           kinds: Mapping[str, str]) -> set[str]:
+    """Those of ``names`` that are assigned, all their words, before they are read."""
+    first: dict[str, bool] = {}
+    words: dict[str, set[str]] = defaultdict(set)
+    for statement in statements:
+        target = _TARGET.match(statement.text)
+        for name in statement.reads | statement.writes:
+            if name not in names or name in first:
+                continue
+            if target and target[1] == name and name not in statement.reads:
+                words[name].add(target[2] or "")
+                wide = re.match(r"VlWide<(\d+)>", kinds[name])
+                if not wide or len(words[name]) == int(wide[1]):
+                    first[name] = True
+            else:
+                first[name] = False
+    return {name for name, whole in first.items() if whole}
+
+
 def _settle(model: _Model) -> None:
-    """Put statements into rooms and runs, and find out who watches what."""
-    homes = [rooms.room(path) for path in rooms.paths(model.statements)]
-    number = {home: index for index, home in enumerate(sorted({rooms.REST, *homes}))}
-    model.count, model.rest = len(number), number[rooms.REST]
-    model.always = number.get(rooms.ALWAYS, -2)
-    model.runs = rooms.segments(model.statements, homes)
-    model.homes = [number[homes[run[0]]] for run in model.runs]
+    """Put statements into runs, and find out who watches what."""
+    statements = model.statements
+    model.runs = [part for run in rooms.segments(
+        statements, rooms.homes(rooms.paths(statements), statements))
+        for part in rooms.parts(statements, run)]
     readers: dict[str, set[int]] = defaultdict(set)
     writers: dict[str, set[int]] = defaultdict(set)
+    for place, run in enumerate(model.runs):
+        own = [statements[index] for index in run]
+        written_ = set().union(*(statement.writes for statement in own))
+        # What a run reads after it has written it is not news.
+        news = set().union(*(statement.reads for statement in own)) - _whole(
+            own, written_, model.kinds)
+        for name in news:
+            readers[name].add(place)
+        for name in written_:
+            writers[name].add(place)
+    model.grids = {name for statement in statements for start, end in _loops(statement.text)
+                   for name, _ in written(statement.text[start:end], model.kinds)}
+    shared = set().union(*model.outside.values())
     users: dict[str, set[int]] = defaultdict(set)
     for place, run in enumerate(model.runs):
         for index in run:
-            for names, rooms_of in ((model.statements[index].reads, readers),
-                                    (model.statements[index].writes, writers)):
-                for name in names:
-                    rooms_of[name].add(model.homes[place])
-                    users[name].add(place)
-    model.grids = {name for statement in model.statements for start, end in _loops(statement.text)
-                   for name, _ in written(statement.text[start:end], model.kinds)}
-    shared = set().union(*model.outside.values())
+            for name in statements[index].reads | statements[index].writes:
+                users[name].add(place)
     for name in {*readers, *writers}:
         # Of several writers each must write again what another has overwritten.
         again = writers[name] if len(writers[name]) > 1 or name in shared else set()
         model.watch[name] = readers[name] | again
     model.inner = {name for name in model.local if len(users[name]) < 2}
-    model.kept = {number: [name for name in sorted({*writers} - model.inner)
-                           if number in writers[name] & model.watch[name]
-                           and model.looked_at(name)]
-                  for number in range(model.count)}
+    for place in range(len(model.runs)):
+        if names := sorted(name for name in model.grids - model.inner
+                           if place in writers[name] & model.watch[name]):
+            model.kept[place] = names
 
 
-def _wake(numbers: Iterable[int]) -> str:
-    return " ".join(f"vlSelfRef.__Vawake[{number}] = 2;" for number in sorted(numbers))
+def _wake(places: Iterable[int]) -> str:
+    return " ".join(f"vlSelfRef.__Vawake[{place}] = 1;" for place in sorted(places))
 
 
-def _compare(model: _Model, names: Iterable[str], home: int) -> tuple[list[str], list[str]]:
-    """C++ before and after what may change ``names``, in room ``home`` (-1: outside of all)."""
+def _groups(model: _Model, names: Iterable[str]) -> dict[frozenset[int], list[str]]:
+    """Those of ``names`` that someone watches and that are no arrays, by who does."""
     groups: dict[frozenset[int], list[str]] = defaultdict(list)
     for name in sorted(names):
-        if not model.array(name) and (numbers := _others(model, name, home)):
-            groups[numbers].append(name)
+        if not model.array(name) and (places := model.watch.get(name)):
+            groups[frozenset(places)].append(name)
+    return groups
+
+
+def _compare(model: _Model, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """C++ before and after what may change ``names``."""
+    groups = _groups(model, names)
     before = [f"const auto before_{name} = vlSelfRef.{name};"
               for group in groups.values() for name in group]
-    after = ["if (" + " | ".join(f"idle_differ(before_{name}, vlSelfRef.{name})" for name in group)
-             + f") {{ {_wake(numbers)} }}" for numbers, group in groups.items()]
+    after = ["if (VL_UNLIKELY(" + " | ".join(
+        f"idle_differ(before_{name}, vlSelfRef.{name})" for name in group)
+        + f")) {{ {_wake(places)} }}" for places, group in groups.items()]
     return before, after
 
 
-def _others(model: _Model, name: str, home: int) -> frozenset[int]:
-    """Rooms to wake when ``home`` changes a variable.
+def _once(run: Sequence[Statement], kinds: Mapping[str, str]) -> set[str]:
+    """Variables that a run assigns once at most, or a word or a field at a time."""
+    often: Counter[str] = Counter()
+    for statement in run:
+        loops = _loops(statement.text)
+        targets = list(written(statement.text, kinds))
+        plain = {name for name, at in targets
+                 if not any(start <= at < end for start, end in loops)}
+        for name in statement.writes:
+            if name not in plain or _CALL.match(statement.text) or statement.text.endswith("{};"):
+                often[name] += 2  # by a function, in a loop, or what is no value
+            elif name not in statement.reads:
+                target = _TARGET.match(statement.text)
+                often[name] += 0 if target and target[2] else 1
+    return {name for name, count in often.items() if count < 2}
 
-    The room of the rest is awake while a sleeper is, so only who never sleeps must wake it.
-    """
-    numbers = model.watch.get(name, set()) - {home, model.always}
-    if home not in (-1, model.always):
-        return frozenset(numbers - {model.rest})
-    return frozenset(numbers | {model.rest}) if numbers else frozenset()
+
+def _compared(text: str, numbers: Mapping[str, int], kinds: Mapping[str, str]) -> str:
+    """Note in ``changed`` of a number whether assignments to variables change them."""
+    for name, at in reversed(list(written(text, kinds))):
+        if name in numbers:
+            end = text.index(";", at)
+            equals = next(found.start() for found in _EQUALS.finditer(text, at, end)
+                          if text.count("[", at, found.start()) == text.count(
+                              "]", at, found.start()))
+            text = (f"{text[:at]}idle_set(changed_{numbers[name]}, {text[at:equals].rstrip()}, "
+                    f"{text[equals + 1:end].strip()}){text[end:]}")
+    return text
 
 
 def _loops(text: str) -> list[tuple[int, int]]:
@@ -167,21 +202,21 @@ def _loops(text: str) -> list[tuple[int, int]]:
     return [(start, close(text, body)) for start, body in starts]
 
 
-def _watch_arrays(model: _Model, text: str, home: int) -> str:
+def _watch_arrays(model: _Model, text: str, place: int) -> str:
     """Wake who reads an array beside what writes to it: before a loop, behind an assignment."""
     loops = _loops(text)
     wakes: dict[int, set[int]] = defaultdict(set)
-    for name, place in written(text, model.kinds):
+    for name, at in written(text, model.kinds):
         if not model.array(name):
             continue
-        numbers = set(_others(model, name, home))
-        if home in model.watch.get(name, ()) and not model.looked_at(name) and home != model.always:
-            numbers.add(home)
-        if numbers:
-            around = [start for start, end in loops if start <= place < end]
-            wakes[max(around) if around else text.index(";", place) + 1] |= numbers
-    for place in sorted(wakes, reverse=True):
-        text = f"{text[:place]} {_wake(wakes[place])} {text[place:]}"
+        places = set(model.watch.get(name, ()))
+        if name in model.kept.get(place, ()):
+            places.discard(place)
+        if places:
+            around = [start for start, end in loops if start <= at < end]
+            wakes[max(around) if around else text.index(";", at) + 1] |= places
+    for at in sorted(wakes, reverse=True):
+        text = f"{text[:at]} {_wake(wakes[at])} {text[at:]}"
     return text
 
 
@@ -205,34 +240,36 @@ def _joined(statements: Sequence[Statement], names: Iterable[str]) -> list[str]:
 
 def _zeros(model: _Model) -> list[Statement]:
     """Statements that set what Verilator sets to zero at every edge and that may be read so."""
-    first: dict[str, bool] = {}
-    words: dict[str, set[str]] = defaultdict(set)
-    for statement in model.statements:
-        target = re.match(r"(\w+)(?:\[(\w+)U\])?\s*=(?!=)", statement.text)
-        for name in statement.reads | statement.writes:
-            if name not in model.local or name in first:
-                continue
-            if target and target[1] == name and name not in statement.reads:
-                words[name].add(target[2] or "")
-                wide = re.match(r"VlWide<(\d+)>", model.kinds[name])
-                if not wide or len(words[name]) == int(wide[1]):
-                    first[name] = True
-            else:
-                first[name] = False
-    return [Statement(f"{name} = {{}};", set(), {name}) for name in sorted(first)
-            if not first[name] and not _GUARDED.match(name)
+    used = set().union(*(statement.reads | statement.writes for statement in model.statements))
+    whole = _whole(model.statements, model.local, model.kinds)
+    return [Statement(f"{name} = {{}};", set(), {name}) for name in sorted(used & model.local)
+            if name not in whole and not _GUARDED.match(name)
             and not model.kinds[name].startswith("VlUnpacked")]
 
 
 def _function(model: _Model, place: int, root: str) -> str:
     """C++ of one run."""
-    run, home = [model.statements[index] for index in model.runs[place]], model.homes[place]
+    run = [model.statements[index] for index in model.runs[place]]
     names = {name for statement in run for name in statement.reads | statement.writes}
-    before, after = _compare(model, {name for statement in run for name in statement.writes}
-                             - model.inner, home)
-    body = _watch_arrays(model, "\n".join(_joined(run, model.kinds)), home)
+    targets = {name for statement in run for name in statement.writes} - model.inner
+    groups = _groups(model, targets & _once(run, model.kinds))
+    numbers = {name: number for number, group in enumerate(groups.values()) for name in group}
+    before, after = _compare(model, targets - {*numbers})
+    before += [f"QData changed_{number} = 0;" for number in range(len(groups))]
+    after += [f"if (VL_UNLIKELY(changed_{number})) {{ {_wake(places)} }}"
+              for number, places in enumerate(groups)]
+    body = "\n".join(_compared(text, numbers, model.kinds) for text in _joined(run, model.kinds))
+    body = _watch_arrays(model, body, place)
+    outer = model.local - model.inner
     body = re.sub(r"(?<![\w.])([A-Za-z_]\w*)", lambda name: (
-        f"vlSelfRef.{name[1]}" if name[1] in model.local - model.inner else name[1]), body)
+        f"vlSelfRef.{name[1]}" if name[1] in outer else name[1]), body)
+    if kept := model.kept.get(place):
+        before += [f"const bool look = !(vlSelfRef.__Vpace & {PACE - 1});",
+                   "if (VL_UNLIKELY(look)) {",
+                   *(f"vlSelfRef.__Vkept_{name} = vlSelfRef.{name};" for name in kept), "}"]
+        after.append("if (!look || " + " || ".join(
+            f"idle_differ(vlSelfRef.__Vkept_{name}, vlSelfRef.{name})" for name in kept)
+            + f") {{ {_wake([place])} }}")
     lines = [f"static __attribute__((noinline)) void idle_run_{place}({root}* vlSelf) {{",
              "auto& vlSelfRef = *vlSelf;",
              *(f"{model.kinds[name]} {name}{{}};" for name in sorted(names & model.inner)),
@@ -242,48 +279,29 @@ def _function(model: _Model, place: int, root: str) -> str:
 
 def _edge(model: _Model, root: str, name: str) -> str:
     """C++ of the function of the clock edge, and of what it calls."""
-    copy = [f"case {number}: " + " ".join(f"vlSelfRef.__Vkept_{number}_{name} = vlSelfRef.{name};"
-                                          for name in names) + " break;"
-            for number, names in model.kept.items()]
-    moved = [f"case {number}: return " + (" || ".join(
-                f"idle_differ(vlSelfRef.__Vkept_{number}_{name}, vlSelfRef.{name})"
-                for name in names) or "false") + ";" for number, names in model.kept.items()]
-    others = " | ".join(f"awake[{number}]" for number in range(model.count)
-                        if number not in (model.rest, model.always)) or "0"
-    sleepers = [number for number in range(model.count) if number != model.always]
+    tests = [f"if (awake[{place}]) {{ awake[{place}] = 0; idle_run_{place}(vlSelf); }}"
+             for place in range(len(model.runs))]
     lines = [
         *(_function(model, place, root) for place in range(len(model.runs))),
-        f"static __attribute__((noinline)) void idle_keep({root}* vlSelf, int room) {{",
-        "auto& vlSelfRef = *vlSelf;", "switch (room) {", *copy, "}", "}",
-        f"static __attribute__((noinline)) bool idle_moved({root}* vlSelf, int room) {{",
-        "auto& vlSelfRef = *vlSelf;", "switch (room) {", *moved, "}", "return true;", "}",
         f"void {name}({root}* vlSelf) {{",
-        "auto& vlSelfRef = *vlSelf;", "CData* const awake = vlSelfRef.__Vawake;",
-        f"const bool look = !(++vlSelfRef.__Vpace & {PACE - 1});",
-        "if (VL_UNLIKELY(look)) {", f"const bool alone = !({others});",
-        *(f"if (awake[{number}]" + (" && alone" if number == model.rest else "")
-          + f") {{ awake[{number}] = 1; idle_keep(vlSelf, {number}); }}" for number in sleepers),
+        "++vlSelf->__Vpace;", "CData* const awake = vlSelf->__Vawake;",
+        *("\n".join([f"if (idle_any(awake + {at})) {{", *tests[at:at + _GROUP], "}"])
+          for at in range(0, len(tests), _GROUP)),
         "}",
-        *((f"if (awake[{home}]) " if home != model.always else "") + f"idle_run_{place}(vlSelf);"
-          for place, home in enumerate(model.homes)),
-        "if (VL_UNLIKELY(look)) {",
-        *(f"if (awake[{number}] == 1) awake[{number}] = idle_moved(vlSelf, {number}) ? 2 : 0;"
-          for number in sleepers),
-        f"if ({others}) awake[{model.rest}] = 2;", "}", "}",
     ]
     return "\n".join(lines) + "\n"
 
 
 def _outside(model: _Model, name: str, body: str) -> str:
     """Body of a function that is called at other times: it wakes who reads what it changes."""
-    before, after = _compare(model, model.outside[name], -1)
+    before, after = _compare(model, model.outside[name])
     if "ico_" in name:  # logic behind the pins: the same pins, the same logic
         same = " | ".join(f"idle_differ(vlSelfRef.__Vseen_{pin}, vlSelfRef.{pin})"
                           for pin in model.inputs)
         before.insert(0, "if (VL_UNLIKELY(vlSelfRef.__Vfresh)) { vlSelfRef.__Vfresh = false; "
                          f"vlSelfRef.wake(); }} else if (!({same})) return;")
         for pin in model.inputs:
-            wakes = _wake(_others(model, pin, -1))
+            wakes = _wake(model.watch.get(pin, ()))
             after.append(f"if (idle_differ(vlSelfRef.__Vseen_{pin}, vlSelfRef.{pin})) {{ {wakes} "
                          f"vlSelfRef.__Vseen_{pin} = vlSelfRef.{pin}; }}")
     if _HEAD not in body:
@@ -294,14 +312,14 @@ def _outside(model: _Model, name: str, body: str) -> str:
 def _header(model: _Model, text: str) -> str:
     """The class of the model with what the pass adds, arrays where vectors are loaded whole."""
     added = [
-        f"CData __Vawake[{model.count}];",
+        f"alignas({_GROUP}) CData __Vawake[{-(-len(model.runs) // _GROUP) * _GROUP}] = {{}};",
         "bool __Vfresh = true;", "IData __Vpace = 0;",
-        "// Evaluate all rooms: what they read may have been changed from outside.",
-        f"void wake() {{ std::memset(__Vawake, 2, {model.count}); }}",
+        "// Evaluate everything: what is read may have been changed from outside.",
+        f"void wake() {{ std::memset(__Vawake, 1, {len(model.runs)}); }}",
         *(f"{model.kinds[name]} {name}{{}};" for name in sorted(model.local - model.inner)),
         *(f"{model.kinds[pin]} __Vseen_{pin}{{}};" for pin in model.inputs),
-        *(f"{model.kinds[name]} __Vkept_{number}_{name};"
-          for number, names in model.kept.items() for name in names),
+        *(f"{model.kinds[name]} __Vkept_{name};"
+          for name in sorted({name for names in model.kept.values() for name in names})),
     ]
     text = re.sub(r"^( +)(VlUnpacked<)", r"\1alignas(64) \2", text, flags=re.MULTILINE)
     start = text.index("class alignas")
