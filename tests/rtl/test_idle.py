@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verilated import library
 
+from celosia_sim.idle import rooms
 from celosia_sim.idle.rooms import LEAST, PART, homes, parts, paths, segments
 from celosia_sim.idle.sleep import PACE, sleep
 from celosia_sim.idle.statements import Statement, condition, read, split, written
@@ -96,27 +97,43 @@ extern "C" void steps(uint32_t cycles, const uint8_t* pins, uint8_t* result, uin
 """
 
 
-def steps(idle, pins):
-    """Results of each cycle, and how many rooms were awake behind each, all cycles together."""
+def steps(idle, pins, verilog=VERILOG):
+    """Results of each cycle, and how many runs were awake behind each, all cycles together."""
     shim = ("#define IDLE\n" if idle else "") + SHIM
     results, awake = np.zeros((len(pins), 16), np.uint8), ctypes.c_uint32()
-    library(VERILOG, shim, idle).steps(len(pins), pins.ctypes.data_as(ctypes.c_void_p),
+    library(verilog, shim, idle).steps(len(pins), pins.ctypes.data_as(ctypes.c_void_p),
                                        results.ctypes.data_as(ctypes.c_void_p),
                                        ctypes.byref(awake))
     return results, awake.value
 
 
-def test_an_idle_chip_is_the_same_chip():
+def busy():
+    """Pins at which something happens, then nothing, then something."""
     rng = np.random.default_rng(22)
     pins = np.zeros((6_000, 2), np.uint8)
-    for start in range(0, 6_000, 300):  # something, then nothing
+    for start in range(0, 6_000, 300):
         pins[start:start + 60, 0] = rng.integers(0, 4, 60)
         pins[start:start + 60, 1] = rng.integers(0, 256, 60)
+    return pins
+
+
+def test_an_idle_chip_is_the_same_chip():
+    pins = busy()
     plain, _ = steps(False, pins)
     idle, awake = steps(True, pins)
     np.testing.assert_array_equal(idle, plain)
     assert len(np.unique(plain[:, 1:11], axis=0)) > 50  # or it would say nothing
     assert len(pins) < awake < 3 * len(pins)  # of a dozen runs
+
+
+def test_a_chip_in_the_smallest_parts_is_the_same_chip(monkeypatch):
+    monkeypatch.setattr(rooms, "LEAST", 1)
+    monkeypatch.setattr(rooms, "PART", 1)
+    pins = busy()
+    text = VERILOG + "// a chip of its own, which begins at the reset\n"
+    idle, awake = steps(True, pins, text)
+    np.testing.assert_array_equal(idle, steps(False, pins, text)[0])
+    assert awake > 3 * len(pins)  # they are many
 
 
 def test_all_sleeps_where_nothing_moves():
