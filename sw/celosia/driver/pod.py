@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from time import monotonic
 
 from celosia.arch.config import TpuConfig
 from celosia.driver.errors import DeviceError
@@ -16,6 +17,8 @@ __all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
 #: Seconds between looks whether a chip still waits for the others.
 _NAP = 0.05
+#: Seconds in which all chips of a run must come to it: others may have something to end before.
+_PATIENCE = 300.0
 
 
 class PodEnded(DeviceError):
@@ -28,6 +31,13 @@ def where(message: str, at: Mapping[int, int], chips: Mapping[int, PodChip]) -> 
              for chip, pc in sorted(at.items())
              if chip in chips and pc < len(chips[chip].sources)]
     return message + "".join(lines)
+
+
+def _missing(chip: int, members: Sequence[int], here: Container[int]) -> str:
+    absent = [str(each) for each in members if each not in here]
+    return (f"chip {chip} must begin its run together with all {len(members)} chips within "
+            f"{_PATIENCE:g} s, but of chip{'s' if len(absent) > 1 else ''} {', '.join(absent)} "
+            f"nobody has run such a program: one without send and recv is run alone")
 
 
 class Meeting:
@@ -62,10 +72,12 @@ class Meeting:
 
         Raises
         ------
+        PodEnded
+            If some do not come.
         BaseException
             Of the run, for each of its chips.
         """
-        key = tuple(members)
+        key, end = tuple(members), monotonic() + _PATIENCE
         with self._changed:
             here = self._open.setdefault(key, {})
             here[chip] = brought
@@ -73,6 +85,8 @@ class Meeting:
                 try:
                     while chip not in self._ended:
                         look()
+                        if key in self._open and monotonic() > end:
+                            raise PodEnded(_missing(chip, key, here))
                         self._changed.wait(_NAP)
                 except BaseException:
                     here.pop(chip, None)

@@ -9,6 +9,7 @@ import pytest
 from celosia.arch.config import PRESETS
 from celosia.collectives import Topology
 from celosia.driver import ChipFault, Device
+from celosia.driver import pod as module
 from celosia.driver.pod import ModelPod, PodEnded
 from celosia.program.asm import assemble
 
@@ -61,3 +62,16 @@ def test_what_nobody_sends(devices):
     assert str(ended) == str(error)
     assert ("chip 1 waits at instruction 0, recv on port 1, for chip 0, port 0, which halted at "
             "instruction 1" in str(error))
+
+
+def test_who_does_not_come_is_named(devices, monkeypatch):
+    """A program without send and recv is run alone, whoever waits for its chip."""
+    monkeypatch.setattr(module, "_PATIENCE", .2)
+    error, ended = run(devices, "recv set, acc[0], fmt=w32, port=1, n0=2", "nop")
+    assert not isinstance(ended, Exception)
+    assert isinstance(error, PodEnded)
+    assert str(error) == (
+        "chip 0 must begin its run together with all 2 chips within 0.2 s, but of chip 1 nobody "
+        "has run such a program: one without send and recv is run alone")
+    ended, error = run(devices, "chip r1", "recv set, acc[0], fmt=w32, port=1, tag=6, n0=2")
+    assert "chip 1 waits at instruction 0" in str(error)  # the next one is well

@@ -44,11 +44,15 @@ _KEPT = 64
 _COMING = 48
 #: In how many what is sent at once is cut at least, where no other segment is under way.
 _PIECES = 2
+#: Segments under way together where there is no room for all that could be.
+_TOGETHER = 2
 _TAGS = 1 << 12
 #: What makes more words of all chips' than one has.
 _GATHERED = ("all_gather", "all_to_all", "collective_permute")
 #: What chips do by ways that are not alike.
 _ROUTED = ("all_to_all", "collective_permute")
+#: Segments: how many, and how many of them are under way together, None: as many as there are.
+_Cut = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -141,13 +145,16 @@ class Exchange:
         return max(map(max, self._deep(dim)))
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def schedule(self, config: TpuConfig, count: int = 1) -> Schedule:
-        """Return the schedule, its words rows of chips, in so many segments."""
+    def schedule(self, config: TpuConfig, count: int = 1,
+                 together: int | None = None) -> Schedule:
+        """Return the schedule, its words rows of chips, in so many segments, of which some are
+        under way ``together``, as of `merged`.
+        """
         cuts = [[[each.count for each in parts_of(Words(0, part), count)] for part in owner]
                 for owner in self._deep(config.dim)]
         return merged([self._segment(tuple(tuple(part[i] for part in owner) for owner in cuts),
                                      1 if count > 1 else _PIECES) for i in range(count)],
-                      _link(config))
+                      _link(config), together)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _segment(self, rows: tuple[tuple[int, ...], ...], pieces: int) -> Schedule:
@@ -181,10 +188,10 @@ class Exchange:
         return every, every
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _whole(self, config: TpuConfig, chip: int, count: int) -> _Whole:
-        """Return what a chip does if there are so many segments."""
+    def _whole(self, config: TpuConfig, chip: int, cut: _Cut) -> _Whole:
+        """Return what a chip does if there are such segments."""
         arrays = [self._held(self._parts(words), chip) for words in self.words]
-        schedule = self.schedule(config, count)
+        schedule = self.schedule(config, *cut)
         steps = schedule.of_chip(chip)
         cuts = cuts_of(steps)
         given, result = (_slices(tuple(tuple(each[i]) for each in arrays), words, config.dim, cuts)
@@ -192,9 +199,9 @@ class Exchange:
         return _Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _counts(self, config: TpuConfig) -> list[int]:
-        """Return numbers of segments, the best one first: on a torus two may hide each other's
-        waiting.
+    def _cuts(self, config: TpuConfig) -> list[_Cut]:
+        """Return numbers of segments, and how many are under way together, the best one first: on
+        a torus two may hide each other's waiting. The last ones need the fewest rows.
         """
         deepest = max(1, self._deepest(config.dim))
         first = 1
@@ -204,7 +211,10 @@ class Exchange:
         found = [first]
         while found[-1] < deepest:
             found.append(min(2 * found[-1], deepest))
-        return found
+        rows = sum(map(sum, self._deep(config.dim)))
+        few = [] if self.name in _ROUTED else [
+            count for count in found if _TOGETHER * rows <= count * config.acc_rows]
+        return [*((count, None) for count in found), *((count, _TOGETHER) for count in few)]
 
     def _place(self, config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
         """Return where the words of a chip are in so many rows."""
@@ -220,27 +230,27 @@ class Exchange:
         return range(1 if alike else self.topology.chips)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _count(self, config: TpuConfig) -> int:
-        """Return in how many segments all chips' accumulators have room for what is under way."""
-        for count in self._counts(config):
-            wholes = [self._whole(config, chip, count) for chip in self._chips(config.dim)]
+    def _cut(self, config: TpuConfig) -> _Cut:
+        """Return in which segments all chips' accumulators have room for what is under way."""
+        for cut in self._cuts(config):
+            wholes = [self._whole(config, chip, cut) for chip in self._chips(config.dim)]
             if all(self._place(config, each, config.acc_rows) for each in wholes):
-                return count
+                return cut
         rows = max(placed.rows for placed in (self._place(config, each, None) for each in wholes)
                    if placed)
         raise ValueError(f"accumulators must hold {rows} rows for {self.name} on {self.topology}, "
                          f"not {config.acc_rows}")
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _stays(self, config: TpuConfig) -> int | None:
-        """Return in how many segments an exchange is whose payload is in accumulators all the time;
+    def _stays(self, config: TpuConfig) -> _Cut | None:
+        """Return in which segments an exchange is whose payload is in accumulators all the time;
         None: there is no room.
         """
-        count = self._counts(config)[0]
+        cut = self._cuts(config)[0]
         # Of a ring each chip gives or gets all.
         chips = range(self.topology.chips if self.name in _ROUTED else 1)
-        rows = max(len(_Rows(self._whole(config, chip, count))) for chip in chips)
-        return count if rows <= config.acc_rows else None
+        rows = max(len(_Rows(self._whole(config, chip, cut))) for chip in chips)
+        return cut if rows <= config.acc_rows else None
 
     def bound(self, link: LinkModel | None = None) -> float:
         """Return the cycles of words of 32 bits that no schedule is better than, as of `bound`."""
@@ -253,10 +263,10 @@ class Exchange:
 
         None: there is no room for all of them at once.
         """
-        count = self._stays(config)
-        if count is None:
+        cut = self._stays(config)
+        if cut is None:
             return None
-        whole = self._whole(config, chip, count)
+        whole = self._whole(config, chip, cut)
         rows = _Rows(whole)
         if rows.whole:
             return whole.given, whole.result
@@ -306,7 +316,7 @@ class Exchange:
         wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
         timed: list[tuple[IssueTime, Insn]] = []  # at one time: a load, a step, a store
         if sources:
-            whole = self._whole(config, chip, self._count(config))
+            whole = self._whole(config, chip, self._cut(config))
             placed = self._place(config, whole, config.acc_rows)
             assert placed is not None, "chips that are alike need alike rows"
             at = placed.steps
@@ -318,10 +328,10 @@ class Exchange:
                                if move is not None)
                 timed += issued(name, config, moves, places)
         else:
-            if (count := self._stays(config)) is None:
+            if (cut := self._stays(config)) is None:
                 raise ValueError(f"accumulators must hold all of {self.name} on {self.topology} "
                                  f"where it stays there, not {config.acc_rows} rows")
-            whole = self._whole(config, chip, count)
+            whole = self._whole(config, chip, cut)
             rows = _Rows(whole)
             at = tuple(rows[each.step.words.start] for each in whole.steps)
         for i, ((round_, _, port, words, action), begins, _, _) in enumerate(whole.steps):

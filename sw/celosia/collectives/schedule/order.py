@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate
@@ -42,7 +42,8 @@ class _Sent(NamedTuple):
     waits: frozenset[tuple[int, int]]
 
 
-def merged(schedules: Sequence[Schedule], link: LinkModel | None = None) -> Schedule:
+def merged(schedules: Sequence[Schedule], link: LinkModel | None = None,
+           together: int | None = None) -> Schedule:
     """Return schedules on words behind each other as one, in which they have no rounds of their
     own.
 
@@ -56,9 +57,13 @@ def merged(schedules: Sequence[Schedule], link: LinkModel | None = None) -> Sche
         Of one operation and topology.
     link
         Each of its links.
+    together
+        How many schedules may have begun and not ended, where chips have no room for more; None:
+        all. Where chips do not do alike it is one.
     """
     link = link or LinkModel()
-    times = (_times(schedules, link) if len(schedules) > 1 and schedules[0].name in _ALIKE
+    times = (_times(schedules, link, together or len(schedules))
+             if len(schedules) > 1 and schedules[0].name in _ALIKE
              else _in_turn(schedules, link))
     begins = sorted(set(times.values()))
     ranks = {time: rank for rank, time in enumerate(begins)}
@@ -165,7 +170,8 @@ class _Port:
         return _Message(*heappop(self._ready[is_short])[1:])
 
 
-def _times(schedules: Sequence[Schedule], link: LinkModel) -> dict[_Message, int]:
+def _times(schedules: Sequence[Schedule], link: LinkModel,
+           together: int) -> dict[_Message, int]:
     """Return when each message begins, if all chips begin together."""
     sent_of = cache(lambda schedule_id: _sent(by_id[schedule_id], link))
     by_id = {id(each): each for each in schedules}
@@ -178,11 +184,21 @@ def _times(schedules: Sequence[Schedule], link: LinkModel) -> dict[_Message, int
     missing = {key: len(message.waits) for key, message in sent.items()}
     longest = max((each.busy for each in sent.values()), default=0)
     ports: dict[int, _Port] = defaultdict(lambda: _Port(longest))
+    # What waits for no message waits for the end of a schedule before.
+    firsts: dict[int, list[_Message]] = defaultdict(list)
+    left = Counter(key.number for key in sent)
     for key, message in sent.items():
         for each in message.waits:
             behind[_Message(key.number, *each)].append(key)
         if not message.waits:
-            ports[key.port].add(turns[key], message.busy)
+            firsts[key.number].append(key)
+    ended = 0
+
+    def begin(numbers: Iterable[int]) -> None:
+        for key in (key for number in numbers for key in firsts[number]):
+            ports[key.port].add(turns[key], sent[key].busy)
+
+    begin(range(together))
     times: dict[_Message, int] = {}
     arrivals: list[tuple[int, _Message]] = []
     events = [0]
@@ -193,9 +209,13 @@ def _times(schedules: Sequence[Schedule], link: LinkModel) -> dict[_Message, int
                 missing[key] -= 1
                 if not missing[key]:
                     ports[key.port].add(turns[key], sent[key].busy)
+        while ended < len(schedules) and not left[ended]:
+            begin([ended + together])
+            ended += 1
         for port in ports.values():
             if port.free <= now and (found := port.next()) is not None:
                 times[found] = now
+                left[found.number] -= 1
                 port.free = now + sent[found].busy
                 heappush(arrivals, (now + sent[found].way, found))
                 heappush(events, port.free)

@@ -126,6 +126,16 @@ def test_segments_hide_each_others_waiting():
     assert two < exchange.bound() / 0.96
 
 
+def test_what_comes_sooner_than_it_can_go_on_goes_through_in_turn():
+    """The ring of two brings words faster than that of four passes them on."""
+    few, topology, words = replace(NANO, acc_rows=128), Topology((4, 2)), 512
+    exchange = Exchange("all_gather", topology, (words,))
+    assert exchange._cut(few) == (32, 2)
+    arrays = drawn("int32", 8, words)
+    wanted = ReplicaGroup(tuple(range(8)), topology).all_gather(arrays, 0)
+    equal(run(few, exchange, arrays, wanted[0].size), wanted)
+
+
 def test_a_payload_of_more_rows_than_there_are_goes_through():
     topology = Topology((4,))
     words = 8 * NANO.acc_rows * NANO.dim

@@ -4,7 +4,9 @@ import numpy as np
 
 from celosia.collectives import Topology
 from celosia.collectives.schedule import (
+    Action,
     LinkModel,
+    all_gather,
     all_reduce,
     check,
     estimate,
@@ -35,6 +37,23 @@ def test_one_waits_while_the_other_is_sent():
     alone, both = estimate(one), estimate(merged([one, one]))
     assert both < 1.6 * alone
     assert merged([one, one]).begins[-1] < both
+
+
+def test_no_more_are_under_way_than_may_be():
+    topology = Topology((4, 2))
+    parts = [all_gather(topology, ((4,) * 4,) * 8, 1)] * 5
+    cut = parts[0].words
+    for together in (1, 2, 3):
+        whole = merged(parts, together=together)
+        check(whole)
+        rounds = [[step.round for step in whole.of_chip(0) if step.action == Action.SEND
+                   and step.words.start // cut == number] for number in range(5)]
+        for early, late in zip(rounds, rounds[together:], strict=False):
+            assert max(early) <= min(late)
+    assert max(rounds[0]) > min(rounds[1])
+    freely = merged(parts)
+    assert len(freely.steps) == len(whole.steps)
+    assert estimate(freely) <= estimate(whole) < estimate(merged(parts, together=1))
 
 
 def test_what_is_not_alike_follows_each_other():
