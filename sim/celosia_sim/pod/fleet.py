@@ -35,6 +35,8 @@ _PART = 1 / 20
 _MOST_KEPT = 1 << 28
 #: Seconds that boards have to answer in after one of them was lost.
 _AFTER = 5.0
+#: Seconds after which one that a neighbour has seen end is seen to have ended.
+_NAMED = 1.0
 #: Times that boards begin anew for one thing that they are asked.
 _TRIES = 3
 
@@ -285,8 +287,18 @@ class Fleet:
         for kind in (BoardLost, NeighbourLost):
             for each in given:
                 if isinstance(each, kind):
+                    self._look_for_ended()
                     raise each
         return given
+
+    def _look_for_ended(self) -> None:
+        """Raise what a board has ended by that had answered before, if there is one."""
+        living = [board for board in self.boards if not board.lost]
+        if len(living) == len(self.boards):
+            ready = wait([board.control for board in living], _NAMED)
+            for board in living:
+                if board.control in ready:
+                    board.end()
 
     def _save(self) -> None:
         begin = monotonic()

@@ -109,8 +109,8 @@ class _LoadedStep:
         """Run on values of the graph's types: arrays, or residents of this device."""
         within = [self.copies(i, value) for i, value in enumerate(values)]
         # All of them before the first is written: one may be where another one goes.
-        contents = [None if copied else self._content(handle, value) for (_, handle), value, copied
-                    in zip(self.inputs, values, within, strict=True)]
+        contents = self._contents([None if copied else value for value, copied
+                                   in zip(values, within, strict=True)])
         self.runs += 1  # results of the run before may lie where arguments go
         copies = self._copy([(value.handle, handle) for (_, handle), value, copied
                              in zip(self.inputs, values, within, strict=True) if copied])
@@ -157,13 +157,24 @@ class _LoadedStep:
                 self.device.put(self.device.get(source).reshape(handle.shape), into=handle)
             return {}
 
-    def _content(self, handle: DeviceArray, value: Any) -> NDArray[Any] | None:
-        """Return what to write into a buffer, None if it is there."""
-        if isinstance(value, Resident):
-            if value.handle.address == handle.address:
-                return None
-            value = value.numpy()
-        return encode(value, handle.dtype, handle.shape)
+    def _contents(self, values: Sequence[Any]) -> list[NDArray[Any] | None]:
+        """Return what to write into each buffer, None if it is there, or there is no value."""
+        read: dict[int, Resident] = {}
+        found: list[NDArray[Any] | None] = []
+        for i, ((_, handle), value) in enumerate(zip(self.inputs, values, strict=True)):
+            content = None
+            if isinstance(value, Resident):
+                if value.handle.address != handle.address:
+                    value.check()
+                    read[i] = value
+            elif value is not None:
+                content = encode(value, handle.dtype, handle.shape)
+            found.append(content)
+        raws = self.device.get_all([each.handle for each in read.values()])
+        for (i, value), raw in zip(read.items(), raws, strict=True):
+            handle = self.inputs[i][1]
+            found[i] = encode(decode(raw, value.type), handle.dtype, handle.shape)
+        return found
 
 
 def _apart(array: DeviceArray, begin: int, nbytes: int) -> bool:

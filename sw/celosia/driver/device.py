@@ -187,10 +187,10 @@ class Device:
 
     def get(self, handle: DeviceArray) -> NDArray:
         """Return a copy of an array on the host."""
-        return self._get([handle])[0]
+        return self.get_all([handle])[0]
 
-    def _get(self, handles: Sequence[DeviceArray]) -> list[NDArray]:
-        """Return copies of arrays on the host."""
+    def get_all(self, handles: Sequence[DeviceArray]) -> list[NDArray]:
+        """Return copies of arrays on the host, in one message where the transport has any."""
         for each in handles:
             self._mine(each)
         full = [each for each in handles if each.nbytes]
@@ -381,7 +381,7 @@ class Device:
             raise
         self._status.end(self._counters, self.transport.links if isinstance(
             self.transport, PodChip) else None)
-        return RunResult(dict(zip(fetch, self._get([*fetch.values()]), strict=True)),
+        return RunResult(dict(zip(fetch, self.get_all([*fetch.values()]), strict=True)),
                          self.counters())
 
     def _told(self, progress: Callable[[int], None] | None) -> Callable[[int], None]:

@@ -1,7 +1,7 @@
 """How the driver reaches a chip: one contract for the model, the simulators and boards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,9 +87,20 @@ class PodChip(Protocol):
         """
         ...
 
-@runtime_checkable
 class Batched(Protocol):
-    """What a transport has for which each access is a message: several accesses in one."""
+    """What a transport has for which each access is a message: several accesses in one, and one."""
+
+    def read_register(self, offset: int) -> int:
+        """As of `Transport`."""
+        ...
+
+    def write_register(self, offset: int, value: int) -> None:
+        """As of `Transport`."""
+        ...
+
+    def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
+        """As of `Transport`."""
+        ...
 
     def read_registers(self, offsets: Sequence[int]) -> list[int]:
         """Return registers, read one after the other."""
@@ -104,18 +115,23 @@ class Batched(Protocol):
         ...
 
 
+def _many(transport: Transport | Batched, name: str) -> Callable[..., Any] | None:
+    """Return a method of `Batched`, if there is one: checking for all takes as long as a run."""
+    return getattr(transport, name, None)
+
+
 def read_registers(transport: Transport | Batched, offsets: Sequence[int]) -> list[int]:
     """Return registers, read one after the other, in one message where the transport has any."""
-    if isinstance(transport, Batched):
-        return transport.read_registers(offsets)
+    if (many := _many(transport, "read_registers")) is not None:
+        return many(offsets)
     return [transport.read_register(each) for each in offsets]
 
 
 def write_registers(transport: Transport | Batched,
                     values: Sequence[tuple[int, int]]) -> None:
     """Write values at offsets, likewise."""
-    if isinstance(transport, Batched):
-        transport.write_registers(values)
+    if (many := _many(transport, "write_registers")) is not None:
+        many(values)
         return
     for offset, value in values:
         transport.write_register(offset, value)
@@ -124,6 +140,6 @@ def write_registers(transport: Transport | Batched,
 def read_memories(transport: Transport | Batched,
                   spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
     """Return copies of spans of memory, of each its address and size, likewise."""
-    if isinstance(transport, Batched):
-        return transport.read_memories(spans)
+    if (many := _many(transport, "read_memories")) is not None:
+        return many(spans)
     return [transport.read_memory(*each) for each in spans]

@@ -21,7 +21,7 @@ from celosia.collectives import Topology
 from celosia.driver.transport import read_memories, read_registers, write_registers
 from celosia_sim.pod import PodBoardError, RtlPod
 from celosia_sim.pod.apart import ApartBoard, LocalHost
-from celosia_sim.pod.board import VERSION
+from celosia_sim.pod.board import VERSION, NeighbourLost
 from celosia_sim.pod.fleet import Fleet
 from celosia_sim.podcheck import compare, random_programs
 
@@ -143,6 +143,28 @@ def test_who_waits_for_one_that_is_lost_goes_on(lost, undisturbed, monkeypatch):
     assert started[1 - lost] in fleet(made).boards
     assert len(made.replaced) == 1
     assert run(made) == undisturbed
+    made.close()
+
+
+def test_one_that_ends_behind_its_answer_is_named(monkeypatch):
+    """Its neighbour sees that it is gone; that is one end, and not two."""
+    made = pod()
+    first, second = fleet(made).boards
+    end = ApartBoard.end
+
+    def ended(self: ApartBoard) -> Any:
+        found = end(self)
+        if self is first and process(second).poll() is None:
+            process(second).kill()
+            process(second).wait()
+            raise NeighbourLost("the board of chips 2 to 3 must go on, but it is gone")
+        return found
+
+    monkeypatch.setattr(ApartBoard, "end", ended)
+    made.chips[0].read_register(0)
+    [said] = made.replaced
+    assert said.endswith("of chips 2 to 3 must go on, but it was ended by SIGKILL")
+    monkeypatch.undo()
     made.close()
 
 
