@@ -23,7 +23,7 @@ from celosia.arch.ici import SEQUENCE_BITS, FrameFlag, WordKind
 from celosia_hw.ici import receiver, sender
 from celosia_hw.ici.line import head_layout, line_layout
 
-__all__ = ["OneWay", "prove", "small"]
+__all__ = ["Line", "OneWay", "prove", "small"]
 
 _COUNT_BITS = 8
 _GARBLED = 1  # as the word of an END: no frame has it
@@ -43,26 +43,31 @@ def small() -> Iterator[None]:
         yield
 
 
-class _Line(wiring.Component):
-    """A cycle, in which a word may become any other; then its frame's END is wrong."""
+class Line(wiring.Component):
+    """A cycle, in which a word may become any other; then its frame's END is wrong.
+
+    ``dirty``: that has happened since the last HEAD; ``bad``: what comes out is not what went in,
+    or of such a frame. ``garbled``: what a wrong END has.
+    """
 
     def __init__(self, config: TpuConfig):
-        self.layout = line_layout(config)
+        self.layout, self.garbled = line_layout(config), _GARBLED
         super().__init__({"i": In(self.layout), "o": Out(self.layout), "hurt": In(1),
-                          "other": In(self.layout)})
+                          "other": In(self.layout), "dirty": Out(1), "bad": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        word, out, dirty = Signal(self.layout), Signal(self.layout), Signal()
+        word, out = Signal(self.layout), Signal(self.layout)
+        begins = self.i.kind == WordKind.HEAD
         m.d.comb += [word.eq(Mux(self.hurt, self.other.as_value(), self.i.as_value())),
                      out.eq(word)]
         with m.If(self.hurt):
-            m.d.sync += dirty.eq(1)
-        with m.Elif(self.i.kind == WordKind.HEAD):
-            m.d.sync += dirty.eq(0)
-        with m.If((word.kind == WordKind.END) & (self.hurt | dirty)):
-            m.d.comb += out.data.eq(_GARBLED)
-        m.d.sync += self.o.eq(out)
+            m.d.sync += self.dirty.eq(1)
+        with m.Elif(begins):
+            m.d.sync += self.dirty.eq(0)
+        with m.If((word.kind == WordKind.END) & (self.hurt | self.dirty)):
+            m.d.comb += out.data.eq(self.garbled)
+        m.d.sync += [self.o.eq(out), self.bad.eq(self.hurt | (self.dirty & ~begins))]
         return m
 
 
@@ -83,7 +88,7 @@ class OneWay(wiring.Component):
         m = Module()
         ends = [(sender.FrameSender(self.config), receiver.FrameReceiver(self.config))
                 for _ in range(2)]
-        lines = [_Line(self.config) for _ in ends]
+        lines = [Line(self.config) for _ in ends]
         for i, ((tx, rx), line) in enumerate(zip(ends, lines, strict=True)):
             m.submodules[f"tx{i}"], m.submodules[f"rx{i}"] = tx, rx
             m.submodules[f"line{i}"] = line
@@ -131,8 +136,11 @@ _PREPARE = ("prep -top top", "flatten", "opt -full", "memory_nordff", "async2syn
             "dffunmap", "opt -full")
 
 
-def prove(component: wiring.Component, depth: int, folder: Path) -> str:
-    """Look at every run of so many cycles; return what Yosys's solver says of it."""
+def prove(component: wiring.Component, depth: int, folder: Path, *, forever: bool = False) -> str:
+    """Look at every run of so many cycles; return what Yosys's solver says of it.
+
+    With ``forever``, at every state that may follow so many right ones, too: at every run.
+    """
     from pyosys import libyosys
 
     source, log = folder / "top.il", folder / "sat.log"
@@ -141,7 +149,7 @@ def prove(component: wiring.Component, depth: int, folder: Path) -> str:
     commands: Sequence[str] = (
         f"read_rtlil {source}", *_PREPARE,
         (f"tee -q -o {log} sat -prove-asserts -set-assumes -set-init-zero -seq 0 "
-         f"-tempinduct-baseonly -tempinduct -maxsteps {depth}"))
+         f"{'' if forever else '-tempinduct-baseonly '}-tempinduct -maxsteps {depth}"))
     run: Callable[[str, Any], None] = libyosys.run_pass
     for command in commands:
         run(command, design)

@@ -8,11 +8,14 @@ import pytest
 
 from celosia.arch.config import PRESETS
 from hw.ici import link_proof
+from hw.ici.link_induction import LongRun, seen
 from hw.ici.link_proof import OneWay, prove, small
 
 CHIP = replace(PRESETS["nano"], ports=1, link_frames=2)
 #: Cycles: a word is on its way for 12.
 DEPTH = 18
+#: Cycles from which the next one follows.
+STEPS = 5
 
 
 @pytest.mark.slow
@@ -29,3 +32,19 @@ def test_a_crc_that_finds_nothing_is_found_out(tmp_path, monkeypatch):
     with small():
         found = prove(OneWay(CHIP), DEPTH, tmp_path)
     assert "model found for base case: FAIL!" in found
+
+
+@pytest.mark.slow
+def test_however_long_a_run_is_words_leave_the_buffer_once_and_in_order(tmp_path):
+    with seen():
+        found = prove(LongRun(CHIP), STEPS, tmp_path, forever=True)
+    assert "Induction step proven: SUCCESS!" in found
+    assert "FAIL" not in found
+
+
+@pytest.mark.slow
+def test_nothing_is_proved_of_a_crc_that_finds_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(link_proof, "_GARBLED", 0)
+    with seen():
+        found = prove(LongRun(CHIP), STEPS, tmp_path, forever=True)
+    assert "Induction step proven" not in found
