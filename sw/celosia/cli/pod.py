@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celosia.arch.config import PRESETS, preset
@@ -116,15 +117,17 @@ def _train(args: argparse.Namespace) -> int:
         f"{net}, {rows} rows a step")
     steps: list[dict[str, Any]] = []
     same = True
+    beside = ThreadPoolExecutor(1)  # golden chips compute while RTL chips are simulated
     try:
         for number in range(1, args.steps + 1):
             chosen = next(order)
             x, labels = data.train_x[chosen], data.train_y[chosen]
+            expected = None if golden is None else beside.submit(golden.step, x, labels, _RATE)
             loss, cycles = pod.step(x, labels, _RATE), max(pod.cycles)
             steps.append({"loss": loss, "cycles": cycles})
             text = f"step {number}: loss {loss:.6f}, {cycles:,} cycles"
-            if golden is not None:
-                other = golden.step(x, labels, _RATE)
+            if expected is not None:
+                other = expected.result()
                 same &= other == loss
                 text += ", golden chips: " + ("the same" if other == loss else f"{other:.9g}")
             say(text)
@@ -133,6 +136,7 @@ def _train(args: argparse.Namespace) -> int:
         right = accuracy(pod.parameters(), data.test_x, data.test_y)
         meetings = pod.meetings
     finally:
+        beside.shutdown()
         pod.close()
         if golden is not None:
             golden.close()
