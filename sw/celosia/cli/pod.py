@@ -11,7 +11,6 @@ from typing import Any
 from celosia.arch.config import PRESETS, preset
 from celosia.cli import boards
 from celosia.collectives import Topology
-from celosia.model.latency import parse_latency
 
 __all__ = ["add_parser"]
 
@@ -88,6 +87,7 @@ def _checked(args: argparse.Namespace) -> Topology:
 
 def _train(args: argparse.Namespace) -> int:
     from celosia.cli.demo.data import digits
+    from celosia.model.latency import parse_latency
     from celosia.train import Classifier, PodTrainer, accuracy, batches, initial_parameters
 
     topology = _checked(args)
