@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from celosia.model.latency import Latency, check_latency, link_latencies
+from celosia.arch.latency import Latency, check_latency, link_latencies
 
 __all__ = ["End", "PodOptions"]
 

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import encode, insn
 from celosia.arch.isa import DmaFormat, RecvOp
+from celosia.arch.latency import Latency
 from celosia.collectives import ReplicaGroup, Topology
 from celosia.collectives.schedule import Exchange, Payload
 from celosia.collectives.schedule.emit import Slice
 from celosia.driver.backends import missing_package
 from celosia.driver.errors import needs
 from celosia.model import Machine, ModelResult, Pod, PodProgram
-from celosia.model.latency import Latency, link_timings
+from celosia.model.timing import link_timings
 
 __all__ = ["OPS", "CollectiveMeasurement", "lines", "measure_collective"]
 

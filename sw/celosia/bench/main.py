@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.arch.latency import Latency, parse_latency
 from celosia.bench.collectives import OPS, measure_collective
 from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
@@ -25,7 +26,6 @@ from celosia.bench.vector import VectorMeasurement, vector_unit
 from celosia.bench.vector import lines as vector_lines
 from celosia.collectives import Topology
 from celosia.driver.backends import SIMULATED
-from celosia.model.latency import Latency, parse_latency
 from celosia.ops.formats import OUTPUTS
 from celosia.storage.destination import check_file
 from celosia.train import Classifier

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.latency import Latency
 from celosia.collectives import Topology
 from celosia.driver import open as open_device
-from celosia.model.latency import Latency
 from celosia.train import Classifier, PodTrainer, Trainer, initial_parameters
 
 __all__ = ["CURVE", "PodMeasurement", "PodPoint", "curve", "curve_lines", "measure_pod", "report"]

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celosia.arch.config import PRESETS, preset
+from celosia.arch.latency import parse_latency
 from celosia.cli import boards
 from celosia.collectives import Topology
 
@@ -87,7 +88,6 @@ def _checked(args: argparse.Namespace) -> Topology:
 
 def _train(args: argparse.Namespace) -> int:
     from celosia.cli.demo.data import digits
-    from celosia.model.latency import parse_latency
     from celosia.train import Classifier, PodTrainer, accuracy, batches, initial_parameters
 
     topology = _checked(args)

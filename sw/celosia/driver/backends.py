@@ -9,10 +9,10 @@ from typing import Any
 
 from celosia.arch import config as configs
 from celosia.arch.config import TpuConfig
+from celosia.arch.latency import Latency
 from celosia.driver.device import Device
 from celosia.driver.errors import needs
 from celosia.driver.transport import Transport
-from celosia.model.latency import Latency
 
 __all__ = ["BACKENDS", "PODS", "SIMULATED", "missing_package", "open"]
 

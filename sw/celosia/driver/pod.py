@@ -7,11 +7,12 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from time import monotonic
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.latency import Latency
 from celosia.driver.errors import DeviceError
 from celosia.driver.model import ModelTransport
 from celosia.driver.transport import PodChip
 from celosia.model import ModelResult, Pod, PodProgram, PodStopped, Timing
-from celosia.model.latency import Latency, link_timings
+from celosia.model.timing import link_timings
 
 __all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
@@ -155,7 +156,7 @@ class ModelPod:
     links
         As of `celosia.model.Pod`.
     latency, seed
-        Cycles of links, for the clock, as of `celosia.model.latency.link_latencies`.
+        Cycles of links, for the clock, as of `celosia.arch.latency.link_latencies`.
 
     Attributes
     ----------

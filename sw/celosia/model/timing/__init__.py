@@ -3,6 +3,7 @@
 from celosia.model.timing.cost import HANDOVER, LEADERS, Cost, Timing, cost, follow
 from celosia.model.timing.estimator import Estimator
 from celosia.model.timing.events import REASONS, Reason, Timeline
+from celosia.model.timing.of_links import link_timings
 
 __all__ = ["HANDOVER", "LEADERS", "REASONS", "Cost", "Estimator", "Reason", "Timeline", "Timing",
-           "cost", "follow"]
+           "cost", "follow", "link_timings"]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from celosia.arch.latency import check_latency, link_latencies, parse_latency
 from celosia.collectives import Topology
-from celosia.model.latency import check_latency, link_latencies, link_timings, parse_latency
 
 LINKS = Topology.parse("4x4").links
 
@@ -42,11 +42,3 @@ def test_each_link_has_its_own_in_both_directions():
     assert link_latencies(turned, (1, 300), 5) == found
     assert link_latencies(LINKS, (1, 300), 6) != found
     assert {*link_latencies(LINKS, 9, 5).values()} == {9}
-
-
-def test_a_chip_has_the_clock_of_its_ports():
-    found = link_latencies(LINKS, (1, 300), 5)
-    timings = link_timings(16, LINKS, (1, 300), 5)
-    for chip, timing in enumerate(timings):
-        assert timing.link_latency == tuple(found[chip, port] for port in range(4))
-    assert link_timings(1, {}, (1, 300), 5)[0].link_latency == ()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from celosia.model.timing import Timing
-
-__all__ = ["Latency", "check_latency", "link_latencies", "link_timings", "parse_latency"]
+__all__ = ["Latency", "check_latency", "link_latencies", "parse_latency"]
 
 #: Cycles of each link, or the least and the most, of which each link has some number.
 Latency = int | tuple[int, int]
@@ -63,12 +61,3 @@ def link_latencies(links: Mapping[_End, _End], latency: Latency, seed: int) -> d
     for a, b in sorted({(min(each), max(each)) for each in links.items()}):
         found[a] = found[b] = latency if isinstance(latency, int) else drawn.randint(*latency)
     return found
-
-
-def link_timings(chips: int, links: Mapping[_End, _End], latency: Latency,
-                 seed: int) -> list[Timing]:
-    """Return the clock of each chip, whose ports have these links; as of `link_latencies`."""
-    found = link_latencies(links, latency, seed)
-    ports = 1 + max((port for _, port in found), default=-1)
-    return [Timing(link_latency=tuple(found.get((chip, port), 0) for port in range(ports)))
-            for chip in range(chips)]
