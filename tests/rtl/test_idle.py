@@ -1,6 +1,7 @@
 """A chip of which what does not move is not evaluated is the same chip; and it does sleep."""
 
 import ctypes
+import importlib
 
 import numpy as np
 import pytest
@@ -190,6 +191,17 @@ def test_rooms():
     # What is small by itself may be large enough together.
     assert homes([("a", "b"), ("a", "c")], [Statement("x" * (LEAST // 2), set(), set())] * 2) == [
         ("a",)] * 2
+
+
+def test_what_is_assigned_whole_is_no_news():
+    kinds = {"a": "IData/*31:0*/", "wide": "VlWide<2>/*63:0*/", "half": "VlWide<2>/*63:0*/",
+             "array": "VlUnpacked<IData/*31:0*/, 4>", "late": "IData/*31:0*/"}
+    statements = [read(text, kinds) for text in (
+        "a = 1U;", "wide[0U] = 1U;", "wide[1U] = a;", "half[0U] = wide[1U];", "a = half[1U];",
+        "array[2U] = a;", "a = array[1U];", "if (a) { late = 1U; }", "a = late;")]
+    # Of the others a run reads what it has not written itself.
+    assert vars(importlib.import_module("celosia_sim.idle.sleep"))["_whole"](
+        statements, set(kinds), kinds) == {"a", "wide"}
 
 
 def test_paths():

@@ -94,7 +94,8 @@ def _whole(statements: Sequence[Statement], names: Container[str],
         for name in statement.reads | statement.writes:
             if name not in names or name in first:
                 continue
-            if target and target[1] == name and name not in statement.reads:
+            if (target and target[1] == name and name not in statement.reads
+                    and not kinds[name].startswith("VlUnpacked")):
                 words[name].add(target[2] or "")
                 wide = re.match(r"VlWide<(\d+)>", kinds[name])
                 if not wide or len(words[name]) == int(wide[1]):
