@@ -14,6 +14,8 @@ from celosia_sim.idle.rooms import LEAST, PART, homes, parts, paths, segments
 from celosia_sim.idle.sleep import PACE, sleep
 from celosia_sim.idle.statements import Statement, condition, read, split, written
 
+#: What the pass is made of.
+PASS = vars(importlib.import_module("celosia_sim.idle.sleep"))
 #: Two units that sleep, a memory that one writes and the other reads, a ring that never sleeps, an
 #: array that a loop writes, and logic between them and behind the pins.
 VERILOG = """
@@ -201,8 +203,18 @@ def test_what_is_assigned_whole_is_no_news():
         "a = 1U;", "wide[0U] = 1U;", "wide[1U] = a;", "half[0U] = wide[1U];", "a = half[1U];",
         "array[2U] = a;", "a = array[1U];", "if (a) { late = 1U; }", "a = late;")]
     # Of the others a run reads what it has not written itself.
-    assert vars(importlib.import_module("celosia_sim.idle.sleep"))["_whole"](
-        statements, set(kinds), kinds) == {"a", "wide"}
+    assert PASS["_whole"](statements, set(kinds), kinds) == {"a", "wide"}
+
+
+def test_of_two_writers_each_wakes_the_other():
+    v, w = "dut__DOT__a__DOT__v", "dut__DOT__b__DOT__w"
+    kinds = {v: "IData/*31:0*/", w: "IData/*31:0*/"}
+    long = "U" + " + 0U" * LEAST
+    model = PASS["_Model"](kinds, set(), [read(text, kinds) for text in (
+        f"{v} = 1{long};", f"{w} = {v}{long};", f"{v} = 2{long};")])
+    PASS["_settle"](model)
+    assert model.runs == [[0], [1], [2]]
+    assert model.watch == {v: {0, 1, 2}, w: set()}
 
 
 def test_paths():
