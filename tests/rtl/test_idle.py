@@ -209,7 +209,7 @@ def test_what_is_assigned_whole_is_no_news():
 def test_of_two_writers_each_wakes_the_other():
     v, w = "dut__DOT__a__DOT__v", "dut__DOT__b__DOT__w"
     kinds = {v: "IData/*31:0*/", w: "IData/*31:0*/"}
-    long = "U" + " + 0U" * LEAST
+    long = " + 0U" * LEAST
     model = PASS["_Model"](kinds, set(), [read(text, kinds) for text in (
         f"{v} = 1{long};", f"{w} = {v}{long};", f"{v} = 2{long};")])
     PASS["_settle"](model)
