@@ -198,12 +198,15 @@ def test_rooms():
 
 def test_what_is_assigned_whole_is_no_news():
     kinds = {"a": "IData/*31:0*/", "wide": "VlWide<2>/*63:0*/", "half": "VlWide<2>/*63:0*/",
-             "array": "VlUnpacked<IData/*31:0*/, 4>", "late": "IData/*31:0*/"}
+             "array": "VlUnpacked<IData/*31:0*/, 4>", "late": "IData/*31:0*/",
+             "copy": "VlUnpacked<IData/*31:0*/, 4>", "pair": "VlUnpacked<VlWide<3>/*95:0*/, 2>"}
     statements = [read(text, kinds) for text in (
         "a = 1U;", "wide[0U] = 1U;", "wide[1U] = a;", "half[0U] = wide[1U];", "a = half[1U];",
-        "array[2U] = a;", "a = array[1U];", "if (a) { late = 1U; }", "a = late;")]
+        "array[2U] = a;", "a = array[1U];", "if (a) { late = 1U; }", "a = late;",
+        "copy = array;", "a = copy[1U];",
+        "pair[0U] = wide;", "pair[1U] = half;", "a = pair[1U][0U];")]
     # Of the others a run reads what it has not written itself.
-    assert PASS["_whole"](statements, set(kinds), kinds) == {"a", "wide"}
+    assert PASS["_whole"](statements, set(kinds), kinds) == {"a", "wide", "copy", "pair"}
 
 
 def test_of_two_writers_each_wakes_the_other():

@@ -38,6 +38,7 @@ _OUTSIDE = re.compile(r"(?:ico|act)_\w+__TOP__\d+$")
 _EDGE = re.compile(r"nba_\w+__TOP__\d+$")
 _GUARDED = re.compile(r"__Vdly(?:Val|Dim\d+)__")
 _TARGET = re.compile(r"(?:vlSelfRef\.)?(\w+)(?:\[(\w+)U\])?\s*=(?!=)")
+_WORDS = re.compile(r"VlWide<(\d+)>[^,]*$|, (\d+)>$")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 _CALL = re.compile(r"VL_\w+\(")
 _ZERO = re.compile(r"(\w+) = 0;|VL_ZERO_W\(\d+, (\w+)\);")
@@ -94,11 +95,10 @@ def _whole(statements: Sequence[Statement], names: Container[str],
         for name in statement.reads | statement.writes:
             if name not in names or name in first:
                 continue
-            if (target and target[1] == name and name not in statement.reads
-                    and not kinds[name].startswith("VlUnpacked")):
-                words[name].add(target[2] or "")
-                wide = re.match(r"VlWide<(\d+)>", kinds[name])
-                if not wide or len(words[name]) == int(wide[1]):
+            if target and target[1] == name and name not in statement.reads:
+                words[name].add(target[2])
+                count = _WORDS.search(kinds[name])
+                if not target[2] or len(words[name]) == int(count[1] or count[2] if count else 1):
                     first[name] = True
             else:
                 first[name] = False
