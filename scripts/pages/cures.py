@@ -325,7 +325,11 @@ CAUSES: tuple[Cause, ...] = (
             "options than its neighbours"),
            ("see the first error of the processes; start all of them with the same version, chip, "
             "topology, latency and window")),
-    _cause("celosia.arch.latency celosia.model. celosia_sim.pod.",
+    _cause("celosia.arch.latency",
+           r"must",
+           "A latency of links was given that is none",
+           "give cycles, such as 64, or the least and the most of a link, such as 1..300"),
+    _cause("celosia.model. celosia_sim.pod.",
            r"must (?!end|answer)",
            "Programs, links or memories given to chips of the model do not fit each other",
            "the message names chip and port, and what it takes"),

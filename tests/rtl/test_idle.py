@@ -94,7 +94,7 @@ extern "C" void steps(uint32_t cycles, const uint8_t* pins, uint8_t* result, uin
         std::memcpy(result + 12, &top->evaluated, 4);
         result += 16;
 #ifdef IDLE
-        for (CData room : top->rootp->__Vawake) *awake += room != 0;
+        for (CData run : top->rootp->__Vawake) *awake += run != 0;
 #endif
     }
 }

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from celosia.arch.words import ceil_div
 from celosia_sim.idle import rooms
 from celosia_sim.idle.statements import (
     DECLARATION,
@@ -313,7 +314,7 @@ def _outside(model: _Model, name: str, body: str) -> str:
 def _header(model: _Model, text: str) -> str:
     """The class of the model with what the pass adds, arrays where vectors are loaded whole."""
     added = [
-        f"alignas({_GROUP}) CData __Vawake[{-(-len(model.runs) // _GROUP) * _GROUP}] = {{}};",
+        f"alignas({_GROUP}) CData __Vawake[{ceil_div(len(model.runs), _GROUP) * _GROUP}] = {{}};",
         "bool __Vfresh = true;", "IData __Vpace = 0;",
         "// Evaluate everything: what is read may have been changed from outside.",
         f"void wake() {{ std::memset(__Vawake, 1, {len(model.runs)}); }}",

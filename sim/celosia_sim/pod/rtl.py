@@ -20,6 +20,7 @@ from celosia.arch.registers import (
     Status,
     link_register,
 )
+from celosia.arch.words import ceil_div
 from celosia.model import ModelResult, PodProgram
 from celosia_sim.pod.board import PodBoard
 from celosia_sim.pod.fleet import Fleet
@@ -88,7 +89,7 @@ class RtlPod:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
             self._boards = Fleet(config, links, self.options, self._spans, kept)
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
-        _, self.threads = self.options.turns(-(-chips // processes), links)
+        _, self.threads = self.options.turns(ceil_div(chips, processes), links)
         self.chips = [*self._boards.chips]
         self._count = chips
         self._write("DEVICE", range(chips))

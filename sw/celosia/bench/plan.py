@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from celosia.arch.config import TpuConfig
+from celosia.arch.words import ceil_div
 from celosia.bench.pod import measure_pod
 from celosia.bench.simulation import measure_simulation
 from celosia.collectives import Topology
@@ -124,7 +125,7 @@ def measure_rates(config: TpuConfig, net: Classifier, *, seed: int = 0, latency:
         raise needs("a plan", package, "sim")
     from celosia_sim.rtl import RtlTransport
 
-    _, one, _ = measure_simulation(config, Topology((2, 2)))
+    _, one, _ = measure_simulation(config, Topology((2, 2)), ["work"])
     chip = RtlTransport(replace(config, ports=_LARGE.ports), quiet=True).chip
     chip.write_memory(0, b"x")  # a page
     begin = time.perf_counter()
@@ -149,7 +150,7 @@ def plan(rates: Rates, topology: Topology, boards: int, latency: int = 64) -> Po
         raise ValueError(f"boards must be from 1 to the {topology.chips} chips of the topology, "
                          f"not {boards}")
     chips = topology.chips
-    each = -(-chips // boards)
+    each = ceil_div(chips, boards)
     place = [chip * boards // chips for chip in range(chips)]
     crossing = [0] * boards
     for (a, _), (b, _) in topology.links.items():
@@ -157,7 +158,7 @@ def plan(rates: Rates, topology: Topology, boards: int, latency: int = 64) -> Po
             crossing[one] += one != other
     hop = (rates.large - rates.small) / (_hops(_LARGE) - _hops(_SMALL))
     cycles = round(rates.large + hop * (_hops(topology) - _hops(_LARGE)))
-    windows = -(-cycles // latency)
+    windows = ceil_div(cycles, latency)
     save = each * rates.save_seconds
     return PodPlan(str(topology), chips, boards, each, max(crossing), cycles, windows,
                    cycles * each / rates.cycles, windows * rates.window_seconds * (boards > 1),

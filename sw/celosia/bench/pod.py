@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.latency import Latency
+from celosia.arch.words import ceil_div
 from celosia.collectives import Topology
 from celosia.driver import open as open_device
 from celosia.train import Classifier, PodTrainer, Trainer, initial_parameters
@@ -169,7 +170,7 @@ def curve(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
     """
     rows, most = _SHARED * net.batch, max(Topology.parse(each).chips for each in CURVE)
     if rows < most:
-        raise ValueError(f"batch of a scaling curve must be at least {-(-most // _SHARED)}, so "
+        raise ValueError(f"batch of a scaling curve must be at least {ceil_div(most, _SHARED)}, so "
                          f"that {_SHARED} times as many rows are some for each of {most} chips, "
                          f"not {net.batch}")
     alone = {batch: _alone(config, backend, each := replace(net, batch=batch),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +15,10 @@ from celosia.driver.errors import needs
 from celosia.model import PodProgram
 from celosia.program.asm import assemble
 
-__all__ = ["SimulationMeasurement", "measure_simulation", "simulation_lines"]
+__all__ = ["SIMULATED", "SimulationMeasurement", "measure_simulation", "simulation_lines"]
 
-#: Rounds of the program, and how often it is run; the fastest run counts.
-_ROUNDS, _RUNS = 24, 3
+#: Rounds of the programs, and how often each is run; the fastest run counts.
+_ROUNDS, _WAITS, _RUNS = 24, 150, 3
 #: Addresses of the program and of what it loads and stores.
 _PROGRAM, _DATA, _LAST = 0x10000, 0x100000, 0x1FFFFF
 
@@ -29,6 +29,8 @@ class SimulationMeasurement:
 
     Attributes
     ----------
+    program
+        Of `SIMULATED`.
     topology
         Of the chips; "1": one chip, whose links lead to itself.
     threads
@@ -43,6 +45,7 @@ class SimulationMeasurement:
         ``cpu_rate`` of that of one chip.
     """
 
+    program: str
     topology: str
     preset: str
     chips: int
@@ -53,7 +56,7 @@ class SimulationMeasurement:
     share: float
 
 
-def _program(config: TpuConfig) -> list[Any]:
+def _work(config: TpuConfig) -> str:
     """Return instructions that keep all units of a chip at work, and its links."""
     fmt, add = ("bf16", "fadd") if config.bf16 else ("int8", "iadd")
     kind = "bf16" if config.bf16 else "i8"
@@ -71,14 +74,24 @@ def _program(config: TpuConfig) -> list[Any]:
                  f"recv set, acc[{at + quarter}], fmt=w32, port={port}, n0={n // 2}"]
     step.append(f"store acc[{quarter}], {_DATA + 0x40000}, fmt=w32, rows={n}, cols={config.dim}, "
                 f"pitch={4 * config.dim}")
-    return list(assemble("\n".join(step * _ROUNDS + ["halt"]), config).insns)
+    return "\n".join(step * _ROUNDS)
 
 
-def _run(config: TpuConfig, chips: int, links: Any, threads: int | None) -> Any:
+def _wait(config: TpuConfig) -> str:
+    """Return instructions that send a row, and wait for a row, again and again."""
+    return "\n".join(["send acc[0], fmt=w32, port=0, n0=1",
+                      "recv set, acc[0], fmt=w32, port=1, n0=1"] * _WAITS)
+
+
+#: Programs of chips that are simulated: all units and links work, or all wait for a link.
+SIMULATED: dict[str, Callable[[TpuConfig], str]] = {"work": _work, "wait": _wait}
+
+
+def _run(config: TpuConfig, text: str, chips: int, links: Any, threads: int | None) -> Any:
     """Return the cycles of a chip, seconds and seconds of processors of the fastest run."""
     from celosia_sim.pod import RtlPod
 
-    insns = _program(config)
+    insns = list(assemble(f"{text}\nhalt", config).insns)
     code = b"".join(map(encode, insns))
     pod = RtlPod(config, chips, links, threads=threads)
     try:
@@ -102,8 +115,10 @@ def _run(config: TpuConfig, chips: int, links: Any, threads: int | None) -> Any:
         pod.close()
 
 
-def measure_simulation(config: TpuConfig, topology: Topology) -> Iterator[SimulationMeasurement]:
-    """Run a program that keeps all units and links at work on one chip, then on all of a pod.
+def measure_simulation(config: TpuConfig, topology: Topology,
+                       programs: Sequence[str] = tuple(SIMULATED)
+                       ) -> Iterator[SimulationMeasurement]:
+    """Run each program on one chip, then on all of a pod with one thread, and with all.
 
     Parameters
     ----------
@@ -111,25 +126,29 @@ def measure_simulation(config: TpuConfig, topology: Topology) -> Iterator[Simula
         Of each chip; it gets the topology's ports.
     topology
         Of the chips.
+    programs
+        Of `SIMULATED`.
     """
     if package := missing_package("rtl"):
         raise needs("a simulation", package, "sim")
     config = replace(config, ports=topology.ports)
     itself = {(0, 2 * d): (0, 2 * d + 1) for d in range(topology.ports // 2)}
-    alone = 0.0
-    for chips, links, threads in ((1, itself, 1), (topology.chips, topology.links, 1),
-                                  (topology.chips, topology.links, None)):
-        (cycles, seconds, busy), used = _run(config, chips, links, threads)
-        alone = alone or cycles / busy
-        yield SimulationMeasurement(
-            str(topology) if chips > 1 else "1", config.name, chips, used, cycles,
-            chips * cycles / seconds, chips * cycles / busy, chips * cycles / busy / alone)
+    for program in programs:
+        alone = 0.0
+        for chips, links, threads in ((1, itself, 1), (topology.chips, topology.links, 1),
+                                      (topology.chips, topology.links, None)):
+            (cycles, seconds, busy), used = _run(
+                config, SIMULATED[program](config), chips, links, threads)
+            alone = alone or cycles / busy
+            yield SimulationMeasurement(
+                program, str(topology) if chips > 1 else "1", config.name, chips, used, cycles,
+                chips * cycles / seconds, chips * cycles / busy, chips * cycles / busy / alone)
 
 
 def simulation_lines(measured: Iterator[SimulationMeasurement]) -> Iterator[str]:
     """Yield the lines of a table, as they are measured; rates are of all chips together."""
-    yield (f"{'topology':>9}{'chips':>7}{'threads':>9}{'cycles':>9}{'cycles/s':>12}"
+    yield (f"{'program':>8}{'topology':>9}{'chips':>7}{'threads':>9}{'cycles':>9}{'cycles/s':>12}"
            f"{'of a CPU':>12}{'share':>8}")
     for m in measured:
-        yield (f"{m.topology:>9}{m.chips:7}{m.threads:9}{m.cycles:9}{m.rate:12,.0f}"
+        yield (f"{m.program:>8}{m.topology:>9}{m.chips:7}{m.threads:9}{m.cycles:9}{m.rate:12,.0f}"
                f"{m.cpu_rate:12,.0f}{m.share:8.1%}")

@@ -87,6 +87,7 @@ class PodChip(Protocol):
         """
         ...
 
+
 class Batched(Protocol):
     """What a transport has for which each access is a message: several accesses in one, and one."""
 
