@@ -317,8 +317,12 @@ CAUSES: tuple[Cause, ...] = (
            r"must halt|at most",
            "A program of the golden model runs on without an end",
            "find the loop with `celosia debug run`; end the program with `halt`"),
-    _cause(("celosia_sim.pod.board celosia_sim.pod.apart "
-            "celosia_sim.pod.fleet celosia_sim.pod.door celosia_sim.pod.process "
+    _cause("celosia_sim.pod.fleet",
+           r"must live, but all",
+           "A board of a pod and all others that kept its state have ended at once",
+           "run the program again from its own checkpoint (docs/pods.md#processes-that-end)"),
+    _cause(("celosia_sim.pod.board celosia_sim.pod.apart celosia_sim.pod.fleet "
+            "celosia_sim.pod.door celosia_sim.pod.process celosia_sim.pod.states "
             "celosia_sim.pod.kept celosia_sim.pod.keeper celosia_sim.pod.ray_starter"),
            r"must|is gone|(?:^|it )(?:has|was|cannot|says) ",
            ("A process of a simulated pod has ended, came too late, or simulates with other "

@@ -43,6 +43,7 @@ class Role(IntEnum):
     CONTROL = 1
     WIRE = 2
     LOOK = 3
+    STATE = 4
 
 
 class Hello(NamedTuple):
@@ -118,6 +119,7 @@ class Door:
             self._listeners.append(near)
         self._controls: Queue[socket.socket] = Queue()
         self._looks: Queue[socket.socket] = Queue()
+        self._states: Queue[socket.socket] = Queue()
         self._wires: dict[tuple[int, int], Queue[socket.socket]] = {}
         self._lock = threading.Lock()
         self._controlled, self._closed, self._waiting, self._refused = False, False, 0, 0
@@ -132,7 +134,7 @@ class Door:
             each.close()
         with self._lock:
             self._closed = True
-        self._drop(self._controls, self._looks, *self._wires.values())
+        self._drop(self._controls, self._looks, self._states, *self._wires.values())
 
     @staticmethod
     def _drop(*queues: Queue[socket.socket]) -> None:
@@ -157,6 +159,10 @@ class Door:
     def look(self) -> socket.socket:
         """Wait for somebody who only wants to know what the board is doing."""
         return self._looks.get()
+
+    def state(self) -> socket.socket:
+        """Wait for a board that sends a state."""
+        return self._states.get()
 
     def wire(self, epoch: int, chip: int, seconds: float,
              look: Callable[[], None]) -> socket.socket:
@@ -219,6 +225,8 @@ class Door:
                 self._controls.put(connection)
             elif hello.role is Role.LOOK:
                 self._looks.put(connection)
+            elif hello.role is Role.STATE:
+                self._states.put(connection)
             else:
                 self._wires.setdefault((hello.epoch, hello.chip), Queue()).put(connection)
 

@@ -1,8 +1,9 @@
 """Boards in processes of their own, and what makes up for one that ends.
 
-What a board does depends on what it is asked only. So all of them are saved now and then, and what
-they are asked since is kept: when one ends, all begin anew as they were saved and are asked the
-same again. Whoever uses the pod sees nothing of it but the time that it takes.
+What a board does depends on what it is asked only. So all of them are saved now and then, each in
+its own memory and in those of the next two boards, and what they are asked since is kept here: when
+one ends, all begin anew as they were saved and are asked the same again. Whoever uses the pod sees
+nothing of it but the time that it takes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import dataclasses
 import secrets
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from multiprocessing.connection import wait
 from time import monotonic
 from typing import Any, NamedTuple
@@ -22,13 +24,13 @@ from numpy.typing import NDArray
 from celosia.arch.config import TpuConfig
 from celosia_sim.library import MEMORY_BYTES, check_span
 from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
-from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError
+from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.options import End, PodOptions
 
 __all__ = ["Fleet"]
 
 #: What boards are asked that changes nothing.
-_LOOKS = frozenset({"sent", "save", "links", "read_memory", "peek"})
+_LOOKS = frozenset({"sent", "links", "read_memory", "peek"})
 #: Saving takes at most this part of the time.
 _PART = 1 / 20
 #: Bytes of what boards are asked that are kept before all are saved.
@@ -39,6 +41,9 @@ _AFTER = 5.0
 _NAMED = 1.0
 #: Times that boards begin anew for one thing that they are asked.
 _TRIES = 3
+
+#: Boards that keep a board's state, beside itself: so many behind it.
+_KEEPERS = 2
 
 #: Bytes that are written to a chip's memory together, at most.
 _MOST_WRITTEN = 1 << 20
@@ -61,6 +66,16 @@ class _Request(NamedTuple):
         return not all(
             all(part[1] in _LOOKS for part in each[2]) if each[0] == "chip" else each[0] in _LOOKS
             for each in self.asked.values())
+
+
+class _Saved(NamedTuple):
+    """A state of all boards: its number, 0 if they are new, the boards as they were then, and what
+    they were asked since with what they have answered.
+    """
+
+    number: int
+    boards: Sequence[ApartBoard]
+    since: list[tuple[_Request, list[Any]]]
 
 
 class _Chip:
@@ -169,7 +184,7 @@ class Fleet:
         self._spans, self._options = spans, options
         self._pod = {"version": VERSION, "config": dataclasses.asdict(config),
                      "links": [[*a, *b] for a, b in links.items()],
-                     "options": dataclasses.asdict(options)}
+                     "options": dataclasses.asdict(options), "program": secrets.randbits(63)}
         self._neighbours = _neighbours(links, spans)
         self._starter = starter or LocalStarter()
         self.boards: list[ApartBoard] = []
@@ -178,8 +193,7 @@ class Fleet:
         self.replaced: list[str] = []
         self.lock = threading.RLock()
         self._broken = ""
-        self._saved: list[tuple[Any, bytearray]] | None = None
-        self._since: list[tuple[_Request, list[Any]]] = []
+        self._saved, self._numbers = _Saved(0, (), []), count(1)
         self._kept, self._due, self._seconds = 0, options.save_seconds, 0.0
         self._ready = False
         self._do(_Request({}))
@@ -228,9 +242,9 @@ class Fleet:
                 raise PodBoardError(self._broken)
             try:
                 begin = monotonic()
-                found = self._done(request)
+                found = self._done(lambda: self._send(request))
                 if request.changes:
-                    self._since.append((request, [_value(each) for each in found]))
+                    self._saved.since.append((request, [_value(each) for each in found]))
                     self._kept += len(request.data)
                     self._seconds += monotonic() - begin
                     if self._seconds > self._due or self._kept > _MOST_KEPT:
@@ -243,21 +257,25 @@ class Fleet:
                 raise
         return _raised(found)
 
-    def _done(self, request: _Request) -> list[_Given]:
-        """Ask for something; boards begin anew where one ends."""
+    def _done(self, work: Callable[[], list[_Given]]) -> list[_Given]:
+        """Have boards do something; they begin anew where one ends."""
         for tries in range(_TRIES + 1):
             try:
                 if not self._ready:
                     self._begin()
-                return self._send(request)
+                return work()
             except (BoardLost, NeighbourLost) as error:
                 if tries == _TRIES:
                     raise PodBoardError(str(error)) from error
                 self._ready = False
-                self.replaced.append(str(error))
-                print(f"celosia: {error}; all go on from where they were {self._seconds:.1f} s "
-                      "before", file=sys.stderr)
+                self._note(error)
         raise AssertionError
+
+    def _note(self, error: Exception) -> None:
+        """Say that a board has ended and is replaced."""
+        self.replaced.append(str(error))
+        print(f"celosia: {error}; all go on from where they were {self._seconds:.1f} s before",
+              file=sys.stderr)
 
     def _send(self, request: _Request) -> list[_Given]:
         """Ask boards for something, and wait for all of them."""
@@ -285,10 +303,11 @@ class Fleet:
         given = [found[i] for i in range(len(asked))]
         # Neighbours of a board that has ended say that it is gone; how it ended says more.
         for kind in (BoardLost, NeighbourLost):
-            for each in given:
-                if isinstance(each, kind):
-                    self._look_for_ended()
-                    raise each
+            if lost := [each for each in given if isinstance(each, kind)]:
+                self._look_for_ended()
+                for each in lost[1:] if kind is BoardLost else ():
+                    self._note(each)
+                raise lost[0]
         return given
 
     def _look_for_ended(self) -> None:
@@ -302,10 +321,57 @@ class Fleet:
 
     def _save(self) -> None:
         begin = monotonic()
-        self._saved = _raised(self._done(_Request({
-            number: ["save"] for number in range(len(self.boards))})))
-        self._since, self._kept, self._seconds = [], 0, 0.0
+        _raised(self._done(lambda: self._keep([])))
+        self._kept, self._seconds = 0, 0.0
         self._due = max(self._options.save_seconds, (monotonic() - begin) / _PART)
+
+    def _keepers(self, number: int) -> list[int]:
+        """Return the boards that keep a board's state beside itself."""
+        boards = len(self._spans)
+        return [(number + i) % boards for i in range(1, min(_KEEPERS + 1, boards))]
+
+    def _places(self, boards: Sequence[int]) -> list[tuple[int, str, int]]:
+        return [(self._spans[each].start, *self.boards[each].host.address()) for each in boards]
+
+    def _keep(self, since: list[tuple[_Request, list[Any]]]) -> list[_Given]:
+        """Have boards be saved as they are now, before they are asked what is kept from now on.
+
+        Until all have what they keep, what was there before counts.
+        """
+        every, number = range(len(self.boards)), next(self._numbers)
+        _raised(self._send(_Request({each: ["save", number, self._places(self._keepers(each))]
+                                     for each in every})))
+        self._saved = _Saved(number, tuple(self.boards), since)
+        return self._send(_Request({each: ["forget", number] for each in every}))
+
+    def _lives(self, number: int) -> bool:
+        """Whether a board is still the one that was saved."""
+        return self._saved.boards[number] is self.boards[number] and not self.boards[number].lost
+
+    def _restore(self) -> None:
+        """Have boards be what they were when they were saved, and be kept as before.
+
+        Raises
+        ------
+        PodBoardError
+            If nobody is left who has what one was.
+        """
+        saved, every = self._saved, range(len(self.boards))
+        for number in every:
+            if self._lives(number):
+                continue
+            keepers = [each for each in self._keepers(number) if self._lives(each)]
+            if not keepers:
+                gone = "; ".join(f"{each.host.name} of {say_chips(each.numbers)}" for each in (
+                    saved.boards[place] for place in (number, *self._keepers(number))))
+                raise PodBoardError(
+                    f"one of the boards that had the state of {say_chips(self._spans[number])} "
+                    f"must live, but all have ended: {gone}: the run must go on from a checkpoint "
+                    "of its program")
+            _raised(self._send(_Request({keepers[0]: [
+                "give", saved.number, self._spans[number].start, self._places([number])]})))
+        _raised(self._send(_Request({each: ["load", saved.number] for each in every})))
+        _raised(self._keep(saved.since))
 
     def _begin(self) -> None:
         """Have boards be what they were, whatever they are now."""
@@ -327,9 +393,9 @@ class Fleet:
                 "epoch": epoch, "chips": [span.start, span.stop],
                 "neighbours": [places[other] for other in self._neighbours[number]]}]
             for number, span in enumerate(self._spans)})))
-        for number, (sizes, data) in enumerate(self._saved or ()):
-            _raised(self._send(_Request({number: ["load", sizes]}, data)))
-        for request, values in self._since:
+        if self._saved.number:
+            self._restore()
+        for request, values in self._saved.since:
             found = [_value(each) for each in self._send(request)]
             if found != values:
                 raise PodBoardError(f"boards must do again what they have done, {values!r}, not "

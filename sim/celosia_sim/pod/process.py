@@ -28,16 +28,22 @@ from celosia.collectives.wire import receive, send
 from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoard, PodBoardError
 from celosia_sim.pod.door import Door, Hello, Role, enter
 from celosia_sim.pod.options import PodOptions
+from celosia_sim.pod.states import States
 
 __all__ = ["main", "serve"]
+
+
+def _waited_for(control: socket.socket, chip: int) -> None:
+    """NeighbourLost if the controller has said more: it waits for nothing that others keep back."""
+    if select.select([control], [], [], 0)[0]:
+        raise NeighbourLost(f"the board from chip {chip} on must be waited for until it has its "
+                            "neighbours, but it is not")
 
 
 def _opened(door: Door, token: bytes, control: socket.socket, asked: Mapping[str, Any]) -> PodBoard:
     """Return a board that is connected with its neighbours, if the controller waits for it."""
     def look() -> None:
-        if select.select([control], [], [], 0)[0]:
-            raise NeighbourLost(f"the board from chip {asked['chips'][0]} on must be waited for "
-                                "until it has its neighbours, but it is not")
+        _waited_for(control, asked["chips"][0])
 
     if asked["version"] != VERSION:
         raise PodBoardError(f"a board must be of version {asked['version']}, as its controller, "
@@ -99,13 +105,6 @@ def _answer(board: PodBoard, data: bytearray, name: str,
         return _of_chip(board, memoryview(data), *arguments)
     if name == "sent":
         return None, [board.sent().reshape(-1).view(np.uint8).data]
-    if name == "save":
-        parts = board.save()
-        return [each.size for each in parts], [each.data for each in parts]
-    if name == "load":
-        [sizes] = arguments
-        board.load(np.split(np.frombuffer(data, np.uint8), np.cumsum(sizes)[:-1]))
-        return None, []
     actions: dict[str, Callable[..., Any]] = {each.__name__: each for each in (
         board.access, board.advance, board.links)}
     return actions[name](*arguments), []
@@ -117,12 +116,14 @@ class _Server:
     def __init__(self, door: Door, token: bytes):
         self._door, self._token = door, token
         self._board: PodBoard | None = None
+        self._states = States(door, token)
         self._since = self._controlled = time.time()
         self._lock = threading.Lock()  # of the board
 
     def serve(self) -> None:
         """Do what controllers ask for; it does not return."""
-        threading.Thread(target=self._show, daemon=True).start()
+        for each in (self._show, self._states.take):
+            threading.Thread(target=each, daemon=True).start()
         while True:
             with self._door.controller() as control:
                 self._controlled = time.time()
@@ -133,6 +134,7 @@ class _Server:
                 finally:
                     with self._lock:
                         self._close()
+                        self._states.end()
 
     def _close(self) -> None:
         if self._board is not None:
@@ -147,17 +149,38 @@ class _Server:
                 with self._lock:
                     if name == "open":
                         self._close()
-                        self._board = _opened(self._door, self._token, control, *arguments)
+                        self._open(control, *arguments)
                     elif name == "hurry":  # the message is enough
                         pass
                     elif self._board is None:
                         raise PodBoardError(f"a board must be opened before {name}")
+                    elif name in ("save", "load", "give", "forget"):
+                        self._of_states(self._board, control, name, *arguments)
                     else:
                         found = _answer(self._board, data, name, *arguments)
             except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
                 send(control, [type(error).__name__, str(error)])
             else:
                 send(control, ["", found[0]], *found[1])
+
+    def _open(self, control: socket.socket, asked: Mapping[str, Any]) -> None:
+        self._states.begin(asked["program"], asked["options"]["patience"])
+        self._board = _opened(self._door, self._token, control, asked)
+
+    def _of_states(self, board: PodBoard, control: socket.socket, name: str, number: int,
+                   *arguments: Any) -> None:
+        """Do something with states of a number."""
+        first = board.numbers.start
+        if name == "load":
+            board.load([np.frombuffer(each, np.uint8)
+                        for each in self._states.get(number, first)])
+        elif name == "forget":
+            self._states.forget(number)
+        else:
+            chip, places = (first, *arguments) if name == "save" else arguments
+            if name == "save":
+                self._states.put(number, first, [each.data for each in board.save()])
+            self._states.give(number, chip, places, lambda: _waited_for(control, first))
 
     def _show(self) -> None:
         """Say to whoever asks what the board is doing, between two things that it does."""
@@ -166,7 +189,8 @@ class _Server:
                 with self._lock:
                     found = {"pid": os.getpid(), "version": VERSION, "since": self._since,
                              "board": None if self._board is None else {
-                                 **self._board.look(), "since": self._controlled}}
+                                 **self._board.look(), "since": self._controlled,
+                                 "states": self._states.sizes()}}
                 send(connection, found)
 
 

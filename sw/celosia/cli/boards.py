@@ -128,18 +128,25 @@ def _since(seconds: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
+def _kept(board: dict[str, Any]) -> str:
+    """Say of which chips a board has states: its own first ones, and those of boards before it."""
+    states = board["states"]
+    size = sum(states.values()) / (1 << 20)
+    return f"{','.join(sorted(states, key=int))} ({size:.1f} MiB)" if states else "none yet"
+
+
 def _table(looks: list[dict[str, Any]]) -> str:
     rows: list[tuple[str, ...]] = [("board", "process", "address", "since", "replaced", "chips",
                                     "of", "links up", "frames", "again", "garbled", "runs",
-                                    "program since")]
+                                    "states of", "program since")]
     for each in looks:
         board = each["board"]
         row = (str(each["number"]), str(each["pid"]), each["address"],
                "error" in each and each["error"] or _since(each["since"]), str(each["replaced"]))
-        rows.append((*row, *("-" for _ in range(8))) if board is None else (
+        rows.append((*row, *("-" for _ in range(9))) if board is None else (
             *row, f"{board['chips'][0]}..{board['chips'][1] - 1}", board["config"],
             f"{board['up']} of {board['links']}", f"{board['sent']:,}", f"{board['resent']:,}",
-            f"{board['garbled']:,}", f"{board['runs']:,}", _since(board["since"])))
+            f"{board['garbled']:,}", f"{board['runs']:,}", _kept(board), _since(board["since"])))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
                                ).rstrip() for row in rows)
