@@ -17,7 +17,7 @@ from celosia.model.timing import link_timings
 __all__ = ["Meeting", "ModelPod", "PodEnded", "where"]
 
 #: Seconds between looks whether a chip still waits for the others.
-_NAP = 0.05
+_NAP = 0.25
 #: Seconds in which all chips of a run must come to it: others may have something to end before.
 _PATIENCE = 300.0
 

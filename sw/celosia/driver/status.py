@@ -114,9 +114,10 @@ class DeviceStatus:
         self._write()
 
     def progress(self, cycles: int) -> None:
-        """Say how far it is."""
-        self._said["cycles"] = cycles
-        self._write()
+        """Say how far it is, if that is news."""
+        if cycles != self._said["cycles"]:
+            self._said["cycles"] = cycles
+            self._write()
 
     def end(self, counters: Mapping[str, int],
             links: Callable[[], Sequence[Mapping[str, int]]] | None = None) -> None:

@@ -9,7 +9,7 @@ import pytest
 from processes_here import alone, in_threads, name, processes, run, same
 
 from celosia.collectives import Cancelled, Topology
-from celosia.collectives.processes import ProcessError
+from celosia.collectives.processes import ProcessError, Processes
 from celosia.graph.node import Node
 from celosia.graph.types import DType
 
@@ -186,7 +186,13 @@ def test_one_that_is_gone_without_a_word_ends_all_runs():
 
 
 def test_one_that_says_nothing_is_given_up(monkeypatch):
-    monkeypatch.setattr("celosia.collectives.processes._BEAT", 60)
+    def beat(self):
+        if self.index == 0:  # so the other one does not give up, too
+            usual(self)
+
+    usual = Processes._beat
+    monkeypatch.setattr(Processes, "_beat", beat)
+    monkeypatch.setattr("celosia.collectives.processes._BEAT", 0.02)
     monkeypatch.setattr("celosia.collectives.meet.PATIENCE", 0.2)
     monkeypatch.setattr("celosia.collectives.processes.PATIENCE", 0.2)
     with processes(2) as (made, said):

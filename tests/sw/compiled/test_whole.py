@@ -1,5 +1,6 @@
 """The whole way: functions of JAX, compiled by the compiler itself, on the golden model."""
 
+import math
 import sys
 from collections import Counter
 
@@ -181,14 +182,16 @@ def test_dispatch_takes_little(monkeypatch):
         inside[0] = False
 
     monkeypatch.setattr(ModelTransport, "_finish", work)
+    monkeypatch.setattr("celosia.driver.status._PACE", math.inf)  # it goes by the clock
     before = sys.getprofile()
     with celosia.jit(step) as f:
         f(PARAMS, *BATCH)
         sys.setprofile(lambda frame, event, argument: found.update(
-            [inside[0]] if event in ("call", "c_call") else ()))
+            [inside[0]] if event in ("call", "c_call") and frame.f_code is not work.__code__
+            else ()))
         try:
             f(PARAMS, *BATCH)
         finally:
             sys.setprofile(before)
     assert found[True] > 0
-    assert found[False] < 1100
+    assert found[False] < 1000

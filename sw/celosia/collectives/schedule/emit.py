@@ -6,15 +6,24 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
-from celosia.collectives.schedule.moves import IssueTime, Payload, Slice, issued
+from celosia.collectives.schedule.moves import (
+    LOAD,
+    STEP,
+    STORE,
+    IssueTime,
+    Payload,
+    RowMove,
+    Slice,
+    issued,
+)
 from celosia.collectives.schedule.order import merged
 from celosia.collectives.schedule.place import Placed, TimedStep, cuts_of, place
+from celosia.collectives.schedule.resident import ResidentRows, Whole, resident_moves
 from celosia.collectives.schedule.rings import (
     Sizes,
     all_gather,
@@ -53,45 +62,6 @@ _GATHERED = ("all_gather", "all_to_all", "collective_permute")
 _ROUTED = ("all_to_all", "collective_permute")
 #: Segments: how many, and how many of them are under way together, None: as many as there are.
 _Cut = tuple[int, int | None]
-
-
-@dataclass(frozen=True)
-class _Whole:
-    """An exchange as a chip's steps, what it gives and what it gets, in the arrays' order."""
-
-    steps: tuple[TimedStep, ...]
-    given: tuple[Slice, ...]
-    result: tuple[Slice, ...]
-
-
-class _Rows:
-    """The rows of a schedule that a chip uses, without gaps."""
-
-    def __init__(self, whole: _Whole):
-        used = sorted({*(each.step.words for each in whole.steps),
-                       *(each.rows for each in (*whole.given, *whole.result))})
-        self._starts: list[int] = []
-        ends: list[int] = []
-        for start, stop in used:
-            if ends and start <= ends[-1]:
-                ends[-1] = max(ends[-1], stop)
-            else:
-                self._starts.append(start)
-                ends.append(stop)
-        sizes = [b - a for a, b in zip(self._starts, ends, strict=True)]
-        self._at = [0, *accumulate(sizes)]
-
-    def __len__(self) -> int:
-        return self._at[-1]
-
-    @property
-    def whole(self) -> bool:
-        """Whether they are those of the schedule."""
-        return self._starts == [0]
-
-    def __getitem__(self, row: int) -> int:
-        i = bisect_right(self._starts, row) - 1
-        return self._at[i] + row - self._starts[i]
 
 
 @dataclass(frozen=True)
@@ -188,7 +158,7 @@ class Exchange:
         return every, every
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
-    def _whole(self, config: TpuConfig, chip: int, cut: _Cut) -> _Whole:
+    def _whole(self, config: TpuConfig, chip: int, cut: _Cut) -> Whole:
         """Return what a chip does if there are such segments."""
         arrays = [self._held(self._parts(words), chip) for words in self.words]
         schedule = self.schedule(config, *cut)
@@ -196,7 +166,7 @@ class Exchange:
         cuts = cuts_of(steps)
         given, result = (_slices(tuple(tuple(each[i]) for each in arrays), words, config.dim, cuts)
                          for i, words in enumerate(schedule.words_of(chip)))
-        return _Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
+        return Whole(tuple(_timed(steps, schedule.begins, _link(config))), given, result)
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _cuts(self, config: TpuConfig) -> list[_Cut]:
@@ -216,11 +186,23 @@ class Exchange:
             count for count in found if _TOGETHER * rows <= count * config.acc_rows]
         return [*((count, None) for count in found), *((count, _TOGETHER) for count in few)]
 
-    def _place(self, config: TpuConfig, whole: _Whole, most: int | None) -> Placed | None:
+    def _place(self, config: TpuConfig, whole: Whole, most: int | None) -> Placed | None:
         """Return where the words of a chip are in so many rows."""
         return place(whole.steps, [each.rows for each in whole.given],
                      [each.rows for each in whole.result], most,
                      -(-4 * config.dim // config.bus_bytes), self.ahead)
+
+    def _moved(self, whole: Whole,
+               config: TpuConfig) -> tuple[tuple[int, ...], list[RowMove], list[RowMove]]:
+        """Return what `resident_moves` does where others have the rows before and behind."""
+        placed = self._place(config, whole, config.acc_rows)
+        assert placed is not None, "chips that are alike need alike rows"
+        loads, stores = (
+            sorted(RowMove((move.time, order, move.wanted), each, move.row)
+                   for each, move in zip(slices, moved, strict=True) if move is not None)
+            for slices, moved, order in ((whole.given, placed.loads, LOAD),
+                                         (whole.result, placed.stores, STORE)))
+        return placed.steps, loads, stores
 
     def _chips(self, dim: int) -> range:
         """Return chips that need as many rows as any."""
@@ -249,7 +231,7 @@ class Exchange:
         cut = self._cuts(config)[0]
         # Of a ring each chip gives or gets all.
         chips = range(self.topology.chips if self.name in _ROUTED else 1)
-        rows = max(len(_Rows(self._whole(config, chip, cut))) for chip in chips)
+        rows = max(len(ResidentRows(self._whole(config, chip, cut))) for chip in chips)
         return cut if rows <= config.acc_rows else None
 
     def bound(self, link: LinkModel | None = None) -> float:
@@ -267,7 +249,7 @@ class Exchange:
         if cut is None:
             return None
         whole = self._whole(config, chip, cut)
-        rows = _Rows(whole)
+        rows = ResidentRows(whole)
         if rows.whole:
             return whole.given, whole.result
         given, result = (tuple(
@@ -314,31 +296,29 @@ class Exchange:
             return []
         joins = self.name in ("all_reduce", "reduce_scatter")
         wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
-        timed: list[tuple[IssueTime, Insn]] = []  # at one time: a load, a step, a store
+        timed: list[tuple[IssueTime, Insn]] = []
         if sources:
-            whole = self._whole(config, chip, self._cut(config))
-            placed = self._place(config, whole, config.acc_rows)
-            assert placed is not None, "chips that are alike need alike rows"
-            at = placed.steps
-            for name, slices, moved, places, order in (
-                    ("load", whole.given, placed.loads, sources, 0),
-                    ("store", whole.result, placed.stores, targets, 2)):
-                moves = sorted(((move.time, order, move.wanted), each, move.row)
-                               for each, move in zip(slices, moved, strict=True)
-                               if move is not None)
-                timed += issued(name, config, moves, places)
+            if (cut := self._stays(config)) is not None:
+                whole = self._whole(config, chip, cut)
+                at, *moves = resident_moves(whole, config, _MOVED, self.ahead)
+            else:
+                whole = self._whole(config, chip, self._cut(config))
+                at, *moves = self._moved(whole, config)
+            for name, places, found in zip(("load", "store"), (sources, targets), moves,
+                                           strict=True):
+                timed += issued(name, config, found, places)
         else:
             if (cut := self._stays(config)) is None:
                 raise ValueError(f"accumulators must hold all of {self.name} on {self.topology} "
                                  f"where it stays there, not {config.acc_rows} rows")
             whole = self._whole(config, chip, cut)
-            rows = _Rows(whole)
+            rows = ResidentRows(whole)
             at = tuple(rows[each.step.words.start] for each in whole.steps)
         for i, ((round_, _, port, words, action), begins, _, _) in enumerate(whole.steps):
             port = port if dims is None else 2 * dims[port // 2] + port % 2
             rest = {"mem": "acc", "fmt": wire, "port": port, "n0": words.count, "row": at[i],
                     "tag": (tag + round_) % _TAGS}
-            timed.append(((begins, 1), insn("send", **rest) if action == Action.SEND else insn(
+            timed.append(((begins, STEP), insn("send", **rest) if action == Action.SEND else insn(
                 "recv", op=op if action == Action.JOIN else RecvOp.SET, **rest)))
         return [(time[0], made) for time, made in sorted(timed, key=lambda each: each[0])]
 

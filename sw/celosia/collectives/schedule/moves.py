@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from celosia.arch.config import COUNT_MAX, TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat
+from celosia.arch.words import ceil_div
 from celosia.collectives.schedule.table import Words
 
-__all__ = ["IssueTime", "Payload", "Slice", "copies", "issued"]
+__all__ = ["LOAD", "STEP", "STORE", "IssueTime", "RowMove", "Payload", "Slice", "batched", "copies",
+           "issued"]
 
-#: When an instruction is issued.
+#: When an instruction is issued: a cycle, what it is, and when it is wanted.
 IssueTime = tuple[int, ...]
+#: At one time loads come before steps, and these before stores.
+LOAD, STEP, STORE = range(3)
 
 
 class Payload(NamedTuple):
@@ -34,6 +38,14 @@ class Slice(NamedTuple):
     rows: Words
 
 
+class RowMove(NamedTuple):
+    """Elements between memory and rows of the accumulators, of which it is the first."""
+
+    time: IssueTime
+    elements: Slice
+    row: int
+
+
 def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> Iterator[Insn]:
     """Give the instructions that copy elements of one format, by way of the accumulators."""
     most = config.acc_rows * config.dim
@@ -43,45 +55,85 @@ def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> I
         yield from _moves("store", config, 0, target, each)
 
 
-def issued(name: str, config: TpuConfig, moves: Sequence[tuple[IssueTime, Slice, int]],
-            places: Sequence[Payload]) -> Iterator[tuple[IssueTime, Insn]]:
+def issued(name: str, config: TpuConfig, moves: Sequence[RowMove],
+           places: Sequence[Payload]) -> Iterator[tuple[IssueTime, Insn]]:
     """Give loads or stores of elements with their times; what is alike of several parts is one."""
-    alike: list[tuple[IssueTime, Slice, int]] = []
-
-    def made() -> Iterator[tuple[IssueTime, Insn]]:
-        time, first, row = alike[0]
-        pitch = alike[1][1].first - first.first if len(alike) > 1 else 0
-        for each in _moves(name, config, row, places[first.array], first, len(alike), pitch):
-            yield time, each
-
-    for each in moves:
-        if alike and not _follows(alike, each, config.dim):
-            yield from made()
-            alike = []
-        alike.append(each)
-    if alike:
-        yield from made()
+    for run in _runs(moves, config.dim):
+        first = run[0]
+        pitch, step = _pitch(run[0], run[1]) if len(run) > 1 else (0, 1)
+        for each in _moves(name, config, first.row, places[first.elements.array], first.elements,
+                           (len(run), pitch, step)):
+            yield first.time, each
 
 
-def _follows(alike: Sequence[tuple[IssueTime, Slice, int]], each: tuple[IssueTime, Slice, int],
-             dim: int) -> bool:
-    """Whether rows go on with those of a move, and elements where one step more leads."""
-    (time, first, row), (_, last, _) = alike[0], alike[-1]
-    pitch = alike[1][1].first - first.first if len(alike) > 1 else each[1].first - first.first
-    return (each[0] == time and each[1].array == first.array and each[1].count == first.count
-            and first.count % dim == 0 and each[1].first - last.first == pitch > 0
-            and each[2] == row + len(alike) * first.count // dim)
-
-
-def _moves(name: str, config: TpuConfig, row: int, place: Payload, each: Slice, times: int = 1,
-           pitch: int = 0) -> Iterator[Insn]:
-    """Give the loads or stores of elements, which begin at a row of the accumulators; several times
-    with elements so far from each other, rows behind each other.
+def batched(moves: Sequence[RowMove], dim: int, most: int,
+            pick: Callable[[Iterable[int]], int]) -> list[RowMove]:
+    """Return moves so that few instructions do them, each of at most so many rows; ``pick`` makes
+    the times of what is one.
     """
+    def time(of: Sequence[RowMove]) -> IssueTime:
+        return tuple(map(pick, zip(*(each.time for each in of), strict=True)))
+
+    joined: list[RowMove] = []
+    for each in sorted(moves, key=lambda move: (move.elements.array, move.row)):
+        before = joined[-1] if joined else None
+        if before is not None and _goes_on(before, each, dim) and ceil_div(
+                before.elements.count + each.elements.count, dim) <= most:
+            joined[-1] = RowMove(time((before, each)), before.elements._replace(
+                count=before.elements.count + each.elements.count), before.row)
+        else:
+            joined.append(each)
+    found: list[RowMove] = []
+    for run in _runs([each._replace(time=()) for each in joined], dim, most):
+        together = time(joined[len(found):len(found) + len(run)])
+        found += [each._replace(time=together) for each in run]
+    return found
+
+
+def _goes_on(before: RowMove, each: RowMove, dim: int) -> bool:
+    """Whether elements and rows are behind those of a move."""
+    (array, first, count, _), (other, at, _, _) = before.elements, each.elements
+    return (array == other and first + count == at and count % dim == 0
+            and before.row + count // dim == each.row)
+
+
+def _runs(moves: Sequence[RowMove], dim: int, most: int | None = None) -> Iterator[list[RowMove]]:
+    """Give moves that follow each other and are alike."""
+    run: list[RowMove] = []
+    for each in moves:
+        if run and not (_follows(run, each, dim) and (most is None or ceil_div(
+                each.elements.count, dim) * (len(run) + 1) <= most)):
+            yield run
+            run = []
+        run.append(each)
+    if run:
+        yield run
+
+
+def _follows(run: Sequence[RowMove], each: RowMove, dim: int) -> bool:
+    """Whether elements and rows go on where one step more leads."""
+    first, last = run[0].elements, each.elements
+    pitch, rows = found = _pitch(run[-1], each)
+    return (each.time == run[0].time and last.array == first.array and last.count == first.count
+            and pitch >= first.count and rows >= ceil_div(first.count, dim)
+            and (len(run) == 1 or found == _pitch(run[0], run[1])))
+
+
+def _pitch(one: RowMove, other: RowMove) -> tuple[int, int]:
+    """Return elements and rows from a move to another."""
+    return other.elements.first - one.elements.first, other.row - one.row
+
+
+def _moves(name: str, config: TpuConfig, row: int, place: Payload, each: Slice,
+           often: tuple[int, int, int] = (1, 0, 1)) -> Iterator[Insn]:
+    """Give the loads or stores of elements, which begin at a row of the accumulators; so many times
+    with elements and rows so far from each other.
+    """
+    times, pitch, row_step = often
     step = COUNT_MAX // config.dim * config.dim
     for at in range(0, each.count, step):
         cols = min(step, each.count - at)
         yield insn(name, mem="acc", fmt=place.fmt, row=row + at // config.dim,
                    addr=place.address + (each.first + at) * place.fmt.nbytes,
                    shape=times | cols << 16, pitch=pitch * place.fmt.nbytes,
-                   row_step=cols // config.dim if times > 1 else 1, group_step=1)
+                   row_step=row_step, group_step=1)

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from celosia.collectives.schedule.table import Action, LinkStep, Words
 
-__all__ = ["Moved", "Placed", "TimedStep", "cuts_of", "place"]
+__all__ = ["LATE", "Moved", "Placed", "TimedStep", "cuts_of", "place"]
 
 #: Cycles between copies of what no step uses.
 _APART = 64
 #: Of the time before a step the part that it has at least behind what comes before its loads, so
 #: that nothing waits for those of later steps where all are late.
-_LATE = 8
+LATE = 8
 
 
 class TimedStep(NamedTuple):
@@ -134,7 +134,7 @@ class _Lives:
             rows = sum(life.words.count for life in lives)
             begins = min(needs - ahead, begins) - rows * row_cycles
             for life in lives:
-                life.loaded = min(max(begins, needs // _LATE), life.used)
+                life.loaded = min(max(begins, needs // LATE), life.used)
                 life.group.first = min(life.group.first, life.loaded)
         self.groups = {id(life.group): life.group
                        for life in (*self.used, *self._last.values())}.values()
