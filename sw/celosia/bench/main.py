@@ -20,6 +20,14 @@ from celosia.bench.plan import Rates, measure_rates, plan, plan_lines
 from celosia.bench.pod import curve, curve_lines, measure_pod
 from celosia.bench.pod import report as pod_report
 from celosia.bench.simulation import measure_simulation, simulation_lines
+from celosia.bench.speed import (
+    FEWEST_RUNS,
+    JOBS,
+    measure_speed,
+    other_commit,
+    speed_lines,
+    this_checkout,
+)
 from celosia.bench.table import Row, markdown, rows
 from celosia.bench.training import TrainingMeasurement, report, training
 from celosia.bench.vector import VectorMeasurement, vector_unit
@@ -46,6 +54,7 @@ examples:
   celosia bench pod --curve --backend model                a scaling curve: 1 to 64 chips
   celosia bench pod --plan --topology 64x64 --boards 256   what 4,096 chips would need
   celosia bench simulation --topology 8x8        how fast chips are simulated
+  celosia bench speed --against HEAD~10          this checkout beside another commit of it
   celosia bench table                            every line of docs/performance.md's table
 
 Operands and results lie in external memory; cycles count from the doorbell to the interrupt.
@@ -99,12 +108,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled",
-                                         "collectives", "pod", "simulation", "table"),
+                                         "collectives", "pod", "simulation", "speed", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
                              "bf16, every instruction of the vector unit, programs compiled from "
                              "JAX, collective operations of chips that links connect, a "
                              "training step of them beside that of one, how fast they are "
-                             "simulated, or docs/performance.md's table")
+                             "simulated, how long everything takes beside another commit, or "
+                             "docs/performance.md's table")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",
@@ -149,6 +159,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "what small ones are measured to need")
     parser.add_argument("--boards", type=_positive, default=1, metavar="N",
                         help="pod: of a --plan, each a processor (default: 1)")
+    parser.add_argument("--against", metavar="REV",
+                        help="speed: a git revision of this checkout, which is cloned into a "
+                             "temporary folder")
+    parser.add_argument("--row", action="append", choices=list(JOBS), metavar="ROW",
+                        help=f"speed: one of {', '.join(JOBS)}; may be repeated (default: all)")
+    parser.add_argument("--runs", type=_positive, default=FEWEST_RUNS, metavar="N",
+                        help="speed: of each row on each side, by turns, whose medians are "
+                             f"compared (default: {FEWEST_RUNS}, the fewest)")
     parser.add_argument("--fast", action="store_true",
                         help="compiled: functions may be shorter and less exact than "
                              "docs/numerics.md bounds them")
@@ -302,6 +320,17 @@ def _simulation(args: argparse.Namespace) -> int:
     return 0
 
 
+def _speed(args: argparse.Namespace) -> int:
+    if args.against is None:
+        raise ValueError("bench speed must be given --against, a git revision such as HEAD~1")
+    with other_commit(this_checkout(), args.against) as sides:
+        measured = _printed(args, measure_speed(sides, args.row or list(JOBS), args.runs),
+                            speed_lines)
+    if args.json:
+        print(json.dumps([dataclasses.asdict(m) for m in measured], indent=1))
+    return 0
+
+
 def _table(args: argparse.Namespace) -> int:
     if args.save:
         check_file("--save", args.save)
@@ -348,6 +377,8 @@ def main(args: argparse.Namespace) -> int:
         return _collectives(args)
     if args.what == "simulation":
         return _simulation(args)
+    if args.what == "speed":
+        return _speed(args)
     measured = _measure(args)
     if args.json:
         print(json.dumps(dataclasses.asdict(measured)))

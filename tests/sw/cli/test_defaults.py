@@ -43,7 +43,7 @@ DEFAULTS = {
     "bench": {"backend": "rtl", "m": 256, "k": 256, "n": 256, "transpose_a": False,
               "transpose_b": False, "epilogue": False, "layers": (784, 512, 10), "batch": 128,
               "rows": 1024, "topology": "8", "op": ["all_reduce"], "bytes": [65536],
-              "latency": 64, "ber": 0.0, "curve": False, "plan": False, "boards": 1,
+              "latency": 64, "ber": 0.0, "curve": False, "plan": False, "boards": 1, "runs": 5,
               "fast": False, "seed": 0, "no_check": False, "json": False},
 }
 
