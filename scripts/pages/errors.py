@@ -10,7 +10,8 @@ from pathlib import Path
 import house
 
 from celosia.arch.faults import FAULT_CURES, FAULT_DOCS
-from pages.cures import CAUSES, CURES
+from pages.classes import CURES
+from pages.cures import CAUSES
 from pages.page import write_page
 
 __all__ = ["cause_of", "errors", "errors_page", "every", "main", "messages"]

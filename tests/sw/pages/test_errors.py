@@ -2,7 +2,8 @@ import ast
 
 import house
 import pytest
-from pages.cures import CAUSES, CURES
+from pages.classes import CURES
+from pages.cures import CAUSES
 from pages.errors import cause_of, errors_page, every, messages
 
 from celosia.arch.faults import FAULT_CURES, FAULT_DOCS, Fault
