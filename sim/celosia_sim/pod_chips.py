@@ -29,7 +29,10 @@ __all__ = ["RtlPodChips"]
 #: Cycles that are run at once, and after which a pod in which no unit has done anything is stuck:
 #: longer than a link takes to send again what was lost.
 _SLICE = 8192
-_CONTROL, _PROGRAM = (BY_NAME[name].offset for name in ("CONTROL", "PROGRAM"))
+#: Before how large a part of the cycles that a run took the last time nobody looks whether it has
+#: ended. It may end earlier, if its data decide it; the next one is looked at earlier then.
+_SURE = 15 / 16
+_CONTROL, _PROGRAM, _LENGTH = (BY_NAME[name].offset for name in ("CONTROL", "PROGRAM", "LENGTH"))
 
 
 class _RtlChip:
@@ -46,6 +49,7 @@ class _RtlChip:
         self._pod, self._own = pod, pod.pod.chips[chip - pod.pod.here.start]
         self.memory_bytes = self._own.memory_bytes
         self._starts = False
+        self.length = 0  # of its program
 
     def read_register(self, offset: int) -> int:
         with self._pod.lock:
@@ -61,6 +65,7 @@ class _RtlChip:
     def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
         own = [each for each in values if each != (_CONTROL, Control.START) or not self.meets]
         self._starts |= len(own) < len(values)  # when all have come
+        self.length = dict(own).get(_LENGTH, self.length)
         with self._pod.lock:
             if self._pod.stale and not self._pod.shared and _PROGRAM in dict(own):
                 # A run has left messages on the links, in chips that ended well, too.
@@ -138,6 +143,9 @@ class RtlPodChips:
         self.shared = len(self.transports) < chips
         #: One of them has left a run in the middle.
         self.parted = False
+        #: Cycles that programs took the last time, by their lengths on all chips: all processes
+        #: know them alike.
+        self._took: dict[tuple[int, ...], int] = {}
 
     def close(self) -> None:
         """Free the chips; closing twice does nothing."""
@@ -157,12 +165,13 @@ class RtlPodChips:
         self.parted = self.shared
         try:
             with self.lock:
-                self.pod.gather(None, partial(looks[0], 0))
+                lengths = self.pod.gather([each.length for each in chips], partial(looks[0], 0))
                 if self.shared and self.stale:
                     self._reset(chips)
                 self.stale = True
                 self.pod.start(chips[0].members)
-            found = self._to_the_end(chips, limit, looks[0])
+            found = self._to_the_end(chips, limit, looks[0], tuple(
+                length for each in lengths for length in each))
         except BaseException as error:
             self.pod.withdraw(str(error) or type(error).__name__)
             raise
@@ -172,21 +181,25 @@ class RtlPodChips:
         return found if isinstance(found, Mapping) else dict.fromkeys(brought, found)
 
     def _to_the_end(self, chips: Sequence[_RtlChip], limit: int | None,
-                    look: Callable[[int], None]) -> Mapping[int, object] | bool | BaseException:
+                    look: Callable[[int], None], program: tuple[int, ...],
+                    ) -> Mapping[int, object] | bool | BaseException:
         """Return how a run ends, the same in all processes; what ``look`` raises, too."""
         waited, done, ended = 0, -1, False
+        sure = int(self._took.get(program, 0) * _SURE)
         while True:
             with self.lock:
                 if all(self.pod.gather(ended or all(each.interrupt for each in chips))):
                     status = self.pod.read(BY_NAME["STATUS"].offset)
                     self.stale = any(status[each] != Status.DONE for each in chips[0].members)
                     return True
-                if ended := self.pod.pass_cycles(_SLICE):
+                if ended := self.pod.pass_cycles(_SLICE, sure - waited):
+                    self._took[program] = waited + self.pod.passed
                     continue
                 waited += _SLICE
-                before, done = done, self._done()
-                if before == done:
-                    return self._stuck(chips)
+                if waited > sure:
+                    before, done = done, self._done()
+                    if before == done:
+                        return self._stuck(chips)
             if limit is not None and waited > limit:
                 return False
             error = None

@@ -19,7 +19,7 @@ from celosia_sim.library import MEMORY_BYTES, ChipLibrary, RunEnd
 from celosia_sim.probe import Probe
 from celosia_sim.verilog import chip_verilog
 
-__all__ = ["ErrorRange", "RtlTransport", "SimOptions"]
+__all__ = ["ErrorRange", "RtlTransport", "SimOptions", "check_write"]
 
 #: A run is cut into slices of about this long, between which Python sees signals.
 _SLICE_SECONDS = 0.05
@@ -115,6 +115,13 @@ def _checked(offset: int) -> int:
     return offset
 
 
+def check_write(offset: int, value: int) -> None:
+    """Check what is to be written to a register; ValueError or BusError if it cannot be."""
+    if not 0 <= value < 1 << 32:
+        raise ValueError(f"value of register {_name(offset)} must be 32 bits, not {value!r}")
+    _checked(offset)
+
+
 class RtlTransport:
     """The chip's RTL, Verilated, with external memory of 4 GiB; implements the driver's Transport.
 
@@ -201,9 +208,8 @@ class RtlTransport:
 
     def write_register(self, offset: int, value: int) -> None:
         """Write a register; BusError if the chip answers with an error."""
-        if not 0 <= value < 1 << 32:
-            raise ValueError(f"value of register {_name(offset)} must be 32 bits, not {value!r}")
-        if status := self.chip.write_register(_checked(offset), value):
+        check_write(offset, value)
+        if status := self.chip.write_register(offset, value):
             raise BusError(f"the chip must answer OKAY to a write of register {_name(offset)}, "
                            f"not {status}")
 

@@ -22,6 +22,8 @@ from celosia.driver.backends import PODS
 from celosia.driver.model import ModelTransport
 from celosia.driver.pod import PodEnded
 from celosia.graph import DType, Graph, TensorType, op, parameter
+from celosia_sim.pod import RtlPod
+from celosia_sim.pod_chips import _RtlChip
 from sw.collectives.processes_here import in_threads, processes
 
 #: That of test_pod.py.
@@ -119,6 +121,39 @@ def test_a_program_is_one_of_each_chip(devices):
     for chip, (joined, moved) in enumerate(found):
         np.testing.assert_array_equal(joined, total)
         np.testing.assert_array_equal(moved, np.maximum(rows, 0) if chip == 1 else rows)
+
+
+def test_who_has_run_a_program_looks_later_whether_it_has_ended(monkeypatch):
+    """Where it ends earlier than the last time, that is seen behind the slice in which it has."""
+    devices = [Device(each, "rtl") for each in PODS["rtl"](CHIP, RING.chips, RING.links)]
+    first, advance, spans = devices[0].transport, RtlPod._advance, list[int]()
+    assert isinstance(first, _RtlChip)
+    chips = first._pod
+
+    def counted(self: RtlPod, cycles: int) -> bool:
+        spans.append(cycles)
+        return advance(self, cycles)
+
+    monkeypatch.setattr(RtlPod, "_advance", counted)
+    x = parameter(TensorType(DType.I32, (6000,)), "x")
+    graphs = [Graph("long", [x], [op("all_reduce", x, groups=GROUP, reducer="add")])] * 4
+    looks, passed = [], []
+    for _ in range(3):
+        found = run(devices, graphs, [[np.full(6000, i, np.int32)] for i in range(4)])
+        assert all((each == 6).all() for [each] in found)
+        looks.append(len(spans))
+        passed.append(sum(spans))
+        [(program, took)] = chips._took.items()
+        assert -50 < took - devices[0].counters()["cycles"] < 600  # the start takes some, too
+        spans.clear()
+    assert looks[0] > 20
+    assert max(looks[1:]) < 10
+    assert max(passed) - min(passed) < 600
+    chips._took[program] = 16 * took
+    run(devices, graphs, [[np.full(6000, i, np.int32)] for i in range(4)])
+    assert chips._took[program] == sum(spans) == 2 * 8192 < 15 * took
+    for each in devices:
+        each.close()
 
 
 def test_what_is_never_sent_ends_all_with_the_place_of_each_chip(devices):

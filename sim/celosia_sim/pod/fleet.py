@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from multiprocessing.connection import wait
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from celosia_sim.library import MEMORY_BYTES, check_span
 from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
 from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.options import End, PodOptions
+from celosia_sim.rtl import check_write
 
 __all__ = ["Fleet"]
 
@@ -45,9 +47,10 @@ _TRIES = 3
 #: Boards that keep a board's state, beside itself: so many behind it.
 _KEEPERS = 2
 
-#: Bytes that are written to a chip's memory together, at most.
-_MOST_WRITTEN = 1 << 20
+#: Bytes, and pieces, that are written to a chip together, at most.
+_MOST_WRITTEN, _MOST_WRITES = 1 << 20, 256
 
+_Bytes = bytes | bytearray | memoryview
 #: What a chip is asked, and bytes.
 _Part = tuple[Sequence[Any], bytes]
 #: What a board gives: a value and bytes, or an error.
@@ -58,13 +61,13 @@ class _Request(NamedTuple):
     """What some boards are asked at once: by their numbers, what, and bytes."""
 
     asked: Mapping[int, Sequence[Any]]
-    data: bytes | bytearray | memoryview = b""
+    data: Mapping[int, _Bytes] = MappingProxyType({})
 
     @property
     def changes(self) -> bool:
         """Whether boards are others afterwards."""
         return not all(
-            all(part[1] in _LOOKS for part in each[2]) if each[0] == "chip" else each[0] in _LOOKS
+            all(part[2] in _LOOKS for part in each[1]) if each[0] == "chips" else each[0] in _LOOKS
             for each in self.asked.values())
 
 
@@ -81,51 +84,64 @@ class _Saved(NamedTuple):
 class _Chip:
     """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`.
 
-    What is written to its memory goes with the next thing that it is asked.
+    What is written, to its registers, too, goes with what it or all boards are asked next.
     """
 
     memory_bytes = MEMORY_BYTES
 
     def __init__(self, fleet: Fleet, board: int, place: int):
-        self._fleet, self._board, self._place = fleet, board, place
+        self._fleet, self.board, self._place = fleet, board, place
         self._written: list[_Part] = []
+        self._bytes = 0
+
+    def written(self) -> tuple[list[list[Any]], list[bytes]]:
+        """Return what was written and is not on its way yet, as a board is asked for it."""
+        parts, self._written, self._bytes = self._written, [], 0
+        return [[len(data), self._place, *asked] for asked, data in parts], [
+            data for _, data in parts]
+
+    def _write(self, *asked: Any, data: bytes = b"") -> None:
+        with self._fleet.lock:
+            self._written.append((asked, data))
+            self._bytes += len(data)
+            if self._bytes > _MOST_WRITTEN or len(self._written) > _MOST_WRITES:
+                self._ask([])
 
     def _ask(self, parts: Sequence[_Part]) -> tuple[list[Any], memoryview]:
         """Ask for things, one after the other; return what each gives, and bytes of all."""
         with self._fleet.lock:
-            first, parts = len(self._written), [*self._written, *parts]
-            self._written = []
-            if not parts:
+            first = len(self._written)
+            self._written += parts
+            asked, sent = self.written()
+            if not asked:
                 return [], memoryview(b"")
-            values, data = self._fleet.ask(self._board, ["chip", self._place, [
-                [len(data), *asked] for asked, data in parts]],
-                b"".join(data for _, data in parts))
+            values, data = self._fleet.ask(self.board, ["chips", asked], b"".join(sent))
         return values[first:], memoryview(data)
 
     def _one(self, *asked: Any, data: bytes = b"") -> tuple[Any, memoryview]:
         [value], found = self._ask([(asked, data)])
         return value, found
 
-    def flush(self) -> None:
-        """Write what was not yet written."""
-        self._ask([])
-
     def read_register(self, offset: int) -> int:
-        return self._one("read_register", offset)[0]
+        return self.read_registers([offset])[0]
 
     def read_registers(self, offsets: Sequence[int]) -> list[int]:
-        return self._ask([(("read_register", each), b"") for each in offsets])[0]
+        return self._one("read_registers", *offsets)[0]
 
     def write_register(self, offset: int, value: int) -> None:
-        self._one("write_register", offset, value)
+        check_write(offset, value)
+        self._write("write_register", offset, value)
 
     def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
-        self._ask([(("write_register", *each), b"") for each in values])
+        for each in values:
+            self.write_register(*each)
 
     def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         return self.read_memories([(address, size)])[0]
 
     def read_memories(self, spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        if not spans:
+            return []
         data = self._ask([(("read_memory", *each), b"") for each in spans])[1]
         ends = np.cumsum([size for _, size in spans])
         return [np.frombuffer(data[end - size:end], np.uint8)
@@ -134,10 +150,7 @@ class _Chip:
     def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
         raw = np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else data
         check_span(address, len(raw))
-        with self._fleet.lock:
-            self._written.append((("write_memory", address), raw))
-            if sum(len(each) for _, each in self._written) > _MOST_WRITTEN:
-                self.flush()
+        self._write("write_memory", address, data=raw)
 
     def wait_interrupt(self, timeout_cycles: int) -> bool:
         return self._one("wait_interrupt", timeout_cycles)[0]
@@ -221,18 +234,29 @@ class Fleet:
             That of a board.
         """
         with self.lock:
-            for chip in self.chips:
-                chip.flush()
+            self._flush()
             return [data if value is None else value for value, data in self._do(_Request(
                 {number: [name, *own] for number, own in enumerate(arguments)}))]
 
-    def ask(self, board: int, asked: Sequence[Any],
-            data: bytes | memoryview = b"") -> tuple[Any, bytearray]:
+    def _flush(self) -> None:
+        """Have all chips be written what was not yet."""
+        asked: dict[int, list[Any]] = {}
+        data: dict[int, bytes] = {}
+        for chip in self.chips:
+            parts, sent = chip.written()
+            if parts:
+                asked.setdefault(chip.board, ["chips", []])[1].extend(parts)
+                data[chip.board] = data.get(chip.board, b"") + b"".join(sent)
+        if asked:
+            self._do(_Request(asked, data))
+
+    def ask(self, board: int, asked: Sequence[Any], data: _Bytes = b"") -> tuple[Any, bytearray]:
         """Ask one board for something; errors as of `all`."""
-        return self._do(_Request({board: asked}, data))[0]
+        return self._do(_Request({board: asked}, {board: data}))[0]
 
     def links(self, chip: int) -> list[dict[str, int]]:
         """As of `PodBoard.links`; errors as of `all`."""
+        self._flush()
         [board] = (number for number, span in enumerate(self._spans) if chip in span)
         return self.ask(board, ["links", chip])[0]
 
@@ -245,7 +269,7 @@ class Fleet:
                 found = self._done(lambda: self._send(request))
                 if request.changes:
                     self._saved.since.append((request, [_value(each) for each in found]))
-                    self._kept += len(request.data)
+                    self._kept += sum(map(len, request.data.values()))
                     self._seconds += monotonic() - begin
                     if self._seconds > self._due or self._kept > _MOST_KEPT:
                         self._save()
@@ -280,8 +304,8 @@ class Fleet:
     def _send(self, request: _Request) -> list[_Given]:
         """Ask boards for something, and wait for all of them."""
         asked = [self.boards[number] for number in request.asked]
-        for board, each in zip(asked, request.asked.values(), strict=True):
-            board.begin(*each, data=request.data)
+        for board, (number, each) in zip(asked, request.asked.items(), strict=True):
+            board.begin(*each, data=request.data.get(number, b""))
         found: dict[int, _Given] = {}
         seconds = max((board.seconds for board in asked), default=0.0)
         end = monotonic() + seconds

@@ -179,7 +179,7 @@ class KeptStarter:
         found = KeptPod.read(path)
         if boards > len(found.boards):
             raise PodBoardError(f"the pod must have {boards} boards, not {len(found.boards)}: "
-                                "`celosia pod start --boards`")
+                                f"`celosia pod stop`, then `celosia pod start --boards {boards}`")
         self.token = bytes.fromhex(found.token)
         self._path = path
         self._hosts: dict[int, _KeptHost] = {}

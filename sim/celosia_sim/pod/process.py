@@ -65,11 +65,11 @@ def _opened(door: Door, token: bytes, control: socket.socket, asked: Mapping[str
         raise
 
 
-def _of_chip(board: PodBoard, data: memoryview, place: int,
-             parts: Sequence[Sequence[Any]]) -> tuple[list[Any], list[bytes | memoryview]]:
-    """Do things with one chip, one after the other; return what each gives, and bytes of all."""
+def _of_chips(board: PodBoard, data: memoryview,
+              parts: Sequence[Sequence[Any]]) -> tuple[list[Any], list[bytes | memoryview]]:
+    """Do things with chips, one after the other; return what each gives, and bytes of all."""
     values, found = [], []
-    for size, name, *arguments in parts:
+    for size, place, name, *arguments in parts:
         value, more = _part(board, data[:size], place, name, *arguments)
         data = data[size:]
         values.append(value)
@@ -80,13 +80,20 @@ def _of_chip(board: PodBoard, data: memoryview, place: int,
 def _part(board: PodBoard, data: memoryview, place: int, name: str,
           *arguments: Any) -> tuple[Any, bytes | memoryview]:
     chip = board.chips[place]
-    board.runs += (name, *arguments) == ("write_register", BY_NAME["CONTROL"].offset, Control.START)
+    if name == "read_registers":
+        return [chip.read_register(each) for each in arguments], b""
+    if name == "write_register":
+        board.runs += arguments == (BY_NAME["CONTROL"].offset, Control.START)
+        chip.write_register(*arguments)
+        return None, b""
     if name == "read_memory":
         return None, chip.read_memory(*arguments).data
     if name == "write_memory":
         [address] = arguments
         chip.write_memory(address, np.frombuffer(data, np.uint8))
         return None, b""
+    if name == "wait_interrupt":
+        return chip.wait_interrupt(*arguments), b""
     if name == "peek":
         rows = chip.peek(*arguments)
         return rows.shape, rows.reshape(-1).data
@@ -94,15 +101,13 @@ def _part(board: PodBoard, data: memoryview, place: int, name: str,
         memory, row, shape = arguments
         chip.poke(memory, row, np.frombuffer(data, np.uint8).reshape(shape))
         return None, b""
-    actions: dict[str, Callable[..., Any]] = {each.__name__: each for each in (
-        chip.read_register, chip.write_register, chip.wait_interrupt)}
-    return actions[name](*arguments), b""
+    raise ValueError(f"a chip must be asked for what it does, not {name!r}")
 
 
 def _answer(board: PodBoard, data: bytearray, name: str,
             *arguments: Any) -> tuple[Any, Sequence[bytes | memoryview]]:
-    if name == "chip":
-        return _of_chip(board, memoryview(data), *arguments)
+    if name == "chips":
+        return _of_chips(board, memoryview(data), *arguments)
     if name == "sent":
         return None, [board.sent().reshape(-1).view(np.uint8).data]
     actions: dict[str, Callable[..., Any]] = {each.__name__: each for each in (

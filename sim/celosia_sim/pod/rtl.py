@@ -66,6 +66,8 @@ class RtlPod:
         The numbers of these.
     threads
         That simulate them, in each process.
+    passed
+        Cycles that the last call of `pass_cycles` has let pass.
     """
 
     def __init__(self, config: TpuConfig, chips: int, links: Mapping[End, End], *,
@@ -91,7 +93,7 @@ class RtlPod:
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         _, self.threads = self.options.turns(ceil_div(chips, processes), links)
         self.chips = [*self._boards.chips]
-        self._count = chips
+        self._count, self.passed = chips, 0
         self._write("DEVICE", range(chips))
 
     def close(self) -> None:
@@ -142,10 +144,18 @@ class RtlPod:
         for chip in chips:
             self.chips[chip].write_register(BY_NAME["CONTROL"].offset, Control.START)
 
-    def pass_cycles(self, cycles: int) -> bool:
+    def pass_cycles(self, cycles: int, sure: int = 0) -> bool:
         """Let cycles pass for all chips, or until all interrupts are high; return whether they are.
 
         A run ends some cycles after its last chip has: `_LEAST` or a small part of the run.
+
+        Parameters
+        ----------
+        cycles
+            At most.
+        sure
+            Before so many nobody looks whether the interrupts are high: to look is to ask all
+            boards, and each waits for the last one then.
 
         Raises
         ------
@@ -154,10 +164,12 @@ class RtlPod:
         PodBoardError
             If processes of the pod end again and again; it cannot be used any more.
         """
-        passed, ended = 0, self._advance(0)
-        while not ended and passed < cycles:
-            span = min(max(_LEAST, passed // _PART), _MOST, cycles - passed)
-            passed, ended = passed + span, self._advance(span)
+        self.passed, ended = 0, self._advance(0)
+        while not ended and self.passed < cycles:
+            span = max(min(max(_LEAST, self.passed // _PART), _MOST), sure - self.passed)
+            span = min(span, cycles - self.passed)
+            ended = self._advance(span)
+            self.passed += span
         return ended
 
     def _advance(self, cycles: int) -> bool:

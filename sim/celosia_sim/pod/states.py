@@ -134,19 +134,21 @@ class States:
                                 f"{self._patience:g} s, but {why}") from None
 
     def take(self) -> None:
-        """Take the states that others send; it does not return."""
+        """Take the states that others send, whoever else does not go on; it does not return."""
         while True:
-            # Who is not told that it is kept sees that this one hangs up.
-            with self._door.state() as connection, contextlib.suppress(
-                    EOFError, OSError, ValueError, TypeError):
-                connection.settimeout(self._patience)
-                (program, number, chip, sizes), data = receive(connection)
-                parts = _parts(sizes, data)
-                with self._lock:
-                    if program != self._program:
-                        continue
-                    self._kept[number, chip] = parts
-                send(connection, True)
+            threading.Thread(target=self._take, args=[self._door.state()], daemon=True).start()
+
+    def _take(self, connection: socket.socket) -> None:
+        # Who is not told that it is kept sees that this one hangs up.
+        with connection, contextlib.suppress(EOFError, OSError, ValueError, TypeError):
+            connection.settimeout(self._patience)
+            (program, number, chip, sizes), data = receive(connection)
+            parts = _parts(sizes, data)
+            with self._lock:
+                if program != self._program:
+                    return
+                self._kept[number, chip] = parts
+            send(connection, True)
 
 
 def _parts(sizes: Sequence[int], data: bytearray) -> list[memoryview]:

@@ -101,6 +101,8 @@ def _start(args: argparse.Namespace) -> int:
                                f"of {log}: {log.read_text()[-500:].strip() or '(empty)'}")
         keeper.returncode = 0  # it goes on: nobody waits for it
     print(_table(_looks(_pod())))
+    print("they stay until `celosia pod stop`; a program runs on them by "
+          "`celosia pod run -- python train.py`")
     return 0
 
 
@@ -169,7 +171,11 @@ def _run(args: argparse.Namespace) -> int:
     pod = _pod()
     environment = {"CELOSIA_BACKEND": "rtl", "CELOSIA_BOARDS": str(len(pod.boards)), **os.environ,
                    "CELOSIA_POD": str(_path().absolute())}
-    os.execvpe(command[0], command, environment)
+    try:
+        os.execvpe(command[0], command, environment)
+    except OSError as error:
+        raise ValueError(f"the command must be a program, but {command[0]!r} is none: "
+                         f"{error.strerror}") from None
 
 
 def _stop(_: argparse.Namespace) -> int:

@@ -266,7 +266,7 @@ def test_several_accesses_are_one_message(monkeypatch):
     assert [bytes(each) for each in read_memories(chip, [(5, 7), (7, 1), (7, 0)])] == [
         b"abdefg\0", b"d", b""]
     assert read_memories(chip, []) == []
-    assert asked == ["chip"] * 3
+    assert asked == ["chips"] * 2
     chip.write_memory(0, b"x")
     os.kill(process(fleet(made).boards[0]).pid, signal.SIGKILL)
     assert bytes(chip.read_memory(0, 1)) == b"x"

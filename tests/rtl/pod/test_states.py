@@ -108,7 +108,6 @@ def test_who_does_not_take_a_state_is_waited_for_no_longer_than_it_may_take(door
 
 def test_who_sends_half_a_state_keeps_no_other_from_it(doors, states):
     with enter(doors[1].address, TOKEN, Hello(Role.STATE), 5) as connection:
-        states[1].begin(PROGRAM, .2)
         connection.sendall(b"\x04")
         states[0].put(1, 0, [b"x"])
         states[0].give(1, 0, places(doors, 1), refuse_nobody)

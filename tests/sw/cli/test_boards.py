@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,11 @@ def test_from_start_to_stop(folder, capsys):
         "celosia: error: a pod must be stopped before another one is started, but the process "
         f"{first.pid} keeps one of 2 boards: `celosia pod stop`\n")
 
+    for command in ("no such command", str(folder)):
+        assert main(["pod", "run", "--", command]) == 1
+        assert re.fullmatch(rf"celosia: error: the command must be a program, but '{command}' is "
+                            r"none: [A-Z][a-z ]+\n", capsys.readouterr().err)
+
     # A program that is undisturbed, one that is killed, and one that loses a board.
     undisturbed = program(2).communicate(timeout=60)
     with program(1000) as killed:
@@ -88,6 +94,7 @@ def test_from_start_to_stop(folder, capsys):
         assert all(each["sent"] > 0 and each["resent"] == each["garbled"] == 0 for each in boards)
         # They are looked at one after the other, and the program goes on.
         assert all(each["runs"] > 0 for each in boards)
+        assert all(each["states"].keys() <= {"0", "2"} for each in boards)
         os.kill(killed.pid, signal.SIGKILL)
     with program(2) as disturbed:
         assert disturbed.stderr
@@ -150,7 +157,8 @@ def test_more_boards_than_there_are(folder, monkeypatch):
 
     assert main(["pod", "start", "--boards", "1"]) == 0
     with pytest.raises(PodBoardError, match=(
-            "^the pod must have 2 boards, not 1: `celosia pod start --boards`$")):
+            "^the pod must have 2 boards, not 1: `celosia pod stop`, then `celosia pod start "
+            "--boards 2`$")):
         KeptStarter.of({"CELOSIA_POD": str(folder / "pod.json")}, 2)
     assert KeptStarter.of({}, 2) is None
 
