@@ -226,7 +226,7 @@ def _classifier(args: argparse.Namespace) -> Classifier:
 def _plan(args: argparse.Namespace) -> int:
     if not isinstance(args.latency, int):
         raise ValueError(f"--latency of a --plan must be one number, not {args.latency!r}")
-    plan(Rates(1, 0, 0, 0, 1, 1), args.topology, args.boards)  # what is wrong is said at once
+    plan(Rates(1, 0, 0, 0, 0, 1, 1), args.topology, args.boards)  # what is wrong is said at once
     rates = measure_rates(preset(args.preset or "core"), _classifier(args), seed=args.seed,
                           latency=args.latency)
     found = plan(rates, args.topology, args.boards, args.latency)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
@@ -25,6 +29,8 @@ _SMALL, _LARGE = Topology((4, 4)), Topology((8, 8))
 _WINDOWS = 2000
 #: What boards do for the states that they keep may take this part of the time.
 _PART = 1 / 20
+#: Boards that have a state, its own among them; chips whose states are given at once to measure.
+_HAVE, _GIVEN = 3, 16
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,9 @@ class Rates:
     ----------
     cycles
         Of a chip, that a processor simulates in a second.
-    state_bytes, save_seconds
-        Of a chip with a page of external memory, and what it takes to save it.
+    state_bytes, save_seconds, give_seconds
+        Of a chip with a page of external memory, what it takes to save it, and until another board
+        has it.
     window_seconds
         Until a message of a window, of eight links, has come by TCP from another thread.
     small, large
@@ -46,6 +53,7 @@ class Rates:
     cycles: float
     state_bytes: int
     save_seconds: float
+    give_seconds: float
     window_seconds: float
     small: int
     large: int
@@ -66,9 +74,9 @@ class PodPlan:
     chip_seconds, window_seconds
         Of a step: what a board takes for its chips, and for the messages of its windows.
     board_bytes, total_bytes
-        States of a board's chips, and of all.
+        States that a board has, its own and those that it keeps for others, and all have.
     save_seconds, every_seconds
-        Of a board's chips, and how often that may be.
+        To save a board's chips and to give their states to two others, and how often that may be.
     """
 
     topology: str
@@ -119,6 +127,26 @@ def _exchange(size: int) -> float:
     return seconds / 2 / _WINDOWS
 
 
+def _give(state: NDArray[np.uint8]) -> float:
+    """Return the seconds until another board has such a state, of some that go together."""
+    from celosia_sim.pod.door import Door
+    from celosia_sim.pod.states import States
+
+    token = secrets.token_bytes(32)
+    doors = [Door(token) for _ in range(2)]
+    one, other = (States(door, token) for door in doors)
+    for each in (one, other):
+        each.begin(0, 60)
+    threading.Thread(target=other.take, daemon=True).start()
+    one.put(1, 0, [state.data] * _GIVEN)
+    begin = time.perf_counter()
+    one.give(1, 0, [(1, *doors[1].address)], lambda: None)
+    seconds = time.perf_counter() - begin
+    for door in doors:
+        door.close()
+    return seconds / _GIVEN
+
+
 def measure_rates(config: TpuConfig, net: Classifier, *, seed: int = 0, latency: int = 64) -> Rates:
     """Measure what a plan is made of, on this machine; parameters as of `measure_pod`."""
     if package := missing_package("rtl"):
@@ -134,7 +162,7 @@ def measure_rates(config: TpuConfig, net: Classifier, *, seed: int = 0, latency:
     chip.close()
     small, large = (measure_pod(config, "model", each, net, seed=seed, latency=latency,
                                 check=False).cycles for each in (_SMALL, _LARGE))
-    return Rates(one.cpu_rate, state.size, seconds,
+    return Rates(one.cpu_rate, state.size, seconds, _give(state),
                  _exchange(latency * (1 + config.link_bytes) * _LARGE.extents[0]), small, large)
 
 
@@ -159,17 +187,20 @@ def plan(rates: Rates, topology: Topology, boards: int, latency: int = 64) -> Po
     hop = (rates.large - rates.small) / (_hops(_LARGE) - _hops(_SMALL))
     cycles = round(rates.large + hop * (_hops(topology) - _hops(_LARGE)))
     windows = ceil_div(cycles, latency)
-    save = each * rates.save_seconds
+    have = min(boards, _HAVE)
+    save = each * (rates.save_seconds + (have - 1) * rates.give_seconds)
     return PodPlan(str(topology), chips, boards, each, max(crossing), cycles, windows,
                    cycles * each / rates.cycles, windows * rates.window_seconds * (boards > 1),
-                   each * rates.state_bytes, chips * rates.state_bytes, save, save / _PART)
+                   have * each * rates.state_bytes, have * chips * rates.state_bytes, save,
+                   save / _PART)
 
 
 def plan_lines(rates: Rates, found: PodPlan) -> Iterator[str]:
     """Yield what was measured, and the plan, each figure with what it is made of."""
     yield f"measured  {rates.cycles:,.0f} cycles of a chip in a second of a processor"
     yield (f"          a state of {rates.state_bytes:,} bytes a chip, saved in "
-           f"{rates.save_seconds * 1e3:.2f} ms")
+           f"{rates.save_seconds * 1e3:.2f} ms, with another board in "
+           f"{rates.give_seconds * 1e3:.2f} ms")
     yield ("          a message of a window from another thread: "
            f"{rates.window_seconds * 1e6:.0f} us")
     yield (f"          a step of {rates.small:,} cycles on {_SMALL}, {rates.large:,} on {_LARGE} "
@@ -181,7 +212,7 @@ def plan_lines(rates: Rates, found: PodPlan) -> Iterator[str]:
     yield (f"time      {found.chip_seconds + found.window_seconds:.1f} s a step = "
            f"{found.chip_seconds:.1f} s of chips (cycles x chips of a board / rate) + "
            f"{found.window_seconds:.2f} s of messages (windows x one)")
-    yield (f"states    {found.board_bytes / 2**20:,.0f} MiB of a board, "
-           f"{found.total_bytes / 2**30:,.1f} GiB of all; saved in "
+    yield (f"states    {found.board_bytes / 2**20:,.0f} MiB of a board, with those of two others, "
+           f"{found.total_bytes / 2**30:,.1f} GiB of all; saved and given to two in "
            f"{found.save_seconds * 1e3:.1f} ms, so every {found.every_seconds:.2f} s at most (a "
            "twentieth of the time)")

@@ -178,9 +178,10 @@ def curve(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
     yield PodPoint("1", 1, alone[net.batch], 1.0, rows, alone[rows], 1.0)
     for topology in map(Topology.parse, CURVE):
         batch = rows // topology.chips
-        weak, strong = (measure_pod(config, backend, topology, replace(net, batch=size), seed=seed,
+        cycles = {size: measure_pod(config, backend, topology, replace(net, batch=size), seed=seed,
                                     latency=latency, errors=errors, check=False).cycles
-                        for size in (net.batch, batch))
+                  for size in {net.batch, batch}}
+        weak, strong = cycles[net.batch], cycles[batch]
         yield PodPoint(str(topology), topology.chips, weak, alone[net.batch] / weak, batch, strong,
                        alone[rows] / strong)
 

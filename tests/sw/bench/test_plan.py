@@ -9,14 +9,21 @@ from celosia.bench.plan import PodPlan, Rates, plan
 from celosia.cli.main import main
 from celosia.collectives import Topology
 
-RATES = Rates(100_000, 1 << 20, .001, .00005, 10_000, 14_000)
+RATES = Rates(100_000, 1 << 20, .001, .002, .00005, 10_000, 14_000)
 
 
 def test_a_plan_is_made_of_what_was_measured():
     # 8 steps along both dimensions from 4x4 to 8x8 take 4,000 cycles, so 112 more take 56,000.
     assert plan(RATES, Topology((64, 64)), 256) == PodPlan(
-        "64x64", 4096, 256, 16, 34, 70_000, 1094, 70_000 * 16 / 100_000, 1094 * .00005, 16 << 20,
-        4096 << 20, 16 * .001, 16 * .001 * 20)
+        "64x64", 4096, 256, 16, 34, 70_000, 1094, 70_000 * 16 / 100_000, 1094 * .00005,
+        3 * 16 << 20, 3 * 4096 << 20, 16 * .005, 16 * .005 / .05)
+
+
+def test_a_state_is_with_as_many_boards_as_there_are():
+    for boards, have in ((1, 1), (2, 2), (3, 3), (4, 3)):
+        found = plan(RATES, Topology((4, 3)), boards)
+        assert found.total_bytes == have * 12 << 20
+        assert found.save_seconds == pytest.approx(12 / boards * (.001 + .002 * (have - 1)))
 
 
 def test_what_was_measured_is_its_own_plan():
@@ -39,7 +46,7 @@ def test_the_command(monkeypatch, capsys):
     assert main(command) == 0
     assert capsys.readouterr().out == """\
 measured  100,000 cycles of a chip in a second of a processor
-          a state of 1,048,576 bytes a chip, saved in 1.00 ms
+          a state of 1,048,576 bytes a chip, saved in 1.00 ms, with another board in 2.00 ms
           a message of a window from another thread: 50 us
           a step of 10,000 cycles on 4x4, 14,000 on 8x8 (golden chips' clock)
 pod       64x64: 4,096 chips on 256 boards of at most 16, of each 34 links to others
@@ -47,8 +54,8 @@ step      70,000 cycles = those of 8x8, and as many more for each chip along a d
 4x4 to it; 1,094 windows
 time      11.3 s a step = 11.2 s of chips (cycles x chips of a board / rate) + 0.05 s of \
 messages (windows x one)
-states    16 MiB of a board, 4.0 GiB of all; saved in 16.0 ms, so every 0.32 s at most (a \
-twentieth of the time)
+states    48 MiB of a board, with those of two others, 12.0 GiB of all; saved and given to two in \
+80.0 ms, so every 1.60 s at most (a twentieth of the time)
 """
     assert main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["step_cycles"] == 70_000
@@ -72,4 +79,5 @@ def test_what_is_measured(capsys):
     assert found["state_bytes"] > 1 << 20
     assert 0 < found["window_seconds"] < .1
     assert 0 < found["save_seconds"] < 1
+    assert 0 < found["give_seconds"] < 1
     assert found["small"] < found["large"] < found["step_cycles"]
