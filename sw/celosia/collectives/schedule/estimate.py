@@ -56,7 +56,7 @@ def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
 
     That is 2 (n-1)/n S/(k W) for an all-reduce of S bytes on n chips with k links of W bytes a
     cycle, half of it for its halves, S n/(8 W) for an all-to-all on a ring (which an even n has
-    exactly), S/W for a permutation.
+    exactly), S/W for a permutation, and half of it between two chips, which two links connect.
     """
     link = link or LinkModel()
     rate = link.bytes
@@ -73,7 +73,7 @@ def bound(schedule: Schedule, link: LinkModel | None = None) -> float:
         case "all_to_all":
             return size / chips * max(topology.extents) / (8 * rate)
         case _:
-            return size / chips / rate
+            return size / chips / rate / (2 if chips == 2 else 1)
 
 
 def estimate(schedule: Schedule, link: LinkModel | None = None, window: int | None = None) -> int:

@@ -27,6 +27,7 @@ NEXT = [(i, (i + 1) % 8) for i in range(8)]
     (reduce_scatter(RING, 2**16), 28672, 0.95),
     (all_to_all(RING, 2**16), 65536, 0.85),
     (permute(RING, NEXT, 2**16), 65536, 0.97),
+    (permute(Topology.ring(2), [(0, 1), (1, 0)], 2**16), 32768, 0.97),
 ])
 def test_share_of_the_bound(schedule, least, share):
     assert bound(schedule) == least
