@@ -16,7 +16,7 @@ from celosia.collectives.interconnect import group_of
 from celosia.collectives.schedule.emit import Exchange
 from celosia.collectives.schedule.moves import Payload, copies
 from celosia.collectives.topology import Topology
-from celosia.collectives.weave import AHEAD, beside_links, woven
+from celosia.collectives.weave import beside_links, woven
 from celosia.compiled.arguments import encode
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Argument
@@ -444,7 +444,7 @@ class _Fused:
         op = (_JOINS[node.types[0].dtype][node.attrs["reducer"]] if node.op in _REDUCING
               else RecvOp.SET)
         exchange = Exchange(node.op, topology, tuple(map(_count, given)), pairs,
-                            *([AHEAD] if beside else []))
+                            beside)
         config = (replace(code.config, acc_rows=link_rows(code.config)) if beside
                   else code.config)
         try:

@@ -12,10 +12,8 @@ from celosia.compiler.overlap import link_rows
 from celosia.model.timing.straight import Straight, StraightInsn, straight
 from celosia.program import Program
 
-__all__ = ["AHEAD", "beside_links", "woven"]
+__all__ = ["beside_links", "woven"]
 
-#: Cycles before its use in which what an exchange sends is loaded: the array's loads are before it.
-AHEAD = 512
 #: From a part's beginning to the first instruction of the exchange, which loads what the part
 #: before has stored; from that of its last one to the part's end, as the next part wants what the
 #: exchange stores; and of that store.

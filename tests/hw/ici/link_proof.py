@@ -23,14 +23,14 @@ from celosia.arch.ici import SEQUENCE_BITS, FrameFlag, WordKind
 from celosia_hw.ici import receiver, sender
 from celosia_hw.ici.line import head_layout, line_layout
 
-__all__ = ["Line", "OneWay", "prove", "small"]
+__all__ = ["Line", "OneWay", "Recovery", "prove", "small"]
 
 _COUNT_BITS = 8
 _GARBLED = 1  # as the word of an END: no frame has it
 
 
 @contextmanager
-def small() -> Iterator[None]:
+def small(beat: int = 8, resend: int = 32) -> Iterator[None]:
     """Frames of 4 words, 2 in short messages, and soon sent again."""
     def no_crc(m: Module, crc: Any, word: Any, *, name: str) -> Any:
         return crc
@@ -38,8 +38,8 @@ def small() -> Iterator[None]:
     sizes = {"FRAME_WORDS": 4, "WORD_BITS": 3, "crc_after": no_crc}
     with ExitStack() as stack:
         stack.enter_context(mock.patch.multiple(receiver, **sizes))
-        stack.enter_context(mock.patch.multiple(sender, **sizes, SHORT_FRAMES={8: 2}, BEAT_CYCLES=8,
-                                                RESEND_CYCLES=32))
+        stack.enter_context(mock.patch.multiple(
+            sender, **sizes, SHORT_FRAMES={8: 2}, BEAT_CYCLES=beat, RESEND_CYCLES=resend))
         yield
 
 
@@ -129,6 +129,35 @@ class OneWay(wiring.Component):
                      Assert(held <= self.config.link_frames)]
         with m.If((tx.line.kind == WordKind.HEAD) & ((head.flags & FrameFlag.DATA) != 0)):
             m.d.comb += Assert((ahead < self.config.link_frames) | ahead[-1])
+
+
+class Recovery(OneWay):
+    """For so many cycles lines do what they like, and whoever gives or takes words, too; then all
+    is well. So many cycles later all words are there that were given before.
+
+    Data is left out: what comes out is what `OneWay` is about.
+    """
+
+    def __init__(self, config: TpuConfig, ill: int, well: int):
+        self.ill, self.well = ill, well
+        super().__init__(config)
+
+    def _claims(self, m: Module, tx: sender.FrameSender, rx: receiver.FrameReceiver) -> None:
+        end = self.ill + self.well
+        now, given, owed, taken = Signal(range(end + 2)), *(Signal(_COUNT_BITS) for _ in range(3))
+        with m.If(now <= end):
+            m.d.sync += now.eq(now + 1)
+        with m.If(tx.i.valid & tx.i.ready):
+            m.d.sync += given.eq(given + 1)
+        with m.If(rx.o.valid & rx.o.ready):
+            m.d.sync += taken.eq(taken + 1)
+        m.d.comb += [Assume(self.watched == 0), Assume(self.payload.data == 0)]
+        with m.If(now >= self.ill):
+            m.d.comb += [Assume(self.hurt == 0), Assume(self.valid), Assume(self.ready)]
+        with m.If(now == self.ill):
+            m.d.sync += owed.eq(given)
+        with m.If(now == end):
+            m.d.comb += Assert(taken >= owed)
 
 
 _PREPARE = ("prep -top top", "flatten", "opt -full", "memory_nordff", "async2sync",

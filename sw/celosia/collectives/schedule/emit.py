@@ -16,9 +16,11 @@ from celosia.collectives.schedule.moves import (
     STEP,
     STORE,
     IssueTime,
+    MoveRun,
     Payload,
     RowMove,
     Slice,
+    consecutive,
     issued,
 )
 from celosia.collectives.schedule.order import merged
@@ -56,6 +58,9 @@ _PIECES = 2
 #: Segments under way together where there is no room for all that could be.
 _TOGETHER = 2
 _TAGS = 1 << 12
+#: Cycles before a step in which the bus must have begun to bring its words: what memory needs to
+#: answer, and some; and where a part of the chip is beside.
+_AHEAD, _AHEAD_BESIDE = 256, 512
 #: What makes more words of all chips' than one has.
 _GATHERED = ("all_gather", "all_to_all", "collective_permute")
 #: What chips do by ways that are not alike.
@@ -81,16 +86,20 @@ class Exchange:
         Elements of each array that a chip gives: a multiple of the chips where they get shares.
     pairs
         Of a permutation: sources and targets.
-    ahead
-        Cycles before a step in which the bus must have begun to bring its words: what the memory
-        needs to answer, and some.
+    beside
+        Whether a part of the chip is beside it, whose loads the bus brings, too, and which waits
+        for rows that it does not use.
     """
 
     name: str
     topology: Topology
     words: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...] = ()
-    ahead: int = 256
+    beside: bool = False
+
+    @property
+    def _ahead(self) -> int:
+        return _AHEAD_BESIDE if self.beside else _AHEAD
 
     @lru_cache(_KEPT)  # noqa: B019 - exchanges are values
     def _parts(self, words: int) -> Sizes:
@@ -190,16 +199,17 @@ class Exchange:
         """Return where the words of a chip are in so many rows."""
         return place(whole.steps, [each.rows for each in whole.given],
                      [each.rows for each in whole.result], most,
-                     -(-4 * config.dim // config.bus_bytes), self.ahead)
+                     -(-4 * config.dim // config.bus_bytes), self._ahead)
 
     def _moved(self, whole: Whole,
-               config: TpuConfig) -> tuple[tuple[int, ...], list[RowMove], list[RowMove]]:
+               config: TpuConfig) -> tuple[tuple[int, ...], list[MoveRun], list[MoveRun]]:
         """Return what `resident_moves` does where others have the rows before and behind."""
         placed = self._place(config, whole, config.acc_rows)
         assert placed is not None, "chips that are alike need alike rows"
         loads, stores = (
-            sorted(RowMove((move.time, order, move.wanted), each, move.row)
-                   for each, move in zip(slices, moved, strict=True) if move is not None)
+            list(consecutive(sorted(
+                RowMove((move.time, order, move.wanted), each, move.row)
+                for each, move in zip(slices, moved, strict=True) if move is not None), config.dim))
             for slices, moved, order in ((whole.given, placed.loads, LOAD),
                                          (whole.result, placed.stores, STORE)))
         return placed.steps, loads, stores
@@ -298,9 +308,10 @@ class Exchange:
         wire = DmaFormat.W32 if joins or not sources else sources[0].fmt
         timed: list[tuple[IssueTime, Insn]] = []
         if sources:
-            if (cut := self._stays(config)) is not None:
+            cut = None if self.beside else self._stays(config)
+            if cut is not None:
                 whole = self._whole(config, chip, cut)
-                at, *moves = resident_moves(whole, config, _MOVED, self.ahead)
+                at, *moves = resident_moves(whole, config, _MOVED, self._ahead)
             else:
                 whole = self._whole(config, chip, self._cut(config))
                 at, *moves = self._moved(whole, config)

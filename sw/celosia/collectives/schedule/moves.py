@@ -11,8 +11,8 @@ from celosia.arch.isa import DmaFormat
 from celosia.arch.words import ceil_div
 from celosia.collectives.schedule.table import Words
 
-__all__ = ["LOAD", "STEP", "STORE", "IssueTime", "RowMove", "Payload", "Slice", "batched", "copies",
-           "issued"]
+__all__ = ["LOAD", "STEP", "STORE", "IssueTime", "Payload", "RowMove", "MoveRun", "Slice", "at",
+           "batched", "consecutive", "copies", "issued"]
 
 #: When an instruction is issued: a cycle, what it is, and when it is wanted.
 IssueTime = tuple[int, ...]
@@ -46,6 +46,10 @@ class RowMove(NamedTuple):
     row: int
 
 
+#: Moves that one instruction does: they are alike, and have one time.
+MoveRun = Sequence[RowMove]
+
+
 def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> Iterator[Insn]:
     """Give the instructions that copy elements of one format, by way of the accumulators."""
     most = config.acc_rows * config.dim
@@ -55,10 +59,10 @@ def copies(config: TpuConfig, source: Payload, target: Payload, count: int) -> I
         yield from _moves("store", config, 0, target, each)
 
 
-def issued(name: str, config: TpuConfig, moves: Sequence[RowMove],
+def issued(name: str, config: TpuConfig, runs: Iterable[MoveRun],
            places: Sequence[Payload]) -> Iterator[tuple[IssueTime, Insn]]:
-    """Give loads or stores of elements with their times; what is alike of several parts is one."""
-    for run in _runs(moves, config.dim):
+    """Give loads or stores with their times, an instruction for each run of moves."""
+    for run in runs:
         first = run[0]
         pitch, step = _pitch(run[0], run[1]) if len(run) > 1 else (0, 1)
         for each in _moves(name, config, first.row, places[first.elements.array], first.elements,
@@ -66,12 +70,20 @@ def issued(name: str, config: TpuConfig, moves: Sequence[RowMove],
             yield first.time, each
 
 
-def batched(moves: Sequence[RowMove], dim: int, most: int,
-            pick: Callable[[Iterable[int]], int]) -> list[RowMove]:
-    """Return moves so that few instructions do them, each of at most so many rows; ``pick`` makes
-    the times of what is one.
+def consecutive(moves: Iterable[RowMove], dim: int) -> Iterator[MoveRun]:
+    """Give moves in their order, those as one that are at one time and whose rows follow each
+    other: instructions beside them wait for all rows from the first one to the last.
     """
-    def time(of: Sequence[RowMove]) -> IssueTime:
+    return _runs(moves, lambda run, each: each.time == run[0].time and _follows(run, each, dim)
+                 and each.row == run[-1].row + ceil_div(each.elements.count, dim))
+
+
+def batched(moves: Iterable[RowMove], dim: int, most: int,
+            pick: Callable[[Iterable[int]], int]) -> Iterator[MoveRun]:
+    """Give moves so that few instructions do them, each of at most so many rows; ``pick`` makes the
+    times of what is one.
+    """
+    def time(of: Iterable[RowMove]) -> IssueTime:
         return tuple(map(pick, zip(*(each.time for each in of), strict=True)))
 
     joined: list[RowMove] = []
@@ -83,26 +95,28 @@ def batched(moves: Sequence[RowMove], dim: int, most: int,
                 count=before.elements.count + each.elements.count), before.row)
         else:
             joined.append(each)
-    found: list[RowMove] = []
-    for run in _runs([each._replace(time=()) for each in joined], dim, most):
-        together = time(joined[len(found):len(found) + len(run)])
-        found += [each._replace(time=together) for each in run]
-    return found
+    for run in _runs(joined, lambda run, each: _follows(run, each, dim) and ceil_div(
+            each.elements.count, dim) * (len(run) + 1) <= most):
+        yield at(run, time(run))
+
+
+def at(run: MoveRun, time: IssueTime) -> MoveRun:
+    """Return a run at another time."""
+    return [each._replace(time=time) for each in run]
 
 
 def _goes_on(before: RowMove, each: RowMove, dim: int) -> bool:
     """Whether elements and rows are behind those of a move."""
-    (array, first, count, _), (other, at, _, _) = before.elements, each.elements
-    return (array == other and first + count == at and count % dim == 0
+    (array, first, count, _), (other, begin, _, _) = before.elements, each.elements
+    return (array == other and first + count == begin and count % dim == 0
             and before.row + count // dim == each.row)
 
 
-def _runs(moves: Sequence[RowMove], dim: int, most: int | None = None) -> Iterator[list[RowMove]]:
-    """Give moves that follow each other and are alike."""
+def _runs(moves: Iterable[RowMove], follows: Callable[[MoveRun, RowMove], bool]) -> Iterator[MoveRun]:
+    """Give moves that follow each other."""
     run: list[RowMove] = []
     for each in moves:
-        if run and not (_follows(run, each, dim) and (most is None or ceil_div(
-                each.elements.count, dim) * (len(run) + 1) <= most)):
+        if run and not follows(run, each):
             yield run
             run = []
         run.append(each)
@@ -110,11 +124,11 @@ def _runs(moves: Sequence[RowMove], dim: int, most: int | None = None) -> Iterat
         yield run
 
 
-def _follows(run: Sequence[RowMove], each: RowMove, dim: int) -> bool:
+def _follows(run: MoveRun, each: RowMove, dim: int) -> bool:
     """Whether elements and rows go on where one step more leads."""
     first, last = run[0].elements, each.elements
     pitch, rows = found = _pitch(run[-1], each)
-    return (each.time == run[0].time and last.array == first.array and last.count == first.count
+    return (last.array == first.array and last.count == first.count
             and pitch >= first.count and rows >= ceil_div(first.count, dim)
             and (len(run) == 1 or found == _pitch(run[0], run[1])))
 

@@ -9,7 +9,16 @@ from itertools import accumulate, groupby
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.words import ceil_div
-from celosia.collectives.schedule.moves import LOAD, STORE, RowMove, Slice, batched
+from celosia.collectives.schedule.moves import (
+    LOAD,
+    STORE,
+    IssueTime,
+    MoveRun,
+    RowMove,
+    Slice,
+    at,
+    batched,
+)
 from celosia.collectives.schedule.place import LATE, TimedStep
 from celosia.collectives.schedule.table import Action
 
@@ -56,7 +65,7 @@ class ResidentRows:
 
 
 def resident_moves(whole: Whole, config: TpuConfig, most: int,
-                   ahead: int) -> tuple[tuple[int, ...], list[RowMove], list[RowMove]]:
+                   ahead: int) -> tuple[tuple[int, ...], list[MoveRun], list[MoveRun]]:
     """Return the row of each step's first word, the loads and the stores.
 
     Parameters
@@ -71,11 +80,11 @@ def resident_moves(whole: Whole, config: TpuConfig, most: int,
         Cycles before a step in which the bus must have begun to bring its words.
     """
     rows, times = ResidentRows(whole), _Times(whole)
-    loads = times.moves(whole.given, (times.needs, times.begins), min, config.dim, most)
-    stores = times.moves(whole.result, (times.wrote,), max, config.dim, most)
+    loads = times.runs(whole.given, (times.needs, times.begins), min, config.dim, most)
+    stores = times.runs(whole.result, (times.wrote,), max, config.dim, most)
     return (tuple(rows[each.step.words.start] for each in whole.steps),
-            _sorted(_loads(loads, config, ahead)),
-            _sorted(each._replace(time=(*each.time, STORE, *each.time)) for each in stores))
+            sorted(_loads(loads, config, ahead), key=_order),
+            sorted((at(run, (*run[0].time, STORE, *run[0].time)) for run in stores), key=_order))
 
 
 class _Times:
@@ -94,29 +103,30 @@ class _Times:
                     if step.action != Action.SEND:
                         written.add(row)
 
-    def moves(self, slices: Iterable[Slice], times: Sequence[Sequence[int]],
-              pick: Callable[[Iterable[int]], int], dim: int, most: int) -> list[RowMove]:
-        """Return loads or stores, several slices as one where that can be."""
+    def runs(self, slices: Iterable[Slice], times: Sequence[Sequence[int]],
+             pick: Callable[[Iterable[int]], int], dim: int, most: int) -> Iterator[MoveRun]:
+        """Give loads or stores, several slices as one where that can be."""
         def move(one: Slice, row: int) -> RowMove:
             return RowMove(tuple(pick(each[row:row + one.rows.count]) for each in times), one, row)
 
-        return batched([move(each, self._rows[each.rows.start]) for each in slices],
+        return batched((move(each, self._rows[each.rows.start]) for each in slices),
                        dim, most, pick)
 
 
-def _loads(moves: Iterable[RowMove], config: TpuConfig, ahead: int) -> Iterator[RowMove]:
+def _loads(runs: Iterable[MoveRun], config: TpuConfig, ahead: int) -> Iterator[MoveRun]:
     """Give loads, whose times are when they must be there and when a step waits for them, with the
     times at which they are issued: as late as the bus allows, but not behind that step.
     """
     row_cycles, free = ceil_div(4 * config.dim, config.bus_bytes), 1 << 62
-    for (needs, begins), alike in groupby(sorted(moves, reverse=True), lambda each: each.time):
+    for (needs, begins), alike in groupby(sorted(runs, key=_order, reverse=True),
+                                          lambda run: run[0].time):
         group = list(alike)
-        rows = sum(ceil_div(each.elements.count, config.dim) for each in group)
+        rows = sum(ceil_div(each.elements.count, config.dim) for run in group for each in run)
         free = min(needs - ahead, free) - rows * row_cycles
         time = min(max(free, needs // LATE), begins)
-        yield from (each._replace(time=(time, LOAD, needs)) for each in group)
+        yield from (at(run, (time, LOAD, needs)) for run in group)
 
 
-def _sorted(moves: Iterable[RowMove]) -> list[RowMove]:
-    """Return moves in their order, alike ones behind each other."""
-    return sorted(moves, key=lambda move: (move.time, move.elements.array, move.row))
+def _order(run: MoveRun) -> tuple[IssueTime, int, int]:
+    first = run[0]
+    return first.time, first.elements.array, first.row

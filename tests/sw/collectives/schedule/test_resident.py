@@ -10,7 +10,7 @@ from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, RecvOp
 from celosia.collectives import ReplicaGroup, Topology
 from celosia.collectives.schedule import Exchange, Payload
-from celosia.collectives.schedule.moves import RowMove, Slice, batched
+from celosia.collectives.schedule.moves import RowMove, Slice, batched, consecutive
 from celosia.collectives.schedule.table import Words
 
 CORE, CORE4 = (replace(PRESETS[name], ports=4) for name in ("core", "core4"))
@@ -67,18 +67,18 @@ def moves(*found):
 
 
 def test_what_goes_on_is_one_and_the_first_load_says_when():
-    [one] = batched(moves((30, 16, 16, 5), (20, 0, 16, 4), (40, 32, 7, 6)), 16, 32, min)
+    [[one]] = batched(moves((30, 16, 16, 5), (20, 0, 16, 4), (40, 32, 7, 6)), 16, 32, min)
     assert (one.time, one.elements[:3], one.row) == ((20,), (0, 0, 39), 4)
 
 
 def test_the_last_store_says_when():
-    found = batched(moves((30, 0, 16, 0), (20, 100, 16, 1), (10, 200, 16, 2)), 16, 32, max)
-    assert {each.time for each in found} == {(30,)}
+    [run] = batched(moves((30, 0, 16, 0), (20, 100, 16, 1), (10, 200, 16, 2)), 16, 32, max)
+    assert {each.time for each in run} == {(30,)}
 
 
 def test_at_most_so_many_rows_are_at_once():
     found = batched(moves(*((i, 100 * i, 32, 3 * i) for i in range(6))), 16, 4, min)
-    assert [each.time for each in found] == [(0,), (0,), (2,), (2,), (4,), (4,)]
+    assert [[each.time for each in run] for run in found] == [[(i,)] * 2 for i in (0, 2, 4)]
 
 
 @pytest.mark.parametrize("other", [
@@ -88,7 +88,12 @@ def test_at_most_so_many_rows_are_at_once():
 ])
 def test_what_is_not_alike_is_apart(other):
     found = batched(moves((5, 0, 16, 0), (6, 100, 16, 1), other), 16, 32, min)
-    assert sorted(each.time[0] for each in found) == [0, 5, 5]
+    assert [len(run) for run in found] == [2, 1]
+
+
+def test_where_others_have_rows_between_runs_have_no_gaps():
+    found = [(0, 0, 16, 0), (0, 100, 16, 1), (0, 200, 16, 2), (0, 300, 16, 4), (1, 400, 16, 6)]
+    assert [len(run) for run in consecutive(moves(*found), 16)] == [3, 1, 1]
 
 
 def test_formats_are_those_of_elements():
