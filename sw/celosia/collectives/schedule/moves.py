@@ -112,7 +112,8 @@ def _goes_on(before: RowMove, each: RowMove, dim: int) -> bool:
             and before.row + count // dim == each.row)
 
 
-def _runs(moves: Iterable[RowMove], follows: Callable[[MoveRun, RowMove], bool]) -> Iterator[MoveRun]:
+def _runs(moves: Iterable[RowMove],
+          follows: Callable[[MoveRun, RowMove], bool]) -> Iterator[MoveRun]:
     """Give moves that follow each other."""
     run: list[RowMove] = []
     for each in moves:
