@@ -183,12 +183,13 @@ def test_boards_that_end_again_and_again(killing):
     made = pod()
     processes = [process(board) for board in fleet(made).boards]
     killing(dict.fromkeys(range(1, 1000)))
-    message = r"^the process \d+ of chips 0 to 1 must go on, but it was ended by SIGKILL$"
+    message = r"^the process \d+ of chips (0 to 1|2 to 3) must go on, but it was ended by SIGKILL$"
     with pytest.raises(PodBoardError, match=message):
         made.pass_cycles(1000)
     with pytest.raises(PodBoardError, match=message):
         made.read(0)
-    assert len(made.replaced) == 2 * 4 - 1  # both, four times; one of them is what was raised
+    # One or both, four times, as it was noticed; one of them is what was raised.
+    assert 4 - 1 <= len(made.replaced) <= 2 * 4 - 1
     assert all(each.poll() is not None for each in processes)
     assert all(process(board).poll() is not None for board in fleet(made).boards)
     made.close()
