@@ -16,7 +16,7 @@ CHIP = replace(PRESETS["nano"], ports=1, link_frames=2)
 DEPTH = 18
 #: Cycles in which anything may be lost, and those behind, after which all has come; what is asked
 #: for is said again, and frames are sent again, after so many.
-ILL, WELL = 12, 60
+ILL, WELL = 8, 52
 BEAT, RESEND = 4, 16
 #: Cycles from which the next one follows.
 STEPS = 5

@@ -80,7 +80,7 @@ def test_from_start_to_stop(folder, capsys):
                             r"none: [A-Z][a-z ]+\n", capsys.readouterr().err)
 
     # A program that is undisturbed, one that is killed, and one that loses a board.
-    undisturbed = program(2).communicate(timeout=60)
+    undisturbed = program(2).communicate(timeout=300)
     with program(1000) as killed:
         assert killed.stderr
         assert killed.stderr.readline() == "step 0\n"
@@ -100,7 +100,7 @@ def test_from_start_to_stop(folder, capsys):
         assert disturbed.stderr
         assert disturbed.stderr.readline() == "step 0\n"
         os.kill(first.boards[1].pid, signal.SIGKILL)
-        out, err = disturbed.communicate(timeout=60)
+        out, err = disturbed.communicate(timeout=300)
     assert out == undisturbed[0] != ""
     assert f"board 1, the process {first.boards[1].pid}, of chips 2 to 3 must go on" in err
 
