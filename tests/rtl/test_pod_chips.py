@@ -172,6 +172,30 @@ def test_what_is_never_sent_ends_all_with_the_place_of_each_chip(devices):
     assert not any(array.any() for each in found for array in each)
 
 
+def test_what_waits_for_ever_is_found_soon_where_a_run_was_long_before(monkeypatch):
+    class Long(dict[tuple[int, ...], int]):
+        def get(self, key, default=None):
+            return 1 << 20
+
+    devices = [Device(each, "rtl") for each in PODS["rtl"](CHIP, RING.chips, RING.links)]
+    first, advance, spans = devices[0].transport, RtlPod._advance, list[int]()
+    assert isinstance(first, _RtlChip)
+    first._pod._took = Long()
+
+    def counted(self: RtlPod, cycles: int) -> bool:
+        spans.append(cycles)
+        return advance(self, cycles)
+
+    monkeypatch.setattr(RtlPod, "_advance", counted)
+    x = parameter(TensorType(DType.I32, (50,)), "x")
+    alone = Graph("alone", [x], [op("collective_permute", x, pairs=[(0, 1)])])
+    with pytest.raises(PodEnded, match="a message must come: "):
+        run(devices, [step(), step(), alone, step()], [[np.zeros(50, np.int32)]] * 4)
+    assert sum(spans) == 3 * 8192
+    for each in devices:
+        each.close()
+
+
 def test_who_is_interrupted_ends_all_at_one_place(devices, request):
     class Interrupted(Exception):
         pass

@@ -24,9 +24,9 @@ from celosia.train import Classifier
 __all__ = ["PodPlan", "Rates", "measure_rates", "plan", "plan_lines"]
 
 #: Pods whose steps are measured, by golden chips' clock.
-_SMALL, _LARGE = Topology((4, 4)), Topology((8, 8))
-#: Windows whose exchange is measured.
-_WINDOWS = 2000
+_SMALL, _LARGE = Topology((8, 8)), Topology((16, 16))
+#: Windows whose exchange is measured, and the links of each.
+_WINDOWS, _LINKS = 2000, 8
 #: What boards do for the states that they keep may take this part of the time.
 _PART = 1 / 20
 #: Boards that have a state, its own among them; chips whose states are given at once to measure.
@@ -47,7 +47,7 @@ class Rates:
     window_seconds
         Until a message of a window, of eight links, has come by TCP from another thread.
     small, large
-        Cycles of a step on 4x4 and on 8x8 chips.
+        Cycles of a step on 8x8 and on 16x16 chips.
     """
 
     cycles: float
@@ -163,7 +163,7 @@ def measure_rates(config: TpuConfig, net: Classifier, *, seed: int = 0, latency:
     small, large = (measure_pod(config, "model", each, net, seed=seed, latency=latency,
                                 check=False).cycles for each in (_SMALL, _LARGE))
     return Rates(one.cpu_rate, state.size, seconds, _give(state),
-                 _exchange(latency * (1 + config.link_bytes) * _LARGE.extents[0]), small, large)
+                 _exchange(latency * (1 + config.link_bytes) * _LINKS), small, large)
 
 
 def plan(rates: Rates, topology: Topology, boards: int, latency: int = 64) -> PodPlan:

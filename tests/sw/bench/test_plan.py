@@ -13,9 +13,9 @@ RATES = Rates(100_000, 1 << 20, .001, .002, .00005, 10_000, 14_000)
 
 
 def test_a_plan_is_made_of_what_was_measured():
-    # 8 steps along both dimensions from 4x4 to 8x8 take 4,000 cycles, so 112 more take 56,000.
+    # 16 more chips along the dimensions, from 8x8 to 16x16, take 4,000 cycles, so 96 take 24,000.
     assert plan(RATES, Topology((64, 64)), 256) == PodPlan(
-        "64x64", 4096, 256, 16, 34, 70_000, 1094, 70_000 * 16 / 100_000, 1094 * .00005,
+        "64x64", 4096, 256, 16, 34, 38_000, 594, 38_000 * 16 / 100_000, 594 * .00005,
         3 * 16 << 20, 3 * 4096 << 20, 16 * .005, 16 * .005 / .05)
 
 
@@ -27,8 +27,8 @@ def test_a_state_is_with_as_many_boards_as_there_are():
 
 
 def test_what_was_measured_is_its_own_plan():
-    assert plan(RATES, Topology((8, 8)), 1).step_cycles == 14_000
-    assert plan(RATES, Topology((4, 4)), 1).step_cycles == 10_000
+    assert plan(RATES, Topology((16, 16)), 1).step_cycles == 14_000
+    assert plan(RATES, Topology((8, 8)), 1).step_cycles == 10_000
 
 
 @pytest.mark.parametrize(("extents", "boards", "each", "crossing"), [
@@ -48,17 +48,17 @@ def test_the_command(monkeypatch, capsys):
 measured  100,000 cycles of a chip in a second of a processor
           a state of 1,048,576 bytes a chip, saved in 1.00 ms, with another board in 2.00 ms
           a message of a window from another thread: 50 us
-          a step of 10,000 cycles on 4x4, 14,000 on 8x8 (golden chips' clock)
+          a step of 10,000 cycles on 8x8, 14,000 on 16x16 (golden chips' clock)
 pod       64x64: 4,096 chips on 256 boards of at most 16, of each 34 links to others
-step      70,000 cycles = those of 8x8, and as many more for each chip along a dimension as from \
-4x4 to it; 1,094 windows
-time      11.3 s a step = 11.2 s of chips (cycles x chips of a board / rate) + 0.05 s of \
+step      38,000 cycles = those of 16x16, and as many more for each chip along a dimension as from \
+8x8 to it; 594 windows
+time      6.1 s a step = 6.1 s of chips (cycles x chips of a board / rate) + 0.03 s of \
 messages (windows x one)
 states    48 MiB of a board, with those of two others, 12.0 GiB of all; saved and given to two in \
 80.0 ms, so every 1.60 s at most (a twentieth of the time)
 """
     assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["step_cycles"] == 70_000
+    assert json.loads(capsys.readouterr().out)["step_cycles"] == 38_000
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -72,7 +72,7 @@ def test_what_is_wrong(arguments, message, capsys):
 
 @pytest.mark.slow
 def test_what_is_measured(capsys):
-    assert main(["bench", "pod", "--plan", "--topology", "16x16", "--boards", "16", "--net",
+    assert main(["bench", "pod", "--plan", "--topology", "32x32", "--boards", "64", "--net",
                  "64-128-10", "--batch", "16", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["cycles"] > 10_000

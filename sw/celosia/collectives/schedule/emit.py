@@ -10,6 +10,7 @@ from functools import lru_cache
 from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, insn
 from celosia.arch.isa import DmaFormat, RecvOp
+from celosia.arch.words import ceil_div
 from celosia.collectives.schedule.estimate import LinkModel, bound, estimate
 from celosia.collectives.schedule.moves import (
     LOAD,
@@ -199,7 +200,7 @@ class Exchange:
         """Return where the words of a chip are in so many rows."""
         return place(whole.steps, [each.rows for each in whole.given],
                      [each.rows for each in whole.result], most,
-                     -(-4 * config.dim // config.bus_bytes), self._ahead)
+                     ceil_div(4 * config.dim, config.bus_bytes), self._ahead)
 
     def _moved(self, whole: Whole,
                config: TpuConfig) -> tuple[tuple[int, ...], list[MoveRun], list[MoveRun]]:
@@ -323,8 +324,7 @@ class Exchange:
                 raise ValueError(f"accumulators must hold all of {self.name} on {self.topology} "
                                  f"where it stays there, not {config.acc_rows} rows")
             whole = self._whole(config, chip, cut)
-            rows = ResidentRows(whole)
-            at = tuple(rows[each.step.words.start] for each in whole.steps)
+            at = ResidentRows(whole).of_steps
         for i, ((round_, _, port, words, action), begins, _, _) in enumerate(whole.steps):
             port = port if dims is None else 2 * dims[port // 2] + port % 2
             rest = {"mem": "acc", "fmt": wire, "port": port, "n0": words.count, "row": at[i],

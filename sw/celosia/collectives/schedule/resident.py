@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, groupby
 
 from celosia.arch.config import TpuConfig
@@ -40,6 +41,7 @@ class ResidentRows:
     def __init__(self, whole: Whole):
         used = sorted({*(each.step.words for each in whole.steps),
                        *(each.rows for each in (*whole.given, *whole.result))})
+        self._steps = whole.steps
         self._starts: list[int] = []
         ends: list[int] = []
         for start, stop in used:
@@ -58,6 +60,11 @@ class ResidentRows:
     def whole(self) -> bool:
         """Whether they are those of the schedule."""
         return self._starts == [0]
+
+    @cached_property
+    def of_steps(self) -> tuple[int, ...]:
+        """The row of the first word of each step."""
+        return tuple(self[each.step.words.start] for each in self._steps)
 
     def __getitem__(self, row: int) -> int:
         i = bisect_right(self._starts, row) - 1
@@ -79,10 +86,11 @@ def resident_moves(whole: Whole, config: TpuConfig, most: int,
     ahead
         Cycles before a step in which the bus must have begun to bring its words.
     """
-    rows, times = ResidentRows(whole), _Times(whole)
+    rows = ResidentRows(whole)
+    times = _Times(whole, rows)
     loads = times.runs(whole.given, (times.needs, times.begins), min, config.dim, most)
     stores = times.runs(whole.result, (times.wrote,), max, config.dim, most)
-    return (tuple(rows[each.step.words.start] for each in whole.steps),
+    return (rows.of_steps,
             sorted(_loads(loads, config, ahead), key=_order),
             sorted((at(run, (*run[0].time, STORE, *run[0].time)) for run in stores), key=_order))
 
@@ -90,12 +98,12 @@ def resident_moves(whole: Whole, config: TpuConfig, most: int,
 class _Times:
     """When each row is used first, when its words must be there, and when it has the result."""
 
-    def __init__(self, whole: Whole):
-        self._rows, end = ResidentRows(whole), max((each.ends for each in whole.steps), default=0)
+    def __init__(self, whole: Whole, rows: ResidentRows):
+        self._rows, end = rows, max((each.ends for each in whole.steps), default=0)
         self.begins, self.needs, self.wrote = ([end] * len(self._rows) for _ in range(3))
         written: set[int] = set()
-        for step, begins, ends, needs in reversed(whole.steps):
-            first = self._rows[step.words.start]
+        for (step, begins, ends, needs), first in zip(
+                reversed(whole.steps), reversed(rows.of_steps), strict=True):
             for row in range(first, first + step.words.count):
                 self.begins[row], self.needs[row] = begins, needs
                 if row not in written:
