@@ -137,7 +137,8 @@ class Repeat:
     """Run ``cond``, stop where lane 0 of accumulator row ``row`` is 0, run ``body``, and again.
 
     With ``count`` the body runs that often; there is no ``cond`` then. Each of ``counts`` is a base
-    that the body uses, what it holds in the first turn, and what is added after each.
+    that the body uses, what it holds in the first turn, and what is added after each. ``before``
+    and ``after`` run once each, with what the bases hold before the first turn and after the last.
     """
 
     body: list[Item]
@@ -146,6 +147,8 @@ class Repeat:
     count: int | None = None
     source: str = ""
     counts: tuple[tuple[Base, int, int], ...] = ()
+    before: list[Item] = field(default_factory=list)
+    after: list[Item] = field(default_factory=list)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from celosia.compiler.codegen.nodes import Base
 from celosia.compiler.codegen.pipeline import pipeline
 from celosia.compiler.codegen.places import Places
 from celosia.compiler.codegen.roll import roll
+from celosia.compiler.codegen.rotate import rotated
 from celosia.compiler.codegen.strides import StrideRegisters
 from celosia.compiler.verify import enabled
 from celosia.compiler.verify.instructions import check_instructions
@@ -28,7 +29,7 @@ _INNER_LOOPS = 2
 def _lists(item: Item) -> list[list[Item]]:
     """Lists of items inside an item."""
     if isinstance(item, Repeat):
-        return [item.cond, item.body]
+        return [item.cond, item.before, item.body, item.after]
     return item.branches if isinstance(item, Choose) else []
 
 
@@ -88,8 +89,9 @@ class _Builder:
                 self._item(item, depth, held | mine)
 
     def _alone(self, item: Item, base: Base) -> bool:
-        """Whether one of the lists inside an item has all that is done with a base."""
-        return sum(any(base in self._bases(inner) for inner in items)
+        """Whether an item sets a base itself, or one of the lists inside has all that is done."""
+        counted = isinstance(item, Repeat) and any(base is each for each, _, _ in item.counts)
+        return counted or sum(any(base in self._bases(inner) for inner in items)
                    for items in _lists(item)) == 1
 
     def _works(self, works: list[Emitted], depth: int) -> None:
@@ -140,6 +142,9 @@ class _Builder:
         for register, first, _ in counts:
             write.scalar("mov", source, rd=register.number, a=first & WORD_MASK)
 
+        self.items(item.before, depth, held)
+        self._strides.forget()
+
         def step_on() -> None:
             for register, _, step in counts:
                 write.scalar("add", source, rd=register.number, a=register, b=step & WORD_MASK)
@@ -158,6 +163,7 @@ class _Builder:
             write.scalar("sub", source, rd=register.number, a=register, b=1)
             write.scalar("bne", source, a=register, b=0, target=top)
             write.give_back(register)
+        self.items(item.after, depth, held)
         for base, _, _ in item.counts:
             write.drop(base)
         self._strides.forget()
@@ -200,7 +206,7 @@ def generate(config: TpuConfig, items: Sequence[Item]) -> Assembled:
         If more bases, counters and indexes live at once than there are scalar registers.
     """
     builder = _Builder(config)
-    builder.items(items, 0)
+    builder.items(rotated(config, items), 0)
     builder.assembler.scalar("halt", "end")
     if enabled():
         check_instructions(config, builder.assembler.out)
