@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -52,11 +53,10 @@ class _RtlChip:
         self.length = 0  # of its program
 
     def read_register(self, offset: int) -> int:
-        with self._pod.lock:
-            return self._own.read_register(offset)
+        return self.read_registers([offset])[0]
 
     def read_registers(self, offsets: Sequence[int]) -> list[int]:
-        with self._pod.lock:
+        with nullcontext() if self._pod.pod.apart else self._pod.lock:
             return read_registers(self._own, offsets)
 
     def write_register(self, offset: int, value: int) -> None:

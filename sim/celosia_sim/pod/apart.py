@@ -18,7 +18,8 @@ from celosia_sim.library import ProtocolError
 from celosia_sim.pod.board import NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.door import Address, Hello, Role, enter
 
-__all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter", "WatchedHost"]
+__all__ = ["ApartBoard", "BoardLost", "Host", "LocalHost", "LocalStarter", "Starter", "WatchedHost",
+           "raised"]
 
 #: Errors that keep their class on the way.
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (
@@ -27,6 +28,11 @@ _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (
 _PATIENCE, _BEGIN = 5.0, 60.0
 #: One may take so much longer than its neighbours wait for it: they say that they do.
 _LONGER = 1.25
+
+
+def raised(kind: str, message: str) -> Exception:
+    """Return what a board has raised."""
+    return _ERRORS.get(kind, RuntimeError)(message)
 
 
 class BoardLost(PodBoardError):
@@ -256,7 +262,7 @@ class ApartBoard:
         except ValueError as error:
             raise self._ended(f"says what is no message: {error}") from None
         if kind:
-            raise _ERRORS.get(kind, RuntimeError)(value)
+            raise raised(kind, value)
         return value, data
 
     def _ended(self, how: str) -> BoardLost:

@@ -22,7 +22,7 @@ from celosia_sim.rtl import RtlTransport
 __all__ = ["VERSION", "NeighbourLost", "PodBoard", "PodBoardError", "say_chips"]
 
 #: Changes with what boards are asked, and what they send each other.
-VERSION = f"4.{ABI}"
+VERSION = f"5.{ABI}"
 _CONTROL = BY_NAME["CONTROL"].offset
 #: What is said of a port: bits of LINKn_STATUS, and counters.
 _OF_LINKS = ("up", "down", "sent", "resent", "received", "garbled")

@@ -13,21 +13,17 @@ import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from multiprocessing.connection import wait
 from time import monotonic
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from celosia.arch.config import TpuConfig
-from celosia_sim.library import MEMORY_BYTES, check_span
-from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter
+from celosia_sim.pod.apart import ApartBoard, BoardLost, LocalStarter, Starter, raised
+from celosia_sim.pod.asked import ApartChip, ChipPart
 from celosia_sim.pod.board import VERSION, NeighbourLost, PodBoardError, say_chips
 from celosia_sim.pod.options import End, PodOptions
-from celosia_sim.rtl import check_write
 
 __all__ = ["Fleet"]
 
@@ -47,12 +43,7 @@ _TRIES = 3
 #: Boards that keep a board's state, beside itself: so many behind it.
 _KEEPERS = 2
 
-#: Bytes, and pieces, that are written to a chip together, at most.
-_MOST_WRITTEN, _MOST_WRITES = 1 << 20, 256
-
 _Bytes = bytes | bytearray | memoryview
-#: What a chip is asked, and bytes.
-_Part = tuple[Sequence[Any], bytes]
 #: What a board gives: a value and bytes, or an error.
 _Given = tuple[Any, bytearray] | Exception
 
@@ -79,91 +70,6 @@ class _Saved(NamedTuple):
     number: int
     boards: Sequence[ApartBoard]
     since: list[tuple[_Request, list[Any]]]
-
-
-class _Chip:
-    """A chip of a board in another process: what a pod wants of `celosia_sim.rtl.RtlTransport`.
-
-    What is written, to its registers, too, goes with what it or all boards are asked next.
-    """
-
-    memory_bytes = MEMORY_BYTES
-
-    def __init__(self, fleet: Fleet, board: int, place: int):
-        self._fleet, self.board, self._place = fleet, board, place
-        self._written: list[_Part] = []
-        self._bytes = 0
-
-    def written(self) -> tuple[list[list[Any]], list[bytes]]:
-        """Return what was written and is not on its way yet, as a board is asked for it."""
-        parts, self._written, self._bytes = self._written, [], 0
-        return [[len(data), self._place, *asked] for asked, data in parts], [
-            data for _, data in parts]
-
-    def _write(self, *asked: Any, data: bytes = b"") -> None:
-        with self._fleet.lock:
-            self._written.append((asked, data))
-            self._bytes += len(data)
-            if self._bytes > _MOST_WRITTEN or len(self._written) > _MOST_WRITES:
-                self._ask([])
-
-    def _ask(self, parts: Sequence[_Part]) -> tuple[list[Any], memoryview]:
-        """Ask for things, one after the other; return what each gives, and bytes of all."""
-        with self._fleet.lock:
-            first = len(self._written)
-            self._written += parts
-            asked, sent = self.written()
-            if not asked:
-                return [], memoryview(b"")
-            values, data = self._fleet.ask(self.board, ["chips", asked], b"".join(sent))
-        return values[first:], memoryview(data)
-
-    def _one(self, *asked: Any, data: bytes = b"") -> tuple[Any, memoryview]:
-        [value], found = self._ask([(asked, data)])
-        return value, found
-
-    def read_register(self, offset: int) -> int:
-        return self.read_registers([offset])[0]
-
-    def read_registers(self, offsets: Sequence[int]) -> list[int]:
-        return self._one("read_registers", *offsets)[0]
-
-    def write_register(self, offset: int, value: int) -> None:
-        check_write(offset, value)
-        self._write("write_register", offset, value)
-
-    def write_registers(self, values: Sequence[tuple[int, int]]) -> None:
-        for each in values:
-            self.write_register(*each)
-
-    def read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
-        return self.read_memories([(address, size)])[0]
-
-    def read_memories(self, spans: Sequence[tuple[int, int]]) -> list[NDArray[np.uint8]]:
-        if not spans:
-            return []
-        data = self._ask([(("read_memory", *each), b"") for each in spans])[1]
-        ends = np.cumsum([size for _, size in spans])
-        return [np.frombuffer(data[end - size:end], np.uint8)
-                for end, (_, size) in zip(ends, spans, strict=True)]
-
-    def write_memory(self, address: int, data: bytes | NDArray[np.uint8]) -> None:
-        raw = np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else data
-        check_span(address, len(raw))
-        self._write("write_memory", address, data=raw)
-
-    def wait_interrupt(self, timeout_cycles: int) -> bool:
-        return self._one("wait_interrupt", timeout_cycles)[0]
-
-    def peek(self, memory: str, row: int, n: int) -> NDArray[np.uint8]:
-        shape, data = self._one("peek", memory, row, n)
-        return np.frombuffer(data, np.uint8).reshape(shape)
-
-    def poke(self, memory: str, row: int, data: NDArray[np.uint8]) -> None:
-        self._one("poke", memory, row, data.shape, data=data.tobytes())
-
-    def close(self) -> None:
-        """Do nothing: the board's end is its own."""
 
 
 class Fleet:
@@ -201,7 +107,7 @@ class Fleet:
         self._neighbours = _neighbours(links, spans)
         self._starter = starter or LocalStarter()
         self.boards: list[ApartBoard] = []
-        self.chips = [_Chip(self, number, place) for number, span in enumerate(spans)
+        self.chips = [ApartChip(number, place, self._answer) for number, span in enumerate(spans)
                       for place in range(len(span))]
         self.replaced: list[str] = []
         self.lock = threading.RLock()
@@ -238,27 +144,47 @@ class Fleet:
             return [data if value is None else value for value, data in self._do(_Request(
                 {number: [name, *own] for number, own in enumerate(arguments)}))]
 
-    def _flush(self) -> None:
-        """Have all chips be written what was not yet."""
-        asked: dict[int, list[Any]] = {}
-        data: dict[int, bytes] = {}
-        for chip in self.chips:
-            parts, sent = chip.written()
-            if parts:
-                asked.setdefault(chip.board, ["chips", []])[1].extend(parts)
-                data[chip.board] = data.get(chip.board, b"") + b"".join(sent)
-        if asked:
-            self._do(_Request(asked, data))
+    def _answer(self, part: ChipPart) -> None:
+        """Have a part be answered: by now another thread may have asked for it as well."""
+        with self.lock:
+            if part.answer is None:
+                self._flush()
 
-    def ask(self, board: int, asked: Sequence[Any], data: _Bytes = b"") -> tuple[Any, bytearray]:
-        """Ask one board for something; errors as of `all`."""
-        return self._do(_Request({board: asked}, {board: data}))[0]
+    def _flush(self) -> None:
+        """Ask all chips at once what they were to be asked and were not yet; raise the error of
+        what nobody waits for.
+        """
+        asked = {number: [(chip.place, part) for chip in self.chips if chip.board == number
+                          for part in chip.take()] for number in range(len(self._spans))}
+        asked = {number: parts for number, parts in asked.items() if parts}
+        if not asked:
+            return
+        try:
+            found = self._do(_Request(
+                {number: ["chips", [[len(part.data), place, *part.asked] for place, part in parts]]
+                 for number, parts in asked.items()},
+                {number: b"".join(part.data for _, part in parts)
+                 for number, parts in asked.items()}))
+        except BaseException as error:
+            for _, part in chain(*asked.values()):
+                part.answer = PodBoardError(self._broken or str(error))
+            raise
+        for parts, (values, data) in zip(asked.values(), found, strict=True):
+            left = memoryview(data)
+            for (_, part), (kind, value, size) in zip(parts, values, strict=True):
+                part.answer = raised(kind, value) if kind else (value, left[:size])
+                left = left[size:]
+        for _, part in chain(*asked.values()):
+            if isinstance(part.answer, Exception) and not part.waited:
+                raise part.answer
 
     def links(self, chip: int) -> list[dict[str, int]]:
         """As of `PodBoard.links`; errors as of `all`."""
-        self._flush()
         [board] = (number for number, span in enumerate(self._spans) if chip in span)
-        return self.ask(board, ["links", chip])[0]
+        with self.lock:
+            self._flush()
+            [(found, _)] = self._do(_Request({board: ["links", chip]}))
+        return found
 
     def _do(self, request: _Request) -> list[tuple[Any, bytearray]]:
         with self.lock:
@@ -414,7 +340,7 @@ class Fleet:
                   for span, board in zip(self._spans, self.boards, strict=True)]
         _raised(self._send(_Request({
             number: ["open", self._pod | {
-                "epoch": epoch, "chips": [span.start, span.stop],
+                "epoch": epoch, "chips": [span.start, span.stop], "near": _near(places, number),
                 "neighbours": [places[other] for other in self._neighbours[number]]}]
             for number, span in enumerate(self._spans)})))
         if self._saved.number:
@@ -425,6 +351,14 @@ class Fleet:
                 raise PodBoardError(f"boards must do again what they have done, {values!r}, not "
                                     f"{found!r}")
         self._ready = True
+
+
+def _near(places: Sequence[Sequence[Any]], number: int) -> tuple[int, int]:
+    """Return which board of its machine one is, and of how many, of first and last chip, host and
+    port of each.
+    """
+    same = [other for other, place in enumerate(places) if place[2] == places[number][2]]
+    return same.index(number), len(same)
 
 
 def _neighbours(links: Mapping[End, End], spans: Sequence[range]) -> list[list[int]]:

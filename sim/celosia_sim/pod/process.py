@@ -33,6 +33,10 @@ from celosia_sim.pod.states import States
 __all__ = ["main", "serve"]
 
 
+#: Whether a thread can be kept to processors.
+_BINDS = hasattr(os, "sched_setaffinity")
+
+
 def _waited_for(control: socket.socket, chip: int) -> None:
     """NeighbourLost if the controller has said more: it waits for nothing that others keep back."""
     if select.select([control], [], [], 0)[0]:
@@ -65,15 +69,33 @@ def _opened(door: Door, token: bytes, control: socket.socket, asked: Mapping[str
         raise
 
 
-def _of_chips(board: PodBoard, data: memoryview,
-              parts: Sequence[Sequence[Any]]) -> tuple[list[Any], list[bytes | memoryview]]:
-    """Do things with chips, one after the other; return what each gives, and bytes of all."""
-    values, found = [], []
+def _of_chips(board: PodBoard, data: memoryview, parts: Sequence[Sequence[Any]],
+              ) -> tuple[list[tuple[str, Any, int]], list[bytes | memoryview]]:
+    """Do things with chips, one after the other.
+
+    Returns
+    -------
+    list
+        Of each part the kind of its error, what it gives or the error says, and its bytes. What a
+        chip is asked behind an error is not done, and gives that as well.
+    list
+        The bytes of all.
+    """
+    values: list[tuple[str, Any, int]] = []
+    found: list[bytes | memoryview] = []
+    failed: dict[int, tuple[str, str, int]] = {}
     for size, place, name, *arguments in parts:
-        value, more = _part(board, data[:size], place, name, *arguments)
+        if place not in failed:
+            try:
+                value, more = _part(board, data[:size], place, name, *arguments)
+            except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
+                failed[place] = type(error).__name__, str(error), 0
+            else:
+                values.append(("", value, memoryview(more).nbytes))
+                found.append(more)
+        if place in failed:
+            values.append(failed[place])
         data = data[size:]
-        values.append(value)
-        found.append(more)
     return values, found
 
 
@@ -122,6 +144,7 @@ class _Server:
         self._door, self._token = door, token
         self._board: PodBoard | None = None
         self._states = States(door, token)
+        self._processors = sorted(os.sched_getaffinity(0)) if _BINDS else []
         self._since = self._controlled = time.time()
         self._lock = threading.Lock()  # of the board
 
@@ -168,7 +191,19 @@ class _Server:
             else:
                 send(control, ["", found[0]], *found[1])
 
+    def _bind(self, place: int, boards: int) -> None:
+        """Keep to one processor, if a machine has fewer than boards: neighbours to the same one.
+
+        The scheduler of the system is slow to move a board that could go on to a processor that
+        has nothing to do, because all others there wait for it: windows are as short as that.
+        """
+        if _BINDS:
+            each = self._processors
+            os.sched_setaffinity(0, each if boards <= len(each) else
+                                 [each[place * len(each) // boards]])
+
     def _open(self, control: socket.socket, asked: Mapping[str, Any]) -> None:
+        self._bind(*asked["near"])
         self._states.begin(asked["program"], asked["options"]["patience"])
         self._board = _opened(self._door, self._token, control, asked)
 

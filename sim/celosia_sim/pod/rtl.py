@@ -64,6 +64,8 @@ class RtlPod:
         The way to each one of this process.
     here
         The numbers of these.
+    apart
+        Whether all chips are in other processes: threads may ask several at once then.
     threads
         That simulate them, in each process.
     passed
@@ -90,6 +92,7 @@ class RtlPod:
         else:
             RtlTransport(config, quiet=True).close()  # it is built once, and here
             self._boards = Fleet(config, links, self.options, self._spans, kept)
+        self.apart = isinstance(self._boards, Fleet)
         self._peers = {end: other for a, b in links.items() for end, other in ((a, b), (b, a))}
         _, self.threads = self.options.turns(ceil_div(chips, processes), links)
         self.chips = [*self._boards.chips]

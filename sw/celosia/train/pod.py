@@ -114,13 +114,15 @@ class PodTrainer:
         classes = np.asarray(labels).astype(np.int32).reshape(chips, batch)
 
         def one(number: int, peer: Any) -> tuple[Any, ...]:
-            return self._loaded[number].run(rows[number], classes[number], np.float32(rate),
-                                            *self._states[number].values(), peer=peer)
+            loss, *state = self._loaded[number].run(
+                rows[number], classes[number], np.float32(rate), *self._states[number].values(),
+                peer=peer)
+            return np.asarray(loss), *state  # read here: by all chips at once
 
         self._weights = []
         losses = set()
         for number, (loss, *state) in enumerate(on_all(self._host, one)):
-            losses.add(np.asarray(loss).tobytes())
+            losses.add(loss.tobytes())
             self._states[number] = dict(zip(self._states[number], state, strict=True))
         if len(losses) > 1:
             raise RuntimeError(f"all chips must have one loss, not {len(losses)}")
