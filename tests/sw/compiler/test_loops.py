@@ -101,6 +101,36 @@ def test_conversions_of_parameters_stay():
     assert rounding(graph) is graph
 
 
+def padded(x, more=()):
+    """A pad of a value that is rounded before; the rounded value is used by so many others."""
+    rounded = op("convert", x, dtype=BF16)
+    zero = op("constant", value=np.zeros((), BF16.numpy))
+    pad = op("pad", rounded, zero, low=(1, 0), high=(0, 2), interior=(0, 0))
+    return Graph("padded", [x] if x.node.op == "parameter" else list(x.node.operands),
+                 [op("exp", op("convert", pad, dtype=F32)), *(each(rounded) for each in more)])
+
+
+def test_what_memory_holds_is_padded_before_it_is_rounded():
+    graph = padded(parameter(TensorType(F32, (4, 6))))
+    found = rounding(graph)
+    assert ops_of(found).index("pad") < max(
+        i for i, each in enumerate(ops_of(found)) if each == "convert")
+    assert [node.result.dtype for node in found.walk() if node.op == "pad"] == [F32]
+    agree(graph, found, [np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)])
+    assert rounding(found) is found
+
+
+def test_what_is_made_is_rounded_before_it_is_padded():
+    x = parameter(TensorType(F32, (4, 6)))
+    made = padded(op("exp", x))
+    assert rounding(made) is made
+    # There is a copy anyway, where others use it.
+    used = padded(x, [lambda rounded: op("transpose", rounded, permutation=(1, 0))])
+    assert rounding(used) is used
+    given = padded(x, [lambda rounded: rounded])
+    assert rounding(given) is given
+
+
 @pytest.mark.parametrize("contract", [(2, 1), (2, 2), (1, 1), (1, 2)])
 def test_the_transpose_of_a_product_is_a_product(contract):
     left, right = contract

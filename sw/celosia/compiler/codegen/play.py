@@ -20,7 +20,9 @@ from celosia.model.timing import HANDOVER, LEADERS, follow
 __all__ = ["Play"]
 
 
-_VPU = int(Unit.VPU)
+_MXU, _VPU = int(Unit.MXU), int(Unit.VPU)
+#: Operations from which on the array has enough to do to count as the unit that all wait for.
+_MANY = 1024
 
 
 class _Units:
@@ -99,13 +101,20 @@ class Play:
 
     @cached_property
     def _behind(self) -> list[int]:
-        """Cycles from the start of each operation to the end of all that follows from it."""
+        """Cycles from the start of each operation to the end of all that follows from it.
+
+        Where there are many operations, products follow one another, too: what an early one waits
+        for is more urgent than what a late one does.
+        """
         out = [cost.latency for cost in self._costs]
+        in_order, later = len(out) >= _MANY, 0
         for i in range(len(out) - 1, -1, -1):
             most = out[i]
             for j, apart in self._after[i]:
                 if out[j] + apart > most:
                     most = out[j] + apart
+            if in_order and self._costs[i].unit == _MXU:
+                most = later = max(most, later + self._costs[i].occupied)
             out[i] = most
         return out
 

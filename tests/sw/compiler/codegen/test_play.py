@@ -5,7 +5,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.vector import Dst, Src, VectorOp
-from celosia.compiler.codegen import nodes
+from celosia.compiler.codegen import nodes, play
 from celosia.compiler.codegen.play import Play
 from celosia.compiler.codegen.spans import Costs
 from celosia.compiler.codegen.waits import followers
@@ -38,3 +38,16 @@ def test_ends_are_those_of_the_cycle_model(ops):
         clock.tensor(op.command.at(op.varying))
     ends = Play(CHIP, ops, costs, waiting).ends(range(len(ops)), CHIP.window)
     assert FIRST + max(ends) == clock.last
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_of_many_operations_those_are_urgent_that_the_first_product_waits_for(monkeypatch, many):
+    monkeypatch.setattr(play, "_MANY", 0 if many else 100)
+    late = nodes.load(Mem.UB, DmaFormat.BF16, 40, 0, 8, 4, 8)
+    # Between the first product and the one that reads what is loaded first are others.
+    ops = [late, LOAD, MATMUL, *[nodes.matmul(MatmulFormat.BF16, 8, 0, 32, 8, 4)] * 4,
+           nodes.matmul(MatmulFormat.BF16, 16, 40, 32, 8, 4)]
+    costs = [*map(Costs(CHIP), ops)]
+    waiting = followers(costs, [cost.of(op) for cost, op in zip(costs, ops, strict=True)])
+    starts = Play(CHIP, ops, costs, waiting).starts(len(ops))
+    assert (starts[1] < starts[0]) == many
