@@ -19,8 +19,8 @@ from celosia_sim.loops.localise import localise
 from celosia_sim.toolchain import verilator
 
 __all__ = ["ABI", "FLAGS", "HARNESS", "TRACES", "WAVES", "BuildFlags", "base_flags",
-           "build_library", "compile_all", "harness_text", "runtime_objects", "tool_identity",
-           "verilate", "write_config"]
+           "build_library", "compile_all", "harness_text", "link", "runtime_objects",
+           "tool_identity", "verilate", "write_config"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 4
@@ -108,6 +108,16 @@ def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
                 with contextlib.suppress(OSError):
                     process.kill()
             raise
+
+
+def link(target: Path, objects: Sequence[Path], log: Path,
+         flags: Sequence[str] = ("-shared",)) -> None:
+    """Link objects into a shared library, or into what ``flags`` say.
+
+    As code that is optimised: zig makes the compiler's library at its first use, one for each.
+    """
+    run_tool("c++", [*compiler().command, *compiler().flags, *FLAGS.fast, "-pthread", "-o", target,
+                     *objects, *flags], log)
 
 
 def tool_identity() -> dict[str, object]:
@@ -284,9 +294,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
         write_config(work / "cpp", config, trace)
         flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
         objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "chip.so", *objects, *runtime_objects(trace)],
-                 work / "link.log")
+        link(folder / "chip.so", [*objects, *runtime_objects(trace)], work / "link.log")
         shutil.rmtree(work)
 
     return builds.entry("chip", key, make) / "chip.so"

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia.storage import ToolchainError, builds, compiler, run_tool
+from celosia.storage import ToolchainError, builds
 from celosia_sim.build import (
     WAVES,
     base_flags,
     compile_all,
+    link,
     runtime_objects,
     tool_identity,
     verilate,
@@ -78,10 +79,8 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
                            extra=["--vpi", str(work / "visible.vlt")], beside=[main])
         flags = [*base_flags(trace), f"-I{work / 'cpp'}"]
         objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-pthread", "-rdynamic",
-                         "-o", folder / "celosia", *objects, *runtime_objects(trace, vpi=True),
-                         f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}"],
-                 work / "link.log")
+        link(folder / "celosia", [*objects, *runtime_objects(trace, vpi=True)], work / "link.log",
+             ["-rdynamic", f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}"])
 
     return builds.entry("cocotb", key, make) / "celosia"
 

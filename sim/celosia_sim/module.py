@@ -7,8 +7,15 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import base_flags, compile_all, runtime_objects, tool_identity, verilate
+from celosia.storage import builds
+from celosia_sim.build import (
+    base_flags,
+    compile_all,
+    link,
+    runtime_objects,
+    tool_identity,
+    verilate,
+)
 
 __all__ = ["build_module", "port_names"]
 
@@ -61,9 +68,7 @@ def build_module(kind: str, text: str, harness: Sequence[Path], config: str, *, 
         flags = [*base_flags(""), f"-I{work / 'cpp'}",
                  *(f"-I{each}" for each in dict.fromkeys(path.parent for path in harness))]
         objects = compile_all(sources, work, flags)
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / f"{kind}.so", *objects, *runtime_objects()],
-                 work / "link.log")
+        link(folder / f"{kind}.so", [*objects, *runtime_objects()], work / "link.log")
         shutil.rmtree(work)
 
     return builds.entry(kind, key, make) / f"{kind}.so"

@@ -5,11 +5,12 @@ import functools
 import shutil
 from pathlib import Path
 
-from celosia.storage import builds, compiler, run_tool
+from celosia.storage import builds
 from celosia_sim.build import (
     HARNESS,
     base_flags,
     compile_all,
+    link,
     runtime_objects,
     tool_identity,
     verilate,
@@ -29,9 +30,7 @@ def library(text: str, shim: str, idle: bool = False) -> ctypes.CDLL:
         objects = compile_all(verilate(text, work, top="dut", prefix="Vdut", idle=idle,
                                        beside=[beside]),
                               work, [*base_flags(""), f"-I{work / 'cpp'}", f"-I{HARNESS}"])
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "dut.so", *objects, *runtime_objects()],
-                 work / "link.log")
+        link(folder / "dut.so", [*objects, *runtime_objects()], work / "link.log")
         shutil.rmtree(work)
 
     return ctypes.CDLL(str(builds.entry("dut", key, make) / "dut.so"))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import FLAGS, base_flags, compile_all, tool_identity
+from celosia.storage import builds
+from celosia_sim.build import FLAGS, base_flags, compile_all, link, tool_identity
 
 __all__ = ["PARTS", "SDRAM_SOURCES", "SdramCounts", "SdramModel", "SdramPart", "SdramReport",
            "Violation", "build_sdram", "declare_sdram", "strictest", "structure"]
@@ -200,9 +200,8 @@ def build_sdram() -> Path:
                          "sources": [path.read_text() for path in SDRAM_SOURCES]})
 
     def make(folder: Path) -> None:
-        (item,) = compile_all([(SDRAM_SOURCES[-1], FLAGS.fast)], folder, base_flags(""))
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-o",
-                         folder / "sdram.so", item], folder / "link.log")
+        objects = compile_all([(SDRAM_SOURCES[-1], FLAGS.fast)], folder, base_flags(""))
+        link(folder / "sdram.so", objects, folder / "link.log")
 
     return builds.entry("sdram", key, make) / "sdram.so"
 

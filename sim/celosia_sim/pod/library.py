@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.storage import builds, compiler, run_tool
-from celosia_sim.build import FLAGS, HARNESS, compile_all, tool_identity
+from celosia.storage import builds, compiler
+from celosia_sim.build import FLAGS, HARNESS, compile_all, link, tool_identity
 from celosia_sim.library import StateWay
 from celosia_sim.pod.options import End, PodOptions
 
@@ -77,8 +77,7 @@ def build_pod() -> Path:
         work.mkdir()
         objects = compile_all([(_SOURCES[0], FLAGS.fast)], work,
                               [*compiler().flags, *FLAGS.cxx, f"-I{HARNESS}"])
-        run_tool("c++", [*compiler().command, *compiler().flags, "-shared", "-pthread",
-                         "-o", folder / "pod.so", *objects], work / "link.log")
+        link(folder / "pod.so", objects, work / "link.log")
         shutil.rmtree(work)
 
     return builds.entry("pod", key, make) / "pod.so"
