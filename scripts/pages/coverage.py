@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from celosia.compiler import canonical
@@ -127,13 +128,19 @@ def _nodes(graph: Graph) -> Iterator[Node]:
             yield from _nodes(region)
 
 
-def rows() -> list[Row]:
-    """Place all snippets: a row for each operation, one for each other form."""
-    nodes: dict[tuple[str, str], list[Node]] = {}
+@cache
+def _compiled() -> dict[tuple[str, str], list[Node]]:
+    """Return the nodes that the snippets of each operation and form become."""
+    found: dict[tuple[str, str], list[Node]] = {}
     for snippet in snippets():
         graph = canonical(import_stablehlo(snippet.text, filename=snippet.name))
-        nodes.setdefault((snippet.name, snippet.form), []).extend(_nodes(graph))
-    return [_row(name, form, found) for (name, form), found in nodes.items()]
+        found.setdefault((snippet.name, snippet.form), []).extend(_nodes(graph))
+    return found
+
+
+def rows() -> list[Row]:
+    """Place all snippets: a row for each operation, one for each other form."""
+    return [_row(name, form, nodes) for (name, form), nodes in _compiled().items()]
 
 
 def _row(name: str, form: str, nodes: Sequence[Node]) -> Row:
@@ -161,17 +168,18 @@ class Cell:
     reason: str = ""
 
 
-def specification() -> dict[str, dict[str, Cell]]:
-    """Return what becomes of each operation, by the types that it has."""
-    found: dict[str, dict[str, Cell]] = {}
+@cache
+def _specified() -> dict[str, dict[str, tuple[Node, ...] | str]]:
+    """Return what each operation becomes, by the types that it has, or why it is refused."""
+    found: dict[str, dict[str, tuple[Node, ...] | str]] = {}
     for name, element, text in programs():
-        cells = found.setdefault(name, {})
+        made = found.setdefault(name, {})
         try:
             module = read_module(text, name)
         except FrontendError:
             continue  # the verifier does not have it
         try:
-            graph = canonical(import_stablehlo(module, filename=name))
+            made[element] = tuple(_nodes(canonical(import_stablehlo(module, filename=name))))
         except FrontendError as error:
             problem = error.problems[0].partition(": ")[2].removeprefix(f"{name}: ")
             # One reason for all shapes, and for operations that this one was made of.
@@ -180,13 +188,23 @@ def specification() -> dict[str, dict[str, Cell]]:
             problem = re.sub(r"(tuple|future)<.*>", r"\1", problem)
             if element not in _WIDE:
                 problem = re.sub(r", not [a-z]+\d+\w*$", "", problem)
-            cells[element] = Cell("refused", problem)
-            continue
-        places = [place(node) for node in _nodes(graph) if node.op != "parameter"]
-        host = [each.reason for each in places if each.where == "host"]
-        cells[element] = Cell("host", host[0]) if host else Cell("chip")
-    return {name: cells or {"": Cell("refused", REFUSED[name.removeprefix("stablehlo.")])}
-            for name, cells in found.items()}
+            made[element] = problem
+    return found
+
+
+def _cell(made: tuple[Node, ...] | str) -> Cell:
+    if isinstance(made, str):
+        return Cell("refused", made)
+    places = [place(node) for node in made if node.op != "parameter"]
+    host = [each.reason for each in places if each.where == "host"]
+    return Cell("host", host[0]) if host else Cell("chip")
+
+
+def specification() -> dict[str, dict[str, Cell]]:
+    """Return where each operation runs, by the types that it has."""
+    return {name: {element: _cell(made) for element, made in each.items()}
+            or {"": Cell("refused", REFUSED[name.removeprefix("stablehlo.")])}
+            for name, each in _specified().items()}
 
 
 def _specification_page() -> Iterator[str]:
