@@ -39,11 +39,11 @@ Shape._cast_plain_enum = staticmethod(functools.cache(Shape._cast_plain_enum))
 class _Signal(pysim._PySignalState):
     """A signal, and the processes that run when it changes, rises, falls."""
 
-    __slots__ = ("edges", "followers", "mask", "sign")
+    __slots__ = ("edges", "followers", "is_clock", "mask", "sign")
 
     def __init__(self, signal, pending):
         super().__init__(signal, pending)
-        self.followers, self.edges = [], ([], [])
+        self.followers, self.edges, self.is_clock = [], ([], []), False
         shape = signal.shape()
         self.mask = (1 << shape.width) - 1
         self.sign = 1 << (shape.width - 1) if shape.signed and shape.width else 0
@@ -99,13 +99,45 @@ class _State(pysim._PyEngineState):
         else:
             process, polarity = waker
             slot.edges[polarity].append(process)
+            slot.is_clock = True
 
     def add_memory_waker(self, memory, waker):
         self.slots[self.get_memory(memory)].followers.append(*waker)
 
 
+def _shorter(code: str, slots: list[Any]) -> str:
+    """Return the code of a process without masks of what has no other bits, of masks, and without
+    calls that spread a sign.
+    """
+    def whole(match):
+        """A signal, where the mask (and the sign) is its own."""
+        number, mask = int(match["slot"]), int(match["mask"], 16)
+        shape = slots[number].signal.shape()
+        sign = mask + 1 >> 1 if shape.signed else 0
+        same = mask == (1 << shape.width) - 1 and sign == int(match["sign"] or "0", 16)
+        return f"slots[{number}].curr" if same else match[0]
+
+    masked = r"\(0x(?P<mask>[0-9a-f]+) & slots\[(?P<slot>\d+)\]\.curr\)"
+    code = re.sub(rf"sign\({masked}, -0x(?P<sign>[0-9a-f]+)\)", whole, code)
+    code = re.sub(rf"{masked}(?P<sign>)", whole, code)
+    code = code.replace("sign((", "(((")
+    code = re.sub(r"\), -(0x[0-9a-f]+)\)", r") ^ \1) - \1)", code)
+    code = re.sub(r"^( *next_\d+ = )sign\((.*), -(\d+)\)$", r"\1((\2) ^ \3) - \3", code,
+                  flags=re.MULTILINE)
+    code = code.replace(" >> 0)", ")").replace(" << 0)", ")")
+    code = re.sub(r"\(0x([0-9a-f]+) & (-?\d+)\)",
+                  lambda match: str(int(match[1], 16) & int(match[2])), code)
+    merged = 1
+    while merged:  # of three masks within each other two go at first
+        code, merged = re.subn(r"0x([0-9a-f]+) & \(0x([0-9a-f]+) & ", lambda match: (
+            f"{int(match[1], 16) & int(match[2], 16):#x} & ("), code)
+    return code
+
+
 def _faster(code: str, slots: list[Any]) -> str:
     """Return the code of a process with names for signals, which it writes where they change."""
+    code = _shorter(code, slots)
+
     def write(match):
         number, mask = map(int, match.groups())
         shape = slots[number].signal.shape()
@@ -233,7 +265,7 @@ class _Engine(pysim.PySimEngine):
         self._settling = False
         self._samples: dict[int, _Sample] = {}  # of signals, by their identity
         # A clock that the circuit makes must not rise with what it samples.
-        self._at_once = any(slot.is_comb and any(slot.edges) for slot in state.slots
+        self._at_once = any(slot.is_comb and slot.is_clock for slot in state.slots
                             if isinstance(slot, _Signal))
         self._start()
 
@@ -255,8 +287,8 @@ class _Engine(pysim.PySimEngine):
         self._settle()
         for trigger in combination._triggers:
             self._at_once |= isinstance(trigger, ChangedTrigger) or (
-                isinstance(trigger, EdgeTrigger) and not any(
-                    self._state.slots[self._state.get_signal(trigger.signal)].edges))
+                isinstance(trigger, EdgeTrigger) and not
+                self._state.slots[self._state.get_signal(trigger.signal)].is_clock)
         return _Triggers(self, combination, self._active_triggers, oneshot=oneshot)
 
     def sampled(self, expr) -> _Sample:
@@ -279,11 +311,10 @@ class _Engine(pysim.PySimEngine):
         slot = self._state.slots[self._state.get_signal(target)]
         if slot.is_comb:
             raise DriverConflict(f"{target.name} must be driven by testbenches alone")
-        clock = any(slot.edges)
-        if clock:
+        if slot.is_clock:
             self._settle()
         slot.write(value)
-        if clock:
+        if slot.is_clock:
             self._settle()
 
     def step_design(self):
@@ -314,7 +345,7 @@ class _Engine(pysim.PySimEngine):
                         if slot.wakers:
                             pysim._run_wakers(slot.wakers, before, now)
                         ready.update(slot.followers)
-                        if now in (0, 1):
+                        if slot.is_clock and now in (0, 1):
                             ready.update(slot.edges[now])
                         slot.curr = now
                 else:

@@ -4,7 +4,7 @@ import random
 
 import amaranth.sim
 import pytest
-from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, Signal, signed
+from amaranth.hdl import C, Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, Signal, signed
 from amaranth.hdl._ir import DriverConflict
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
@@ -100,6 +100,48 @@ def test_testbenches_see_what_they_see_in_amaranths_own(watched):
     wanted = run(amaranth.sim.Simulator, watched)
     assert len(wanted) > 150
     assert run(Simulator, watched) == wanted
+
+
+def random_expression(rng, leaves, depth=3):
+    """Return a value of any operators, of both signednesses, parts of a whole and of none."""
+    if not depth:
+        return rng.choice(leaves)
+    x, y = (random_expression(rng, leaves, depth - 1) for _ in range(2))
+    start, stop = sorted(rng.randrange(len(x) + 1) for _ in range(2))
+    return rng.choice([
+        x + y, x - y, x * y, x // y, x % y, x & y, x | y, x ^ y, ~x, -x, x == y, x < y, x >= y,
+        x << 1, x << 0, x >> 1, x >> 0, x << y.as_unsigned()[:2], x >> y.as_unsigned()[:3],
+        x[:], x[start:stop], x[:stop], x.as_unsigned(), (x[:] + 0).as_signed(), Cat(x, y, C(-3, 3)),
+        Mux(x, y, -2), x.bool(), x.any(), x.all(), x.xor(), x.as_unsigned().bit_select(y[:2], 3),
+        x.as_unsigned().word_select(y[:1], 2)])[:24]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_expressions_are_worth_what_they_are_in_amaranths_own(seed):
+    rng = random.Random(seed)
+    leaves = [Signal(5), Signal(signed(5)), Signal(), Signal(signed(1)), Signal(signed(12)),
+              C(1), C(-1), C(-9, 8), C(0, 3)]
+    m, outputs = Module(), []
+    for _ in range(120):
+        value = random_expression(rng, leaves)
+        shape = rng.choice((value.shape(), signed(len(value) + 2), 4, signed(3)))
+        outputs.append(Signal(shape))
+        m.d.comb += outputs[-1].eq(value)
+    values = [[rng.getrandbits(12) for _ in leaves[:5]] for _ in range(20)]
+    seen = []
+
+    async def testbench(ctx):
+        for each in values:
+            for signal, value in zip(leaves, each, strict=False):
+                ctx.set(signal, value)
+            seen.append([ctx.get(output) for output in outputs])
+
+    for kind in (amaranth.sim.Simulator, Simulator):
+        simulator = kind(m)
+        simulator.add_testbench(testbench)
+        simulator.run()
+    assert seen[:len(values)] == seen[len(values):]
+    assert len(set(map(tuple, seen))) == len(values)
 
 
 def test_a_signal_of_the_circuit_is_not_set():

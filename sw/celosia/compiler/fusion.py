@@ -189,23 +189,23 @@ class _Fusion:
         """Say which node is on a path from the one group to the other through nodes of neither;
         "" if none is.
         """
-        latest = max(self.order[node] for node in second.nodes)
-        stack = [user for node in first.nodes for user in self.users.get(node, ())
-                 if user not in first.extents and user not in second.extents]
-        seen: set[Node] = set()
+        order, users, groups, goal = self.order, self.users, self.group, second.extents
+        latest = max(order[node] for node in second.nodes)
+        seen = set(first.extents)
+        stack = [user for node in first.nodes for user in users.get(node, ())
+                 if user not in seen and user not in goal]
         while stack:
             node = stack.pop()
             if node in seen:
                 continue
-            group = self.group.get(node)
-            members = group.nodes if group is not None else [node]
+            group = groups.get(node)
+            members = group.nodes if group is not None else (node,)
             seen.update(members)
             for member in members:
-                for user in self.users.get(member, ()):
-                    if user in second.extents:
+                for user in users.get(member, ()):
+                    if user in goal:
                         return f"{member.op} has to run between them"
-                    if user not in seen and user not in first.extents and (
-                            self.order[user] < latest or user in self.group):
+                    if user not in seen and (order[user] < latest or user in groups):
                         stack.append(user)
         return ""
 

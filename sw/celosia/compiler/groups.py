@@ -70,6 +70,7 @@ class Roots:
         self.needs: dict[Node, list[tuple[Value, list[Node]]]] = {
             node: [self.base(value) for value in node.operands] for node in graph.nodes
             if node.op not in LEAVES and not self.is_view(node)}
+        self._addresses = {node: self._find_addresses(node) for node in self.needs}
 
     def _find_rounded(self, graph: Graph) -> None:
         outputs = set(graph.outputs)
@@ -102,6 +103,9 @@ class Roots:
 
     def addresses(self, node: Node) -> list[Node]:
         """Return the nodes that the addresses come from that a node reads and writes at."""
+        return self._addresses[node]
+
+    def _find_addresses(self, node: Node) -> list[Node]:
         found = [view for _, chain in self.needs[node] for view in chain]
         return [self.base(self.offsets[view])[0].node for view in (node, *found)
                 if view in self.offsets]
