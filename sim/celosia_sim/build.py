@@ -65,6 +65,8 @@ class BuildFlags:
     slow: tuple[str, ...] = ("-O0",)
     #: What writes a waveform or counts, every cycle: with -O0 a fifth of the cycles a second.
     trace: tuple[str, ...] = ("-O1",)
+    #: As optimised code: zig makes the compiler's library at its first use, one for each level.
+    link: tuple[str, ...] = ("-O2", "-pthread")
 
 
 FLAGS = BuildFlags()
@@ -112,12 +114,9 @@ def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
 
 def link(target: Path, objects: Sequence[Path], log: Path,
          flags: Sequence[str] = ("-shared",)) -> None:
-    """Link objects into a shared library, or into what ``flags`` say.
-
-    As code that is optimised: zig makes the compiler's library at its first use, one for each.
-    """
-    run_tool("c++", [*compiler().command, *compiler().flags, *FLAGS.fast, "-pthread", "-o", target,
-                     *objects, *flags], log)
+    """Link objects into a shared library, or into what ``flags`` say."""
+    run_tool("c++", [*compiler().command, *compiler().flags, *FLAGS.link, "-o", target, *objects,
+                     *flags], log)
 
 
 def tool_identity() -> dict[str, object]:
