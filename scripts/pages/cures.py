@@ -405,7 +405,7 @@ CAUSES: tuple[Cause, ...] = (
            "Data, labels or parameters do not fit the network, or the chip cannot train",
            ("float32 parameters with the shapes of `net.shapes`, integer labels below `classes`, "
             "and a preset with bf16")),
-    _cause("celosia",
+    _cause("celosia.arch.names",
            r"no attribute",
            "The package has no such name",
            "docs/frameworks.md and the page *API* have the public names"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pages.errors import messages
 
-from celosia.cli.main import _parser
+from celosia.cli.main import COMMANDS, command_parser
 
 __all__ = ["API", "commands", "reference"]
 
@@ -20,13 +20,10 @@ API = ("celosia", "celosia.driver", "celosia.program",
 
 def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Return each command, and those inside of it, with its parser."""
-    for name, parser in _inside("celosia", _parser(None)):
-        if name in ("celosia demo", "celosia bench"):  # they have their arguments on demand
-            chosen = name.partition(" ")[2]
-            yield from (each for each in _inside("celosia", _parser(chosen))
-                        if f"{each[0]} ".startswith(f"{name} "))
-        else:
-            yield name, parser
+    yield "celosia", command_parser()
+    for chosen in COMMANDS:
+        yield from (each for each in _inside("celosia", command_parser(chosen))
+                    if f"{each[0]} ".startswith(f"celosia {chosen} "))
 
 
 def _inside(name: str, parser: argparse.ArgumentParser

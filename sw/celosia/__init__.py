@@ -4,8 +4,9 @@ A name is imported when it is first used, so that `celosia.arch` can be had alon
 whatever else needs the contract only.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from celosia.arch.names import on_demand
 
 if TYPE_CHECKING:
     from celosia.arch.config import PRESETS, TpuConfig, preset
@@ -48,14 +49,7 @@ _NAMES = {
     "program": ("Buffer", "Program"),
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name that is asked for; AttributeError if there is none."""
-    for module, names in _NAMES.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(f"celosia.{module}"), name)
-            return found
-    raise AttributeError(f"module 'celosia' has no attribute {name!r}")
+__getattr__ = on_demand(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 """``celosia bench``: cycles of matrix products, networks and training, checked bit for bit."""
 
-from celosia.bench.main import add_arguments, main
+from celosia.bench.main import add_arguments
 
-__all__ = ["add_arguments", "main"]
+__all__ = ["add_arguments"]

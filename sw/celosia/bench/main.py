@@ -38,7 +38,7 @@ from celosia.ops.formats import OUTPUTS
 from celosia.storage.destination import check_file
 from celosia.train import Classifier
 
-__all__ = ["add_arguments", "main"]
+__all__ = ["add_arguments"]
 
 _T = TypeVar("_T")
 
@@ -107,6 +107,7 @@ def _topology(text: str) -> Topology:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
+    parser.set_defaults(run=_main)
     parser.add_argument("what", choices=("gemm", "mlp", "train", "vector", "compiled",
                                          "collectives", "pod", "simulation", "speed", "table"),
                         help="a matrix product, a network of dense layers, a training step in "
@@ -353,7 +354,7 @@ def _table(args: argparse.Namespace) -> int:
     return int(any(m.bit_exact is False for _, m in measured))
 
 
-def main(args: argparse.Namespace) -> int:
+def _main(args: argparse.Namespace) -> int:
     """Measure; return 1 where a result is not what it must be, else 0.
 
     Raises

@@ -10,7 +10,7 @@ from celosia.compiled import Compiled, load
 from celosia.compiled.file import MAGIC
 from celosia.compiler.api import compile
 
-__all__ = ["add_parser", "add_source", "compile_file", "compiled_before", "read_source"]
+__all__ = ["add_arguments", "add_source", "compile_file", "compiled_before", "read_source"]
 
 _EPILOG = """\
 FILE is what other frameworks write; from a JAX function f of arrays x and y:
@@ -41,13 +41,11 @@ def add_source(parser: argparse.ArgumentParser) -> None:
                         help="compile even if the same program was compiled before")
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "compile", help="compile StableHLO (.mlir) into a program of the chip", epilog=_EPILOG,
-        description="Compile a StableHLO program, as JAX and other frameworks write it, into a\n"
-                    "program of the chip.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = ("Compile a StableHLO program, as JAX and other frameworks write it,\n"
+                          "into a program of the chip.")
+    parser.epilog = _EPILOG
     parser.add_argument("source", metavar="FILE",
                         help="StableHLO: text (.mlir), MLIR bytecode or a portable artifact; "
                              "- for standard input")

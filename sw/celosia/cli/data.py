@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.cli.idx import FILES, array_of, unpacked
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 DIR has the four files of the data set, packed or not:
@@ -26,12 +26,10 @@ mnist.npz and would fetch that over this one: python -m celosia.tensorflow takes
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "data", help="put MNIST, from its files, where Keras looks for it", epilog=_EPILOG,
-        description="Put a data set, from its four IDX files, where Keras looks for it.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = "Put a data set, from its four IDX files, where Keras looks for it."
+    parser.epilog = _EPILOG
     parser.add_argument("name", metavar="NAME", choices=("mnist", "fashion-mnist"),
                         help="mnist or fashion-mnist")
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with its four files")

@@ -12,7 +12,7 @@ from celosia.program.asm import assemble, disassemble
 from celosia.program.file import MAGIC
 from celosia.storage.destination import check_file
 
-__all__ = ["add_parsers", "other_file", "read_program"]
+__all__ = ["add_asm_arguments", "add_disasm_arguments", "other_file", "read_program"]
 
 _ASM = """\
 example (a file add.s):
@@ -61,22 +61,22 @@ def read_program(path: str, config: TpuConfig | None = None) -> Program:
     return assemble(text, config, filename=path, line_sources=True)
 
 
-def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands."""
-    parser = commands.add_parser(
-        "asm", help="assemble text into a program file", epilog=_ASM,
-        description="Assemble text into a program file; docs/isa.md explains the instructions.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_asm_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``asm``."""
+    parser.description = "Assemble text into a program file; docs/isa.md explains the instructions."
+    parser.epilog = _ASM
     parser.add_argument("source", metavar="FILE", help="assembly text; - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="program file (default: the source's name with .bin)")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                         help="chip, where the text has no .chip")
     parser.set_defaults(run=_assemble)
-    parser = commands.add_parser(
-        "disasm", help="show a program file as text", epilog=_DISASM,
-        description="Show a program file as text that celosia asm reads.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def add_disasm_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``disasm``."""
+    parser.description = "Show a program file as text that celosia asm reads."
+    parser.epilog = _DISASM
     parser.add_argument("program", metavar="FILE", help="program file")
     parser.add_argument("-o", "--output", metavar="FILE", help="text (default: standard output)")
     parser.add_argument("--no-data", action="store_true", help="leave out what constants hold")

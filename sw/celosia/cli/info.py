@@ -7,10 +7,9 @@ from typing import Any
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.cli.port import DEFAULT_BAUD, clock_hz, port_options
-from celosia.driver import open
-from celosia.driver.backends import SIMULATED, missing_package
+from celosia.driver.backends import SIMULATED, missing_package, open
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -21,12 +20,10 @@ examples:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "info", help="show the chips: array, memories, formats", epilog=_EPILOG,
-        description="Show the presets: the chips that can be simulated and built by name.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = "Show the presets: the chips that can be simulated and built by name."
+    parser.epilog = _EPILOG
     parser.add_argument("preset", nargs="?", metavar="PRESET",
                         help=f"one of {', '.join(PRESETS)} (default: all)")
     parser.add_argument("--port", metavar="PORT",

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
+import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from celosia.cli import (
-    compile,
-    data,
-    debug,
-    files,
-    fpga,
-    info,
-    pod,
-    profile,
-    report,
-    run,
-    serve,
-    smi,
-    verilog,
-)
 from celosia.driver.errors import needs
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "command_parser", "main"]
 
 _EPILOG = """\
 start here:
@@ -37,65 +22,74 @@ start here:
 
 `celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
 """
-#: Adds the arguments of a command, and runs it.
-_Parts = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
-
-
-def _demo() -> _Parts:
-    from celosia.cli.demo import add_arguments, main
-    return add_arguments, main
-
-
-def _bench() -> _Parts:
-    from celosia.bench import add_arguments, main
-    return add_arguments, main
-
-
-#: Commands that are imported only when they are asked for: they need more than others.
-_DELEGATED: dict[str, tuple[Callable[[], _Parts], str]] = {
-    "demo": (_demo, "run or train a network on the simulated chip"),
-    "bench": (_bench, "measure cycles, e.g. celosia bench gemm"),
+#: Commands: the module that has one, its function that declares the arguments, and what it does. A
+#: module is imported when its command is asked for.
+COMMANDS = {
+    "demo": ("celosia.cli.demo", "add_arguments", "run or train a network on the simulated chip"),
+    "bench": ("celosia.bench", "add_arguments", "measure cycles, e.g. celosia bench gemm"),
+    "info": ("celosia.cli.info", "add_arguments", "show the chips: array, memories, formats"),
+    "compile": ("celosia.cli.compile", "add_arguments",
+                "compile StableHLO (.mlir) into a program of the chip"),
+    "report": ("celosia.cli.report", "add_arguments",
+               "show what a program will do and cost, without running it"),
+    "profile": ("celosia.cli.profile", "add_arguments",
+                "show where the cycles of a program go, and what could be gained"),
+    "debug": ("celosia.cli.debug", "add_arguments",
+              "find what goes wrong in a program: RTL against model, NaN, memory"),
+    "asm": ("celosia.cli.files", "add_asm_arguments", "assemble text into a program file"),
+    "disasm": ("celosia.cli.files", "add_disasm_arguments", "show a program file as text"),
+    "run": ("celosia.cli.run", "add_arguments",
+            "run a program file, compiled program or assembly text"),
+    "data": ("celosia.cli.data", "add_arguments",
+             "put MNIST, from its files, where Keras looks for it"),
+    "serve": ("celosia.cli.serve", "add_arguments",
+              "answer predictions of a model over HTTP (KServe v2)"),
+    "pod": ("celosia.cli.pod", "add_arguments",
+            "train on chips that links connect, and keep boards"),
+    "smi": ("celosia.cli.smi", "add_smi_arguments",
+            "show the chips of all processes: program, memory, use"),
+    "top": ("celosia.cli.smi", "add_top_arguments", "the same every second"),
+    "verilog": ("celosia.cli.verilog", "add_arguments", "write a chip as Verilog"),
+    "fpga": ("celosia.cli.fpga", "add_arguments", "make a bitstream for a board"),
 }
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
+class _Version(argparse.Action):
+    """Says which version is installed; who wants no more waits for no look at what is."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+        print(f"celosia {version('celosia')}")
+        parser.exit()
+
+
+def command_parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """Return what reads the command line.
+
+    Parameters
+    ----------
+    chosen
+        The command whose arguments it reads; the others have names only.
+    """
     parser = argparse.ArgumentParser(
         prog="celosia", epilog=_EPILOG,
         description="Celosia, an open TPU: compile, assemble, run and measure programs, write the "
                     "chip.",
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--version", action="version",
-                        version=f"celosia {importlib.metadata.version('celosia')}")
+    parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS,
+                        help="show program's version number and exit")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (parts, text) in _DELEGATED.items():
-        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
+    for name, (module, function, text) in COMMANDS.items():
+        sub = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.",
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
         if name == chosen:
-            add_arguments, run_it = _imported(name, parts)
+            try:
+                add_arguments = getattr(importlib.import_module(module), function)
+            except ModuleNotFoundError as error:
+                raise needs(name, error, "demo") from error
             add_arguments(sub)
-            sub.set_defaults(run=run_it)
-    info.add_parser(commands)
-    compile.add_parser(commands)
-    report.add_parser(commands)
-    profile.add_parser(commands)
-    debug.add_parser(commands)
-    files.add_parsers(commands)
-    run.add_parser(commands)
-    data.add_parser(commands)
-    serve.add_parser(commands)
-    pod.add_parser(commands)
-    smi.add_parsers(commands)
-    verilog.add_parser(commands)
-    fpga.add_parser(commands)
     return parser
-
-
-def _imported(name: str, parts: Callable[[], _Parts]) -> _Parts:
-    try:
-        return parts()
-    except ModuleNotFoundError as error:
-        raise needs(name, error, "demo") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         chosen = next((text for text in arguments if not text.startswith("-")), None)
-        args = _parser(chosen).parse_args(arguments)
+        args = command_parser(chosen).parse_args(arguments)
         return args.run(args) or 0
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

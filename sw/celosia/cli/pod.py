@@ -13,7 +13,7 @@ from celosia.arch.latency import parse_latency
 from celosia.cli import boards
 from celosia.collectives import Topology
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -31,10 +31,9 @@ that have done the same steps.
 _RATE = 4e-3
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser("pod", help="train on chips that links connect, and keep boards",
-                                 description="Programs of chips that links connect, and boards.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = "Programs of chips that links connect, and boards."
     inner = parser.add_subparsers(metavar="WHAT", required=True)
     train = inner.add_parser(
         "train", help="train a network, data parallel", epilog=_EPILOG,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
-from celosia.driver import Device, open
-from celosia.driver.backends import SIMULATED
+from celosia.driver.backends import SIMULATED, open
+
+if TYPE_CHECKING:
+    from celosia.driver import Device
 
 __all__ = ["DEFAULT_BAUD", "add_port", "chosen_backend", "chosen_config", "clock_hz", "open_chosen",
            "port_options"]

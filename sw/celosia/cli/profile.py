@@ -21,7 +21,7 @@ from celosia.storage.destination import check_folder
 if TYPE_CHECKING:
     from celosia.profile import Profile
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -40,14 +40,12 @@ ui.perfetto.dev, NAME.kanata for Konata, NAME.stacks for speedscope.app or flame
 _PROGRAMS = (".mlir", ".mlirbc", ".stablehlo", ".celosia")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "profile", help="show where the cycles of a program go, and what could be gained",
-        epilog=_EPILOG, usage="celosia profile [options] FILE | diff BEFORE AFTER | -- COMMAND ...",
-        description="Show where the cycles of a program go, by the lines of its source, what\n"
-                    "bounds it, and what would gain how much.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.usage = "celosia profile [options] FILE | diff BEFORE AFTER | -- COMMAND ..."
+    parser.description = ("Show where the cycles of a program go, by the lines of its source,\n"
+                          "what bounds it, and what would gain how much.")
+    parser.epilog = _EPILOG
     parser.add_argument("what", nargs="+", metavar="FILE",
                         help="StableHLO (.mlir), or what celosia compile wrote (.celosia); "
                              "- for StableHLO from standard input")

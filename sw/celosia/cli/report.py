@@ -5,7 +5,7 @@ import json
 
 from celosia.cli.compile import add_source, compile_file, compiled_before
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -19,14 +19,12 @@ array's products that are needed; the bytes that are moved.
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "report", help="show what a program will do and cost, without running it",
-        epilog=_EPILOG,
-        description="Show each piece of work of a program: where it runs and why, the cycles\n"
-                    "expected, bytes moved and the use of the array; then where every tensor lies.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = ("Show each piece of work of a program: where it runs and why, the\n"
+                          "cycles expected, bytes moved and the use of the array; then where\n"
+                          "every tensor lies.")
+    parser.epilog = _EPILOG
     parser.add_argument("source", metavar="FILE",
                         help="StableHLO (.mlir), or what celosia compile wrote (.celosia); "
                              "- for StableHLO from standard input")

@@ -19,7 +19,7 @@ from celosia.driver.device import DEFAULT_TIMEOUT
 from celosia.program import DTYPES, Program
 from celosia.storage.destination import check_file
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -31,12 +31,10 @@ examples:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "run", help="run a program file, compiled program or assembly text", epilog=_EPILOG,
-        description="Run a program and show its cycles, counters and buffers.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = "Run a program and show its cycles, counters and buffers."
+    parser.epilog = _EPILOG
     parser.add_argument("program", metavar="FILE",
                         help="program file, compiled program or assembly text; - for standard "
                              "input")

@@ -6,7 +6,7 @@ from celosia.arch.config import PRESETS
 from celosia.driver import open
 from celosia.driver.backends import SIMULATED
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 MODEL is a folder that celosia.serve.save_model wrote, what celosia compile wrote (.celosia),
@@ -28,13 +28,11 @@ docs/serving.md is a page about all this.
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "serve", help="answer predictions of a model over HTTP (KServe v2)", epilog=_EPILOG,
-        description="Answer predictions of a model over HTTP, in the JSON form of the Open\n"
-                    "Inference Protocol (KServe v2).",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = ("Answer predictions of a model over HTTP, in the JSON form of the Open\n"
+                          "Inference Protocol (KServe v2).")
+    parser.epilog = _EPILOG
     parser.add_argument("model", metavar="MODEL", help="folder or file, see below")
     parser.add_argument("--weights", metavar="FILE.npz",
                         help="arguments that requests do not bring, by name or number")

@@ -11,8 +11,11 @@ from typing import Any
 
 from celosia.driver.status import statuses
 
-__all__ = ["add_parsers"]
+__all__ = ["add_smi_arguments", "add_top_arguments"]
 
+_DESCRIPTION = """\
+Show the chips of all processes: backend, program, memory, use of each
+unit."""
 _EPILOG = """\
 examples:
   celosia smi               once
@@ -27,22 +30,18 @@ a wrong CRC), every ten seconds at most.
 """
 
 
-def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the commands."""
-    for name, text in (("smi", "show the chips of all processes: program, memory, use"),
-                       ("top", "the same every second")):
-        parser = commands.add_parser(
-            name, help=text, epilog=_EPILOG,
-            description="Show the chips of all processes: backend, program, memory, use of each\n"
-                        "unit.",
-            formatter_class=argparse.RawDescriptionHelpFormatter)
-        if name == "smi":
-            parser.add_argument("--json", action="store_true", help="write JSON")
-            parser.set_defaults(run=_once)
-        else:
-            parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS",
-                                help="(default: 1)")
-            parser.set_defaults(run=_always)
+def add_smi_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``smi``."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=_once)
+
+
+def add_top_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``top``."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS", help="(default: 1)")
+    parser.set_defaults(run=_always)
 
 
 def _once(args: argparse.Namespace) -> int:

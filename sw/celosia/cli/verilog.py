@@ -7,7 +7,7 @@ from celosia.arch.config import PRESETS, preset
 from celosia.driver.errors import needs
 from celosia.storage.destination import check_file, check_folder
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -19,13 +19,11 @@ examples:
 """
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "verilog", help="write a chip as Verilog", epilog=_EPILOG,
-        description="Write a chip as one Verilog file, or as a folder for a design of your own; "
-                    "the module is called celosia.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = ("Write a chip as one Verilog file, or as a folder for a design of "
+                          "your own; the module is called celosia.")
+    parser.epilog = _EPILOG
     parser.add_argument("--preset", choices=list(PRESETS), default="core", metavar="PRESET",
                         help=f"chip: {', '.join(PRESETS)} (default: %(default)s)")
     where = parser.add_mutually_exclusive_group()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.arch import config as configs
 from celosia.arch.config import TpuConfig
 from celosia.arch.latency import Latency
-from celosia.driver.device import Device
 from celosia.driver.errors import needs
-from celosia.driver.transport import Transport
+
+if TYPE_CHECKING:
+    from celosia.driver.device import Device
+    from celosia.driver.transport import Transport
 
 __all__ = ["BACKENDS", "PODS", "SIMULATED", "missing_package", "open"]
 
@@ -109,6 +111,8 @@ def open(backend: str = "model", preset: str | None = None, *, config: TpuConfig
     DeviceError
         If the backend needs a package that is not installed, or the board cannot be used.
     """
+    from celosia.driver.device import Device  # who asks which backends there are wants no chip
+
     if not isinstance(backend, str) or backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if preset is not None and config is not None:

@@ -11,7 +11,7 @@ from website.commands import commands
 from website.contents import SECTIONS
 from website.gallery import DEAR, PROFILED, PROGRAMS
 
-from celosia.cli.main import _parser
+from celosia.cli.main import command_parser
 from node import ROOT
 
 pytestmark = pytest.mark.extra(name="docs")
@@ -73,7 +73,7 @@ def test_commands_of_pages_are_ones_that_there_are(page, command, capsys):
         if "--" in arguments:  # the user's own program is behind it
             arguments = arguments[:arguments.index("--")] + ["f.mlir"]
         chosen = next((word for word in arguments if not word.startswith("-")), None)
-        parser = _parser(chosen)
+        parser = command_parser(chosen)
         try:
             parser.parse_args(arguments)
         except SystemExit as error:

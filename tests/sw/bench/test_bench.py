@@ -17,8 +17,13 @@ def parse(text):
     return parser.parse_args(shlex.split(text))
 
 
+def run(text):
+    args = parse(text)
+    return args.run(args)
+
+
 def run_json(capsys, text):
-    code = bench.main(parse(f"{text} --backend model --json"))
+    code = run(f"{text} --backend model --json")
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -48,7 +53,7 @@ def test_mlp_counts_the_tiles_of_all_layers(capsys):
 
 
 def test_text_tells_an_estimate(capsys):
-    assert bench.main(parse("gemm --backend model --m 4 --k 4 --n 4 --no-check")) == 0
+    assert run("gemm --backend model --m 4 --k 4 --n 4 --no-check") == 0
     text = capsys.readouterr().out
     assert "(an estimate)" in text
     assert "not checked" in text
@@ -73,7 +78,7 @@ def test_table_is_markdown_and_json(capsys, monkeypatch, tmp_path):
         table.Row("gemm --preset nano --format int8 --m 4 --k 4 --n 4"),
         table.Row("gemm --preset core --format int8 --m 4 --k 4 --n 4")))
     path = tmp_path / "table.json"
-    assert bench.main(parse(f"table --preset nano --backend model --save {path}")) == 0
+    assert run(f"table --preset nano --backend model --save {path}") == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[2].startswith("| nano | int8 | 4x4 * 4x4 |")
@@ -100,7 +105,7 @@ def test_training_step_is_measured_and_compared(capsys):
 
 
 def test_text_of_training_says_where_the_cycles_go(capsys):
-    assert bench.main(parse("train --layers 20-32-4 --batch 16 --backend model --no-check")) == 0
+    assert run("train --layers 20-32-4 --batch 16 --backend model --no-check") == 0
     text = capsys.readouterr().out
     assert "not checked" in text
     (share,) = re.findall(r"MXU busy    ([\d.]+)% of all cycles", text)
@@ -120,16 +125,16 @@ def test_training_that_differs_is_reported_and_fails(capsys, monkeypatch):
 def test_training_wants_two_layers_of_bf16():
     with pytest.raises(ValueError, match=(
             "^--layers must be three sizes to train, such as 784-512-10, not 8-4$")):
-        bench.main(parse("train --layers 8-4"))
+        run("train --layers 8-4")
     with pytest.raises(ValueError, match="^--format must be bf16 to train, not int8$"):
-        bench.main(parse("train --format int8"))
+        run("train --format int8")
 
 
 @pytest.mark.parametrize("rows", [33, 1 << 20])
 def test_rows_that_no_walk_has_are_refused(rows):
     with pytest.raises(ValueError, match="^--rows must be a multiple of 32 of at most 1048560 on "
                                          f"core, not {rows}$"):
-        bench.main(parse(f"vector --backend model --rows {rows}"))
+        run(f"vector --backend model --rows {rows}")
 
 
 @pytest.mark.parametrize(("option", "message"), [

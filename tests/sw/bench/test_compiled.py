@@ -22,6 +22,11 @@ def parse(text):
     return parser.parse_args(shlex.split(text))
 
 
+def run(text):
+    args = parse(text)
+    return args.run(args)
+
+
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """Two programs in the place of the large ones; returns their folder."""
@@ -51,7 +56,7 @@ def test_files_are_what_jax_writes(name):
 
 
 def test_json_has_a_row_for_each_program(small, capsys):
-    assert bench.main(parse("compiled --backend model --json")) == 0
+    assert run("compiled --backend model --json") == 0
     one, two = json.loads(capsys.readouterr().out)
     assert (one["name"], two["name"]) == ("one", "two")
     assert two["ideal_cycles"] == -(-12 * 33 * 7 // 256)
@@ -64,7 +69,7 @@ def test_json_has_a_row_for_each_program(small, capsys):
 
 
 def test_text_is_a_table(small, capsys):
-    assert bench.main(parse("compiled --backend model --name two")) == 0
+    assert run("compiled --backend model --name two") == 0
     head, _, *rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 1
     assert rows[0].startswith("| two: two product | ")
@@ -97,12 +102,12 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
 
 def test_result_that_differs_is_reported_and_fails(small, capsys, monkeypatch):
     monkeypatch.setattr(compiled, "_equal", lambda *args: False)
-    assert bench.main(parse("compiled --backend model --name one")) == 1
+    assert run("compiled --backend model --name one") == 1
     assert "| **NO** |" in capsys.readouterr().out
 
 
 def test_not_checked_is_said(small, capsys):
-    assert bench.main(parse("compiled --backend model --name one --no-check")) == 0
+    assert run("compiled --backend model --name one --no-check") == 0
     assert "| not checked |" in capsys.readouterr().out
 
 
@@ -115,7 +120,7 @@ func.func @main(%x: tensor<12x20xf32>) -> tensor<12x20xf32> {
 """)
     cycles = []
     for more in ("", " --fast"):
-        assert bench.main(parse(f"compiled --backend model --name one --json{more}")) == 0
+        assert run(f"compiled --backend model --name one --json{more}") == 0
         [one] = json.loads(capsys.readouterr().out)
         cycles.append(one["cycles"])
     assert cycles[1] < cycles[0]
@@ -123,7 +128,7 @@ func.func @main(%x: tensor<12x20xf32>) -> tensor<12x20xf32> {
 
 def test_chip_without_bf16_is_refused(small):
     with pytest.raises(CompileError, match="needs formats that edge does not have"):
-        bench.main(parse("compiled --backend model --preset edge"))
+        run("compiled --backend model --preset edge")
 
 
 def test_arguments_fit_the_program():

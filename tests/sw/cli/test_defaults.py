@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.cli.main import _parser
+from celosia.cli.main import COMMANDS, command_parser
 
 DEFAULTS = {
     "": {"debug": False},
@@ -61,8 +61,8 @@ def commands(parser, name=""):
 
 
 def defaults():
-    return {name: found for chosen in (None, "demo", "bench")
-            for name, found in commands(_parser(chosen)) if found}
+    return {name: found for chosen in COMMANDS
+            for name, found in commands(command_parser(chosen)) if found}
 
 
 @pytest.mark.parametrize("name", DEFAULTS)

@@ -1,3 +1,4 @@
+import argparse
 import errno
 import importlib
 import json
@@ -82,9 +83,9 @@ def test_what_needs_no_chip_loads_none():
     code = """
 import sys
 from celosia.cli.main import main
-main(["info", "--json"])
-print([name for name in ("celosia.model", "celosia.profile", "celosia_sim", "amaranth", "jax")
-       if name in sys.modules])
+main(["info"])
+print([name for name in ("celosia.model", "celosia.profile", "celosia.graph", "celosia_sim",
+                         "amaranth", "jax", "numpy") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -327,8 +328,12 @@ def test_verilog(capsys, monkeypatch, tmp_path):
                                              ("bench", "celosia.bench")])
 def test_delegated_commands(capsys, monkeypatch, name, where):
     module = types.ModuleType(where)
-    module.add_arguments = lambda parser: parser.add_argument("--size", type=int)
-    module.main = lambda args: args.size
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--size", type=int)
+        parser.set_defaults(run=lambda args: args.size)
+
+    module.add_arguments = add_arguments
     monkeypatch.setitem(sys.modules, where, module)
     assert main([name, "--size", "0"]) == 0
     assert main([name, "--size", "3"]) == 3
@@ -341,5 +346,5 @@ def test_too_little_memory_is_an_error_like_any_other(capsys, monkeypatch):
     for text in ("Unable to allocate 477 GiB", ""):
         def fail(*_, text=text):
             raise MemoryError(text)
-        monkeypatch.setattr("celosia.cli.main._parser", fail)
+        monkeypatch.setattr("celosia.cli.main.command_parser", fail)
         assert fails(capsys, "info") == f"celosia: error: {text or 'out of memory'}\n"

@@ -6,7 +6,7 @@ import argparse
 
 from celosia.cli.debug import diverge, fault, nan, oom, run
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -30,12 +30,10 @@ _KINDS = {
 }
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "debug", help="find what goes wrong in a program: RTL against model, NaN, memory",
-        epilog=_EPILOG, description="Find what goes wrong in a program, and where.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.description = "Find what goes wrong in a program, and where."
+    parser.epilog = _EPILOG
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     for name, (module, text) in _KINDS.items():
         kind = kinds.add_parser(name, help=text, description=f"{text.capitalize()}.")

@@ -28,7 +28,7 @@ from celosia.ops.formats import OUTPUTS
 from celosia.program import Program
 from celosia.storage.destination import check_file
 
-__all__ = ["add_arguments", "main"]
+__all__ = ["add_arguments"]
 
 #: Rows of training data that set the scales of the activations.
 _CALIBRATION = 1000
@@ -47,6 +47,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.epilog = _EPILOG
+    parser.set_defaults(run=_main)
     add_port(parser, "rtl", "rtl: the Verilog under Verilator (default); model: the golden "
                             "model; cocotb")
     parser.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
@@ -159,7 +160,7 @@ def _show_digits(data: Digits, images: NDArray, read: NDArray, labels: NDArray) 
     print()
 
 
-def main(args: argparse.Namespace) -> int:
+def _main(args: argparse.Namespace) -> int:
     """Run the demo; return 0 where the chip, the model and NumPy agree, else 1.
 
     Raises

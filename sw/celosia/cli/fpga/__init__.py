@@ -14,7 +14,7 @@ from celosia.arch.config import PRESETS, preset
 from celosia.driver.errors import DeviceError, needs
 from celosia.storage.destination import check_folder
 
-__all__ = ["add_parser"]
+__all__ = ["add_arguments"]
 
 _EPILOG = """\
 examples:
@@ -45,14 +45,13 @@ the same is taken from the output folder. Exit code 1: a unit takes more than it
 _CHIPS = "compact", "pipelined"
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
     from celosia_hw.boards import BOARDS
 
-    parser = commands.add_parser(
-        "fpga", help="make a bitstream for a board", epilog=_EPILOG,
-        description="Make a bitstream of a chip for a board, and say how large and how fast it is.",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.description = ("Make a bitstream of a chip for a board, and say how large and how fast "
+                          "it is.")
+    parser.epilog = _EPILOG
     inner = parser.add_subparsers(metavar="WHAT", required=True)
     boards = inner.add_parser("boards", help="list the boards",
                               description="List the boards that bitstreams can be made for.")

@@ -14,7 +14,8 @@ from celosia.cli.demo import data, host, show
 def run(*argv):
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
-    return demo.main(parser.parse_args(argv))
+    args = parser.parse_args(argv)
+    return args.run(args)
 
 
 @pytest.mark.parametrize("options", [(), ("--format", "bf16"), ("--preset", "nano")])

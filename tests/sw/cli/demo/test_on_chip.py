@@ -12,7 +12,8 @@ from celosia.driver import DeviceError
 def run(*argv):
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
-    return demo.main(parser.parse_args(["--train", *argv]))
+    args = parser.parse_args(["--train", *argv])
+    return args.run(args)
 
 
 def test_training_follows_the_host_and_draws_the_losses(capsys, tmp_path):
