@@ -19,7 +19,7 @@ from typing import NamedTuple
 __all__ = ["LAYERS", "LAZY", "MOST_ENTRIES", "MOST_LINES", "MOST_PARAMETERS", "ROOT",
            "SOURCES", "UNTOUCHED", "Import", "cycles", "edges", "entries", "imports", "inside",
            "long_functions", "meanings", "misplaced", "modules", "problems", "resolved", "room_of",
-           "rooms", "shared_names", "wide_functions"]
+           "rooms", "shared_names", "tree", "wide_functions"]
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Import packages and their source roots.
@@ -89,7 +89,8 @@ def modules() -> dict[str, Path]:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
+    """Return the syntax of a file, read once."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -122,7 +123,7 @@ def _imports_of(module: str, path: Path) -> Iterator[Import]:
                 yield from walk(child, lazy or isinstance(
                     child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
-    yield from walk(_tree(path), False)
+    yield from walk(tree(path), False)
 
 
 @cache
@@ -226,13 +227,13 @@ def wide_functions() -> list[str]:
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(_tree(path))
+    return (node for node in ast.walk(tree(path))
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def _types_of(path: Path) -> Iterator[str]:
     """Names of the public classes of a file, and of other types: what a name in capitals is."""
-    for node in _tree(path).body:
+    for node in tree(path).body:
         if isinstance(node, ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Assign):

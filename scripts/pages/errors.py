@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import house
@@ -42,7 +43,7 @@ def _classes() -> dict[str, type[BaseException]]:
     for name, path in house.modules().items():
         if not house.inside(name, "celosia") or house.inside(name, "celosia.tensorflow"):
             continue
-        names = [node.name for node in ast.parse(path.read_text(encoding="utf-8")).body
+        names = [node.name for node in house.tree(path).body
                  if isinstance(node, ast.ClassDef) and node.name in CURES]
         for each in names:
             found[each] = getattr(importlib.import_module(name), each)
@@ -97,7 +98,7 @@ def _template(node: ast.expr) -> str:
 
 def _said(path: Path) -> Iterator[tuple[str, str]]:
     """Return the error and the message of each that a file raises."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(house.tree(path)):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             kind = ast.unparse(node.exc.func)
             text = max(map(_template, node.exc.args), key=len, default="")
@@ -105,6 +106,7 @@ def _said(path: Path) -> Iterator[tuple[str, str]]:
                 yield kind, " ".join(text.split())
 
 
+@cache
 def every() -> dict[str, list[tuple[str, str, str, str]]]:
     """Return the messages by module: each with its error, its cause and its cure.
 

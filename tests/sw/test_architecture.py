@@ -209,8 +209,7 @@ def test_the_chip_has_facts_of_instructions_by_name():
 
 def test_imports_are_absolute():
     for path in source_files():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        relative = [node.lineno for node in ast.walk(tree)
+        relative = [node.lineno for node in ast.walk(house.tree(path))
                     if isinstance(node, ast.ImportFrom) and node.level]
         assert not relative, f"{path}:{relative[0]}: relative import"
 
@@ -228,13 +227,11 @@ def test_every_folder_is_a_package_and_says_what_it_holds():
     for folder in sorted({path.parent for path in source_files()}):
         init = folder / "__init__.py"
         assert init.exists(), f"{folder} has no __init__.py"
-        assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), \
-            f"{init} has no docstring"
+        assert ast.get_docstring(house.tree(init)), f"{init} has no docstring"
 
 
 def test_every_module_says_what_it_is():
-    silent = [path for path in source_files()
-              if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    silent = [path for path in source_files() if not ast.get_docstring(house.tree(path))]
     assert not silent, "\n".join(map(str, silent))
 
 
@@ -264,7 +261,7 @@ def test_the_compiler_has_no_cycles_of_its_own():
         if not inside(module, "celosia.compiler"):
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
-        for node in ast.parse("\n".join(lines)).body:
+        for node in house.tree(path).body:
             if not isinstance(node, ast.Assign) or not any(
                     isinstance(each, ast.Constant) and type(each.value) in (int, float)
                     for each in ast.walk(node.value)):

@@ -18,7 +18,7 @@ BF16 = TpuConfig("bf16", dim=4, int8=False, bf16=True, ub_rows=64, acc_rows=32, 
 
 
 @pytest.mark.parametrize(("config", "legal", "faulty"), [
-    (BOTH, 220, 400), *(pytest.param(config, 400, 1500, marks=pytest.mark.slow)
+    (BOTH, 200, 300), *(pytest.param(config, 400, 1500, marks=pytest.mark.slow)
                         for config in (INT8, BF16))], ids=("both", "int8", "bf16"))
 def test_every_bin_is_hit_that_can_be(config, legal, faulty):
     """The command ``python -m celosia_sim.lockstep --coverage`` prints them."""
