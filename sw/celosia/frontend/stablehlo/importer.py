@@ -128,6 +128,7 @@ class Importer:
     def __init__(self, module: Any, filename: str, narrows: bool = False):
         self.filename, self.narrows = filename, narrows
         self._aliased = aliases_of(module)
+        self._sources: dict[Any, Source] = {}
         self.constants = Constants()
         self.problems: dict[str, None] = {}
         self.functions: dict[str, Any] = {}
@@ -167,7 +168,7 @@ class Importer:
         block = main.regions[0].blocks[0]
         donations = self._donations(main, len(block.arguments))
         for i, (argument, donated) in enumerate(zip(block.arguments, donations, strict=True)):
-            source = source_of(argument.location, self.filename)
+            source = self._source(argument.location)
             type = self.type_of(argument.type, source)
             if type is not None and self._refuses(type):
                 self.problem(source, f"parameter: {too_wide(type)}")
@@ -331,9 +332,16 @@ class Importer:
 
     # Problems
 
+    def _source(self, location: Any) -> Source:
+        """Return a location; many operations have one in common, whose text is long."""
+        key = location.attr
+        if key not in self._sources:
+            self._sources[key] = source_of(location, self.filename)
+        return self._sources[key]
+
     def refuse(self, op: Any, message: str) -> None:
         """Take note of an operation without counterpart."""
-        self.problem(source_of(op.location, self.filename), message)
+        self.problem(self._source(op.location), message)
 
     def problem(self, source: Source, message: str) -> None:
         """Take note of a problem."""
@@ -363,7 +371,7 @@ class Importer:
         return ()
 
     def _translate(self, op: Any, frame: ValueFrame) -> Sequence[Imported | None]:
-        source = called(source_of(op.location, self.filename), frame.caller)
+        source = called(self._source(op.location), frame.caller)
         operands = [frame.find(value) for value in op.operands]
         types = [self.type_of(result.type, source) for result in op.results]
         # Where these are missing, what made them so is a problem already.
