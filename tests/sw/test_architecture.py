@@ -252,7 +252,8 @@ def test_files_are_short(folder):
 WEIGHED = {
     "codegen.pipeline": {"_PLAIN, _FETCHED", "_LONG"}, "codegen.places": {"_LONG"},
     "codegen.reorder": {"_WORTH"}, "emit.move": {"_WORTH"}, "passes.residuals": {"MOST_STEPS"},
-    "emit.tiling": {"LOOP", "BLOCK", "OPERATION", "TRAFFIC"}}
+    "emit.tiling": {"LOOP", "BLOCK", "OPERATION", "TRAFFIC"},
+    "lowering.order": {"_WORTH, _MOST", "_SHORT"}}
 
 
 def test_the_compiler_has_no_cycles_of_its_own():

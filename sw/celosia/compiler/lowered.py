@@ -230,6 +230,10 @@ class Code:
                     {value: made[term] for value, term in self.outputs.items()})
 
 
+#: All of the accumulators, see `Cluster.share`.
+WHOLE = (0, 8)
+
+
 @dataclass(frozen=True, eq=False)
 class Cluster:
     """Elementwise operations and reductions over one space, perhaps with a product before them.
@@ -250,6 +254,9 @@ class Cluster:
         shape that keep rows and lanes, broadcasts of ROWS, LANES and SCALAR, or reductions.
     source
         What it came from, for messages.
+    share
+        First and last + 1 of the eighths of the accumulators that it may use. Where these are not
+        all, other work that neither waits for the other has the rest, and runs beside it.
     """
 
     space: tuple[int, ...]
@@ -260,6 +267,7 @@ class Cluster:
     reads: tuple[Read, ...]
     writes: tuple[Write, ...]
     source: str = ""
+    share: tuple[int, int] = WHOLE
 
     @property
     def kind(self) -> str:

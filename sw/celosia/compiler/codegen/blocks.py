@@ -88,12 +88,15 @@ class Emitted:
     private
         Rows of both memories, by `celosia.arch.isa.Mem`, that nothing outlives this work in. Small
         works are moved about in them, so that they need not wait for one another.
+    beside
+        Whether it is to run beside its neighbours: there are no loops then.
     """
 
     before: list[CodeOp] = field(default_factory=list)
     runs: list[BlockRun] = field(default_factory=list)
     after: list[CodeOp] = field(default_factory=list)
     private: tuple[range, range] | None = None
+    beside: bool = False
 
     @property
     def blocks(self) -> list[Block]:

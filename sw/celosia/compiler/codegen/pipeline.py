@@ -32,7 +32,7 @@ _PLAIN, _FETCHED = 1024, 0.08
 _PLAYED = 6
 _PLAYED_OPS = 4096
 #: Operations that are put into order at once.
-_STRAIGHT = 8192
+_STRAIGHT = 16384
 #: Cycles of an operation that hide the instructions of a loop around it.
 _LONG = 32
 #: Likewise where the memory port is busy in so much of the time.
@@ -122,7 +122,7 @@ class _Pipeline:
         self._waiting += work.before
         for run in work.runs:
             overlap = self._overlap(run)
-            if overlap is not None and not self._is_plain(run):
+            if overlap is not None and not work.beside and not self._is_plain(run):
                 self._loop(overlap)
                 continue
             for number in range(run.count):

@@ -135,8 +135,11 @@ class Places:
             timed.append((op, cost, begin, cycles))
         #: Of fixed and private rows, of each memory, granules: first and last cycle.
         found: tuple[list[_Granules], list[_Granules]] = ([{}, {}], [{}, {}])
+        nothing = not any(private)  # of its own
         for op, cost, begin, end in timed:
             inside = begin > _LONG and end < cycles - _LONG
+            if inside and nothing:
+                continue
             for space, first, last, _ in cost.of(op):
                 if space != EXTERNAL:
                     own = first in private[space]

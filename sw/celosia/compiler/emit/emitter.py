@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BANKS, TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.words import ceil_div
 from celosia.compiled.parts import WorkInfo
@@ -22,6 +22,7 @@ from celosia.compiler.emit.rows import emit_gather, emit_scatter
 from celosia.compiler.errors import WorkTooLarge
 from celosia.compiler.groups import LEAVES
 from celosia.compiler.lowered import (
+    WHOLE,
     Access,
     Case,
     Cluster,
@@ -101,14 +102,29 @@ class Emitter:
                 branches = [self.items(branch) for branch in work.branches]
                 row, items = self.word(work.index, work.source)
                 return [*items, Choose(row, branches, work.source)]
-        region = self.regions[work]
+        share = work.share if isinstance(work, Cluster) else WHOLE
+        made = self._fitting(work, self.regions[work], share)
+        return [] if made is None else [made]
+
+    def _fitting(self, work: Cluster | Move | Fill | GatherRows | ScatterRows, region: Region,
+                 share: tuple[int, int]) -> Emitted | None:
+        """Return the operations of work, in a share of a region (`Cluster.share`) or, if that is
+        too small, in all of it; None where it finds no room.
+        """
+        noted, part = len(self.noted), region
+        if share != WHOLE:
+            first, end = (len(region.acc) * each // WHOLE[1] // BANKS * BANKS for each in share)
+            part = Region(region.ub, region.acc[first:end])
         try:
-            made = self.emitted(work, region)
+            made = self.emitted(work, part)
         except WorkTooLarge as error:
+            if share != WHOLE:
+                del self.noted[noted:], self.infos[noted:]
+                return self._fitting(work, region, WHOLE)
             self.too_large.append((work, error))
-            return []
-        made.private = region.ub, region.acc
-        return [made]
+            return None
+        made.private, made.beside = (part.ub, part.acc), share != WHOLE
+        return made
 
     def emitted(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
                 region: Region) -> Emitted:

@@ -29,7 +29,7 @@ from celosia.compiler.lowering.clusters import cluster
 from celosia.compiler.lowering.coalesce import coalesce
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import forward
-from celosia.compiler.lowering.order import longest_last
+from celosia.compiler.lowering.order import longest_last, side_by_side
 from celosia.compiler.lowering.scope import Scope, source_text
 from celosia.compiler.lowering.tensors import Tensors, whole, word_of
 from celosia.compiler.lowering.turned import turned
@@ -343,6 +343,7 @@ def lower(config: TpuConfig, graph: Graph, late: Collection[Node] = (),
         donated = {tensor: to for tensor, to in donated.items() if to not in left}
     works = passed(works, results, {
         "turned": lambda works: turned(config, works, lowering.tensors),
-        "order": lambda works: longest_last(config, works)})
+        "order": lambda works: longest_last(config, works),
+        "beside": lambda works: side_by_side(config, works)})
     return Lowered(works, lowering.tensors.made, constants, tuple(inputs), tuple(results),
                    tuple(lowering.apart))

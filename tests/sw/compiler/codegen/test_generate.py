@@ -1,5 +1,7 @@
 """Programs that `generate` makes do what their blocks do one after another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from works import CHIP, HALF, legal, map_work, naive, product_work, run, runs, unrolled
@@ -51,6 +53,16 @@ def test_loops_have_one_size(kind, seed):
         return len(generate(CHIP, [work]).insns)
 
     assert size(26) == size(98)  # the same remainder for places of 1, 2 and 3
+
+
+def test_work_beside_its_neighbours_has_no_loops():
+    works = [make(np.random.default_rng(0), 20) for make in (map_work, product_work)]
+    assert any(isinstance(node, Loop) for node in pipeline(CHIP, works))
+    works = [replace(work, beside=True) for work in works]
+    found = pipeline(CHIP, works)
+    assert not any(isinstance(node, Loop) for node in found)
+    assert legal(CHIP, naive(works), found)
+    assert run(generate(CHIP, works))[0] == run(straight(works))[0]
 
 
 def chains(count, places):
