@@ -21,6 +21,8 @@ __all__ = ["Play"]
 
 
 _MXU, _VPU = int(Unit.MXU), int(Unit.VPU)
+#: Of each unit, the one whose rows it may follow.
+_LEADER = [int(LEADERS[unit][0]) if unit in LEADERS else -1 for unit in Unit]
 #: Operations from which on the array has enough to do to count as the unit that all wait for.
 _MANY = 1024
 
@@ -66,7 +68,7 @@ def _apart(config: TpuConfig, cost: CommandCost, op: CodeOp, later: CommandCost,
     Instructions of one unit follow each other through it; only the vector unit waits. ``placed``:
     the command of each operation, where it works, as far as it was asked for.
     """
-    if cost.pace and later.unit in LEADERS and LEADERS[Unit(later.unit)][0] == cost.unit:
+    if cost.pace and _LEADER[later.unit] == cost.unit:
         (rows,) = [(first, last) for _, first, last, written in cost.of(op) if written]
         command = placed.get(waits)
         if command is None:
