@@ -62,6 +62,8 @@ _SOURCES = (
     BenchSource("transformer-sgd", "d = 256, 4 heads, 64 tokens, SGD step, batch 8", 256),
     BenchSource("lstm-sgd", "scan of 16, width 128, SGD step, batch 32", 16),
     BenchSource("int8-forward", "3 layers of 512, batch 256"),
+    BenchSource("gpt-adam", "4 layers, d = 256, 4 heads, 128 tokens, Adam step, batch 8", 65,
+                range(99, 148)),
 )
 #: By name, in the order in which they are measured.
 PROGRAMS: dict[str, BenchSource] = {source.name: source for source in _SOURCES}

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from e2e.programs import mlp
+from e2e.programs import gpt, mlp
 from e2e.programs.cases import PROGRAMS
 from e2e.programs.cnn import conv
 from e2e.programs.layers import Random
+from e2e.programs.optimizers import adam, past
 
 
 def dense():
@@ -44,6 +45,12 @@ def int8():
     return network, (layers, rng.integers(-128, 128, (256, 512), np.int8))
 
 
+def training():
+    """A step of Adam of a GPT of four layers."""
+    params, batch = gpt.make("bench")
+    return adam(gpt.loss), (params, past(adam, params), *batch)
+
+
 #: By the name of the row, and of the file.
 ROWS = {
     "mlp-adam": lambda: PROGRAMS["mlp adam f32"].make("bench"),
@@ -52,6 +59,7 @@ ROWS = {
     "transformer-sgd": lambda: PROGRAMS["transformer sgd f32"].make("bench"),
     "lstm-sgd": lambda: PROGRAMS["lstm sgd f32"].make("bench"),
     "int8-forward": int8,
+    "gpt-adam": training,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.arch.commands import Load
@@ -182,7 +182,9 @@ class _Search:
                            else sorted({min(p, weights.panels) for p in (*_PANELS,
                                                                          weights.panels)})):
                 groups = ceil_div(weights.panels, panels)
-                ways = [*self._ways(rows, panels, 2 if len(found) * groups > 1 else 1)]
+                shapes = {(count, width) for _, count in found
+                          for width in (panels, weights.panels % panels or panels)}
+                ways = [*self._ways(rows, panels, shapes, 2 if len(found) * groups > 1 else 1)]
                 if not ways:
                     continue
                 for depth in sorted({ceil_div(acts.panels, parts) for parts in _DEPTHS},
@@ -215,16 +217,21 @@ class _Search:
             return 0.0
         return MEETING if rows % BANKS != BANKS // 2 else MEETING / max(1, panels - 0.5)
 
-    def _ways(self, rows: int, panels: int, places: int) -> Iterator[tuple[int, int | None]]:
-        """Yield the rows, beside the sums, of a block's vector work, and those that all share."""
+    def _ways(self, rows: int, panels: int, shapes: Collection[tuple[int, int]],
+              places: int) -> Iterator[tuple[int, int | None]]:
+        """Yield the rows, beside the sums, of a block's vector work, and those that all share.
+
+        ``shapes``: rows and panels of each block that there is; of short ones vector work may take
+        more than of larger ones, as a result cannot always lie where its operand does.
+        """
         if places * rows * (panels + self.loaded[0] * panels + self.loaded[1]) > self.acc:
             return
-        extra = self.body.block_rows(rows, panels)
+        extra = max(self.body.block_rows(*shape) for shape in shapes)
         if places * (rows * panels + extra) <= self.acc:
             yield extra, None
         if places > 1 and self.steps[0]:
-            extra = self.body.block_rows(rows, panels, apart=True)
-            shared = self.body.shared_rows(rows, panels)
+            extra = max(self.body.block_rows(*shape, apart=True) for shape in shapes)
+            shared = max(self.body.shared_rows(*shape) for shape in shapes)
             if places * (rows * panels + extra) + shared <= self.acc:
                 yield extra, shared
 

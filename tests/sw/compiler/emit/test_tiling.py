@@ -6,7 +6,9 @@ import pytest
 from moving import CORE
 from multiplying import Multiplying
 
+from celosia.compiler.api import compile
 from celosia.compiler.emit.tiling import cuts
+from celosia.frontend import import_stablehlo
 
 
 def test_cuts():
@@ -49,3 +51,38 @@ def test_few_channels():
         assert len(matmuls) % 3 == 0
         assert len(matmuls) <= 3 * 2
     assert made.utilisation(2 * 28 * 28 * 27 * 32) > 0.45
+
+
+#: The gradient of a softmax, whose values are alive for long.
+_SOFTMAX = """
+func.func @main(%q: tensor<8x128x64xf32>, %k: tensor<8x128x64xf32>, %e: tensor<8x128x128xf32>,
+                %s: tensor<8x128x1xf32>, %c: tensor<8x128x1xf32>)
+    -> (tensor<8x128x128xf32>, tensor<8x128x1xf32>, tensor<8x128x128xf32>) {
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2],
+      precision = [DEFAULT, DEFAULT]
+      : (tensor<8x128x64xf32>, tensor<8x128x64xf32>) -> tensor<8x128x128xf32>
+  %1 = stablehlo.broadcast_in_dim %c, dims = [0, 1, 2]
+      : (tensor<8x128x1xf32>) -> tensor<8x128x128xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<8x128x128xf32>
+  %3 = stablehlo.multiply %2, %e : tensor<8x128x128xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [2]
+      : (tensor<8x128x128xf32>, tensor<f32>) -> tensor<8x128xf32>
+  %5 = stablehlo.reshape %4 : (tensor<8x128xf32>) -> tensor<8x128x1xf32>
+  %6 = stablehlo.negate %5 : tensor<8x128x1xf32>
+  %7 = stablehlo.broadcast_in_dim %s, dims = [0, 1, 2]
+      : (tensor<8x128x1xf32>) -> tensor<8x128x128xf32>
+  %8 = stablehlo.divide %0, %7 : tensor<8x128x128xf32>
+  %9 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2]
+      : (tensor<8x128x1xf32>) -> tensor<8x128x128xf32>
+  %10 = stablehlo.add %8, %9 : tensor<8x128x128xf32>
+  %11 = stablehlo.multiply %10, %e : tensor<8x128x128xf32>
+  return %8, %6, %11 : tensor<8x128x128xf32>, tensor<8x128x1xf32>, tensor<8x128x128xf32>
+}
+"""
+
+
+def test_short_blocks_have_room():
+    """Results of short blocks cannot lie where their operands do: these need more rows."""
+    made = compile(import_stablehlo(_SOFTMAX), CORE)
+    assert made.prediction.cycles < 110_000  # it says so if a row is beyond the memory
