@@ -139,14 +139,16 @@ def _faster(code: str, slots: list[Any]) -> str:
     code = _shorter(code, slots)
 
     def write(match):
-        number, mask = map(int, match.groups())
-        shape = slots[number].signal.shape()
-        if mask != (-1 if shape.signed else (1 << shape.width) - 1):
-            return match[0]
-        return (f"if slots[{number}].next != next_{number}: "
+        indent, number, mask = match[1], int(match[2]), int(match[3])
+        signal = slots[number].signal
+        # Others write the rest of it.
+        rest = "" if mask == (-1 if signal.shape().signed else (1 << len(signal)) - 1) else (
+            f"{indent}next_{number} = slots[{number}].next & {~mask} | next_{number} & {mask}\n")
+        return (f"{rest}{indent}if slots[{number}].next != next_{number}: "
                 f"slots[{number}].next = next_{number}; pending(slots[{number}])")
 
-    code = re.sub(r"slots\[(\d+)\]\.update\(next_\1, (-?\d+)\)", write, code)
+    code = re.sub(r"^( *)slots\[(\d+)\]\.update\(next_\2, (-?\d+)\)$", write, code,
+                  flags=re.MULTILINE)
     code = re.sub(r"(slots\[\d+\]\.write\(\w+, \w+, (\w+)\))", r"if \2: \1", code)
     numbers = sorted(set(re.findall(r"slots\[(\d+)\]", code)))
     names = "".join(f"slot_{number} = slots[{number}]\n" for number in numbers)
