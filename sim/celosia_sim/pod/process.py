@@ -197,8 +197,10 @@ class _Server:
         The scheduler of the system is slow to move a board that could go on to a processor that
         has nothing to do, because all others there wait for it: windows are as short as that.
         """
-        if _BINDS:
-            each = self._processors
+        if not _BINDS:
+            return
+        each = self._processors
+        with contextlib.suppress(OSError):  # some may be taken away from the process by now
             os.sched_setaffinity(0, each if boards <= len(each) else
                                  [each[place * len(each) // boards]])
 
