@@ -73,14 +73,15 @@ public:
     Stop advance(uint64_t cycles) {
         for (const uint64_t end = now_ + cycles; now_ < end; now_ = until_) {
             until_ = std::min({now_ + o_.window, (now_ / o_.least + 1) * o_.least, end});
-            Stop stop = exchange(until_ > o_.least ? until_ - o_.least : 0);
+            const Stop stop = exchange(before(until_), 0);
             if (stop != Stop::CYCLES) return stop;
             next_ = 0;
             crew_.run();
             if (violated_) return give_up(-1, Stop::VIOLATION);
-            for (Wire& wire : wires_) wire.put(now_, until_, word_bytes_);
+            for (size_t i = 0; i < wires_.size(); i++)
+                if (!wires_[i].put(now_, until_, word_bytes_)) return give_up(i, Stop::GONE);
         }
-        return exchange(0);
+        return exchange(0, before(now_));  // the others come as far as this without us
     }
 
     bool interrupts() const {
@@ -93,7 +94,7 @@ public:
 
     // All that is on the lines, and when; not the chips. What others have sent by now comes first.
     Stop keep(State& state) {
-        const Stop stop = state.loads() ? Stop::CYCLES : exchange(now_);
+        const Stop stop = state.loads() ? Stop::CYCLES : exchange(now_, now_);
         if (stop != Stop::CYCLES) return stop;
         state(now_);
         for (Line& line : lines_) line.keep(state);
@@ -117,6 +118,9 @@ private:
     std::atomic<uint64_t> next_{0};
     std::atomic<bool> violated_{false};
     Crew crew_;  // the last: its threads use the others
+
+    // What is sent from this cycle on nobody sees before the given one.
+    uint64_t before(uint64_t cycle) const { return cycle > o_.least ? cycle - o_.least : 0; }
 
     // A thread's turn: chips that no other one has taken. It writes what they send in this window,
     // and reads what others have sent before it.
@@ -142,28 +146,33 @@ private:
         }
     }
 
-    // Until all of ours is sent, and what others have sent before a cycle is there.
-    Stop exchange(uint64_t until) {
-        if (wires_.empty()) return Stop::CYCLES;
+    // Until what others have sent before a cycle is there, and what we have sent before another one
+    // is gone.
+    Stop exchange(uint64_t until, uint64_t owed) {
         std::vector<pollfd> polled(wires_.size());
-        for (;;) {
+        for (bool first = true;; first = false) {
             bool waits = false;
             for (size_t i = 0; i < wires_.size(); i++) {
-                if (!wires_[i].take(until, o_.least, word_bytes_)) return give_up(i, Stop::GONE);
-                polled[i] = wires_[i].events(o_.least, word_bytes_);
-                waits |= wires_[i].pending() || wires_[i].wants(until);
+                Wire& wire = wires_[i];
+                if (!wire.take(until, o_.least, word_bytes_)) return give_up(i, Stop::GONE);
+                const bool needed = wire.wants(until) || wire.owes(owed);
+                polled[i] = wire.events(o_.least, word_bytes_);
+                waits |= needed;
                 // Who is waited for by nobody and waits for nobody may be behind, or gone.
-                if (!wires_[i].pending() && !wires_[i].wants(until)) polled[i].fd = -1;
+                if (!needed && !wire.pending()) polled[i].fd = -1;
             }
             if (!waits) return Stop::CYCLES;
-            const int ready = poll(polled.data(), polled.size(), static_cast<int>(1000 * o_.patience));
+            // Most of the time something is there.
+            const int ready = first ? 1 : poll(polled.data(), polled.size(),
+                                               static_cast<int>(1000 * o_.patience));
             if (ready < 0 && errno != EINTR) return give_up(0, Stop::GONE);
-            if (ready == 0)
-                for (size_t i = 0; i < wires_.size(); i++)
-                    if (polled[i].fd >= 0) return give_up(i, Stop::SILENT);
-            for (size_t i = 0; i < wires_.size(); i++)
-                if (polled[i].fd >= 0 && polled[i].revents && !wires_[i].move(polled[i].revents))
+            for (size_t i = 0; i < wires_.size(); i++) {
+                if (ready == 0 && (wires_[i].wants(until) || wires_[i].owes(owed)))
+                    return give_up(i, Stop::SILENT);
+                const short events = first ? polled[i].events : polled[i].revents;
+                if (ready > 0 && polled[i].fd >= 0 && events && !wires_[i].move(events))
                     return give_up(i, Stop::GONE);
+            }
         }
     }
 

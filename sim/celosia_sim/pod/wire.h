@@ -2,7 +2,8 @@
 //
 // Each side sends what its ends have sent in a window as soon as that is known: the cycle behind it,
 // then the words, end after end, in an order that both know. Nobody polls, and nobody waits for more
-// than what its next window needs.
+// than what its next window needs. A process that has come to its end reads no more, and the socket
+// takes few windows if they are short: nobody waits for it to take what it does not need by then.
 #pragma once
 
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <vector>
 
 #include "line.h"
@@ -25,15 +27,25 @@ public:
     bool wants(uint64_t until) const { return known_ < until; }
     bool pending() const { return sent_ < out_.size(); }
 
-    // What our ends have sent in the cycles from..until goes out.
-    void put(uint64_t from, uint64_t until, uint64_t word_bytes) {
-        if (!pending()) out_.clear(), sent_ = 0;
+    // Whether a window that begins before a cycle has not gone out as a whole.
+    bool owes(uint64_t until) const { return !windows_.empty() && windows_.front().from < until; }
+
+    // What our ends have sent in the cycles from..until goes out, as far as it can without waiting;
+    // false: the other process is gone.
+    bool put(uint64_t from, uint64_t until, uint64_t word_bytes) {
+        if (!pending() || sent_ > PIECE) {
+            out_.erase(out_.begin(), out_.begin() + sent_);
+            for (Window& window : windows_) window.end -= sent_;
+            sent_ = 0;
+        }
         const auto* cycle = reinterpret_cast<const uint8_t*>(&until);
         out_.insert(out_.end(), cycle, cycle + sizeof until);
         for (Line* line : out) {
             const uint8_t* words = line->at(from);
             out_.insert(out_.end(), words, words + (until - from) * word_bytes);
         }
+        windows_.push_back({from, out_.size()});
+        return move(POLLOUT);
     }
 
     // Take windows that have come whole, as far as they are wanted; false: this is none.
@@ -70,7 +82,8 @@ public:
         if (events & POLLOUT) {
             const ssize_t n = send(fd_, &out_[sent_], out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
             if (n > 0) sent_ += n;
-            else if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+            while (!windows_.empty() && windows_.front().end <= sent_) windows_.pop_front();
+            if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
         }
         if (events & (POLLIN | POLLHUP | POLLERR)) {
             uint8_t bytes[PIECE];
@@ -85,9 +98,14 @@ public:
     void hang_up() { shutdown(fd_, SHUT_RDWR); }
 
 private:
+    struct Window {
+        uint64_t from;
+        size_t end;  // in what goes out
+    };
     static constexpr size_t PIECE = 1 << 16;
     int fd_;
     std::vector<uint8_t> out_, in_;
     size_t sent_ = 0;
+    std::deque<Window> windows_;  // those that have not gone out as a whole
     uint64_t known_ = 0;  // what came before this cycle is in its lines
 };

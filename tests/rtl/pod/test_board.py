@@ -172,6 +172,42 @@ def test_what_comes_long_before_it_is_wanted_stays_outside(other):
     assert sent < 1 << 20  # what sockets hold, and little more
 
 
+def test_nobody_waits_for_one_that_has_come_to_its_end():
+    """It reads no more then, and a socket takes few windows of a cycle each."""
+    options = PodOptions(latency=400, window=1, patience=5)
+    ends = socket.socketpair()
+    parts = range(2), range(2, 4)
+    boards: list[PodBoard] = []
+
+    def make(place: int) -> None:
+        boards.append(PodBoard(CHIP, parts[place], LINKS, options,
+                               [(parts[1 - place], ends[place])]))
+
+    def together(*works) -> None:
+        threads = [threading.Thread(target=work) for work in works]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(60)
+
+    together(lambda: make(0), lambda: make(1))
+    first, second = boards
+    whole = PodBoard(CHIP, range(4), LINKS, options)
+    # Each goes as far as it can alone.
+    first.advance(400)
+    second.advance(400)
+    for _ in range(3):
+        together(lambda: first.advance(400), lambda: second.advance(400))
+    whole.advance(1600)
+    states: list[object] = []
+    together(lambda: states.append(first.save()), lambda: states.append(second.save()))
+    assert len(states) == 2
+    for board in sorted(boards, key=lambda each: each.numbers.start):
+        assert board.sent().tolist() == whole.sent()[board.numbers].tolist()
+    for board in (*boards, whole):
+        board.close()
+
+
 def test_a_window_that_there_cannot_be(other):
     wire, make = other
     wire.sendall(_greeting(CHIP, LINKS, OPTIONS) + (1 << 40).to_bytes(8, "little"))
