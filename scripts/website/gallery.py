@@ -17,7 +17,7 @@ __all__ = ["DEAR", "PROFILED", "PROGRAMS", "gallery", "place_profiles"]
 _FOLDER = Path("sw/celosia/bench/programs")
 PROGRAMS = tuple(sorted(path.stem for path in (ROOT / _FOLDER).glob("*.mlir")))
 #: Those whose profiles take minutes: their pages are made by ``scripts/docs --site --all``.
-DEAR = ("convolution", "lstm-sgd", "mlp-forward", "transformer-sgd")
+DEAR = ("convolution", "gpt-adam", "lstm-sgd", "mlp-forward", "transformer-sgd")
 PROFILED = tuple(name for name in PROGRAMS if name not in DEAR)
 _INTRO = """\
 # Gallery
