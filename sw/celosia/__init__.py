@@ -49,9 +49,4 @@ _NAMES = {
     "program": ("Buffer", "Program"),
 }
 
-__getattr__ = on_demand(__name__, _NAMES)
-
-
-def __dir__() -> list[str]:
-    """Names that have been imported, and those that can be."""
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = on_demand(__name__, _NAMES)

@@ -1,6 +1,7 @@
 """Imports point one way, and files and functions stay small enough to read."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -166,15 +167,16 @@ print("numpy" in sys.modules)
     assert done.stdout == "['celosia', 'celosia.arch']\nFalse\n"
 
 
-def test_names_of_the_package_are_there():
-    import celosia
-    assert {name for names in celosia._NAMES.values() for name in names} == set(celosia.__all__)
-    assert set(dir(celosia)) >= set(celosia.__all__)
-    for module, names in celosia._NAMES.items():
-        for name in names:
-            assert getattr(celosia, name) is getattr(sys.modules[f"celosia.{module}"], name)
-    with pytest.raises(AttributeError, match="^module 'celosia' has no attribute 'jot'$"):
-        celosia.jot  # noqa: B018
+@pytest.mark.parametrize("name", ["celosia", "celosia.driver"])
+def test_names_of_a_package_are_there(name):
+    package = importlib.import_module(name)
+    assert {each for names in package._NAMES.values() for each in names} == set(package.__all__)
+    assert set(dir(package)) >= set(package.__all__)
+    for module, names in package._NAMES.items():
+        for each in names:
+            assert getattr(package, each) is getattr(sys.modules[f"{name}.{module}"], each)
+    with pytest.raises(AttributeError, match=f"^module '{name}' has no attribute 'jot'$"):
+        package.jot  # noqa: B018
 
 
 def test_the_key_of_a_compiled_program_is_of_the_rooms_that_make_it():

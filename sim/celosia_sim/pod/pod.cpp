@@ -162,7 +162,7 @@ private:
                 if (!needed && !wire.pending()) polled[i].fd = -1;
             }
             if (!waits) return Stop::CYCLES;
-            // Most of the time something is there.
+            // At first without waiting: most of the time something is there.
             const int ready = first ? 1 : poll(polled.data(), polled.size(),
                                                static_cast<int>(1000 * o_.patience));
             if (ready < 0 && errno != EINTR) return give_up(0, Stop::GONE);

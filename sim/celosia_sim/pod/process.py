@@ -32,7 +32,6 @@ from celosia_sim.pod.states import States
 
 __all__ = ["main", "serve"]
 
-
 #: Whether a thread can be kept to processors.
 _BINDS = hasattr(os, "sched_setaffinity")
 

@@ -8,8 +8,10 @@ from typing import Any
 __all__ = ["on_demand"]
 
 
-def on_demand(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``, which imports a name that is asked for.
+def on_demand(package: str, names: Mapping[str, Sequence[str]],
+              ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__``, which imports a name that is asked for, and its
+    ``__dir__``: names that have been imported, and those that can be.
 
     Parameters
     ----------
@@ -27,4 +29,4 @@ def on_demand(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str
         setattr(sys.modules[package], name, found)
         return found
 
-    return get
+    return get, lambda: sorted({*vars(sys.modules[package]), *places})

@@ -22,35 +22,33 @@ start here:
 
 `celosia COMMAND --help` explains a command. Exit codes: 0 well, 1 failed, 2 wrong usage.
 """
-#: Commands: the module that has one, its function that declares the arguments, and what it does. A
-#: module is imported when its command is asked for.
+#: Commands, and what they do. The module of one is imported when it is asked for.
 COMMANDS = {
-    "demo": ("celosia.cli.demo", "add_arguments", "run or train a network on the simulated chip"),
-    "bench": ("celosia.bench", "add_arguments", "measure cycles, e.g. celosia bench gemm"),
-    "info": ("celosia.cli.info", "add_arguments", "show the chips: array, memories, formats"),
-    "compile": ("celosia.cli.compile", "add_arguments",
-                "compile StableHLO (.mlir) into a program of the chip"),
-    "report": ("celosia.cli.report", "add_arguments",
-               "show what a program will do and cost, without running it"),
-    "profile": ("celosia.cli.profile", "add_arguments",
-                "show where the cycles of a program go, and what could be gained"),
-    "debug": ("celosia.cli.debug", "add_arguments",
-              "find what goes wrong in a program: RTL against model, NaN, memory"),
-    "asm": ("celosia.cli.files", "add_asm_arguments", "assemble text into a program file"),
-    "disasm": ("celosia.cli.files", "add_disasm_arguments", "show a program file as text"),
-    "run": ("celosia.cli.run", "add_arguments",
-            "run a program file, compiled program or assembly text"),
-    "data": ("celosia.cli.data", "add_arguments",
-             "put MNIST, from its files, where Keras looks for it"),
-    "serve": ("celosia.cli.serve", "add_arguments",
-              "answer predictions of a model over HTTP (KServe v2)"),
-    "pod": ("celosia.cli.pod", "add_arguments",
-            "train on chips that links connect, and keep boards"),
-    "smi": ("celosia.cli.smi", "add_smi_arguments",
-            "show the chips of all processes: program, memory, use"),
-    "top": ("celosia.cli.smi", "add_top_arguments", "the same every second"),
-    "verilog": ("celosia.cli.verilog", "add_arguments", "write a chip as Verilog"),
-    "fpga": ("celosia.cli.fpga", "add_arguments", "make a bitstream for a board"),
+    "demo": "run or train a network on the simulated chip",
+    "bench": "measure cycles, e.g. celosia bench gemm",
+    "info": "show the chips: array, memories, formats",
+    "compile": "compile StableHLO (.mlir) into a program of the chip",
+    "report": "show what a program will do and cost, without running it",
+    "profile": "show where the cycles of a program go, and what could be gained",
+    "debug": "find what goes wrong in a program: RTL against model, NaN, memory",
+    "asm": "assemble text into a program file",
+    "disasm": "show a program file as text",
+    "run": "run a program file, compiled program or assembly text",
+    "data": "put MNIST, from its files, where Keras looks for it",
+    "serve": "answer predictions of a model over HTTP (KServe v2)",
+    "pod": "train on chips that links connect, and keep boards",
+    "smi": "show the chips of all processes: program, memory, use",
+    "top": "the same every second",
+    "verilog": "write a chip as Verilog",
+    "fpga": "make a bitstream for a board",
+}
+#: Module and function that declare a command's arguments, where these are not those of its name.
+_ELSEWHERE = {
+    "bench": ("celosia.bench", "add_arguments"),
+    "asm": ("celosia.cli.files", "add_asm_arguments"),
+    "disasm": ("celosia.cli.files", "add_disasm_arguments"),
+    "smi": ("celosia.cli.smi", "add_smi_arguments"),
+    "top": ("celosia.cli.smi", "add_top_arguments"),
 }
 
 
@@ -80,10 +78,11 @@ def command_parser(chosen: str | None = None) -> argparse.ArgumentParser:
                         help="show program's version number and exit")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (module, function, text) in COMMANDS.items():
+    for name, text in COMMANDS.items():
         sub = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.",
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
         if name == chosen:
+            module, function = _ELSEWHERE.get(name, (f"celosia.cli.{name}", "add_arguments"))
             try:
                 add_arguments = getattr(importlib.import_module(module), function)
             except ModuleNotFoundError as error:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["BusError", "ChipFault", "Device", "DeviceArray", "DeviceError", "LoadedProgram",
            "OutOfDeviceMemory", "RunResult", "RunTimeout", "StaleHandle", "Transport", "open"]
 
-__getattr__ = on_demand(__name__, {
+#: Module to the names above that it has.
+_NAMES = {
     "backends": ("open",),
     "device": ("Device",),
     "errors": ("BusError", "ChipFault", "DeviceError", "OutOfDeviceMemory", "RunTimeout",
@@ -33,4 +34,6 @@ __getattr__ = on_demand(__name__, {
     "handles": ("DeviceArray", "LoadedProgram"),
     "outcome": ("RunResult",),
     "transport": ("Transport",),
-})
+}
+
+__getattr__, __dir__ = on_demand(__name__, _NAMES)

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from celosia.arch.registers import BY_NAME
 from celosia_sim.pod import PodOptions, RtlPod
 from celosia_sim.pod.apart import ApartBoard
 from celosia_sim.pod.fleet import Fleet
+from celosia_sim.pod_chips import RtlPodChips
 from rtl.pod.test_fleet import CHIP, RING, fleet, pod, process
 
 _STATUS, _DEVICE = (BY_NAME[name].offset for name in ("STATUS", "DEVICE"))
@@ -28,7 +30,9 @@ def made() -> Iterator[RtlPod]:
 
 
 def at_once(made: RtlPod, *asked: Callable[[], Any]) -> list[Any]:
-    """Have threads ask while boards answer another one; return what each gets, or its error."""
+    """Have threads ask for a thing each while boards answer another one; return what each gets, or
+    its error.
+    """
     found: list[Any] = [None] * len(asked)
 
     def work(number: int) -> None:
@@ -37,12 +41,17 @@ def at_once(made: RtlPod, *asked: Callable[[], Any]) -> list[Any]:
         except ValueError as error:
             found[number] = error
 
+    def waiting() -> int:
+        return sum(len(chip._parts) for chip in fleet(made).chips)
+
     threads = [threading.Thread(target=work, args=[number]) for number in range(len(asked))]
     with fleet(made).lock:
+        wanted, end = waiting() + len(asked), monotonic() + 60
         for each in threads:
             each.start()
-        for each in threads:  # all have said what they want, or wait for the lock
-            each.join(0.05)
+        while waiting() < wanted:
+            assert monotonic() < end, f"{waiting()} of {wanted} are asked"
+            sleep(0.01)
     for each in threads:
         each.join(60)
     return found
@@ -66,6 +75,16 @@ def test_it_is_one_message_to_each_board(made, monkeypatch):
             lambda chip=chip: bytes(chip.read_memory(1, 3)))))
     assert found == [each for number in range(4) for each in (number, bytes([number] * 3))]
     assert said == ["chips"] * 2
+
+
+def test_the_driver_asks_several_chips_at_once(monkeypatch):
+    chips = RtlPodChips(CHIP, RING.chips, RING.links, latency=40, processes=2)
+    fleet(chips.pod)._flush()
+    with counted(monkeypatch) as said:
+        assert at_once(chips.pod, *(lambda chip=chip: chip.read_register(_DEVICE)
+                                    for chip in chips.transports)) == [0, 1, 2, 3]
+    assert said == ["chips"] * 2
+    chips.close()
 
 
 def test_an_error_is_of_the_chip_that_was_asked(made):
