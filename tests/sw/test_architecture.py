@@ -167,7 +167,19 @@ print("numpy" in sys.modules)
     assert done.stdout == "['celosia', 'celosia.arch']\nFalse\n"
 
 
-@pytest.mark.parametrize("name", ["celosia", "celosia.driver"])
+def test_a_board_loads_no_compiler():
+    code = """
+import sys
+import celosia_sim.pod.process
+print(sorted({".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("celosia.")}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ("['celosia.arch', 'celosia.collectives', 'celosia.driver', "
+                           "'celosia.storage']\n")
+
+
+@pytest.mark.parametrize("name", ["celosia", "celosia.collectives", "celosia.driver",
+                                  "celosia_sim.pod"])
 def test_names_of_a_package_are_there(name):
     package = importlib.import_module(name)
     assert {each for names in package._NAMES.values() for each in names} == set(package.__all__)

@@ -14,11 +14,25 @@ once)::
     whole = [sharding.join(each) for sharding, each in zip(spmd.results, zip(*results))]
 """
 
-from celosia.collectives.group import ReplicaGroup
-from celosia.collectives.interconnect import Cancelled, HostInterconnect, Interconnect
-from celosia.collectives.run import interpret_spmd, run_spmd
-from celosia.collectives.topology import Topology
-from celosia.graph.sharding import Sharding
+from typing import TYPE_CHECKING
 
-__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "ReplicaGroup", "Sharding",
-           "Topology", "interpret_spmd", "run_spmd"]
+from celosia.arch.names import on_demand
+
+if TYPE_CHECKING:
+    from celosia.collectives.group import ReplicaGroup
+    from celosia.collectives.interconnect import Cancelled, HostInterconnect, Interconnect
+    from celosia.collectives.run import interpret_spmd, run_spmd
+    from celosia.collectives.topology import Topology
+
+__all__ = ["Cancelled", "HostInterconnect", "Interconnect", "ReplicaGroup", "Topology",
+           "interpret_spmd", "run_spmd"]
+
+#: Module to the names above that it has. A board, which has but wires, wants no compiler.
+_NAMES = {
+    "group": ("ReplicaGroup",),
+    "interconnect": ("Cancelled", "HostInterconnect", "Interconnect"),
+    "run": ("interpret_spmd", "run_spmd"),
+    "topology": ("Topology",),
+}
+
+__getattr__, __dir__ = on_demand(__name__, _NAMES)
