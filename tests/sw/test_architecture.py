@@ -171,7 +171,8 @@ def test_a_board_loads_no_compiler():
     code = """
 import sys
 import celosia_sim.pod.process
-print(sorted({".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("celosia.")}))
+ours = [name.split(".") for name in sys.modules if name.startswith("celosia.")]
+print(sorted({".".join(each[:2]) for each in ours}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == ("['celosia.arch', 'celosia.collectives', 'celosia.driver', "
