@@ -28,6 +28,8 @@ _MOST_NODES, _STORE = 3, 80 << 20
 #: A node whose process is gone is seen in 2 s, and one that is slow is left alone.
 _HEALTH = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500,
            "health_check_timeout_ms": 5000, "health_check_failure_threshold": 4}
+#: Programs wait for boards: they are no work of the background, as Ray's workers else are.
+_PRIORITY = {"worker_niceness": 0}
 
 
 class _Actor:
@@ -139,7 +141,7 @@ class RayStarter:
         node = {"object_store_memory": _STORE}
         self._cluster = Cluster(initialize_head=True, head_node_args={
             **node, "num_cpus": 0, "include_dashboard": False, "no_monitor": True,
-            "_system_config": _HEALTH})
+            "_system_config": _HEALTH | _PRIORITY})
         for _ in range(min(boards, _MOST_NODES)):
             self._cluster.add_node(wait=False, num_cpus=2 * boards, **node)
         self._cluster.wait_for_nodes(_BEGIN)

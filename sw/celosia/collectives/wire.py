@@ -26,8 +26,8 @@ _HEAD = struct.Struct("<IQ")
 #: Bytes of JSON, and of what stands behind it, that a message has at most.
 _MOST_TEXT, _MOST_BYTES = 1 << 26, 1 << 36
 #: Bytes that are given to the other end at once, each with its own time, and for which there is
-#: room at first.
-_PIECE = 1 << 20
+#: room at first; then there is for so many times what has come.
+_PIECE, _MORE = 1 << 20, 8
 #: What stands behind a message's JSON.
 _Data = bytes | bytearray | memoryview
 
@@ -149,10 +149,11 @@ def receive(sock: socket.socket) -> tuple[Any, bytearray]:
 
 
 def _exactly(sock: socket.socket, size: int) -> bytearray:
-    data, done = bytearray(), 0
+    data, done = bytearray(min(size, _PIECE)), 0
     while done < size:
-        if done == len(data):  # no more room than what has come, in the end: lengths may be wrong
-            data.extend(bytes(min(size - done, max(done, _PIECE))))
+        if done == len(data):  # no more room than some of what has come: lengths may be wrong
+            came, data = data, bytearray(min(size, _MORE * done))
+            data[:done] = came
         with memoryview(data) as view:
             try:
                 count = sock.recv_into(view[done:])
