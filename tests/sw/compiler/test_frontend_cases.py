@@ -30,6 +30,10 @@ def _canonical_too(monkeypatch):
             # A bf16 that is rounded the other way is 2**-8 off.
             bf16 = plain and any(each.dtype.itemsize == 2 for each in plain)
             np.testing.assert_allclose(a, b, *((1e-2, 1e-2) if bf16 else (2e-4, 1e-4)))
-        return interpret(graph, inputs, precision=precision)
+        given[:] = interpret(graph, inputs, precision=precision)
+        return given
 
+    given: list[np.ndarray] = []
     monkeypatch.setattr(through_jax, "interpret", both)
+    # What JAX gives, the importer's tests have asked: it takes longest.
+    monkeypatch.setattr(through_jax, "by_jax", lambda lowered, args: given)

@@ -69,6 +69,11 @@ def rounded(function):
     return new
 
 
+def by_jax(lowered, args):
+    """Return what JAX on CPU gives, flattened."""
+    return [np.asarray(each) for each in jax.tree.leaves(lowered.compile()(*args))]
+
+
 def both(function, *args, precision="highest", reference=None):
     """Return the outputs of the interpreter and of JAX on CPU, flattened.
 
@@ -81,8 +86,7 @@ def both(function, *args, precision="highest", reference=None):
     flat = [np.asarray(each) for each in jax.tree.leaves(args)]
     kept = lowered._lowering.compile_args["kept_var_idx"]
     found = interpret(graph, [flat[i] for i in sorted(kept)], precision=precision)
-    wanted = [np.asarray(each) for each in jax.tree.leaves(
-        jax.jit(reference)(*args) if reference else lowered.compile()(*args))]
+    wanted = by_jax(jax.jit(reference).lower(*args) if reference else lowered, args)
     assert [(each.dtype, each.shape) for each in found] == [
         (each.dtype, each.shape) for each in wanted]
     return found, wanted
