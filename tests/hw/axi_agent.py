@@ -91,10 +91,14 @@ class AxiMemory:
                 return (*none[:2], *(unused for _ in fields))
             return (channel.valid, channel.ready, *(getattr(channel.payload, f) for f in fields))
 
+        # Whose names cost more than to set them.
+        ar_ready, r_valid = (ar.ready, r.valid) if ar is not None else none[:2]
+        aw_ready, w_ready, b_valid = ((aw.ready, w.ready, b.valid) if aw is not None else none)
+
         def drive():
             nonlocal offered, answer
             if ar is not None:
-                ctx.set(ar.ready, not self._pause())
+                ctx.set(ar_ready, not self._pause())
                 if offered is None and read_queue and read_queue[0][0] <= self.cycle \
                         and not self._pause():
                     _, addr, last, ident = read_queue.popleft()
@@ -104,15 +108,15 @@ class AxiMemory:
                         "resp": SLVERR if self._is_bad(addr) else OKAY, "last": last, "id": ident,
                     }
                     ctx.set(r.payload, offered)
-                ctx.set(r.valid, offered is not None)
+                ctx.set(r_valid, offered is not None)
             if aw is not None:
-                ctx.set(aw.ready, not self._pause() and (data_waits or not self.wants_data))
-                ctx.set(w.ready, not self._pause() and bool(burst_queue or not self.early_data))
+                ctx.set(aw_ready, not self._pause() and (data_waits or not self.wants_data))
+                ctx.set(w_ready, not self._pause() and bool(burst_queue or not self.early_data))
                 if answer is None and answer_queue and answer_queue[0][0] <= self.cycle \
                         and not self._pause():
                     answer = answer_queue.popleft()
                     ctx.set(b.payload, answer[1])
-                ctx.set(b.valid, answer is not None)
+                ctx.set(b_valid, answer is not None)
 
         drive()
         async for _, _, *seen in ctx.tick().sample(

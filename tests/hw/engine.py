@@ -2,6 +2,8 @@
 the same code of each process, but
 
 - knows which processes are to run, instead of asking each of them after each change,
+- makes a process of each group of statements that drives signals of its own, not of a whole module,
+  and at an edge of a clock runs those alone that read what has changed since they ran,
 - lets a testbench set several signals before the circuit follows: nothing looks before the
   testbench reads one, waits or ends (where something would see what they were in between, an edge
   of a clock or a testbench that waits for changes, it follows each of them),
@@ -9,6 +11,7 @@ the same code of each process, but
 - finds out once where what a testbench samples is, not each time that it does.
 """
 
+import copy
 import functools
 import re
 from collections.abc import Callable
@@ -16,19 +19,22 @@ from typing import Any
 from unittest.mock import patch
 
 import amaranth.sim
-from amaranth.hdl import Shape, Signal, Value
+from amaranth.hdl import Const, Shape, Signal, Value
 from amaranth.hdl._ast import Operator, Slice
-from amaranth.hdl._ir import DriverConflict
+from amaranth.hdl._ir import DriverConflict, Fragment
+from amaranth.hdl._mem import MemoryInstance
 from amaranth.lib.data import ShapeCastable
 from amaranth.sim import _pyrtl, pysim
 from amaranth.sim._async import (
+    BrokenTrigger,
     ChangedTrigger,
     EdgeTrigger,
     SampleTrigger,
     TestbenchContext,
     TickTrigger,
-    TriggerCombination,
 )
+
+from hw.engine_code import faster, groups_of
 
 __all__ = ["Simulator"]
 
@@ -36,14 +42,54 @@ __all__ = ["Simulator"]
 Shape._cast_plain_enum = staticmethod(functools.cache(Shape._cast_plain_enum))
 
 
-class _Signal(pysim._PySignalState):
-    """A signal, and the processes that run when it changes, rises, falls."""
+class _Wait:
+    """A testbench that waits for an edge of a clock, once or again and again, and what it samples
+    then.
+    """
 
-    __slots__ = ("edges", "followers", "is_clock", "mask", "sign")
+    __slots__ = ("broken", "once", "process", "reads", "result")
+
+    def __init__(self, process, reads, once: bool):
+        self.process, self.reads, self.once = process, reads, once
+        self.broken, self.result = False, None
+
+    def run(self):
+        """See what is sampled, and wake the testbench."""
+        reset, *values = [read() for read in self.reads]
+        self.result = (True, bool(reset), *values)
+        self.process.runnable, self.process.waits_on = True, None
+
+    def initial_eligible(self):
+        return False
+
+    def __await__(self):
+        if self.broken:
+            raise BrokenTrigger
+        yield self
+        return self.result
+
+
+class _Edge:
+    """An edge of a clock, and what runs then."""
+
+    def __init__(self):
+        self.waits: list[_Wait] = []      # testbenches that wait for it
+        self.always: list[Any] = []
+        self.processes: set[Any] = set()  # that run if something has changed
+        self.stale: set[Any] = set()      # those of them that will
+
+
+class _Signal(pysim._PySignalState):
+    """A signal; the processes that run when it changes, rises, falls, and those that see at an edge
+    of their clock what it is; those that drive it then.
+    """
+
+    __slots__ = ("drivers", "edges", "followers", "is_clock", "mask", "readers", "sign")
 
     def __init__(self, signal, pending):
         super().__init__(signal, pending)
-        self.followers, self.edges, self.is_clock = [], ([], []), False
+        self.followers, self.readers, self.drivers = [], [], []
+        self.edges, self.is_clock = (_Edge(), _Edge()), False
         shape = signal.shape()
         self.mask = (1 << shape.width) - 1
         self.sign = 1 << (shape.width - 1) if shape.signed and shape.width else 0
@@ -60,22 +106,29 @@ class _Signal(pysim._PySignalState):
         if self.next != value:
             self.next = value
             self.pending.add(self)
+            for edge, process in self.drivers:
+                edge.stale.add(process)
+
+    def update(self, value, mask=~0):
+        self.write(self.next & ~mask | value & mask)
 
 
 class _Memory(pysim._PyMemoryState):
-    """A memory, and the processes that run when it is written."""
+    """A memory, and the processes that run when it changes, or see it at an edge of their clock."""
 
-    __slots__ = ("followers",)
+    __slots__ = ("followers", "readers")
 
     def __init__(self, memory, pending):
         super().__init__(memory, pending)
-        self.followers = []
+        self.followers, self.readers = [], []
 
 
 class _State(pysim._PyEngineState):
     def __init__(self):
         super().__init__()
         self._numbers: dict[int, int] = {}  # of slots, by the identity of what they are for
+        # Process of a clock whose code is not known yet, and its edge.
+        self._clocked: tuple[Any, _Edge] | None = None
 
     def _slot(self, key, kind):
         number = self._numbers.get(id(key))
@@ -98,62 +151,49 @@ class _State(pysim._PyEngineState):
             slot.followers.append(*waker)
         else:
             process, polarity = waker
-            slot.edges[polarity].append(process)
-            slot.is_clock = True
+            edge, slot.is_clock = slot.edges[polarity], True
+            if self._clocked is None:
+                self._clocked = process, edge
+            else:  # a reset that does not wait for the clock
+                edge.always.append(process)
 
     def add_memory_waker(self, memory, waker):
         self.slots[self.get_memory(memory)].followers.append(*waker)
 
-
-def _shorter(code: str, slots: list[Any]) -> str:
-    """Return the code of a process without masks of what has no other bits, of masks, and without
-    calls that spread a sign.
-    """
-    def whole(match):
-        """A signal, where the mask (and the sign) is its own."""
-        number, mask = int(match["slot"]), int(match["mask"], 16)
-        shape = slots[number].signal.shape()
-        sign = mask + 1 >> 1 if shape.signed else 0
-        same = mask == (1 << shape.width) - 1 and sign == int(match["sign"] or "0", 16)
-        return f"slots[{number}].curr" if same else match[0]
-
-    masked = r"\(0x(?P<mask>[0-9a-f]+) & slots\[(?P<slot>\d+)\]\.curr\)"
-    code = re.sub(rf"sign\({masked}, -0x(?P<sign>[0-9a-f]+)\)", whole, code)
-    code = re.sub(rf"{masked}(?P<sign>)", whole, code)
-    code = code.replace("sign((", "(((")
-    code = re.sub(r"\), -(0x[0-9a-f]+)\)", r") ^ \1) - \1)", code)
-    code = re.sub(r"^( *next_\d+ = )sign\((.*), -(\d+)\)$", r"\1((\2) ^ \3) - \3", code,
-                  flags=re.MULTILINE)
-    code = code.replace(" >> 0)", ")").replace(" << 0)", ")")
-    code = re.sub(r"\(0x([0-9a-f]+) & (-?\d+)\)",
-                  lambda match: str(int(match[1], 16) & int(match[2])), code)
-    merged = 1
-    while merged:  # of three masks within each other two go at first
-        code, merged = re.subn(r"0x([0-9a-f]+) & \(0x([0-9a-f]+) & ", lambda match: (
-            f"{int(match[1], 16) & int(match[2], 16):#x} & ("), code)
-    return code
+    def know(self, code: str) -> None:
+        """Take the code of a process: one of a clock does the same again until something that it
+        reads, or drives, has changed, but for what it prints and asserts.
+        """
+        if self._clocked is None:
+            return
+        process, edge = self._clocked
+        self._clocked = None
+        if "print(" in code or "pin_blame(" in code:
+            edge.always.append(process)
+            return
+        edge.processes.add(process)
+        for number in set(re.findall(r"slots\[(\d+)\]\.(?:curr|read|write)\b", code)):
+            self.slots[int(number)].readers.append((edge, process))
+        for number in set(re.findall(r"slots\[(\d+)\]\.update\b", code)):
+            self.slots[int(number)].drivers.append((edge, process))
 
 
-def _faster(code: str, slots: list[Any]) -> str:
-    """Return the code of a process with names for signals, which it writes where they change."""
-    code = _shorter(code, slots)
+class _Compiler(_pyrtl._FragmentCompiler):
+    """Makes processes, of each group of statements of a module that drives signals of its own."""
 
-    def write(match):
-        indent, number, mask = match[1], int(match[2]), int(match[3])
-        signal = slots[number].signal
-        # Others write the rest of it.
-        rest = "" if mask == (-1 if signal.shape().signed else (1 << len(signal)) - 1) else (
-            f"{indent}next_{number} = slots[{number}].next & {~mask} | next_{number} & {mask}\n")
-        return (f"{rest}{indent}if slots[{number}].next != next_{number}: "
-                f"slots[{number}].next = next_{number}; pending(slots[{number}])")
+    def __call__(self, fragment):
+        if isinstance(fragment, MemoryInstance):
+            return super().__call__(fragment)
+        processes = set()
+        for domain, statements in fragment.statements.items():
+            for group in groups_of(statements):
+                part = Fragment()
+                part.domains, part.statements = fragment.domains, {domain: group}
+                processes |= super().__call__(part)
+        for inner, _, _ in fragment.subfragments:
+            processes |= self(inner)
+        return processes
 
-    code = re.sub(r"^( *)slots\[(\d+)\]\.update\(next_\2, (-?\d+)\)$", write, code,
-                  flags=re.MULTILINE)
-    code = re.sub(r"(slots\[\d+\]\.write\(\w+, \w+, (\w+)\))", r"if \2: \1", code)
-    numbers = sorted(set(re.findall(r"slots\[(\d+)\]", code)))
-    names = "".join(f"slot_{number} = slots[{number}]\n" for number in numbers)
-    return ("pending = slots[0].pending.add\n" if numbers else "") + names + re.sub(
-        r"slots\[(\d+)\]", r"slot_\1", code)
 
 
 def _reader(state: _State, value) -> Callable[[], int]:
@@ -178,42 +218,48 @@ class _Sample(SampleTrigger):
 
     def __init__(self, state: _State, value):
         super().__init__(value)
-        self.read = _reader(state, self.value)
-        self.made = self.shape.from_bits if isinstance(self.shape, ShapeCastable) else None
-
-
-class _Triggers(pysim._PyTriggerState):
-    def compute_result(self):
-        result = []
-        for trigger in self._combination._triggers:
-            if type(trigger) is _Sample:
-                bits = trigger.read()
-                result.append(bits if trigger.made is None else trigger.made(bits))
-            elif isinstance(trigger, SampleTrigger | ChangedTrigger):
-                value = self._engine.get_value(trigger.value)
-                result.append(trigger.shape.from_bits(value)
-                              if isinstance(trigger.shape, ShapeCastable) else value)
-            else:
-                result.append(trigger in self._triggers_hit)
-        self._result = tuple(result)
+        read = _reader(state, self.value)
+        make = self.shape.from_bits if isinstance(self.shape, ShapeCastable) else None
+        self.read = read if make is None else lambda: make(read())
 
 
 class _Tick(TickTrigger):
-    """As Amaranth's; what all waits for a clock have in common is made once."""
+    """As Amaranth's; what it takes to wait for a clock is found out once."""
 
-    _common: TriggerCombination
+    _engine: "_Engine"
+
+    def __init__(self, engine, process, *, domain, sampled=()):
+        super().__init__(engine, process, domain=domain, sampled=sampled)
+        edge = engine.edge(domain)
+        self.edge: _Edge | None = edge
+        if edge is not None:
+            self.reads = (engine.sampled(Const(0) if domain.rst is None else domain.rst).read,
+                          *(engine.sampled(expr).read for expr in sampled))
 
     def sample(self, *exprs):
-        tick = _Tick(self._engine, self._process, domain=self._domain,
-                     sampled=(*self._sampled, *exprs))
-        tick._common = self._common
+        if self.edge is None:
+            return super().sample(*exprs)
+        tick = copy.copy(self)
+        tick._sampled += exprs
+        tick.reads += tuple(self._engine.sampled(expr).read for expr in exprs)
         return tick
 
-    def _collect_trigger(self):
-        if not self._sampled:
-            return self._common
-        return TriggerCombination(self._engine, self._process, triggers=(
-            *self._common._triggers, *map(self._engine.sampled, self._sampled)))
+    def _wait(self, once: bool) -> _Wait:
+        self._engine.follow()
+        wait = _Wait(self._process, self.reads, once)
+        self.edge.waits.append(wait)
+        return wait
+
+    def __await__(self):
+        return self._wait(True).__await__() if self.edge else super().__await__()
+
+    async def __aiter__(self):
+        if self.edge is None:
+            async for values in super().__aiter__():
+                yield values
+        wait = self._wait(False)
+        while True:
+            yield await wait
 
 
 class _Context(TestbenchContext):
@@ -225,7 +271,8 @@ class _Context(TestbenchContext):
 
     def get(self, expr):
         if type(expr) is Signal:
-            return self._engine.get_value(expr)
+            self._engine.follow()
+            return self._engine.slot(expr).curr
         return super().get(expr)
 
     def set(self, expr, value):
@@ -240,9 +287,7 @@ class _Context(TestbenchContext):
             return super().tick(domain, context=context)
         if domain not in self._ticks:
             plain = super().tick(domain)
-            tick = _Tick(self._engine, self._process, domain=plain._domain)
-            tick._common = plain._collect_trigger()
-            self._ticks[domain] = tick
+            self._ticks[domain] = _Tick(self._engine, self._process, domain=plain._domain)
         return self._ticks[domain]
 
 
@@ -251,18 +296,25 @@ class _Engine(pysim.PySimEngine):
         state = _State()
 
         def compiled(code, filename, mode):
-            return compile(_faster(code, state.slots), filename, mode)
+            state.know(code)
+            return compile(faster(code, state.slots), filename, mode)
 
         with (patch.object(pysim, "_PyEngineState", lambda: state),
+              patch.object(pysim, "_FragmentCompiler", _Compiler),
               patch.multiple(_pyrtl, comb_waker=lambda process: (process,),
                              memory_waker=lambda process: (process,),
                              edge_waker=lambda process, polarity: (process, polarity)),
               patch.object(_pyrtl, "compile", compiled, create=True)):
             super().__init__(design)
         self._circuit, self._processes = self._processes, set()
+        self._edges = [edge for slot in state.slots for edge in getattr(slot, "edges", ())]
+        for edge in self._edges:
+            edge.always = [process.run for process in edge.always]
+            edge.processes = {process.run for process in edge.processes}
         for slot in state.slots:
-            for processes in (slot.followers, *getattr(slot, "edges", ())):
-                processes[:] = [process.run for process in processes]
+            slot.followers[:] = [process.run for process in slot.followers]
+            for pairs in (slot.readers, getattr(slot, "drivers", [])):
+                pairs[:] = [(edge, process.run) for edge, process in pairs]
         self._ready = set()
         self._settling = False
         self._samples: dict[int, _Sample] = {}  # of signals, by their identity
@@ -274,6 +326,9 @@ class _Engine(pysim.PySimEngine):
     def _start(self):
         self._ready.clear()
         self._ready.update(process.run for process in self._circuit if process.is_comb)
+        for edge in self._edges:
+            edge.waits.clear()
+            edge.stale |= edge.processes
 
     def reset(self):
         super().reset()
@@ -291,7 +346,14 @@ class _Engine(pysim.PySimEngine):
             self._at_once |= isinstance(trigger, ChangedTrigger) or (
                 isinstance(trigger, EdgeTrigger) and not
                 self._state.slots[self._state.get_signal(trigger.signal)].is_clock)
-        return _Triggers(self, combination, self._active_triggers, oneshot=oneshot)
+        return pysim._PyTriggerState(self, combination, self._active_triggers, oneshot=oneshot)
+
+    def edge(self, domain) -> _Edge | None:
+        """Return the edge of a domain's clock, where it has one and no reset that is another."""
+        slot = self._state.slots[self._state.get_signal(domain.clk)]
+        if not slot.is_clock or domain.async_reset and domain.rst is not None:
+            return None
+        return slot.edges[domain.clk_edge == "pos"]
 
     def sampled(self, expr) -> _Sample:
         """Return the trigger that samples an expression."""
@@ -301,8 +363,17 @@ class _Engine(pysim.PySimEngine):
             self._samples[id(expr)] = _Sample(self._state, expr)  # which keeps it
         return self._samples[id(expr)]
 
+    def slot(self, signal: Signal) -> _Signal:
+        """Return what a signal is."""
+        return self._state.slots[self._state.get_signal(signal)]
+
+    def follow(self) -> None:
+        """Let the circuit follow what has been set, if anything has been."""
+        if self._state.pending or self._ready or self._active_triggers:
+            self._settle()
+
     def get_value(self, expr):
-        self._settle()
+        self.follow()
         return _reader(self._state, expr if type(expr) is Signal else Value.cast(expr))()
 
     def set_value(self, expr, value):
@@ -310,7 +381,7 @@ class _Engine(pysim.PySimEngine):
         if type(target) is not Signal:
             super().set_value(target, value)
             return
-        slot = self._state.slots[self._state.get_signal(target)]
+        slot = self.slot(target)
         if slot.is_comb:
             raise DriverConflict(f"{target.name} must be driven by testbenches alone")
         if slot.is_clock:
@@ -329,7 +400,7 @@ class _Engine(pysim.PySimEngine):
         pending, ready, triggers = self._state.pending, self._ready, self._active_triggers
         if self._settling or not (pending or ready or triggers):
             return
-        self._settling = True
+        self._settling, edges = True, []
         while True:
             for trigger in triggers:
                 trigger.run()
@@ -343,17 +414,31 @@ class _Engine(pysim.PySimEngine):
             for slot in pending:
                 if type(slot) is _Signal:
                     before, now = slot.curr, slot.next
-                    if before != now:
-                        if slot.wakers:
-                            pysim._run_wakers(slot.wakers, before, now)
-                        ready.update(slot.followers)
-                        if slot.is_clock and now in (0, 1):
-                            ready.update(slot.edges[now])
-                        slot.curr = now
-                else:
-                    slot.commit()
-                    ready.update(slot.followers)
+                    if before == now:
+                        continue
+                    if slot.wakers:
+                        pysim._run_wakers(slot.wakers, before, now)
+                    if slot.is_clock and now in (0, 1):
+                        edges.append(slot.edges[now])
+                    slot.curr = now
+                elif not slot.commit():
+                    continue
+                ready.update(slot.followers)
+                for edge, process in slot.readers:
+                    edge.stale.add(process)
             pending.clear()
+            for edge in edges:  # whose processes see what has changed with it
+                ready.update(edge.always)
+                ready.update(edge.stale)
+                edge.stale.clear()
+                waits, edge.waits = edge.waits, []
+                for wait in waits:
+                    wait.broken = wait.process.waits_on is not wait
+                    if not wait.broken:
+                        triggers.add(wait)
+                        if not wait.once:
+                            edge.waits.append(wait)
+            edges.clear()
         self._settling = False
 
     @staticmethod
@@ -368,19 +453,21 @@ class _Engine(pysim.PySimEngine):
 
     def advance(self):
         self._run(self._processes)
-        self._settle()
-        while True:
+        self.follow()
+        ran = True
+        while ran:
             ran = False
             for testbench in self._testbenches:
                 if testbench.runnable:
                     testbench.runnable, ran = False, True
                     testbench.run()
-                    self._settle()
-            if not ran:
-                break
+                    self.follow()
         self._state.timeline.advance()
-        return any(runnable.critical for runnables in (self._processes, self._testbenches)
-                   for runnable in runnables)
+        for runnables in (self._testbenches, self._processes):
+            for runnable in runnables:
+                if runnable.critical:
+                    return True
+        return False
 
 
 class Simulator(amaranth.sim.Simulator):

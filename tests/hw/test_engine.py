@@ -4,10 +4,22 @@ import random
 
 import amaranth.sim
 import pytest
-from amaranth.hdl import C, Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, Signal, signed
+from amaranth.hdl import (
+    C,
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    Elaboratable,
+    Module,
+    Mux,
+    Print,
+    Signal,
+    signed,
+)
 from amaranth.hdl._ir import DriverConflict
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
+from amaranth.sim import BrokenTrigger
 
 from celosia.arch.vector import VectorOp
 from hw.engine import Simulator
@@ -174,3 +186,51 @@ def test_signals_set_one_after_another_make_each_step_of_a_clock():
     simulator = Simulator(m)
     simulator.add_testbench(testbench)
     simulator.run()
+
+
+def test_what_is_set_behind_its_back_the_circuit_sets_again(capsys):
+    """Although nothing that it reads has changed; and what it prints, it prints at each edge."""
+    def run(kind):
+        m, given, kept, other = Module(), Signal(4, init=3), Signal(4), Signal(4)
+        m.submodules.memory = memory = Memory(shape=4, depth=2, init=[1, 2])
+        write, read = memory.write_port(), memory.read_port()
+        m.d.comb += [write.data.eq(given), write.en.eq(1)]
+        m.d.sync += [kept.eq(given), other.eq(other), Print("edge")]
+        seen = []
+
+        async def testbench(ctx):
+            for cycle in range(12):
+                if cycle % 3 == 1:
+                    ctx.set(kept, 9)
+                    ctx.set(other, cycle)
+                    ctx.set(memory.data[0], 7)
+                if cycle == 8:
+                    ctx.set(given, 5)
+                seen.append([ctx.get(each) for each in (kept, other, read.data, memory.data[0])])
+                seen.append(await ctx.tick().sample(kept, memory.data[1], read.data))
+
+        simulator = kind(m)
+        simulator.add_clock(1e-6)
+        simulator.add_testbench(testbench)
+        simulator.run()
+        return seen, capsys.readouterr().out
+
+    wanted = run(amaranth.sim.Simulator)
+    assert wanted[1].count("edge") == 12
+    assert run(Simulator) == wanted
+
+
+def test_a_testbench_that_misses_an_edge_is_told():
+    m, count = Module(), Signal(4)
+    m.d.sync += count.eq(count + 1)
+
+    async def testbench(ctx):
+        async for _ in ctx.tick():
+            await ctx.tick()
+
+    for kind in (amaranth.sim.Simulator, Simulator):
+        simulator = kind(m)
+        simulator.add_clock(1e-6)
+        simulator.add_testbench(testbench)
+        with pytest.raises(BrokenTrigger):
+            simulator.run()

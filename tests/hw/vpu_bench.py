@@ -84,22 +84,24 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
     bench = made.component
     unit, rng = bench.unit, random.Random(seed)
     result = Result(np.zeros_like(memories.ub), np.zeros_like(memories.acc), 0)
-    over = False
+    depth, over = max(config.ub_rows, config.acc_rows), False
 
     def pack(row, bits):
         return sum(int(word) << (bits * i) for i, word in enumerate(row))
 
     async def main(ctx):
         nonlocal over
-        for memory, rows, bits in ((bench.ub, memories.ub, config.lane_bits),
-                                   (bench.acc, memories.acc, 32)):
-            port = memory.write[0]
-            for row, words in enumerate(rows):
-                ctx.set(port.addr, row)
-                ctx.set(port.data, pack(words, bits))
-                ctx.set(port.valid, 1)
-                await ctx.tick()
-            ctx.set(port.valid, 0)
+        for row in range(depth):  # of both at once: it is the greater part of most runs
+            for memory, rows, bits in ((bench.ub, memories.ub, config.lane_bits),
+                                       (bench.acc, memories.acc, 32)):
+                port = memory.write[0]
+                ctx.set(port.valid, row < len(rows))
+                if row < len(rows):
+                    ctx.set(port.addr, row)
+                    ctx.set(port.data, pack(rows[row], bits))
+            await ctx.tick()
+        for memory in (bench.ub, bench.acc):
+            ctx.set(memory.write[0].valid, 0)
         begin = len(result.activities) - 1  # the monitor has seen this cycle
         command = unit.port.command
         for sent, vector in enumerate(vectors):
@@ -118,17 +120,18 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         over = True
         await ctx.tick().repeat(2)
         assert ctx.get(unit.port.activity) == Activity.IDLE
-        for memory, rows, bits in ((bench.ub, result.ub, config.lane_bits),
-                                   (bench.acc, result.acc, 32)):
-            port = memory.read[0]
-            ctx.set(port.valid, 1)
-            for row in range(len(rows) + READ_LATENCY - 1):
-                ctx.set(port.addr, min(row, len(rows) - 1))
-                await ctx.tick()
-                data = ctx.get(port.data)
-                if row >= READ_LATENCY - 1:
-                    rows[row - READ_LATENCY + 1] = [data >> (bits * i) & ((1 << bits) - 1)
-                                                    for i in range(config.dim)]
+        for row in range(depth + READ_LATENCY - 1):
+            for memory, rows in ((bench.ub, result.ub), (bench.acc, result.acc)):
+                ctx.set(memory.read[0].valid, 1)
+                ctx.set(memory.read[0].addr, min(row, len(rows) - 1))
+            await ctx.tick()
+            done = row - READ_LATENCY + 1
+            for memory, rows, bits in ((bench.ub, result.ub, config.lane_bits),
+                                       (bench.acc, result.acc, 32)):
+                if 0 <= done < len(rows):
+                    data = ctx.get(memory.read[0].data)
+                    rows[done] = [data >> (bits * i) & ((1 << bits) - 1)
+                                  for i in range(config.dim)]
 
     async def monitor(ctx):
         cycle = 0
@@ -142,7 +145,7 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
             cycle += 1
 
     async def traffic(ctx):
-        await ctx.tick().repeat(max(config.ub_rows, config.acc_rows) * 2)
+        await ctx.tick().repeat(depth)
         while not over:
             for memory, rows in ((bench.ub, config.ub_rows), (bench.acc, config.acc_rows)):
                 for port in (memory.read[0], memory.write[0]):

@@ -140,6 +140,12 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
         left = [*written]
         pipes: dict[str, list[int | None]] = {
             port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
+        # What is set and seen in every cycle: its names cost more.
+        ports = {name: (port.data, port.addr, port.valid, port.ready) for name, port in (
+            (name, getattr(dut, name)) for name in pipes)}
+        offer, write = dut.port.command, dut.acc_write
+        taken, ended, activity = offer.ready, dut.port.done, dut.port.activity
+        written_row, told = write.valid, None
         for cycle in range(limit):
             ctx.set(reset, cycle == reset_at)
             if reset_at is not None and cycle == reset_at + 1:
@@ -147,44 +153,44 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 acc[:] = first_acc
                 trace.done.clear()
             for name, pipe in pipes.items():
-                port = getattr(dut, name)
                 bits = dim * (32 if name == "acc_read" else lane)
                 data = pipe.pop(0)
-                ctx.set(port.data, rng.getrandbits(bits) if data is None else data)
-                ctx.set(port.ready, 1 if name == "acc_read" else rng.random() >= refuse)
-            ctx.set(dut.acc_write.ready, 1)
-            for i, rows in enumerate(left):
-                ctx.set(dut.coming[i], {"valid": bool(rows), "low": rows.start,
-                                        "high": max(rows.stop - 1, 0)})
+                ctx.set(ports[name][0], rng.getrandbits(bits) if data is None else data)
+                ctx.set(ports[name][3], 1 if name == "acc_read" else rng.random() >= refuse)
+            ctx.set(write.ready, 1)
+            if left != told:
+                told = list(left)
+                for i, rows in enumerate(left):
+                    ctx.set(dut.coming[i], {"valid": bool(rows), "low": rows.start,
+                                            "high": max(rows.stop - 1, 0)})
             missing = {row for rows in left for row in rows}
             offered = bool(pending) and (offered or rng.random() >= hold_back)
-            ctx.set(dut.port.command.valid, offered)
+            ctx.set(offer.valid, offered)
             if offered:
-                ctx.set(dut.port.command.payload, layout.const(pending[0]))
-            if offered and ctx.get(dut.port.command.ready):
+                ctx.set(offer.payload, layout.const(pending[0]))
+            if offered and ctx.get(taken):
                 pending.pop(0)
                 offered = False
             for name, pipe in pipes.items():
-                port = getattr(dut, name)
-                granted = ctx.get(port.valid) and ctx.get(port.ready)
-                row = ctx.get(port.addr)
+                _, addr, valid, ready = ports[name]
+                granted = ctx.get(valid) and ctx.get(ready)
+                row = ctx.get(addr)
                 if name == "acc_read":
                     pipe.append(pack(acc[row], 32) if granted else None)
                 else:
                     pipe.append(pack(ub[row], lane) if granted and row not in missing else None)
                 if name == "acts" and granted:
                     trace.started.append(cycle)
-            if ctx.get(dut.acc_write.valid):
-                acc[ctx.get(dut.acc_write.addr)] = unpack(
-                    ctx.get(dut.acc_write.data), 32, dim, np.uint32)
+            if ctx.get(written_row):
+                acc[ctx.get(write.addr)] = unpack(ctx.get(write.data), 32, dim, np.uint32)
                 trace.written.append(cycle)
             loading = next((i for i, rows in enumerate(left) if rows), 0)
             if rng.random() < 0.3:
                 left[loading] = left[loading][1:]
-            trace.activity.append(Activity(ctx.get(dut.port.activity)))
+            trace.activity.append(Activity(ctx.get(activity)))
             if len(trace.done) == len(commands):  # the last row is written a cycle later
                 break
-            if ctx.get(dut.port.done):
+            if ctx.get(ended):
                 trace.done.append(cycle)
             await ctx.tick()
         else:

@@ -62,9 +62,9 @@ class Bench(wiring.Component):
         heard = bytearray()
 
         async def hear(ctx):
+            tick = ctx.tick().sample(self.receiver.valid, self.receiver.data)
             for _ in range(cycles):
-                _, _, valid, data = await ctx.tick().sample(self.receiver.valid,
-                                                            self.receiver.data)
+                _, _, valid, data = await tick
                 if valid:
                     heard.append(data)
                     if len(heard) == count:

@@ -51,13 +51,14 @@ async def exchange(ctx, link, data: bytes, count: int = 1) -> list[bytes]:
     behind them.
     """
     line, decoder, bodies, silence = LineDecoder(), FrameDecoder(), [], 0
-    waiting = iter(levels(data))
+    waiting, rx, tick = iter(levels(data)), link.rx, ctx.tick().sample(link.tx)
     while silence < (150 if len(bodies) >= count else 10_000):
         level = next(waiting, None)
-        ctx.set(link.rx, 1 if level is None else level)
-        _, _, heard = await ctx.tick().sample(link.tx)
+        ctx.set(rx, 1 if level is None else level)
+        _, _, heard = await tick
         silence = silence + 1 if heard and level is None else 0
-        bodies += decoder.feed(line.feed(heard))
+        if byte := line.feed(heard):
+            bodies += decoder.feed(byte)
     assert not decoder.garbled
     return bodies
 
@@ -86,12 +87,12 @@ async def serve_registers(ctx, axil, registers: Registers, rng: np.random.Genera
     ar, r, aw, w, b = axil.ar, axil.r, axil.aw, axil.w, axil.b
     address = data = None
     ready = ar.ready, aw.ready, w.ready
-    sampled = (ar.valid, ar.ready, ar.payload, aw.valid, aw.ready, aw.payload,
-               w.valid, w.ready, w.payload.data, w.payload.strb)
+    tick = ctx.tick().sample(ar.valid, ar.ready, ar.payload, aw.valid, aw.ready, aw.payload,
+                             w.valid, w.ready, w.payload.data, w.payload.strb)
     while True:
         for each in ready:
             ctx.set(each, rng.random() < 0.5)
-        _, _, *seen = await ctx.tick().sample(*sampled)
+        _, _, *seen = await tick
         if seen[0] and seen[1]:
             ctx.set(ar.ready, 0)
             try:

@@ -43,8 +43,9 @@ def test_framer_writes_what_the_host_writes(busy):
 
     async def hear(ctx):
         nonlocal cycles
+        tick = ctx.tick().sample(framer.line)
         while len(heard) < len(wanted):
-            _, _, level = await ctx.tick().sample(framer.line)
+            _, _, level = await tick
             heard.extend(line.feed(level))
             cycles += 1
 
@@ -66,14 +67,17 @@ def take_in(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
     their payload's length as it says, and the number of frames that were lost.
     """
     store = world().component
-    bodies, lost, cycle = [], 0, 0
+    bodies, lost, cycle, tick = [], 0, 0, None
     waiting = iter(levels(data))
 
+    line, waits = store.line, store.waits
+
     async def step(ctx):
-        nonlocal lost, cycle
+        nonlocal lost, cycle, tick
+        tick = tick or ctx.tick().sample(store.lost)
         level = next(waiting, None)
-        ctx.set(store.line, 1 if level is None else level)
-        _, _, was_lost = await ctx.tick().sample(store.lost)
+        ctx.set(line, 1 if level is None else level)
+        _, _, was_lost = await tick
         lost, cycle = lost + was_lost, cycle + 1
         return level is not None
 
@@ -81,7 +85,7 @@ def take_in(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
         silence = 0
         while silence < 60 or cycle < start + 60:
             silence = 0 if await step(ctx) else silence + 1
-            if cycle < start or not ctx.get(store.waits):
+            if cycle < start or not ctx.get(waits):
                 continue
             silence, body = 0, b""
             await step(ctx)
