@@ -176,7 +176,7 @@ import pathlib, subprocess, sys, tempfile
 with tempfile.TemporaryDirectory() as folder:
     source = pathlib.Path(folder) / "empty.cpp"
     source.write_text("#include <string>\\nstd::string text() { return {}; }\\n")
-    subprocess.call([sys.executable, "-m", sys.argv[1], "c++", "-O2", "-std=c++17", "-fPIC",
+    subprocess.call([sys.executable, "-m", sys.argv[1], "c++", "-Os", "-std=c++17", "-fPIC",
                      "-shared", "-pthread", "-fno-sanitize=undefined", str(source),
                      "-o", str(source.with_suffix(".so"))])
 """

@@ -19,14 +19,17 @@ from celosia_sim.loops.localise import localise
 from celosia_sim.toolchain import verilator
 
 __all__ = ["ABI", "FLAGS", "HARNESS", "TRACES", "WAVES", "BuildFlags", "base_flags",
-           "build_library", "compile_all", "harness_text", "link", "runtime_objects",
-           "tool_identity", "verilate", "write_config"]
+           "build_library", "compile_all", "compile_chip", "harness_text", "link",
+           "runtime_objects", "tool_identity", "verilate", "write_config"]
 
 #: Version of the C interface in harness/api.cpp.
 ABI = 4
 
 HARNESS = Path(__file__).parent / "harness"
 PREFIX = "Vcelosia"
+
+#: What every file of a chip includes, directly or not, and reads for a second.
+_HEADERS = HARNESS / "headers.h"
 
 #: Bytes of C++ that are a file of their own: large, so that few files parse the headers, and yet
 #: a large chip has work for every processor.
@@ -65,8 +68,9 @@ class BuildFlags:
     slow: tuple[str, ...] = ("-O0",)
     #: What writes a waveform or counts, every cycle: with -O0 a fifth of the cycles a second.
     trace: tuple[str, ...] = ("-O1",)
-    #: As optimised code: zig makes the compiler's library at its first use, one for each level.
-    link: tuple[str, ...] = ("-O2", "-pthread")
+    #: As small code: zig makes the compiler's library at its first use, one for each level, and
+    #: the small one in three quarters of the time.
+    link: tuple[str, ...] = ("-Os", "-pthread")
 
 
 FLAGS = BuildFlags()
@@ -110,6 +114,32 @@ def compile_all(sources: Sequence[tuple[Path, tuple[str, ...]]], into: Path,
                 with contextlib.suppress(OSError):
                     process.kill()
             raise
+
+
+def _precompiled(level: tuple[str, ...], trace: str) -> tuple[str, ...]:
+    """Flags for headers that are compiled once for all chips; none where the compiler has none."""
+    if not compiler().headers:
+        return ()
+    # What is written names the files: those of another installation are not these.
+    places = [compiler().command, str(verilator().include), str(_HEADERS)]
+    key = builds.digest({**tool_identity(), "places": places, "text": _HEADERS.read_text(),
+                         "level": level, "trace": trace})
+
+    def make(folder: Path) -> None:
+        # The same files may have other times tomorrow, when they are installed anew.
+        run_tool("c++", [*compiler().command, *base_flags(trace), *level, "-Xclang",
+                         "-fno-pch-timestamp", "-x", "c++-header", _HEADERS,
+                         "-o", folder / "headers.pch"], folder / "headers.log", cwd=folder)
+
+    return ("-include-pch", str(builds.entry("headers", key, make) / "headers.pch"))
+
+
+def compile_chip(sources: Sequence[tuple[Path, tuple[str, ...]]], work: Path, trace: str = "",
+                 include: Sequence[Path] = ()) -> list[Path]:
+    """Compile what `verilate` made in ``work``; ``include``: more folders of headers."""
+    headers = {own: _precompiled(own, trace) for _, own in sources}
+    return compile_all([(path, (*own, *headers[own])) for path, own in sources], work,
+                       [*base_flags(trace), *(f"-I{each}" for each in (work / "cpp", *include))])
 
 
 def link(target: Path, objects: Sequence[Path], log: Path,
@@ -291,8 +321,7 @@ def build_library(text: str, config: TpuConfig, *, trace: str = "",
         work.mkdir()
         sources = verilate(text, work, trace=trace, idle=not trace, beside=[HARNESS / "api.cpp"])
         write_config(work / "cpp", config, trace)
-        flags = [*base_flags(trace), f"-I{work / 'cpp'}", f"-I{HARNESS}"]
-        objects = compile_all(sources, work, flags)
+        objects = compile_chip(sources, work, trace, [HARNESS])
         link(folder / "chip.so", [*objects, *runtime_objects(trace)], work / "link.log")
         shutil.rmtree(work)
 

@@ -12,8 +12,7 @@ from celosia.arch.config import TpuConfig
 from celosia.storage import ToolchainError, builds
 from celosia_sim.build import (
     WAVES,
-    base_flags,
-    compile_all,
+    compile_chip,
     link,
     runtime_objects,
     tool_identity,
@@ -77,8 +76,7 @@ def build_simulator(text: str, config: TpuConfig, *, trace: str = "",
         (work / "visible.vlt").write_text(_VISIBLE)
         sources = verilate(text, work, prefix="Vtop", trace=trace,
                            extra=["--vpi", str(work / "visible.vlt")], beside=[main])
-        flags = [*base_flags(trace), f"-I{work / 'cpp'}"]
-        objects = compile_all(sources, work, flags)
+        objects = compile_chip(sources, work, trace)
         link(folder / "celosia", [*objects, *runtime_objects(trace, vpi=True)], work / "link.log",
              ["-rdynamic", f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}"])
 

@@ -8,14 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from celosia.storage import builds
-from celosia_sim.build import (
-    base_flags,
-    compile_all,
-    link,
-    runtime_objects,
-    tool_identity,
-    verilate,
-)
+from celosia_sim.build import compile_chip, link, runtime_objects, tool_identity, verilate
 
 __all__ = ["build_module", "port_names"]
 
@@ -65,9 +58,8 @@ def build_module(kind: str, text: str, harness: Sequence[Path], config: str, *, 
         sources = verilate(text, work, top=top, prefix=prefix, extra=extra,
                            beside=[path for path in harness if path.suffix == ".cpp"])
         (work / "cpp" / f"{kind}_config.h").write_text(config)
-        flags = [*base_flags(""), f"-I{work / 'cpp'}",
-                 *(f"-I{each}" for each in dict.fromkeys(path.parent for path in harness))]
-        objects = compile_all(sources, work, flags)
+        objects = compile_chip(sources, work,
+                               include=list(dict.fromkeys(path.parent for path in harness)))
         link(folder / f"{kind}.so", [*objects, *runtime_objects()], work / "link.log")
         shutil.rmtree(work)
 

@@ -73,6 +73,18 @@ def test_few_bytes_are_compiled_with_the_others(tmp_path):
     assert [flags for _, flags in _join(tmp_path, FLAGS.fast, [])] == [FLAGS.fast, FLAGS.slow]
 
 
+def test_headers_are_compiled_once_for_all_chips(tmp_path):
+    source = tmp_path / "sizes.cpp"
+    # Without the headers it would not compile.
+    source.write_text("unsigned long sizes() { return sizeof(std::deque<VlWide<3>>); }\n")
+    for _ in range(2):
+        [made] = build.compile_chip([(source, FLAGS.fast)], tmp_path)
+        assert made.stat().st_size > 0
+    flag, fast = build._precompiled(FLAGS.fast, "")
+    assert (flag, Path(fast).exists()) == ("-include-pch", True)
+    assert build._precompiled(FLAGS.fast, "")[1] == fast != build._precompiled(FLAGS.slow, "")[1]
+
+
 def test_damaged_library_is_built_again():
     # A comment makes a key that no other test has loaded. Another run of the tests may have, and
     # would die of a file that is cut short: another one takes its place.

@@ -8,8 +8,7 @@ from pathlib import Path
 from celosia.storage import builds
 from celosia_sim.build import (
     HARNESS,
-    base_flags,
-    compile_all,
+    compile_chip,
     link,
     runtime_objects,
     tool_identity,
@@ -27,9 +26,8 @@ def library(text: str, shim: str, idle: bool = False) -> ctypes.CDLL:
         work.mkdir()
         beside = work / "shim.cpp"
         beside.write_text(f'#include "Vdut.h"\n#include <cstring>\n{shim}')
-        objects = compile_all(verilate(text, work, top="dut", prefix="Vdut", idle=idle,
-                                       beside=[beside]),
-                              work, [*base_flags(""), f"-I{work / 'cpp'}", f"-I{HARNESS}"])
+        objects = compile_chip(verilate(text, work, top="dut", prefix="Vdut", idle=idle,
+                                        beside=[beside]), work, include=[HARNESS])
         link(folder / "dut.so", [*objects, *runtime_objects()], work / "link.log")
         shutil.rmtree(work)
 

@@ -40,12 +40,15 @@ class Compiler:
         What this compiler wants beside the common flags: for code tuned for this processor.
     portable
         In place of these, for code that runs on every processor of the kind and needs no library.
+    headers
+        Whether it takes compiled headers, as clang does.
     """
 
     command: tuple[str, ...]
     version: str
     flags: tuple[str, ...]
     portable: tuple[str, ...]
+    headers: bool
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def compiler(language: str = "C++") -> Compiler:
     ziglang = package_folder("ziglang")
     if ziglang is not None and (ziglang / "zig").exists():
         version = f"zig {importlib.metadata.version('ziglang')}"
-        return Compiler((str(ziglang / "zig"), asked.zig), version, _ZIG, _ZIG_PORTABLE)
+        return Compiler((str(ziglang / "zig"), asked.zig), version, _ZIG, _ZIG_PORTABLE, True)
     for name in asked.programs:
         if path := shutil.which(name):
             return _system((path,), language)
@@ -116,7 +119,8 @@ def _system(command: tuple[str, ...], language: str) -> Compiler:
         raise ToolchainError(f"{wanted} {' '.join(command)!r}: {result.stderr.strip()[:200]}")
     zig = "zig" in Path(command[0]).name
     return Compiler(command, " ".join(command) + " " + result.stdout.strip(),
-                    _ZIG if zig else ("-march=native",), _ZIG_PORTABLE if zig else ())
+                    _ZIG if zig else ("-march=native",), _ZIG_PORTABLE if zig else (),
+                    zig or "clang" in result.stdout)
 
 
 @functools.cache
