@@ -3,7 +3,6 @@
 import re
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,10 @@ from celosia_sim.build import FLAGS, TRACES, _join, build_library, verilate
 from celosia_sim.library import ChipLibrary
 
 CONFIG = stub_config(8)
+few_cycles = pytest.mark.usefixtures("few_cycles")
 
 
+@few_cycles
 def test_second_build_comes_from_the_cache():
     path = build_library(stub_verilog(8), CONFIG)
     said = []
@@ -26,6 +27,7 @@ def test_second_build_comes_from_the_cache():
     assert said == []
 
 
+@few_cycles
 def test_what_a_build_depends_on():
     text = stub_verilog(8)
     path = build_library(text, CONFIG)
@@ -85,6 +87,7 @@ def test_headers_are_compiled_once_for_all_chips(tmp_path):
     assert build._precompiled(FLAGS.fast, "")[1] == fast != build._precompiled(FLAGS.slow, "")[1]
 
 
+@few_cycles
 def test_damaged_library_is_built_again():
     # A comment makes a key that no other test has loaded. Another run of the tests may have, and
     # would die of a file that is cut short: another one takes its place.
@@ -111,6 +114,7 @@ def test_verilator_error_names_the_line_and_the_log(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+@few_cycles
 def test_compiler_error_names_the_pin_and_the_log(tmp_path, monkeypatch):
     monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
     text = stub_verilog(8).replace("m_axi_rlast", "m_axi_rfinal")
@@ -119,18 +123,18 @@ def test_compiler_error_names_the_pin_and_the_log(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+@few_cycles
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
 def test_system_compiler(monkeypatch, tmp_path):
     compiler.cache_clear()
     monkeypatch.setenv("CELOSIA_CXX", "g++")
-    monkeypatch.setattr(build, "FLAGS", replace(FLAGS, fast=("-O0",)))  # as right, and sooner made
     try:
         chip = ChipLibrary(build_library(stub_verilog(8), CONFIG))
         chip.write_register(SCRATCH, 77)
         assert chip.read_register(SCRATCH) == (0, 77)
         chip.close()
     finally:
-        monkeypatch.undo()
+        monkeypatch.delenv("CELOSIA_CXX")
         compiler.cache_clear()
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from celosia.arch.config import preset
 from celosia.driver import Device
 from celosia.driver.errors import BusError
 from celosia.ops.gemm import matmul
+from celosia_sim.build import build_library
 from celosia_sim.cocotb_build import build_simulator, run_cocotb
 from celosia_sim.cocotb_transport import CocotbTransport
 from celosia_sim.library import ProtocolError
@@ -32,12 +34,20 @@ from celosia_sim.rtl import RtlTransport, SimOptions
 from celosia_sim.verilog import chip_verilog
 
 NANO = preset("nano")
+pytestmark = pytest.mark.usefixtures("few_cycles")
 
 
-def transports(options: SimOptions, stub: bool):
-    """Both ways to simulate one chip, the harness first."""
+@pytest.fixture(scope="module")
+def nano():
+    """The chip for the harness, optimised: other tests have compiled it."""
+    return build_library(chip_verilog(NANO), NANO)
+
+
+def transports(options: SimOptions, nano: Path | None = None):
+    """Both ways to simulate a chip, ``nano`` or else the stub, the harness first."""
     for kind in (RtlTransport, CocotbTransport):
-        chip = (kind(stub_config(8), options, verilog=stub_verilog(8)) if stub
+        chip = (kind(stub_config(8), options, verilog=stub_verilog(8)) if nano is None
+                else RtlTransport(NANO, options, built=nano) if kind is RtlTransport
                 else kind(NANO, options))
         try:
             yield chip
@@ -49,7 +59,7 @@ def transports(options: SimOptions, stub: bool):
     SimOptions(), SimOptions(read_latency=1, write_latency=1, max_outstanding=2)])
 def test_memory_agent_equals_the_harness_to_the_cycle(options):
     seen = []
-    for chip in transports(options, stub=True):
+    for chip in transports(options):
         data = random_bytes(2048)
         chip.write_memory(0xFF000, data)
         assert move(chip, READ, 0xFF000, 32, 8) == DONE
@@ -92,9 +102,9 @@ def test_options_that_cocotb_lacks():
         CocotbTransport(stub_config(8), SimOptions(bytes_per_cycle=2), verilog=stub_verilog(8))
 
 
-def test_program_takes_the_same_cycles_under_cocotb():
+def test_program_takes_the_same_cycles_under_cocotb(nano):
     seen = []
-    for chip in transports(SimOptions(), stub=False):
+    for chip in transports(SimOptions(), nano):
         device = Device(chip)
         a = random_bytes(9 * 11).view(np.int8).reshape(9, 11)
         b = random_bytes(11 * 6, 2).view(np.int8).reshape(11, 6)
