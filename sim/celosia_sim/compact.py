@@ -16,6 +16,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.storage import builds, compiler
+from celosia.storage.libraries import c_flags
 from celosia_hw.soc.compact.firmware import FOLDER, FirmwareError, Variant, config_words, variant
 
 __all__ = ["CompactHost", "build_host"]
@@ -58,7 +59,7 @@ def build_host(made: Variant) -> Path:
     """
     chosen = compiler("C")
     sources = [path for path in sorted(FOLDER.glob("*.c")) if path.name not in _CHIP_ONLY]
-    flags = (*chosen.flags, *_FLAGS, *made.flags)
+    flags = (*c_flags(tuned=True), *_FLAGS, *made.flags)
     key = builds.digest({"compiler": chosen.version, "flags": flags} | {
         path.name: path.read_text() for path in (*sources, *sorted(FOLDER.glob("*.h")))})
 

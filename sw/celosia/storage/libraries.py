@@ -12,14 +12,14 @@ from pathlib import Path
 from celosia.storage import builds
 from celosia.storage.compilers import compiler, cpu_identity, run_tool
 
-__all__ = ["compile_library", "key", "library"]
+__all__ = ["c_flags", "compile_library", "key", "library"]
 
 #: What is not defined is in the process, which Linux takes for granted.
 _LINK = ("-shared", *(("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ()))
 
 
-def _flags(tuned: bool) -> tuple[str, ...]:
-    """What the compiler wants; it builds no C library, which would take zig seconds."""
+def c_flags(tuned: bool) -> tuple[str, ...]:
+    """Return what the compiler wants; it builds no C library, which would take zig seconds."""
     chosen = compiler("C")
     if not tuned:
         return chosen.portable
@@ -48,7 +48,7 @@ def compile_library(source: Path, flags: Sequence[str], folder: Path, *,
     work.mkdir()
     # Not in the user's folder, which need not be there; nothing in it is of use again.
     zig = {f"ZIG_{which}_CACHE_DIR": str(work) for which in ("GLOBAL", "LOCAL")}
-    run_tool("cc", [*compiler("C").command, *_flags(tuned), *flags, *_LINK, source, "-o", path],
+    run_tool("cc", [*compiler("C").command, *c_flags(tuned), *flags, *_LINK, source, "-o", path],
              work / "cc.log", cwd=work, env={**os.environ, **zig})
     shutil.rmtree(work)
     return path
@@ -64,7 +64,7 @@ def key(source: Path, flags: Sequence[str], *, tuned: bool = False) -> str:
     return builds.digest({
         "source": [path.read_text() for path in (source, *sorted(source.parent.glob("*.h")))],
         "compiler": chosen.version, "command": chosen.command[1:],
-        "flags": (*_flags(tuned), *flags, *_LINK), "machine": f"{sys.platform} {machine}"})
+        "flags": (*c_flags(tuned), *flags, *_LINK), "machine": f"{sys.platform} {machine}"})
 
 
 def library(kind: str, source: Path, flags: Sequence[str], *, tuned: bool = False) -> Path:
