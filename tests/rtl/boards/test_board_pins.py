@@ -79,9 +79,11 @@ def pins():
             board.library.close()
 
 
-def transfers(link: LinkTransport, count: int, seed: int) -> None:
-    """Read and write at random places of the whole memory, and compare with what must be there."""
-    rng, size = np.random.default_rng(seed), 300
+def transfers(link: LinkTransport, count: int, seed: int, size: int = 300) -> None:
+    """Read and write at random places of the whole memory, of ``size`` bytes, and compare with what
+    must be there.
+    """
+    rng = np.random.default_rng(seed)
     spans = [int(at) for at in rng.integers(link.memory_bytes - size, size=8)]
     spans += [0, link.memory_bytes - size]
     wanted = [rng.integers(0, 256, size, dtype=np.uint8) for _ in spans]
@@ -190,9 +192,9 @@ def test_refreshes_keep_their_pace_under_load(ulx3s, pins):
 @pytest.mark.parametrize("skew", [0.02, -0.02])
 def test_noise_and_skewed_clocks(ulx3s, pins, skew):
     board = pins(ulx3s, skew=skew)
-    board.library.noise(3, 2e-3)
+    board.library.noise(3, 5e-3)
     link = board.open(timeout=0.0005, attempts=40)
-    transfers(link, 20, seed=2)
+    transfers(link, 20, seed=2, size=100)
     assert board.library.faults > 10
     assert link.link.resent > 5
 
@@ -209,7 +211,7 @@ def test_power_up(ulx3s, pins):
 
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_alone(ulx3s, pins, name):
-    transfers(pins(ulx3s, PARTS[name]).open(), 5, seed=4)
+    transfers(pins(ulx3s, PARTS[name]).open(), 5, seed=4, size=100)
 
 
 @pytest.mark.parametrize(("change", "rule"), [
