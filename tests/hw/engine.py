@@ -276,7 +276,7 @@ class _Context(TestbenchContext):
         return super().get(expr)
 
     def set(self, expr, value):
-        if type(expr) is Signal and type(value) in (int, bool):
+        if type(expr) in (Signal, Slice) and type(value) in (int, bool):
             self._engine.set_value(expr, int(value))
             self._engine.step_design()
         else:
@@ -377,11 +377,17 @@ class _Engine(pysim.PySimEngine):
         return _reader(self._state, expr if type(expr) is Signal else Value.cast(expr))()
 
     def set_value(self, expr, value):
-        target = expr if type(expr) is Signal else Value.cast(expr)
+        target = expr if type(expr) in (Signal, Slice) else Value.cast(expr)
+        part = target if type(target) is Slice and type(target.value) is Signal else None
+        if part is not None:
+            target = part.value
         if type(target) is not Signal:
             super().set_value(target, value)
             return
         slot = self.slot(target)
+        if part is not None:
+            mask = (1 << part.stop) - (1 << part.start)
+            value = slot.next & ~mask | value << part.start & mask
         if slot.is_comb:
             raise DriverConflict(f"{target.name} must be driven by testbenches alone")
         if slot.is_clock:

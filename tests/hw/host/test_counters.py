@@ -2,6 +2,7 @@ import functools
 import random
 
 import pytest
+from amaranth.hdl import Value
 
 from celosia.arch import registers
 from celosia.arch.config import preset
@@ -35,25 +36,31 @@ class Reference:
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.values = dict.fromkeys(NAMES, 0)
+        self.signals, self.states = {}, {}
 
     def drive(self, ctx, dut):
         """Set random events and count them."""
-        rng, events = self.rng, dut.events
+        rng, signals = self.rng, self.signals
+        if not signals:  # to look one up takes longer than to set it
+            for within, names in ((dut.events, ("retired", "read_beat", "write_beat")),
+                                  (dut.events.activity, registers.UNIT_NAMES),
+                                  (dut.events.conflicts, registers.PORTS)):
+                signals.update((name, Value.cast(within[name])) for name in names)
         flags = {name: rng.random() < 0.5 for name in ("retired", "read_beat", "write_beat")}
         for name, flag in flags.items():
-            ctx.set(events[name], flag)
+            ctx.set(signals[name], flag)
         counted = ["cycles"]
         counted += ["instructions"] if flags["retired"] else []
         for unit in registers.UNIT_NAMES:
             # Rarely another state, so that one counter counts in every cycle of a long time.
-            if rng.random() < 0.02 or not hasattr(self, unit):
-                setattr(self, unit, rng.randrange(STATES))
-            state = registers.Activity(getattr(self, unit))
-            ctx.set(events.activity[unit], state)
+            if rng.random() < 0.02 or unit not in self.states:
+                self.states[unit] = registers.Activity(rng.randrange(STATES))
+                ctx.set(signals[unit], self.states[unit].value)
+            state = self.states[unit]
             counted.append(f"{unit}_{state.name.lower()}")
         for port in registers.PORTS:
             flag = rng.random() < 0.9
-            ctx.set(events.conflicts[port], flag)
+            ctx.set(signals[port], flag)
             counted += [f"conflicts_{port}"] if flag else []
         for name in counted:
             self.values[name] += 1
