@@ -218,7 +218,7 @@ def _part(graph: Graph, nodes: list[Node], free: set[Node], numbers: dict[Value,
 
     def copy(node: Node) -> None:
         operands = tuple(map(find, node.operands))
-        made = Node(node.op, operands, node.attrs, node.regions, node.source)
+        made = node.on(operands, node.regions)
         values.update(zip(node.results, made.results, strict=True))
 
     def find(value: Value) -> Value:

@@ -69,6 +69,27 @@ class Node:
         except ValueError as error:
             raise GraphError(f"{source}: {op}: {error}") from None
 
+    def on(self, operands: tuple[Value, ...], regions: tuple[Graph, ...] = ()) -> Node:
+        """Return the same operation on other operands, with as many regions.
+
+        Where they have the types that these have, nothing about it can be wrong, and its results
+        have the types that these results have.
+        """
+        alike = len(operands) == len(self.operands) and len(regions) == len(self.regions) and all(
+            new.type == old.type for new, old in zip(operands, self.operands, strict=True)) and all(
+            new is old or new.signature == old.signature
+            for new, old in zip(regions, self.regions, strict=True))
+        if not alike:
+            return Node(self.op, operands, self.attrs, regions, self.source)
+        node, put = object.__new__(Node), object.__setattr__
+        put(node, "op", self.op)
+        put(node, "operands", operands)
+        put(node, "regions", regions)
+        put(node, "source", self.source)
+        put(node, "attrs", self.attrs)
+        put(node, "types", self.types)
+        return node
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a node does not change: {name} of {self.op}")
 

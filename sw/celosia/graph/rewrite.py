@@ -17,8 +17,7 @@ def inlined(graph: Graph, operands: Sequence[Value]) -> list[Value]:
     values = dict(zip(graph.params, operands, strict=True))
     for node in graph.nodes:
         if node.op != "parameter":
-            made = Node(node.op, [values[value] for value in node.operands], node.attrs,
-                        node.regions, node.source)
+            made = node.on(tuple(values[value] for value in node.operands), node.regions)
             values.update(zip(node.results, made.results, strict=True))
     return [values[value] for value in graph.outputs]
 
@@ -57,7 +56,7 @@ def replace_nodes(graph: Graph, replace: Callable[[Node, Node, Graph], Replaceme
                 regions = node.regions
         now = node
         if operands is not node.operands or regions is not node.regions:
-            now = Node(node.op, operands, node.attrs, regions, node.source)
+            now = node.on(operands, regions)
         found = replace(now, node, graph)
         if found is not None or now is not node:
             changed[node] = now.results if found is None else found

@@ -207,3 +207,21 @@ def test_fingerprint_is_of_the_meaning():
 def test_every_operation_says_what_it_does():
     for spec in OPS.values():
         assert spec.doc.endswith("."), spec.name
+
+
+def test_on_other_operands_it_is_as_if_made_anew():
+    x, y, wide = (parameter(TensorType(DType.F32, shape)) for shape in ((3,), (3,), (2, 3)))
+    node = Node("add", (x, x), source=Source("here.py", 7))
+    for operands, types in (((x, y), (x.type,)), ((wide, wide), (wide.type,))):
+        now = node.on(operands)
+        assert (now.op, now.operands, now.attrs, now.regions, now.source, now.types) == (
+            "add", operands, node.attrs, (), node.source, types)
+    for wrong in ((x,), (x, wide)):
+        with pytest.raises(GraphError):
+            node.on(wrong)
+    sums = [Graph("sum", [a, b], [Node("add", (a, b)).result]) for a, b in (
+        [parameter(TensorType(dtype)) for _ in range(2)] for dtype in (DType.F32, DType.I32))]
+    loop = Node("case", (parameter(TensorType(DType.I32)), *sums[0].params), regions=sums[:1])
+    assert loop.on(loop.operands, (sums[0],)).types == loop.types
+    with pytest.raises(GraphError):
+        loop.on(loop.operands, (sums[1],))

@@ -105,7 +105,7 @@ def again(config: TpuConfig, graph: Graph) -> tuple[Graph, frozenset[Node]]:
         regions = tuple(region for region, _ in made)
         if regions == node.regions:
             return None
-        return Node(node.op, node.operands, node.attrs, regions, node.source).results
+        return node.on(node.operands, regions).results
 
     graph, own = _again(config, rewrite(graph, in_regions))
     return graph, own | late
@@ -129,9 +129,8 @@ def _again(config: TpuConfig, graph: Graph) -> tuple[Graph, frozenset[Node]]:
         found = made.get((plan.group, value))
         if found is None:
             node = value.node
-            operands = [values[operand] if scalar_of(operand) is not None
-                        else given(plan, operand) for operand in node.operands]
-            copy = Node(node.op, operands, node.attrs, (), node.source)
+            copy = node.on(tuple(values[operand] if scalar_of(operand) is not None
+                                 else given(plan, operand) for operand in node.operands))
             late.add(copy)
             found = made[plan.group, value] = copy.result
         return found
@@ -154,7 +153,7 @@ def _again(config: TpuConfig, graph: Graph) -> tuple[Graph, frozenset[Node]]:
     for node in graph.nodes:
         operands, now = tuple(operands_of(node)), node
         if operands != node.operands:
-            now = Node(node.op, operands, node.attrs, node.regions, node.source)
+            now = node.on(operands, node.regions)
         values.update(zip(node.results, now.results, strict=True))
     outputs = tuple(values[value] for value in graph.outputs)
     return Graph(graph.name, graph.params, outputs), frozenset(late)

@@ -82,8 +82,7 @@ def _copied(nodes: Iterable[Node], values: dict[Value, Value]) -> None:
         return values[value]
 
     def copy(node: Node) -> None:
-        made = Node(node.op, tuple(map(find, node.operands)), node.attrs, node.regions,
-                    node.source)
+        made = node.on(tuple(map(find, node.operands)), node.regions)
         values.update(zip(node.results, made.results, strict=True))
 
     for node in nodes:

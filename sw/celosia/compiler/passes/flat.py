@@ -80,7 +80,7 @@ class _Flat:
             if one is None:
                 return None
             found.append(one)
-        return Node(node.op, found, node.attrs, (), node.source).result
+        return node.on(tuple(found)).result
 
     def _in_shape(self, value: Value, shape: tuple[int, ...], most: int) -> Value | None:
         """Return the elements of a value in another shape, if that moves none and costs nothing."""

@@ -60,7 +60,7 @@ def turn(body: Graph, given: tuple[Value, ...]) -> tuple[Value, ...]:
         if node.op == "parameter":
             continue
         operands = tuple(values[value] for value in node.operands)
-        made = Node(node.op, operands, node.attrs, node.regions, node.source)
+        made = node.on(operands, node.regions)
         values.update(zip(node.results, made.results, strict=True))
     return tuple(values[value] for value in body.outputs)
 

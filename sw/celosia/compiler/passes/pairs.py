@@ -28,7 +28,7 @@ def in_pairs(graph: Graph) -> Graph:
         elif operands == list(node.operands):
             values.update(zip(node.results, node.results, strict=True))
         else:
-            made = Node(node.op, operands, node.attrs, node.regions, node.source)
+            made = node.on(tuple(operands), node.regions)
             values.update(zip(node.results, made.results, strict=True))
     return graph.with_([values[value] for value in graph.params],
                        [values[value] for value in graph.outputs])

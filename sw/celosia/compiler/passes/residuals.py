@@ -62,9 +62,9 @@ def _again(value: Value, known: dict[Value, int], given: dict[int, Value]) -> Va
             stack += missing
             continue
         b = Builder(node.source)
-        operands = [made[base] if number is None else b.full(number, type)
-                    for base, number in zip(bases, numbers, strict=True)]
-        made[stack.pop()] = Node(node.op, operands, node.attrs, (), node.source).result
+        made[stack.pop()] = node.on(tuple(
+            made[base] if number is None else b.full(number, type)
+            for base, number in zip(bases, numbers, strict=True))).result
     return made[value]
 
 
