@@ -214,11 +214,11 @@ class World:
             return sum(int(lane) << bits * k for k, lane in enumerate(lanes))
 
         async def write(ctx):
-            cycle = 0
+            cycle, port_ready = 0, port.ready
+            tick = ctx.tick().sample(port.valid, port_ready, port.addr, port.data)
             while True:
-                ctx.set(port.ready, self.rng.random() >= self.refuse)
-                _, _, valid, ready, addr, word = await ctx.tick().sample(
-                    port.valid, port.ready, port.addr, port.data)
+                ctx.set(port_ready, self.rng.random() >= self.refuse)
+                _, _, valid, ready, addr, word = await tick
                 if valid and ready:
                     rows[addr] = [word >> bits * k & (1 << bits) - 1 for k in range(dim)]
                     self.moved.append(cycle)
@@ -226,16 +226,16 @@ class World:
 
         async def read(ctx):
             pipeline = [None] * READ_LATENCY
-            cycle = 0
+            cycle, port_ready, port_data = 0, port.ready, port.data
+            tick = ctx.tick().sample(port.valid, port_ready, port.addr)
             while True:
-                ctx.set(port.ready, self.rng.random() >= self.refuse)
-                _, _, valid, ready, addr = await ctx.tick().sample(
-                    port.valid, port.ready, port.addr)
+                ctx.set(port_ready, self.rng.random() >= self.refuse)
+                _, _, valid, ready, addr = await tick
                 pipeline.append(pack(rows[addr]) if valid and ready else None)
                 if valid and ready:
                     self.moved.append(cycle)
                 word = pipeline.pop(1)
-                ctx.set(port.data, pack(self.rng.integers(0, 1 << bits, dim))
+                ctx.set(port_data, pack(self.rng.integers(0, 1 << bits, dim))
                         if word is None else word)
                 cycle += 1
 
@@ -266,9 +266,10 @@ class World:
         beats = axi.r if isinstance(self.engine, LoadEngine) else axi.w
 
         async def watch(ctx):
+            tick = ctx.tick().sample(port.done, port.error, port.activity,
+                                     beats.valid & beats.ready)
             for cycle in range(limit):
-                _, _, done, error, activity, moved = await ctx.tick().sample(
-                    port.done, port.error, port.activity, beats.valid & beats.ready)
+                _, _, done, error, activity, moved = await tick
                 if done:
                     self.done.append((cycle, error))
                     assert len(self.done) <= len([t for t in self.taken if t < cycle])
