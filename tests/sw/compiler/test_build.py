@@ -82,7 +82,7 @@ def sum_of(values):
     return total
 
 
-@pytest.mark.parametrize(("columns", "count"), [(16, 70), (80, 8), (40, 24)])
+@pytest.mark.parametrize(("columns", "count"), [(16, 60), (80, 8), (40, 24)])
 def test_groups_that_do_not_fit_are_cut(columns, count):
     config = replace(celosia.preset("core"), acc_rows=64)
     graph = crowded(columns, count)
