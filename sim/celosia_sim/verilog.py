@@ -57,7 +57,7 @@ def chip_verilog(config: TpuConfig, *, simulation: bool = True) -> str:
 
 
 def link_verilog(config: TpuConfig, link: LinkConfig) -> str:
-    """Verilog of the link of a chip, module `celosia_hw.soc.link.host_link.MODULE_NAME`."""
+    """Verilog of the link of a chip, module `celosia.arch.link.MODULE_NAME`."""
     def write() -> str:
         from celosia_hw.verilog import chip
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.link import LinkConfig
+from celosia.arch.link import MODULE_NAME, LinkConfig
 from celosia.driver.errors import BusError
 from celosia.driver.transport import Transport
 from celosia_sim.module import build_module, port_names
@@ -53,8 +53,6 @@ def build_wire(config: TpuConfig, link: LinkConfig) -> Path:
     celosia.storage.ToolchainError
         If Verilator or the compiler is missing or fails.
     """
-    from celosia_hw.soc.link.host_link import MODULE_NAME
-
     text = link_verilog(config, link)
     return build_module("wire", text, _SOURCES,
                         f"{port_names(text)}#define WIRE_BUS_BYTES {config.bus_bytes}\n",

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from celosia.arch.config import TpuConfig
-from celosia.arch.link import LinkConfig
+from celosia.arch.link import MODULE_NAME, LinkConfig
 from celosia_hw import top
 from celosia_hw.soc import system
 from celosia_hw.soc.compact.compact_system import CompactSystem
-from celosia_hw.soc.link import host_link
+from celosia_hw.soc.link.host_link import HostLink
 from celosia_hw.soc.system import System, SystemConfig
 from celosia_hw.top import Celosia
 from celosia_hw.verilog.emit import WriteGrid, instances, verilog
@@ -62,5 +62,5 @@ def compact_verilog(config: TpuConfig, link: LinkConfig, firmware: Sequence[int]
 
 
 def link_verilog(config: TpuConfig, link: LinkConfig) -> str:
-    """Verilog of the link, module `celosia_hw.soc.link.host_link.MODULE_NAME`."""
-    return verilog(host_link.HostLink(config, link), name=host_link.MODULE_NAME)
+    """Verilog of the link, module `celosia.arch.link.MODULE_NAME`."""
+    return verilog(HostLink(config, link), name=MODULE_NAME)

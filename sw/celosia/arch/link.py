@@ -15,12 +15,14 @@ from celosia.arch.config import TpuConfig
 
 __all__ = [
     "CRC_BYTES", "ESCAPE", "ESCAPE_XOR", "FLAG", "IDENTITY", "LINK_MAGIC", "MAX_PAYLOAD",
-    "PAGE_BYTES", "PROTOCOL_VERSION", "REPLY", "REPLY_HEADER", "REQUEST_HEADER",
+    "MODULE_NAME", "PAGE_BYTES", "PROTOCOL_VERSION", "REPLY", "REPLY_HEADER", "REQUEST_HEADER",
     "SEQUENCE_BITS", "WINDOW", "WORD_BYTES", "FrameField", "LinkConfig", "ReplyStatus",
     "RequestKind", "identity", "size",
 ]
 
 PROTOCOL_VERSION = 1
+#: Verilog module of the link.
+MODULE_NAME = "celosia_link"
 #: First field of an identity: "CLNK" in ASCII, first letter in the lowest byte.
 LINK_MAGIC = int.from_bytes(b"CLNK", "little")
 

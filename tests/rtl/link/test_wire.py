@@ -5,12 +5,11 @@ import pytest
 
 import celosia
 from celosia.arch.config import preset
-from celosia.arch.link import FLAG, LinkConfig
+from celosia.arch.link import FLAG, MODULE_NAME, LinkConfig
 from celosia.arch.registers import BY_NAME
 from celosia.driver.link import DeviceLost, LinkTransport
 from celosia.driver.model import ModelTransport
 from celosia.program.asm import assemble
-from celosia_hw.soc.link.host_link import MODULE_NAME
 from celosia_hw.verilog.chip import link_verilog
 from celosia_sim.lint import lint_text
 from celosia_sim.wire import CLOCKS_PER_BIT, WireBoard

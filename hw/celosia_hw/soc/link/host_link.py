@@ -23,10 +23,7 @@ from celosia_hw.bus.axi import AxiLiteSignature, AxiReadSignature, AxiWriteSigna
 from celosia_hw.soc.link.framer import Framer
 from celosia_hw.soc.link.requests import FIRST, RequestStore
 
-__all__ = ["MODULE_NAME", "HostLink"]
-
-#: Verilog module of the link.
-MODULE_NAME = "celosia_link"
+__all__ = ["HostLink"]
 
 
 class _Request:
