@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia_sim.pod.kept import KeptPod, begun
+from celosia_sim.pod.kept import KeptBoard, KeptPod, begun
 
 pytestmark = pytest.mark.extra(name="ray")
 
@@ -32,6 +32,8 @@ pod = RtlPod(replace(PRESETS["nano"], ports=2), 4, ring.links, latency=40,
 for seed in range(60):
     compare(pod, ring, random_programs(ring, seed), seed)
     print("step", seed, file=sys.stderr, flush=True)
+    if seed == 30:
+        sys.stdin.readline()
 print(pod.counters(), pod.sent().tolist())
 pod.close()
 """
@@ -47,18 +49,27 @@ def celosia(*arguments: str) -> str:
     return done.stdout
 
 
-def program(*, kill: int = 0) -> str:
-    """Run the program; a process is killed behind its first step."""
-    with subprocess.Popen([*CELOSIA, "pod", "run", "--", sys.executable, "-c", PROGRAM],
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+def program(*, kill: int = 0, board: KeptBoard | None = None) -> str:
+    """Run the program; a process is killed behind its first step.
+
+    A board ends some time behind its node, which all steps may be faster than: halfway the program
+    waits until the board has ended.
+    """
+    with subprocess.Popen([*CELOSIA, "pod", "run", "--", sys.executable, "-c", PROGRAM], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as running:
         assert running.stderr
         said = running.stderr.readline()
         assert said == "step 0\n", said + running.stderr.read()
-        if kill:
+        if board:
             os.kill(kill, signal.SIGKILL)
-        out, err = running.communicate(timeout=120)
+            limit = time.monotonic() + 20
+            while begun(board.pid) == board.begun:
+                assert time.monotonic() < limit, f"{board.pid} goes on without {kill}"
+                time.sleep(.01)
+        out, err = running.communicate("\n", timeout=120)
     assert running.returncode == 0, err
-    assert ("must go on, but it " in err) == bool(kill)
+    assert ("must go on, but it " in err) == bool(board)
     return out
 
 
@@ -78,10 +89,10 @@ def test_boards_of_ray(tmp_path, monkeypatch):
         assert os.getpid() not in nodes
         assert nodes <= {pid for pid, _ in pod.others}
         undisturbed = program()
-        assert program(kill=pod.boards[0].pid) == undisturbed
+        assert program(kill=pod.boards[0].pid, board=pod.boards[0]) == undisturbed
         # The node of the other one, with all that is on it.
         begin = time.monotonic()
-        assert program(kill=raylet_of(pod.boards[1].pid)) == undisturbed
+        assert program(kill=raylet_of(pod.boards[1].pid), board=pod.boards[1]) == undisturbed
         assert time.monotonic() - begin < 30
         pod = KeptPod.read(tmp_path / "pod.json")
         assert all(each.serial >= 1 for each in pod.boards)
