@@ -48,6 +48,9 @@ class AxiMemory:
     #: Bursts whose last beat or response has not been taken.
     reads_open: int = 0
     writes_open: int = 0
+    #: Beats of R that are asked for and have not moved, and the most there were.
+    beats_open: int = 0
+    most_beats_open: int = 0
 
     def __post_init__(self):
         self.data = self.rng.integers(0, 256, self.size, dtype=np.uint8)
@@ -128,12 +131,15 @@ class AxiMemory:
                 self._check_burst("AR", addr, beats)
                 self.reads.append((addr, beats, ident))
                 self.reads_open += 1
+                self.beats_open += beats
+                self.most_beats_open = max(self.most_beats_open, self.beats_open)
                 for i in range(beats):
                     read_queue.append((self.cycle + self.latency, addr + i * self.bus_bytes,
                                        i == beats - 1, ident))
             if seen[5] and seen[6]:
                 self.read_cycles.append(self.cycle)
                 self.reads_open -= offered["last"]
+                self.beats_open -= 1
                 offered = None
             if seen[12]:
                 assert burst_queue or (self.early_data and seen[7]), "W: offered before its burst"

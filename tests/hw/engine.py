@@ -8,14 +8,17 @@ the same code of each process, but
   testbench reads one, waits or ends (where something would see what they were in between, an edge
   of a clock or a testbench that waits for changes, it follows each of them),
 - writes to signals without a call, and remembers what shape an enumeration has,
-- finds out once where what a testbench samples is, not each time that it does.
+- finds out once where what a testbench samples is, not each time that it does,
+
+and it ends: after a limit of cycles it says where testbenches wait, and after a limit of rounds
+what does not settle.
 """
 
+import contextlib
 import copy
 import functools
-import re
 from collections.abc import Callable
-from typing import Any
+from typing import NoReturn
 from unittest.mock import patch
 
 import amaranth.sim
@@ -26,7 +29,6 @@ from amaranth.hdl._mem import MemoryInstance
 from amaranth.lib.data import ShapeCastable
 from amaranth.sim import _pyrtl, pysim
 from amaranth.sim._async import (
-    BrokenTrigger,
     ChangedTrigger,
     EdgeTrigger,
     SampleTrigger,
@@ -35,147 +37,18 @@ from amaranth.sim._async import (
 )
 
 from hw.engine_code import faster, groups_of
+from hw.engine_state import Edge, SignalState, State, Wait
+from hw.limits import WaitedTooLong, where
 
-__all__ = ["Simulator"]
+__all__ = ["CYCLES", "Simulator"]
+
+#: Cycles that a run has if its test names no other number: three times what most need.
+CYCLES = 30_000
+#: Rounds within which a circuit follows what has changed, testbenches that wait for it included.
+ROUNDS = 1_000
 
 # A layout of fields asks again and again.
 Shape._cast_plain_enum = staticmethod(functools.cache(Shape._cast_plain_enum))
-
-
-class _Wait:
-    """A testbench that waits for an edge of a clock, once or again and again, and what it samples
-    then.
-    """
-
-    __slots__ = ("broken", "once", "process", "reads", "result")
-
-    def __init__(self, process, reads, once: bool):
-        self.process, self.reads, self.once = process, reads, once
-        self.broken, self.result = False, None
-
-    def run(self):
-        """See what is sampled, and wake the testbench."""
-        reset, *values = [read() for read in self.reads]
-        self.result = (True, bool(reset), *values)
-        self.process.runnable, self.process.waits_on = True, None
-
-    def initial_eligible(self):
-        return False
-
-    def __await__(self):
-        if self.broken:
-            raise BrokenTrigger
-        yield self
-        return self.result
-
-
-class _Edge:
-    """An edge of a clock, and what runs then."""
-
-    def __init__(self):
-        self.waits: list[_Wait] = []      # testbenches that wait for it
-        self.always: list[Any] = []
-        self.processes: set[Any] = set()  # that run if something has changed
-        self.stale: set[Any] = set()      # those of them that will
-
-
-class _Signal(pysim._PySignalState):
-    """A signal; the processes that run when it changes, rises, falls, and those that see at an edge
-    of their clock what it is; those that drive it then.
-    """
-
-    __slots__ = ("drivers", "edges", "followers", "is_clock", "mask", "readers", "sign")
-
-    def __init__(self, signal, pending):
-        super().__init__(signal, pending)
-        self.followers, self.readers, self.drivers = [], [], []
-        self.edges, self.is_clock = (_Edge(), _Edge()), False
-        shape = signal.shape()
-        self.mask = (1 << shape.width) - 1
-        self.sign = 1 << (shape.width - 1) if shape.signed and shape.width else 0
-
-    def read(self) -> int:
-        """Return its value."""
-        return self.curr
-
-    def write(self, value: int) -> None:
-        """Set it."""
-        value &= self.mask
-        if value & self.sign:
-            value |= ~self.mask
-        if self.next != value:
-            self.next = value
-            self.pending.add(self)
-            for edge, process in self.drivers:
-                edge.stale.add(process)
-
-    def update(self, value, mask=~0):
-        self.write(self.next & ~mask | value & mask)
-
-
-class _Memory(pysim._PyMemoryState):
-    """A memory, and the processes that run when it changes, or see it at an edge of their clock."""
-
-    __slots__ = ("followers", "readers")
-
-    def __init__(self, memory, pending):
-        super().__init__(memory, pending)
-        self.followers, self.readers = [], []
-
-
-class _State(pysim._PyEngineState):
-    def __init__(self):
-        super().__init__()
-        self._numbers: dict[int, int] = {}  # of slots, by the identity of what they are for
-        # Process of a clock whose code is not known yet, and its edge.
-        self._clocked: tuple[Any, _Edge] | None = None
-
-    def _slot(self, key, kind):
-        number = self._numbers.get(id(key))
-        if number is None:
-            number = self._numbers[id(key)] = len(self.slots)
-            self.slots.append(kind(key, self.pending))  # which keeps it, and so its identity
-        return number
-
-    def get_signal(self, signal):
-        return self._slot(signal, _Signal)
-
-    def get_memory(self, memory):
-        return self._slot(memory, _Memory)
-
-    def add_signal_waker(self, signal, waker):
-        slot = self.slots[self.get_signal(signal)]
-        if not isinstance(waker, tuple):
-            slot.add_waker(waker)
-        elif len(waker) == 1:
-            slot.followers.append(*waker)
-        else:
-            process, polarity = waker
-            edge, slot.is_clock = slot.edges[polarity], True
-            if self._clocked is None:
-                self._clocked = process, edge
-            else:  # a reset that does not wait for the clock
-                edge.always.append(process)
-
-    def add_memory_waker(self, memory, waker):
-        self.slots[self.get_memory(memory)].followers.append(*waker)
-
-    def know(self, code: str) -> None:
-        """Take the code of a process: one of a clock does the same again until something that it
-        reads, or drives, has changed, but for what it prints and asserts.
-        """
-        if self._clocked is None:
-            return
-        process, edge = self._clocked
-        self._clocked = None
-        if "print(" in code or "pin_blame(" in code:
-            edge.always.append(process)
-            return
-        edge.processes.add(process)
-        for number in set(re.findall(r"slots\[(\d+)\]\.(?:curr|read|write)\b", code)):
-            self.slots[int(number)].readers.append((edge, process))
-        for number in set(re.findall(r"slots\[(\d+)\]\.update\b", code)):
-            self.slots[int(number)].drivers.append((edge, process))
 
 
 class _Compiler(_pyrtl._FragmentCompiler):
@@ -196,7 +69,7 @@ class _Compiler(_pyrtl._FragmentCompiler):
 
 
 
-def _reader(state: _State, value) -> Callable[[], int]:
+def _reader(state: State, value) -> Callable[[], int]:
     """Return what looks an expression up; only signals and parts of them are not evaluated."""
     if type(value) is Signal:
         return state.slots[state.get_signal(value)].read
@@ -216,7 +89,7 @@ def _reader(state: _State, value) -> Callable[[], int]:
 class _Sample(SampleTrigger):
     """What is sampled, and what looks it up."""
 
-    def __init__(self, state: _State, value):
+    def __init__(self, state: State, value):
         super().__init__(value)
         read = _reader(state, self.value)
         make = self.shape.from_bits if isinstance(self.shape, ShapeCastable) else None
@@ -231,7 +104,7 @@ class _Tick(TickTrigger):
     def __init__(self, engine, process, *, domain, sampled=()):
         super().__init__(engine, process, domain=domain, sampled=sampled)
         edge = engine.edge(domain)
-        self.edge: _Edge | None = edge
+        self.edge: Edge | None = edge
         if edge is not None:
             self.reads = (engine.sampled(Const(0) if domain.rst is None else domain.rst).read,
                           *(engine.sampled(expr).read for expr in sampled))
@@ -244,9 +117,9 @@ class _Tick(TickTrigger):
         tick.reads += tuple(self._engine.sampled(expr).read for expr in exprs)
         return tick
 
-    def _wait(self, once: bool) -> _Wait:
+    def _wait(self, once: bool) -> Wait:
         self._engine.follow()
-        wait = _Wait(self._process, self.reads, once)
+        wait = Wait(self._process, self.reads, once)
         self.edge.waits.append(wait)
         return wait
 
@@ -293,7 +166,7 @@ class _Context(TestbenchContext):
 
 class _Engine(pysim.PySimEngine):
     def __init__(self, design):
-        state = _State()
+        state = State()
 
         def compiled(code, filename, mode):
             state.know(code)
@@ -316,14 +189,14 @@ class _Engine(pysim.PySimEngine):
             for pairs in (slot.readers, getattr(slot, "drivers", [])):
                 pairs[:] = [(edge, process.run) for edge, process in pairs]
         self._ready = set()
-        self._settling = False
         self._samples: dict[int, _Sample] = {}  # of signals, by their identity
         # A clock that the circuit makes must not rise with what it samples.
         self._at_once = any(slot.is_comb and slot.is_clock for slot in state.slots
-                            if isinstance(slot, _Signal))
+                            if isinstance(slot, SignalState))
         self._start()
 
     def _start(self):
+        self._settling = False
         self._ready.clear()
         self._ready.update(process.run for process in self._circuit if process.is_comb)
         for edge in self._edges:
@@ -348,7 +221,7 @@ class _Engine(pysim.PySimEngine):
                 self._state.slots[self._state.get_signal(trigger.signal)].is_clock)
         return pysim._PyTriggerState(self, combination, self._active_triggers, oneshot=oneshot)
 
-    def edge(self, domain) -> _Edge | None:
+    def edge(self, domain) -> Edge | None:
         """Return the edge of a domain's clock, where it has one and no reset that is another."""
         slot = self._state.slots[self._state.get_signal(domain.clk)]
         if not slot.is_clock or domain.async_reset and domain.rst is not None:
@@ -363,7 +236,7 @@ class _Engine(pysim.PySimEngine):
             self._samples[id(expr)] = _Sample(self._state, expr)  # which keeps it
         return self._samples[id(expr)]
 
-    def slot(self, signal: Signal) -> _Signal:
+    def slot(self, signal: Signal) -> SignalState:
         """Return what a signal is."""
         return self._state.slots[self._state.get_signal(signal)]
 
@@ -407,7 +280,7 @@ class _Engine(pysim.PySimEngine):
         if self._settling or not (pending or ready or triggers):
             return
         self._settling, edges = True, []
-        while True:
+        for _ in range(ROUNDS):
             for trigger in triggers:
                 trigger.run()
             triggers.clear()
@@ -418,7 +291,7 @@ class _Engine(pysim.PySimEngine):
             if not pending:
                 break
             for slot in pending:
-                if type(slot) is _Signal:
+                if type(slot) is SignalState:
                     before, now = slot.curr, slot.next
                     if before == now:
                         continue
@@ -445,6 +318,12 @@ class _Engine(pysim.PySimEngine):
                         if not wait.once:
                             edge.waits.append(wait)
             edges.clear()
+        else:
+            for run in ready:
+                run()
+            names = sorted(slot.signal.name for slot in pending if type(slot) is SignalState)
+            raise WaitedTooLong(f"a circuit must settle within {ROUNDS} rounds, but these signals "
+                                f"go on: {', '.join(names)}")
         self._settling = False
 
     @staticmethod
@@ -460,14 +339,17 @@ class _Engine(pysim.PySimEngine):
     def advance(self):
         self._run(self._processes)
         self.follow()
-        ran = True
-        while ran:
+        for _ in range(ROUNDS):
             ran = False
             for testbench in self._testbenches:
                 if testbench.runnable:
                     testbench.runnable, ran = False, True
                     testbench.run()
                     self.follow()
+            if not ran:
+                break
+        else:
+            self.give_up(f"come to wait for a clock within {ROUNDS} rounds")
         self._state.timeline.advance()
         for runnables in (self._testbenches, self._processes):
             for runnable in runnables:
@@ -475,9 +357,31 @@ class _Engine(pysim.PySimEngine):
                     return True
         return False
 
+    def give_up(self, limit: str) -> NoReturn:
+        """End the testbenches without which a run does not end, and raise `WaitedTooLong`, which
+        says where they were.
+        """
+        left = [each for each in self._testbenches if each.critical]
+        error = WaitedTooLong(
+            f"testbenches must {limit}, but wait here:\n"
+            + "\n".join(where(each.coroutine) for each in left))
+        for each in left:
+            with contextlib.suppress(WaitedTooLong, StopIteration):
+                each.coroutine.throw(error)
+        raise error
+
 
 class Simulator(amaranth.sim.Simulator):
     """As Amaranth's, without waveforms."""
 
+    _engine: _Engine
+
     def __init__(self, toplevel):
         super().__init__(toplevel, engine=_Engine)
+
+    def run(self, cycles: int = CYCLES):
+        """Run until the testbenches have ended; `WaitedTooLong` if more ``cycles`` pass."""
+        for _ in range(2 * cycles):
+            if not self.advance():
+                return
+        self._engine.give_up(f"end within {cycles} cycles")

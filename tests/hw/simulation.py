@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from hw.engine import Simulator
+from hw.engine import CYCLES, Simulator
 
 __all__ = ["Testbench", "World"]
 
@@ -36,8 +36,8 @@ class World:
 
         return testbench
 
-    def run(self, main: Testbench, *background: Testbench) -> None:
-        """Run from reset until ``main`` returns.
+    def run(self, main: Testbench, *background: Testbench, cycles: int = CYCLES) -> None:
+        """Run from reset until ``main`` returns; WaitedTooLong if that takes more ``cycles``.
 
         In each cycle the background comes first, in its order, and ``main`` last.
         """
@@ -47,4 +47,4 @@ class World:
         for number in range(self._slots, len(self._testbenches)):
             self._simulator.add_testbench(self._slot(number), background=True)
         self._slots = max(self._slots, len(self._testbenches))
-        self._simulator.run()
+        self._simulator.run(cycles)

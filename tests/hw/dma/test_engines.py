@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BEATS_AHEAD, TpuConfig
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.arch.registers import Activity
 from hw.dma.dma_world import Command, World, random_commands
@@ -105,6 +105,13 @@ def test_bursts_are_long():
     world = World(CONFIGS["bus8"], "load")
     world.run([Command(Mem.ACC, DmaFormat.W32, 0, 0x1F8, 1, 250, 0, 0, 1)])
     assert world.memory.reads == [(0x1F8, 1, 0), (0x200, 64, 0), (0x400, 60, 0)]
+
+
+def test_beats_are_asked_for_so_far_ahead_and_no_further():
+    """One burst is offered, and one made, until the stall is heard."""
+    world = World(CONFIGS["bus8"], "load", latency=200)
+    world.run([rows_of(120, DmaFormat.I8, 64, 4, 8)] * 2)
+    assert world.memory.most_beats_open == BEATS_AHEAD + 2
 
 
 @pytest.mark.parametrize("kind", ["load", "store"])

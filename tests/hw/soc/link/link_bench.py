@@ -8,10 +8,13 @@ from celosia.arch.link import LinkConfig
 from celosia.driver.errors import BusError
 from celosia.driver.link.frames import FrameDecoder
 
-__all__ = ["BIT", "FAST", "LineDecoder", "Registers", "exchange", "levels", "serve_registers"]
+__all__ = ["BIT", "CYCLES", "FAST", "LineDecoder", "Registers", "exchange", "levels",
+           "serve_registers"]
 
 #: Cycles of a bit: the fewest there may be.
 BIT = 4
+#: Cycles that a run of a link may take: a byte is on the line for 40 of them.
+CYCLES = 200_000
 #: A line that fast.
 FAST = LinkConfig(BIT * 1_000_000)
 

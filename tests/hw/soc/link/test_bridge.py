@@ -19,7 +19,7 @@ from celosia.driver.link.frames import FrameDecoder, encode, pack, unpack
 from celosia_hw.soc.link.host_link import HostLink
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
-from hw.soc.link.link_bench import Registers, exchange, serve_registers
+from hw.soc.link.link_bench import CYCLES, Registers, exchange, serve_registers
 from sw.driver.link.board import Board
 
 CONFIG = TpuConfig("test", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=8)
@@ -78,7 +78,7 @@ class Bench:
         async def serve(ctx):
             await serve_registers(ctx, self.dut.axil, self.registers, self._rng)
 
-        world().run(test, self.memory.run, serve)
+        world().run(test, self.memory.run, serve, cycles=CYCLES)
 
     async def both(self, ctx, data: bytes) -> list[bytes]:
         """Send bytes to both; check that all is the same afterwards, and return the replies."""

@@ -10,7 +10,7 @@ from celosia.driver.link.frames import FrameDecoder, encode
 from celosia_hw.soc.link.framer import Framer
 from celosia_hw.soc.link.requests import RequestStore
 from hw.simulation import World
-from hw.soc.link.link_bench import FAST, LineDecoder, levels
+from hw.soc.link.link_bench import CYCLES, FAST, LineDecoder, levels
 
 
 def bodies_of(rng: np.random.Generator, count: int, longest: int = 60) -> list[bytes]:
@@ -49,7 +49,7 @@ def test_framer_writes_what_the_host_writes(busy):
             heard.extend(line.feed(level))
             cycles += 1
 
-    World(framer).run(hear, send)
+    World(framer).run(hear, send, cycles=CYCLES)
     assert bytes(heard) == wanted
     assert FrameDecoder().feed(bytes(heard)) == bodies
     if not busy:  # no gap, but for the first byte of all
@@ -99,7 +99,7 @@ def take_in(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
             await step(ctx)
             ctx.set(store.next, 0)
 
-    world().run(bench)
+    world().run(bench, cycles=CYCLES)
     return bodies, lost
 
 

@@ -11,7 +11,7 @@ from celosia.driver.link.frames import encode, pack
 from celosia_hw.soc.link.host_link import HostLink
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
-from hw.soc.link.link_bench import FAST, exchange
+from hw.soc.link.link_bench import CYCLES, FAST, exchange
 
 SIZE = 1 << 14
 
@@ -70,7 +70,7 @@ def test_spans(bus_bytes, busy):
             assert found == wanted[around:around + count + 7].tobytes()
             assert status == 0
 
-    made.run(bench, memory.run)
+    made.run(bench, memory.run, cycles=CYCLES)
     beats = sum((address + count - 1) // bus_bytes - address // bus_bytes + 1
                 for address, count in spans(np.random.default_rng(bus_bytes))[2:])
     assert len(memory.writes) >= beats
@@ -91,7 +91,7 @@ def test_errors():
                 _, status = await host.ask(kind, address, 48, payload)
                 assert status & ReplyStatus.RESPONSE == wanted, (kind, hex(address))
 
-    made.run(bench, memory.run)
+    made.run(bench, memory.run, cycles=CYCLES)
 
 
 def test_no_reply_waits_for_more_than_a_beat_of_a_read():
@@ -105,4 +105,4 @@ def test_no_reply_waits_for_more_than_a_beat_of_a_read():
         await host.ask(RequestKind.READ_MEMORY, 5, 20)
         assert memory.reads == [(0, 1, 0), (8, 1, 0), (16, 1, 0), (24, 1, 0)]
 
-    made.run(bench, memory.run)
+    made.run(bench, memory.run, cycles=CYCLES)
