@@ -156,8 +156,7 @@ class _Flow:
         arguments = [
             "--json", _NETLIST, "--top", TOP, "--seed", str(seed),
             "--freq", f"{self.made.freq_hz / 1e6:.6f}", "--timing-allow-fail",
-            "--report", report, *self.family.arguments(
-                self.made.board, self.made.constraints_file, routed)]
+            "--report", report, *self.family.arguments(self.made, routed)]
         seconds = self.step(f"seed {seed}", tool, arguments, key, f"route-{seed}.log",
                             report, routed)
         return Routed(seed, read_timing(self.folder / report, netlist, self.family), seconds)

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import re
 
@@ -44,6 +45,11 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
                            "ecppack": "ecppack 1.4"}
     assert list(built.seconds) == ["synthesis", "seed 1", "packing"]
     assert lines[0] == "synthesis        yosys 0.70 ..."
+
+
+def test_pipelined_chip_has_another_placer(tools, out):
+    build(dataclasses.replace(sources(), chip="pipelined"), out)
+    assert tools.calls()[1][-4:] == ["--router", "router1", "--placer", "static"]
 
 
 def test_the_same_again_runs_nothing_and_changes_run_what_they_must(tools, out):
