@@ -169,13 +169,11 @@ class Cell:
 
 
 @cache
-def _specified(elements: tuple[str, ...]) -> dict[str, dict[str, tuple[Node, ...] | str]]:
+def _specified() -> dict[str, dict[str, tuple[Node, ...] | str]]:
     """Return what each operation becomes, by the types that it has, or why it is refused."""
     found: dict[str, dict[str, tuple[Node, ...] | str]] = {}
     for name, element, text in programs():
         made = found.setdefault(name, {})
-        if element not in elements:
-            continue
         try:
             module = read_module(text, name)
         except FrontendError:
@@ -202,11 +200,11 @@ def _cell(made: tuple[Node, ...] | str) -> Cell:
     return Cell("host", host[0]) if host else Cell("chip")
 
 
-def specification(elements: tuple[str, ...] = ELEMENTS) -> dict[str, dict[str, Cell]]:
-    """Return where each operation runs, by those of the types that it has."""
+def specification() -> dict[str, dict[str, Cell]]:
+    """Return where each operation runs, by the types that it has."""
     return {name: {element: _cell(made) for element, made in each.items()}
             or {"": Cell("refused", REFUSED[name.removeprefix("stablehlo.")])}
-            for name, each in _specified(elements).items()}
+            for name, each in _specified().items()}
 
 
 def _specification_page() -> Iterator[str]:

@@ -74,15 +74,30 @@ def test_random_traffic_of_two_managers(busy):
         assert (memory.data[:len(content)] == content)[known].all()
         assert not known[SIZE:].any()
 
+    asked = [getattr(port, name) for port, name in (
+        (dut.chip_read, "ar"), (dut.chip_write, "aw"), (dut.link_read, "ar"),
+        (dut.link_write, "aw"))]
+    beyond = [0] * len(asked)
+
+    async def watch(ctx):
+        """Bursts beyond the memory are told in the cycle in which they are taken."""
+        async for _, _, told, *seen in ctx.tick().sample(dut.beyond, *(
+                each.valid & each.ready & (each.payload.addr >= SIZE) for each in asked)):
+            assert told == any(seen)
+            for which, taken in enumerate(seen):
+                beyond[which] += taken
+
     before = memory.data[SIZE:].copy()
     sim = Simulator(dut)
     sim.add_clock(1e-8)
     sim.add_testbench(memory.run, background=True)
+    sim.add_testbench(watch, background=True)
     for user in users:
         user.add_to(sim)
     sim.add_testbench(wait)
     sim.run()
     assert (memory.data[SIZE:] == before).all()
+    assert min(beyond[2:]) > 3
     assert all(min(user.reads, user.writes) > 12 for user in users)
 
 
