@@ -39,6 +39,12 @@ def test_settings_of_the_default_clocks(name, setting):
     assert (found.input, found.feedback, found.output, found.freq_hz) == setting
 
 
+def test_dividers_of_gowin_are_powers_of_two_and_multiples_of_16():
+    """As its data sheets have them, and no other ones."""
+    for name in ("GW1N-9C", "GW2A-18"):
+        assert LIMITS[name].outputs == (2, 4, 8, *range(16, 129, 16))
+
+
 @pytest.mark.parametrize(("name", "freq_hz", "message"), [
     ("icebreaker", 5_000_000, ("freq_hz must be a frequency that SB_PLL40_PAD makes of 12000000 "
                                "Hz, from 8328125 to 533000000, not 5000000")),

@@ -31,6 +31,11 @@ GRAPHS = {
           %2 = dot(%0, %1) dtype=f32 contract=[[1,1]] : f32[600,500]
           return %2
         }"""),
+    "a product of a depth in eight parts": ("core", {}, """
+        graph g(%0: bf16[128,4096], %1: bf16[4096,32]) {
+          %2 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[128,32]
+          return %2
+        }"""),
     "a product of bytes": ("edge", {}, """
         graph g(%0: i8[40,300], %1: i8[300,50]) {
           %2 = dot(%0, %1) dtype=i32 contract=[[1,0]] : i32[40,50]

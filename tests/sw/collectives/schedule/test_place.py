@@ -60,3 +60,4 @@ def test_what_no_step_uses_is_copied_and_what_nobody_wants_is_not_loaded():
     placed = place([], many, many, 8)  # one after another
     assert placed is not None
     assert placed.rows <= 8
+    assert [store.time for store in placed.stores] == list(range(0, 640, 64))
