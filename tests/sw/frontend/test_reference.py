@@ -148,6 +148,10 @@ CASES = {
         'array<i64: 2, 1>, base_dilations = array<i64: 2, 1>, window_dilations = array<i64: 3, 1>, '
         'padding = dense<[[2, 1], [0, 2]]> : tensor<2x2xi64>}> ' + reducer("minimum"),
         "f32[5,6] f32[]", "f32[5,6]"),
+    "reduce_window of two words": case(
+        'reduce_window"($) <{window_dimensions = array<i64: 2>, window_strides = '
+        'array<i64: 2>}> ' + reducer("maximum", "i64"),
+        "i64[8] i64[]", "i64[4]"),
     "select_and_scatter": case(
         'select_and_scatter"($) <{window_dimensions = array<i64: 3, 2>, window_strides = '
         'array<i64: 2, 2>, padding = dense<[[0, 1], [0, 0]]> : tensor<2x2xi64>}> '
@@ -167,6 +171,10 @@ CASES = {
         'inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = '
         '[1], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ' + reducer("add"),
         "f32[3,4,5] i8[6,3,1] f32[6,5,3]", "f32[3,4,5]"),
+    "scatter of two words": case(
+        'scatter"($) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], '
+        'scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> '
+        + reducer("minimum", "i64"), "i64[6] i32[9,1] i64[9]", "i64[6]"),
     "scatter windows": case(
         'scatter"($) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = '
         '[0, 1], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1>}> '
