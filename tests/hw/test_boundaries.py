@@ -53,7 +53,7 @@ def through(preset: str) -> dict[str, set[tuple[str, str]]]:
     return found
 
 
-@pytest.mark.parametrize("preset", ["nano", "edge"])
+@pytest.mark.parametrize("preset", ["nano", pytest.param("edge", marks=pytest.mark.slow)])
 def test_no_path_goes_through_a_unit(preset):
     found = through(preset)
     assert {unit: paths for unit, paths in found.items() if paths and unit not in NOT_YET} == {}
