@@ -149,11 +149,17 @@ class _Context(TestbenchContext):
         return super().get(expr)
 
     def set(self, expr, value):
-        if type(expr) in (Signal, Slice) and type(value) in (int, bool):
-            self._engine.set_value(expr, int(value))
-            self._engine.step_design()
-        else:
+        if type(value) not in (int, bool) or type(expr) not in (Signal, Slice):
             super().set(expr, value)
+            return
+        slot = self._engine.given.get(id(expr))
+        if slot is None:
+            self._engine.set_value(expr, int(value))
+        elif slot.next != value:
+            slot.write(int(value))
+        else:
+            return
+        self._engine.step_design()
 
     def tick(self, domain="sync", *, context=None):
         if context is not None:
@@ -190,6 +196,8 @@ class _Engine(pysim.PySimEngine):
                 pairs[:] = [(edge, process.run) for edge, process in pairs]
         self._ready = set()
         self._samples: dict[int, _Sample] = {}  # of signals, by their identity
+        #: Signals that testbenches alone have set, no clocks, by their identity.
+        self.given: dict[int, SignalState] = {}
         # A clock that the circuit makes must not rise with what it samples.
         self._at_once = any(slot.is_comb and slot.is_clock for slot in state.slots
                             if isinstance(slot, SignalState))
@@ -268,6 +276,8 @@ class _Engine(pysim.PySimEngine):
         slot.write(value)
         if slot.is_clock:
             self._settle()
+        elif part is None:
+            self.given[id(target)] = slot
 
     def step_design(self):
         """What a testbench asks for when it has set a signal."""
@@ -287,7 +297,10 @@ class _Engine(pysim.PySimEngine):
             for run in ready:
                 run()
             ready.clear()
-            self._run(self._processes)
+            for process in self._processes:
+                if process.runnable:
+                    process.runnable = False
+                    process.run()
             if not pending:
                 break
             for slot in pending:
@@ -326,18 +339,11 @@ class _Engine(pysim.PySimEngine):
                                 f"go on: {', '.join(names)}")
         self._settling = False
 
-    @staticmethod
-    def _run(processes):
-        """Run those that are to run, of testbenches and what a test adds; return whether any."""
-        found = False
-        for process in processes:
-            if process.runnable:
-                process.runnable, found = False, True
-                process.run()
-        return found
-
     def advance(self):
-        self._run(self._processes)
+        for process in self._processes:
+            if process.runnable:
+                process.runnable = False
+                process.run()
         self.follow()
         for _ in range(ROUNDS):
             ran = False
