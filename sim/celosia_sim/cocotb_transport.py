@@ -24,6 +24,8 @@ from celosia_sim.verilog import chip_verilog
 __all__ = ["CocotbTransport"]
 
 _SLICE_SECONDS = 0.2
+#: That the simulation may take to begin, and for an answer: hundreds of times what it needs.
+_ANSWER_SECONDS = 120.0
 
 
 class CocotbTransport:
@@ -83,12 +85,14 @@ class CocotbTransport:
             raise
 
     def _receive(self):
+        what = f"gave no answer within {_ANSWER_SECONDS:g} s"
         try:
-            return self._connection.recv()
+            if self._connection.poll(_ANSWER_SECONDS):
+                return self._connection.recv()
         except (EOFError, OSError):
-            tail = "\n  ".join(self._log.read_text(errors="replace").splitlines()[-15:])
-            raise ProtocolError(f"the cocotb simulation ended; its log ends with\n  {tail}"
-                                ) from None
+            what = "ended"
+        tail = "\n  ".join(self._log.read_text(errors="replace").splitlines()[-15:])
+        raise ProtocolError(f"the cocotb simulation {what}; its log ends with\n  {tail}")
 
     def _ask(self, *request):
         if self._process is None:

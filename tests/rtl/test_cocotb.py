@@ -1,6 +1,7 @@
 """The chip under cocotb: third-party bus agents, and the transport against the harness."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from celosia.arch.config import preset
 from celosia.driver import Device
 from celosia.driver.errors import BusError
 from celosia.ops.gemm import matmul
+from celosia_sim import cocotb_transport
 from celosia_sim.build import build_library
 from celosia_sim.cocotb_build import build_simulator, run_cocotb
 from celosia_sim.cocotb_transport import CocotbTransport
@@ -94,6 +96,17 @@ def test_a_simulator_that_dies_is_reported():
     chip._process.kill()
     with pytest.raises(ProtocolError, match="^the cocotb simulation ended; its log ends with"):
         chip.read_register(SCRATCH)
+    chip.close()
+
+
+def test_a_simulator_that_stands_still_is_reported(monkeypatch):
+    chip = CocotbTransport(stub_config(8), verilog=stub_verilog(8))
+    assert chip._process
+    chip._process.send_signal(signal.SIGSTOP)
+    monkeypatch.setattr(cocotb_transport, "_ANSWER_SECONDS", 0.2)
+    with pytest.raises(ProtocolError, match="^the cocotb simulation gave no answer within 0.2 s; "):
+        chip.read_register(SCRATCH)
+    chip._process.send_signal(signal.SIGCONT)
     chip.close()
 
 

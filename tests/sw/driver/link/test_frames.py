@@ -68,6 +68,8 @@ def test_endless_noise_takes_no_memory():
      "LinkConfig.memory_bytes must be a multiple of 4096 up to 4294967296, not 5000"),
     ({"clock_hz": 1 << 24, "buffer_bytes": 512},
      "LinkConfig.buffer_bytes must be a power of two from 1024 to 8192, not 512"),
+    ({"clock_hz": 1 << 24, "buffer_bytes": 16384},
+     "LinkConfig.buffer_bytes must be a power of two from 1024 to 8192, not 16384"),
 ])
 def test_wrong_configurations(options, message):
     with pytest.raises(ValueError, match="LinkConfig") as caught:
