@@ -110,6 +110,17 @@ def test_every_test_is_in_a_place_of_its_tiers(script, tiers, wanted):
         assert marked == {Path(name) for name in wanted}
 
 
+def test_what_no_run_has_compiled_one_process_compiles_for_all(script, monkeypatch, tmp_path):
+    test, commands = script("test"), []
+    monkeypatch.setattr(test.bootstrap, "bytecode", lambda: str(tmp_path))
+    monkeypatch.setattr(test.subprocess, "call", lambda command, **_: commands.append(command))
+    for _ in range(2):
+        test.Results().tests("tests", sys.executable, ["hw"], [])
+        Path(tmp_path, *(ROOT / "tests").parts[1:]).mkdir(parents=True, exist_ok=True)
+    collect, run, _ = commands
+    assert collect == [*run, "-n", "0", "--collect-only"]
+
+
 def test_what_is_skipped_in_an_extra_has_failed(script, monkeypatch, capsys):
     test = script("test")
     report = ('<testsuites><testsuite tests="5" failures="0" errors="0" skipped="2"/>'
