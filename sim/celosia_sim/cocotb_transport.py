@@ -85,14 +85,17 @@ class CocotbTransport:
             raise
 
     def _receive(self):
-        what = f"gave no answer within {_ANSWER_SECONDS:g} s"
         try:
             if self._connection.poll(_ANSWER_SECONDS):
                 return self._connection.recv()
         except (EOFError, OSError):
-            what = "ended"
-        tail = "\n  ".join(self._log.read_text(errors="replace").splitlines()[-15:])
-        raise ProtocolError(f"the cocotb simulation {what}; its log ends with\n  {tail}")
+            raise ProtocolError("the cocotb simulation ended; its log ends with\n  "
+                                f"{self._tail()}") from None
+        raise ProtocolError(f"no answer of the cocotb simulation within {_ANSWER_SECONDS:g} s; "
+                            f"its log ends with\n  {self._tail()}")
+
+    def _tail(self) -> str:
+        return "\n  ".join(self._log.read_text(errors="replace").splitlines()[-15:])
 
     def _ask(self, *request):
         if self._process is None:
