@@ -16,7 +16,7 @@ class Queue(wiring.Component):
 
     An element accepted in one cycle is offered from the next one on. One element a cycle both
     ways; ``i.ready`` and ``o.valid`` come out of flip-flops, so a queue of two cuts every path
-    between its sides.
+    between its sides. Of such a queue the elements do so, too: no memory is on the way.
 
     Parameters
     ----------
@@ -43,6 +43,27 @@ class Queue(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        if self._depth == 2:
+            self._of_two(m)
+        else:
+            self._of_more(m)
+        return m
+
+    def _of_two(self, m: Module) -> None:
+        head, behind = (Signal(self._shape, name=name, reset_less=True)
+                        for name in ("head", "behind"))
+        some, full = Signal(), Signal()
+        m.d.comb += [self.i.ready.eq(~full), self.o.valid.eq(some), self.o.payload.eq(head)]
+        with m.If(~some | self.o.ready):
+            m.d.sync += [Value.cast(head).eq(Mux(full, Value.cast(behind),
+                                                 Value.cast(self.i.payload))),
+                         some.eq(full | self.i.valid), full.eq(0)]
+        with m.Elif(~full):
+            m.d.sync += full.eq(self.i.valid)
+        with m.If(~full):
+            m.d.sync += behind.eq(self.i.payload)
+
+    def _of_more(self, m: Module) -> None:
         m.submodules.memory = memory = Memory(shape=self._shape, depth=self._depth, init=[])
         write = memory.write_port()
         read = memory.read_port(domain="comb")
@@ -63,7 +84,6 @@ class Queue(wiring.Component):
             m.d.sync += [some.eq(1), full.eq((put + 1)[:len(put)] == get)]
         with m.Elif(fewer & ~more):
             m.d.sync += [full.eq(0), some.eq((get + 1)[:len(get)] != put)]
-        return m
 
 
 class HalfBuffer(wiring.Component):

@@ -23,7 +23,7 @@ from celosia_sim.loops.vectorise import loops
 DIM = 16
 BOTH = TpuConfig("both", dim=DIM, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=16)
 INT8 = TpuConfig("int8", dim=DIM, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=16)
-SHARED = ("active", "p_lane", "q_lane", "indexes", "hold", "select", "control")
+SHARED = ("active", "p_lane", "q_lane", "indexes", "holds", "sources", "control")
 
 _FIELDS = {"op": 6, "post": 4, "dst": 3, "param": 32, "reduce": 1, "reduce_op": 3}
 _SHIM = """
@@ -78,7 +78,7 @@ class Lanes(wiring.Component):
         m.d.comb += [
             ports["active"].eq(1), ports["p"].eq(inputs["a"]), ports["q"].eq(inputs["b"]),
             ports["indexes__2"].eq(inputs["c"]), inputs["result"].eq(ports["result"]),
-            *(ports[f"select__{k}"].eq(Const(source.value, 3))
+            *(ports[f"sources__{k}"].eq(Const(source.value, 3))
               for k, source in enumerate((LaneSource.P, LaneSource.Q, LaneSource.INDEX))),
             *(ports[f"control__{k}"].eq(control) for k, control in enumerate(controls)),
         ]

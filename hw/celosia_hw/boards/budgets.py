@@ -12,11 +12,11 @@ __all__ = ["BUDGETS"]
 #: the chip: both have room for them.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
-        "mxu": Budget(3_480, 6_000, 11), "ub": Budget(1_180, 580, 9),
-        "acc": Budget(4_390, 1_950, 8), "vpu": Budget(10_150, 6_130, 12),
-        "scalar": Budget(5_400, 3_750, 12), "load": Budget(2_260, 1_400, 11),
-        "store": Budget(2_600, 1_400, 11), "host": Budget(1_750, 1_250, 11),
+        "mxu": Budget(3_580, 6_460, 11), "ub": Budget(1_220, 580, 9),
+        "acc": Budget(4_410, 1_950, 8), "vpu": Budget(9_950, 6_830, 11),
+        "scalar": Budget(5_400, 3_750, 12), "load": Budget(2_260, 1_950, 10),
+        "store": Budget(2_650, 1_400, 10), "host": Budget(1_750, 1_250, 11),
         "bus": Budget(240, 290, 9), "chip": Budget(1_250, 290, 8), "link": Budget(740, 530, 9),
-        "memory": Budget(710, 760, 11), "board": Budget(70, 140, 5),
+        "memory": Budget(710, 760, 11), "board": Budget(70, 140, 6),
     },
 }

@@ -1,5 +1,7 @@
 """The on-chip rows of a DMA command, and reading them."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -16,11 +18,13 @@ __all__ = ["RowFetch", "RowWalk", "stored_layout"]
 
 #: Rows that may be under way or wait: a read's latency, and a cycle each to queue and to credit.
 _ROWS_AHEAD = 4
+#: The same where they are asked for out of a register; a power of two.
+_ROWS_AHEAD_FOLDED = 8
 
 
 class RowWalk(wiring.Component):
     """Holds a command and walks its on-chip rows, groups innermost. A row a cycle, also between
-    commands.
+    commands; a folded chip has a cycle between them, for what stops a row is not to stop commands.
 
     Members
     -------
@@ -60,7 +64,7 @@ class RowWalk(wiring.Component):
         command = self.i.payload
         held = Signal.like(self.command, reset_less=True)
         m.d.comb += [
-            self.i.ready.eq(~self.valid | (self.step & self.last)),
+            self.i.ready.eq(~self.valid | (self.step & self.last if self._config.fold == 1 else 0)),
             agen.start.eq(self.i.valid & self.i.ready), agen.step.eq(self.step),
             agen.counts.n0.eq(command.groups), agen.counts.n1.eq(command.rows),
             agen.counts.n2.eq(1), agen.stream.base.eq(command.row),
@@ -70,6 +74,8 @@ class RowWalk(wiring.Component):
         ]
         with m.If(self.i.ready):
             m.d.sync += self.valid.eq(self.i.valid)
+        with m.Elif(self.step & self.last):
+            m.d.sync += self.valid.eq(0)
         with m.If(agen.start):
             m.d.sync += held.eq(command)
         return m
@@ -89,6 +95,9 @@ def stored_layout(config: TpuConfig) -> data.StructLayout:
 
 class RowFetch(wiring.Component):
     """Reads the on-chip rows of commands into a queue. A row a cycle.
+
+    On a folded chip a row is asked for a cycle later, out of a register: what refuses it does not
+    reach the walk in the same cycle.
 
     Members
     -------
@@ -129,33 +138,48 @@ class RowFetch(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        folded = self._config.fold > 1
+        depth = _ROWS_AHEAD_FOLDED if folded else _ROWS_AHEAD
+        layout = stored_layout(self._config)
         m.submodules.walk = walk = RowWalk(self._config)
-        m.submodules.queue = queue = Queue(stored_layout(self._config), _ROWS_AHEAD)
+        m.submodules.queue = queue = Queue(layout, depth)
         wiring.connect(m, wiring.flipped(self.i), walk.i)
         wiring.connect(m, queue.o, wiring.flipped(self.o))
-        ahead = outstanding(m, self.read, queue.o.valid & queue.o.ready, _ROWS_AHEAD, name="ahead")
+        ahead = outstanding(m, walk.step, queue.o.valid & queue.o.ready, depth, name="ahead")
         in_acc = walk.command.mem == Mem.ACC
         # Whether the row is there is known a cycle after it has become this one.
         there = Signal(init=1)
         m.d.sync += there.eq(~self.following | (walk.valid & ~walk.step & (
             ~in_acc | (self.written.valid & (walk.row <= self.written.row)))))
+
+        members = {name: shape for name, shape in layout.members.items() if name != "lanes"}
+        walked: Any = stream.Signature(data.StructLayout(
+            {"row": walk.row.shape(), **members})).create()
         m.d.comb += [
-            self.reading.eq(walk.valid & there & (ahead != _ROWS_AHEAD)),
-            self.ub.valid.eq(self.reading & ~in_acc), self.acc.valid.eq(self.reading & in_acc),
-            self.ub.addr.eq(walk.row), self.acc.addr.eq(walk.row),
-            self.read.eq(self.reading & Mux(in_acc, self.acc.ready, self.ub.ready)),
-            walk.step.eq(self.read),
+            walked.valid.eq(walk.valid & there & (ahead != depth)),
+            walk.step.eq(walked.valid & walked.ready),
+            walked.payload.row.eq(walk.row), walked.payload.ub.eq(~in_acc),
+            walked.payload.fmt.eq(walk.command.fmt), walked.payload.tail.eq(walk.command.tail),
+            walked.payload.row_last.eq(walk.row_last), walked.payload.last.eq(walk.last),
+        ]
+        asked = walked
+        if folded:
+            m.submodules.requests = requests = Queue(walked.payload.shape(), 2)
+            wiring.connect(m, walked, requests.i)
+            asked = requests.o
+        m.d.comb += [
+            self.reading.eq(asked.valid), asked.ready.eq(self.read),
+            self.ub.valid.eq(asked.valid & asked.payload.ub),
+            self.acc.valid.eq(asked.valid & ~asked.payload.ub),
+            self.ub.addr.eq(asked.payload.row), self.acc.addr.eq(asked.payload.row),
+            self.read.eq(asked.valid & Mux(asked.payload.ub, self.ub.ready, self.acc.ready)),
         ]
 
-        asked, row = Signal(stored_layout(self._config)), queue.i.payload
-        m.d.comb += [
-            asked.ub.eq(~in_acc), asked.fmt.eq(walk.command.fmt), asked.tail.eq(walk.command.tail),
-            asked.row_last.eq(walk.row_last), asked.last.eq(walk.last),
-        ]
+        row = queue.i.payload
         m.d.comb += queue.i.valid.eq(delayed(m, self.read, READ_LATENCY, name="arrives")[-1])
-        for name in ("ub", "fmt", "tail", "row_last", "last"):
+        for name in members:
             m.d.comb += row[name].eq(
-                delayed(m, asked[name], READ_LATENCY, name=name, reset_less=True)[-1])
+                delayed(m, asked.payload[name], READ_LATENCY, name=name, reset_less=True)[-1])
         bits = self._config.lane_bits
         ub_lanes = Cat(  # the upper bits do not matter: those of the other memory are free
             Cat(self.ub.data.word_select(k, bits), self.acc.data[32 * k + bits:32 * k + 32])

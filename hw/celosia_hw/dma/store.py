@@ -103,8 +103,15 @@ class StoreEngine(wiring.Component):
         beat, answer, send, finished = Signal(), Signal(), Signal(), Signal()
         w = self.axi.w
         m.d.sync += walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD)
+        accepted = self.axi.aw.valid & self.axi.aw.ready
+        ends_burst = beat & w.payload.last
+        unsent, may = Signal(_NUMBER_BITS), Signal()  # bursts asked for and not sent; some are
+        with m.If(accepted & ~ends_burst):
+            m.d.sync += [unsent.eq(unsent + 1), may.eq(1)]
+        with m.Elif(ends_burst & ~accepted):
+            m.d.sync += [unsent.eq(unsent - 1), may.eq(unsent != 1)]
         m.d.comb += [
-            send.eq((asked != sent) & ends.i.ready),
+            send.eq(may & ends.i.ready),
             w.valid.eq(beats.o.valid & send), beats.o.ready.eq(w.ready & send),
             w.payload.eq(beats.o.payload.beat),
             beat.eq(w.valid & w.ready),
@@ -115,9 +122,9 @@ class StoreEngine(wiring.Component):
             ends.o.ready.eq(finished),
         ]
         m.d.sync += [self.port.done.eq(finished), self.port.error.eq(finished & error)]
-        with m.If(self.axi.aw.valid & self.axi.aw.ready):
+        with m.If(accepted):
             m.d.sync += asked.eq(asked + 1)
-        with m.If(beat & w.payload.last):
+        with m.If(ends_burst):
             m.d.sync += sent.eq(sent + 1)
         with m.If(answer):
             m.d.sync += answered.eq(answered + 1)

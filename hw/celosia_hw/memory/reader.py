@@ -35,7 +35,8 @@ class RowReader(wiring.Component):
     Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
     have room). Latency: that of the requests of `BeatWalk`; a beat granted in cycle t is offered
-    from t + READ_LATENCY on, a cycle later where rows are folded: then each goes through the queue.
+    from t + READ_LATENCY on, two cycles later where rows are folded: then each goes through the
+    queue and comes out of flip-flops.
 
     Parameters
     ----------
@@ -99,7 +100,6 @@ class RowReader(wiring.Component):
             granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
                        | (ask & (asked.kind == RowKind.ZERO))),
             self.refused.eq(ask & ~granted),
-            taken.eq(self.o.valid & self.o.ready),
         ]
         rests = Signal()
         m.d.comb += rests.eq((credits == 0) | (resting & (credits == 1)))
@@ -127,18 +127,25 @@ class RowReader(wiring.Component):
 
         waiting = Signal()
         m.d.comb += waiting.eq(write.addr != read.addr)
+        moves = Signal()  # out of the queue
         if config.fold > 1:
-            m.d.comb += [write.en.eq(arriving), self.o.valid.eq(waiting),
-                         self.o.payload.eq(read.data)]
+            head, offered = Signal(layout, name="head", reset_less=True), Signal()
+            free = ~offered | self.o.ready
+            m.d.comb += [write.en.eq(arriving), moves.eq(waiting & free),
+                         self.o.valid.eq(offered), self.o.payload.eq(head)]
+            m.d.sync += taken.eq(moves)
+            with m.If(free):
+                m.d.sync += [offered.eq(waiting), head.eq(read.data)]
         else:
             m.d.comb += [
                 write.en.eq(arriving & (waiting | ~self.o.ready)),
+                moves.eq(waiting & self.o.ready), taken.eq(self.o.valid & self.o.ready),
                 self.o.valid.eq(waiting | arriving),
                 self.o.payload.as_value().eq(
                     Mux(waiting, read.data.as_value(), arrived.as_value())),
             ]
         with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(waiting & self.o.ready):
+        with m.If(moves):
             m.d.sync += read.addr.eq(read.addr + 1)
         return m

@@ -72,6 +72,7 @@ class WeightLoader(wiring.Component):
         index = Signal(ceil_log2(dim))
         loaded = Signal()
         turn, zero, step, last = Signal(), Signal(), Signal(), Signal()
+        start, coming = Signal(), Signal()  # coming: the row whose turn it is
         # The row that is asked for, or has its turn as zeros.
         layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
         asked, stage = Signal(), Signal(layout, reset_less=True)
@@ -82,11 +83,20 @@ class WeightLoader(wiring.Component):
             zero.eq(index >= tile.wrows),
             self.port.valid.eq(asks), self.port.addr.eq(row),
             granted.eq(asked & (~asks | self.port.ready)),
-            step.eq(turn & (zero | ~is_coming(self.coming, tile.w_base)) & (~asked | granted)),
+            step.eq(turn & (zero | ~coming) & (~asked | granted)),
             last.eq(index == dim - 1),
             self.command.ready.eq(~active | (step & last)),
             self.loaded.eq(loaded & (~asked | granted)),
+            start.eq(self.command.valid & self.command.ready),
         ]
+        following = tile.w_base + tile.w_step
+        if self._config.fold > 1:
+            then = Signal.like(row)
+            m.d.comb += then.eq(Mux(active & ~last, following, self.command.payload.w_base))
+            m.d.sync += coming.eq(Mux(start | step, is_coming(self.coming, then),
+                                      is_coming(self.coming, tile.w_base)))
+        else:
+            m.d.comb += coming.eq(is_coming(self.coming, tile.w_base))
         with m.If(step):
             m.d.sync += [asked.eq(1), asks.eq(~zero), row.eq(tile.w_base), stage.index.eq(index),
                          stage.transpose.eq(tile.transpose), stage.zero.eq(zero)]
@@ -95,10 +105,10 @@ class WeightLoader(wiring.Component):
         with m.If(self.swap):
             m.d.sync += loaded.eq(0)
         with m.If(step):
-            m.d.sync += [tile.w_base.eq(tile.w_base + tile.w_step), index.eq(index + 1)]
+            m.d.sync += [tile.w_base.eq(following), index.eq(index + 1)]
             with m.If(last):
                 m.d.sync += [loaded.eq(1), active.eq(0)]
-        with m.If(self.command.valid & self.command.ready):
+        with m.If(start):
             m.d.sync += [active.eq(1), tile.eq(self.command.payload)]
 
         valid = delayed(m, granted, READ_LATENCY, name="valid")[-1]

@@ -29,7 +29,9 @@ class RowStreamer(wiring.Component):
     A row is asked for out of a register, a cycle after it was found free to start: its tile is
     loaded, it is not ``coming``, and where it accumulates an earlier row of the same address is
     sure to be written before it is read. Up to two rows wait to be found so, so that what holds a
-    row is not on the way to the rows and commands behind it.
+    row is not on the way to the rows and commands behind it. On a folded chip these comparisons end
+    in registers: a row that was ``coming`` as it was walked over, or accumulates where one of the
+    four rows before it does, waits until the cycle after that in which nothing holds it.
 
     Members
     -------
@@ -78,7 +80,8 @@ class RowStreamer(wiring.Component):
         m.submodules.acc = acc = AddressGenerator(self._config)
         fate_layout = retire_layout(self._config)
         m.submodules.rows = rows = Queue(data.StructLayout({
-            "acts": self.port.addr.shape(), "fate": fate_layout, "swap": 1}), 2)
+            "acts": self.port.addr.shape(), "fate": fate_layout, "swap": 1, "coming": 1,
+            "hazard": 1}), 2)
         # The walk, up to the queue.
         active, swap_due = Signal(), Signal()
         accumulate, bf16 = Signal(reset_less=True), Signal(reset_less=True)
@@ -86,6 +89,7 @@ class RowStreamer(wiring.Component):
         # The row that is looked at: its tile is in use already, it may start.
         head, swapped = rows.o.payload, Signal()
         swaps, hazard, free = Signal(), Signal(), Signal()
+        coming, follows = Signal(), Signal()  # it is coming; what comes before it holds it
         # The row that is asked for.
         asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
         fate = Signal(fate_layout, reset_less=True)
@@ -100,9 +104,8 @@ class RowStreamer(wiring.Component):
             self.waiting.eq(swaps & ~self.loaded),
             free.eq(~asks | self.port.ready),
             self.swap.eq(swaps & self.loaded & free),
-            self.following.eq(rows.o.valid & is_coming(self.coming, head.acts)),
-            rows.o.ready.eq((~head.swap | swapped | self.loaded) & ~hazard & ~self.following
-                            & free),
+            self.following.eq(rows.o.valid & coming),
+            rows.o.ready.eq((~head.swap | swapped | self.loaded) & ~follows & free),
             self.port.valid.eq(asks), self.port.addr.eq(row),
             self.command.ready.eq(~active | (step & acts.last)),
             start.eq(self.command.valid & self.command.ready),
@@ -134,4 +137,19 @@ class RowStreamer(wiring.Component):
         conflicts = [valid & (row == head.fate.row)
                      for valid, row in zip(started, earlier, strict=True)]
         m.d.comb += hazard.eq(head.fate.accumulate & Cat(*conflicts).any())
+        now = is_coming(self.coming, head.acts)
+        if self._config.fold > 1:
+            # Rows that may not be written yet when this one may start: of the queue, asked for, and
+            # those that a row conflicts with.
+            there, before = Signal(), delayed(m, acc.row, 4, name="before", reset_less=True,
+                                              enables=[step] * 4)[1:]
+            m.d.comb += [
+                walked.coming.eq(is_coming(self.coming, acts.row)),
+                walked.hazard.eq(accumulate & Cat(acc.row == row for row in before).any()),
+                coming.eq(head.coming & ~there),
+                follows.eq((head.coming | head.hazard) & ~there),
+            ]
+            m.d.sync += there.eq(rows.o.valid & ~starts & ~now & ~hazard)
+        else:
+            m.d.comb += [coming.eq(now), follows.eq(now | hazard)]
         return m

@@ -10,6 +10,8 @@ __all__ = ["Alu"]
 
 #: Bits of a shift that the second cycle does; the first does the rest.
 FINE = 3
+#: Of the instructions that have a sum or a difference all but ``add`` have one of these bits.
+_SUBTRACTS = (Opcode.SUB | Opcode.BEQ) & ~Opcode.ADD
 
 
 class Alu(wiring.Component):
@@ -50,7 +52,7 @@ class Alu(wiring.Component):
         a, b, opcode = self.a, self.b, self.opcode
         subtract, total = Signal(), Signal(33)
         m.d.comb += [
-            subtract.eq(opcode != Opcode.ADD),
+            subtract.eq((opcode & _SUBTRACTS).any()),
             # One carry chain adds and subtracts: the carry goes in below bit 0.
             total.eq((Cat(subtract, a) + Cat(subtract, b ^ subtract.replicate(32)))[1:34]),
         ]

@@ -134,6 +134,10 @@ class Checker(wiring.Component):
             window_check.last.eq(walk.address), window_check.wraps.eq(walk.over),
         ]
 
+        # The word is there for some cycles when it is judged.
+        flawed = Signal()
+        m.d.sync += flawed.eq(walk.flaws.as_value().any())
+
         def report(fault: Fault, operand: Value | int) -> None:
             m.d.comb += [walk.report.eq(1), walk.operand.eq(operand)]
             m.d.sync += [cause.eq(fault), state.eq(_State.REPORT)]
@@ -141,14 +145,15 @@ class Checker(wiring.Component):
         def judge() -> None:
             """In the order of docs/chip.md."""
             lanes = walk.flaws.lanes
-            with m.If(walk.flaws.count):
-                m.d.comb += walk.clear.eq(1)
-                m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
-            with m.Elif(walk.flaws.misaligned):
-                report(Fault.MISALIGNED, _ADDR)
-            with m.Elif(lanes.any()):
-                m.d.comb += walk.lane.eq(1)
-                report(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
+            with m.If(flawed):
+                with m.If(walk.flaws.count):
+                    m.d.comb += walk.clear.eq(1)
+                    m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
+                with m.Elif(walk.flaws.misaligned):
+                    report(Fault.MISALIGNED, _ADDR)
+                with m.Else():
+                    m.d.comb += walk.lane.eq(1)
+                    report(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
             with m.Elif(spans.fault != Fault.NONE):
                 m.d.sync += [cause.eq(spans.fault), state.eq(_State.FAULT)]
             with m.Elif(walk.dma & ~window_check.inside):

@@ -82,7 +82,8 @@ class ConflictCheck(wiring.Component):
     others : In(window)
         With it: the slots that it is to be compared with.
     busy : Out(1)
-        Comparisons are still to be started.
+        Comparisons are still to be started, or an instruction entered in the cycle before. Out of a
+        flip-flop.
     independent : Out(window), of : Out
         Slots that the instruction in slot ``of`` need not wait for.
     """
@@ -111,7 +112,7 @@ class ConflictCheck(wiring.Component):
         new = Signal(layout, reset_less=True)
         of = Signal.like(self.of, reset_less=True)
         pending, started = Signal(window), Signal(window)
-        m.d.comb += [self.of.eq(of), self.busy.eq(pending.any())]
+        m.d.comb += self.of.eq(of)
         with m.If(self.enter):
             m.d.sync += [of.eq(self.slot),
                          *(new[name].eq(self.entry[name]) for name in layout.members)]
@@ -136,5 +137,7 @@ class ConflictCheck(wiring.Component):
             with m.If(~_conflict(self._config, new, old)):
                 m.d.comb += self.independent[first:first + len(group)].eq(
                     old_slot[first:first + len(group)])
-        m.d.sync += pending.eq(Mux(self.enter, self.others, pending & ~started))
+        left = pending & ~started
+        m.d.sync += [pending.eq(Mux(self.enter, self.others, left)),
+                     self.busy.eq(self.enter | left.any())]
         return m

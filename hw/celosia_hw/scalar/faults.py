@@ -82,16 +82,19 @@ class FaultReport(wiring.Component):
             m.d.sync += [self.cause.eq(Fault.NONE), bad_index.eq(0)]
         with m.Elif(self.fail != Fault.NONE):
             m.d.sync += self.cause.eq(self.fail)
+        # A fault waits for everything older; that this is over is known a cycle later.
+        settled = Signal()
+        waits = Mux(refused & ~bad_index, 1, self.draining & (self.cause != Fault.NONE)
+                    & (self.checker_idle | refused))
+        m.d.sync += settled.eq(self.active & ~error.valid & self.empty & waits)
         with m.If(self.active):
             with m.If(bus_error):
                 m.d.comb += self.valid.eq(1)
             with m.Elif(error.valid & ~bad_index):
                 m.d.comb += self.drain.eq(1)
                 m.d.sync += [self.cause.eq(Fault.INDEX_RANGE), bad_index.eq(1)]
-            with m.Elif(refused & ~bad_index):
-                m.d.comb += self.valid.eq(self.empty)
-            with m.Elif(self.draining & (self.cause != Fault.NONE)):
-                m.d.comb += self.valid.eq(self.empty & (self.checker_idle | refused))
+            with m.Else():
+                m.d.comb += self.valid.eq(settled)
 
         address = Signal(32)  # of a fault of the scalar unit
         with m.Switch(self.cause):

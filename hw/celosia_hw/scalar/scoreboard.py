@@ -121,7 +121,7 @@ class Scoreboard(wiring.Component):
             with m.If(~valid[i]):
                 m.d.comb += free.eq(i)
         m.d.comb += [
-            self.entry.ready.eq(~valid.all() & ~conflicts.busy),
+            self.entry.ready.eq(~self._full(m, valid, enter, free) & ~conflicts.busy),
             enter.eq(self.entry.valid & self.entry.ready), dispatcher.push.eq(enter),
             dispatcher.unit.eq(entry.unit),
         ]
@@ -201,6 +201,13 @@ class Scoreboard(wiring.Component):
         waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
+
+    def _full(self, m: Module, valid: Value, enter: Value, free: Value) -> Value:
+        """Return whether all slots are ``valid``, out of a flip-flop."""
+        full = Signal()
+        done = Cat(getattr(self, f"port_{unit.name.lower()}").done for unit in self._units)
+        m.d.sync += full.eq(~done.any() & (valid.all() | (enter & (valid | (1 << free)).all())))
+        return full
 
     def _detail(self, m: Module, errors: ErrorLookup) -> Value:
         """Return the detail of what fails in this cycle."""

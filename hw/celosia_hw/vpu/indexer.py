@@ -34,7 +34,8 @@ class Indexer(wiring.Component):
     """Makes a walk of one row of each index of a gather, and a place of each of a scatter.
 
     An index that is not below the table's rows gives zeros instead of the table's row, or a bad
-    place. Throughput: an index a cycle, one cycle between two commands. Latency: two cycles.
+    place. Throughput: an index a cycle, one cycle between two commands, two of a folded chip, where
+    nothing that holds an index up reaches the next command in the same cycle. Latency: two cycles.
 
     Members
     -------
@@ -87,7 +88,7 @@ class Indexer(wiring.Component):
 
         end = leaves & last
         m.d.comb += [
-            self.i.ready.eq(~busy | end),
+            self.i.ready.eq(~busy | (end if self._config.fold == 1 else 0)),
             self.gathering.eq(busy & ~table.scatter),
             self.lane.eq(lane), self.over.eq(row_over | (lane[:len(self.lane)].all() if
                                                          self._config.fold > 1 else 0)),

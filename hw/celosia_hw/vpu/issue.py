@@ -36,7 +36,8 @@ class Issue(wiring.Component):
 
     First takes the single rows (one or two together, then a third), then a beat in each cycle in
     which both streams (of a scatter, the stream and the places) have one and ``room``. An
-    instruction follows the one before it without a gap; but one that does not use the tree waits
+    instruction follows the one before it without a gap, on a folded chip a cycle later: what holds
+    a row does not reach instructions in the same cycle. One that does not use the tree waits
     behind one that does, for ``tree_latency`` cycles and the beats of a row but one, so that
     results stay in order.
 
@@ -53,7 +54,7 @@ class Issue(wiring.Component):
         Where the rows of a scatter go.
     room : In(1)
         The result of one more beat has a place.
-    indexes, hold, select
+    indexes, holds, sources
         To the lanes.
     beat : Out
         The beat of its row that enters the lanes in this cycle.
@@ -74,8 +75,8 @@ class Issue(wiring.Component):
     place: stream.Interface
     room: Signal
     indexes: list[Signal]
-    hold: list[Signal]
-    select: list[Signal]
+    holds: Signal
+    sources: list[Signal]
     beat: Signal
     control: data.View
     target: data.View
@@ -87,8 +88,7 @@ class Issue(wiring.Component):
             "i": In(stream.Signature(vector_layout(config))),
             "p_valid": In(1), "p_bad": In(1), "q_valid": In(1), "p_ready": Out(1),
             "q_ready": Out(1), "place": In(stream.Signature(place_layout(config))), "room": In(1),
-            "indexes": Out(32).array(3),
-            "hold": Out(LaneSource).array(3), "select": Out(LaneSource).array(3),
+            "indexes": Out(32).array(3), "holds": Out(1), "sources": Out(LaneSource).array(3),
             "beat": Out(exact_log2(config.fold)),
             "control": Out(control_layout()), "target": Out(target_layout(config)),
             "busy": Out(1),
@@ -111,7 +111,7 @@ class Issue(wiring.Component):
         first, lane = Signal(), Signal(len(self.target.lane))  # of the row in its group
         bad, was_bad = Signal(), Signal()
         behind_tree = tree_latency(config) + config.fold - 1
-        draining = Signal(range(behind_tree + 1))
+        draining, drained = Signal(range(behind_tree + 1)), Signal(init=1)  # drained: it is 0
 
         load, issue = Signal(), Signal()
         end = self.beat == config.fold - 1 if config.fold > 1 else Const(1)
@@ -120,14 +120,16 @@ class Issue(wiring.Component):
             load.eq(self.busy & loading & self.p_valid & (self.q_valid | ~first_q)),
             issue.eq(self.busy & ~loading & self.room & (self.p_valid | ~now.p)
                      & (self.q_valid | ~now.q) & (self.place.valid | ~now.scatter)
-                     & (now.tree | (draining == 0))),
+                     & (now.tree | drained)),
             self.p_ready.eq(load | (issue & now.p)),
             self.q_ready.eq((load & first_q) | (issue & now.q)),
             self.place.ready.eq(issue & now.scatter & end),
             group_last.eq(agen.line | ~now.grouped), last.eq(agen.last & end),
             agen.step.eq(issue & end),
             bad.eq(Mux(now.scatter, self.place.payload.bad, self.p_bad & now.p)),
-            *(port.eq(source) for port, source in zip(self.select, select, strict=True)),
+            self.holds.eq(load),
+            *(port.eq(Mux(loading, held, selected))
+              for port, held, selected in zip(self.sources, hold, select, strict=True)),
         ]
         # The tree converts behind the lanes.
         row = Signal(row_layout())
@@ -145,16 +147,14 @@ class Issue(wiring.Component):
             self.target.reduce_op.eq(now.reduce_op),
         ]
 
-        with m.If(load):
-            m.d.comb += [port.eq(source) for port, source in zip(self.hold, hold, strict=True)]
         with m.If(load & end):
             m.d.sync += [*(source.eq(LaneSource.SELF) for source in hold[:2]), hold[2].eq(third),
                          first_q.eq(0), third.eq(LaneSource.SELF),
                          loading.eq(third != LaneSource.SELF)]
         with m.If(issue & now.tree):
-            m.d.sync += draining.eq(behind_tree)
-        with m.Elif(draining != 0):
-            m.d.sync += draining.eq(draining - 1)
+            m.d.sync += [draining.eq(behind_tree), drained.eq(0)]
+        with m.Elif(~drained):
+            m.d.sync += [draining.eq(draining - 1), drained.eq(draining == 1)]
         if config.fold > 1:
             with m.If(load | issue):
                 m.d.sync += self.beat.eq(self.beat + 1)
@@ -169,7 +169,7 @@ class Issue(wiring.Component):
             m.d.sync += self.busy.eq(0)
 
         m.d.comb += [
-            self.i.ready.eq(~self.busy | (issue & last)),
+            self.i.ready.eq(~self.busy | (issue & last if config.fold == 1 else 0)),
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(command.dst), agen.counts.eq(command.counts),
         ]

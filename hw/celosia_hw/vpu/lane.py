@@ -63,11 +63,12 @@ class Lane(wiring.Component):
         one cycle, either this or the lane's own word of a stream is selected.
     indexes : In(32), three of them
         Words of a, b, c of the row that enters where ``VALUE`` or ``INDEX`` selects them.
-    hold : In(Source), three of them
-        Operand a, b, c stays, from now on, what this gives: words of streams, only while no row
-        enters. Where a row has several beats, they are given one after the other.
-    select : In(Source), three of them
-        Operands a, b, c of the row that enters in this cycle; a is not ``Q`` or ``Q_LANE``.
+    holds : In(1)
+        Operands a, b, c stay, from now on, what ``sources`` gives: words of streams, only while no
+        row enters. Where a row has several beats, they are given one after the other.
+    sources : In(LaneSource), three of them
+        Operands a, b, c of the row that enters in this cycle, or of what is held; a is not ``Q`` or
+        ``Q_LANE``.
     control : In(control_layout), one for each stage
         control[k] belongs to the row that entered k cycles before.
     result : Out(32)
@@ -80,8 +81,8 @@ class Lane(wiring.Component):
     p_lane: Signal
     q_lane: Signal
     indexes: list[Signal]
-    hold: list[Signal]
-    select: list[Signal]
+    holds: Signal
+    sources: list[Signal]
     control: list[data.View]
     result: Signal
 
@@ -90,7 +91,7 @@ class Lane(wiring.Component):
         super().__init__({
             "active": In(1), "number": In(8), "p": In(32), "q": In(32), "p_lane": In(32),
             "q_lane": In(32), "indexes": In(32).array(3),
-            "hold": In(LaneSource).array(3), "select": In(LaneSource).array(3),
+            "holds": In(1), "sources": In(LaneSource).array(3),
             "control": In(control_layout()).array(lane_latency(config)),
             "result": Out(32),
         })

@@ -22,38 +22,39 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> dict[str, Sig
     ``lane`` has the ports of :class:`celosia_hw.vpu.lane.Lane`; ``valid``: a row enters.
     """
     bits = exact_log2(config.dim)
+    enters = wire(m, valid | lane.holds, "enters")
 
-    def used(source: LaneSource) -> Value:
-        return (Cat(hold == source for hold in lane.hold).any()
-                | (valid & Cat(select == source for select in lane.select).any()))
+    def used(port: LaneSource) -> Value:
+        return Cat(source == port for source in lane.sources).any()
 
+    # Nothing but whether a register takes its word depends on whether a row enters, which is known
+    # late in the cycle.
     p = wire(m, Mux(used(LaneSource.P_LANE), lane.p_lane, lane.p), "word_p")
     q = wire(m, Mux(used(LaneSource.Q_LANE), lane.q_lane, lane.q), "word_q")
     operands = {}
-    for name, hold, select, value in zip("abc", lane.hold, lane.select, lane.indexes, strict=True):
+    for name, source, value in zip("abc", lane.sources, lane.indexes, strict=True):
         # Lanes share all of their sums with their numbers but the lowest bits.
-        low = wire(m, value[:bits] + Mux(select == LaneSource.INDEX, lane.number[:bits], 0),
+        low = wire(m, value[:bits] + Mux(source == LaneSource.INDEX, lane.number[:bits], 0),
                    f"{name}_low")
-        takes = [wire(m, Cat((hold == source) | (valid & (select == source))
-                             for source in sources).any(), f"{name}_from_{port}")
-                 for port, sources in (("p", (LaneSource.P, LaneSource.P_LANE)),
-                                       ("q", (LaneSource.Q, LaneSource.Q_LANE)))]
-        indexed = wire(m, valid & ((select == LaneSource.VALUE) | (select == LaneSource.INDEX)),
-                       f"{name}_from_index")
+        from_p, from_q, indexed = (
+            wire(m, Cat(source == each for each in sources).any(), f"{name}_from_{port}")
+            for port, sources in (("p", (LaneSource.P, LaneSource.P_LANE)),
+                                  ("q", (LaneSource.Q, LaneSource.Q_LANE)),
+                                  ("index", (LaneSource.VALUE, LaneSource.INDEX))))
         words = [p, q, Cat(low[:bits], value[bits:]),
                  Cat(low[:bits], (value[bits:] + 1)[:32 - bits])]
-        enables = [*takes, indexed & ~low[bits], indexed & low[bits]]
+        chosen = [from_p, from_q, indexed & ~low[bits], indexed & low[bits]]
         if name == "a":  # never from Q
-            del words[1], enables[1]
-        takes = wire(m, Cat(*takes, indexed).any(), f"{name}_takes")
+            del words[1], chosen[1]
+        itself = wire(m, source == LaneSource.SELF, f"{name}_from_itself")
         operands[name], *held = beat_words(config, f"operand_{name}")
         if held:
             words.append(held[0])
-            enables.append(~takes)
-        with m.If(takes | (valid if held else 0)):
+            chosen.append(itself)
+        with m.If((enters & ~itself) | (valid if held else 0)):
             m.d.sync += operands[name].eq(reduce(or_, (
-                Mux(wire(m, enable, f"{name}_takes_{k}"), word, 0)
-                for k, (word, enable) in enumerate(zip(words, enables, strict=True)))))
+                Mux(wire(m, choice, f"{name}_takes_{k}"), word, 0)
+                for k, (word, choice) in enumerate(zip(words, chosen, strict=True)))))
             m.d.sync += [word.eq(after) for word, after in
                          zip(held, (*held[1:], operands[name]), strict=False)]
     return operands

@@ -142,18 +142,20 @@ class VectorUnit(wiring.Component):
         ]
 
         issued = issue.control.valid
-        rows = outstanding(m, issued, writer.freed + results.dropped, depth, name="rows")
+        leave = writer.freed + results.dropped
+        rows, full = outstanding(m, issued, leave, depth, name="rows"), Signal()
+        m.d.sync += full.eq(~leave.any() & ((rows == depth) | (issued & (rows == depth - 1))))
         controls = delayed(m, issue.control, latency, name="control")
         targets = delayed(m, issue.target, latency, name="target", reset_less=True,
                           enables=[control.valid for control in controls])
 
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.lanes,
-            shared=("active", "p_lane", "q_lane", "indexes", "hold", "select", "control"),
+            shared=("active", "p_lane", "q_lane", "indexes", "holds", "sources", "control"),
             active="active")
         ports = lanes.members
         m.d.comb += [
-            ports["active"].eq(Cat(issue.hold, (control.valid for control in controls[:-1])).any()),
+            ports["active"].eq(Cat(issue.holds, (each.valid for each in controls[:-1])).any()),
             ports["p"].eq(moved.payload.words.as_value()),
             ports["q"].eq(q.o.payload.words.as_value()),
             ports["p_lane"].eq(moved.payload.words[0]),  # the row is turned to it
@@ -161,8 +163,9 @@ class VectorUnit(wiring.Component):
             *(ports["number"].word_select(lane, 8).eq(
                 Cat(Const(lane, exact_log2(config.lanes)), issue.beat))
               for lane in range(config.lanes)),
+            ports["holds"].eq(issue.holds),
             *(ports[f"{name}__{index}"].eq(value) for name, values in (
-                ("indexes", issue.indexes), ("hold", issue.hold), ("select", issue.select),
+                ("indexes", issue.indexes), ("sources", issue.sources),
                 ("control", controls[:-1])) for index, value in enumerate(values)),
             tree.i_valid.eq(controls[-1].valid & targets[-1].tree), tree.i_target.eq(targets[-1]),
             tree.i_words.as_value().eq(ports["result"]),
@@ -171,7 +174,7 @@ class VectorUnit(wiring.Component):
             results.tree_target.eq(tree.target), writer.i.valid.eq(results.valid),
             results.words.as_value().eq(
                 Mux(tree.o_valid, tree.o_words.as_value(), ports["result"])),
-            writer.i.payload.eq(results.o), issue.room.eq(rows != depth),
+            writer.i.payload.eq(results.o), issue.room.eq(~full),
         ]
 
         command = port.command

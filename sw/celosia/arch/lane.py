@@ -69,10 +69,10 @@ def tree_latency(config: TpuConfig) -> int:
 def boundary_latency(config: TpuConfig) -> int:
     """Cycles that registers at the vector unit's boundary take; folded chips, of boards, have them.
 
-    One each for the command, the walks of its rows, their requests and the rows read, one behind
-    what moves rows, two for those written.
+    One each for the command, the walks of its rows and their requests, two for the rows read, one
+    behind what moves rows, two for those written.
     """
-    return 7 if config.fold > 1 else 0
+    return 8 if config.fold > 1 else 0
 
 
 def in_flight(config: TpuConfig) -> int:

@@ -7,15 +7,16 @@ from celosia.arch.registers import Activity
 from hw.dma.dma_world import Command, World, random_commands
 
 
-def config(bus: int, dim: int, int8: bool = True, bf16: bool = True) -> TpuConfig:
+def config(bus: int, dim: int, int8: bool = True, bf16: bool = True, fold: int = 1) -> TpuConfig:
     return TpuConfig("test", dim=dim, int8=int8, bf16=bf16, ub_rows=128, acc_rows=64,
-                     bus_bytes=bus)
+                     bus_bytes=bus, lanes=dim // fold)
 
 
-#: Groups larger than the bus, equal to it and smaller, for each format.
+#: Groups larger than the bus, equal to it and smaller, for each format; and one for a board.
 CONFIGS = {
     "bus4": config(4, 4), "bus8": config(8, 4), "int8": config(8, 4, bf16=False),
     "bf16": config(16, 2, int8=False), "wide": config(32, 4), "tall": config(4, 16),
+    "folded": config(8, 4, fold=2),
 }
 
 
@@ -70,12 +71,14 @@ RATES = {
 
 @pytest.mark.parametrize("kind", ["load", "store"])
 @pytest.mark.parametrize("case", RATES)
-def test_sustained_rate(kind, case):
+@pytest.mark.parametrize("name", ["bus8", "folded"])
+def test_sustained_rate(kind, name, case):
     command, cycles = RATES[case]
     latency = 64
-    world = World(CONFIGS["bus8"], kind, latency=latency)
+    world = World(CONFIGS[name], kind, latency=latency)
     world.run([command])
-    extra = {"load": 9, "store": 12}[kind]  # first address to first beat, and last beat to done
+    # First address to first beat, and last beat to done.
+    extra = {"load": 9, "store": 12 + (name == "folded")}[kind]
     assert world.done[0][0] - world.taken[0] <= cycles + latency + extra
     assert len(world.moved) == command.rows * -(-command.cols // 4)
 

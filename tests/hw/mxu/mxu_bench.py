@@ -17,8 +17,9 @@ from celosia_hw.mxu.unit import MatrixUnit
 from hw.simulation import World
 
 
-def config(dim, *, int8=True, bf16=False):
-    return TpuConfig("bench", dim=dim, int8=int8, bf16=bf16, ub_rows=256, acc_rows=64, bus_bytes=4)
+def config(dim, *, int8=True, bf16=False, lanes=None):
+    return TpuConfig("bench", dim=dim, int8=int8, bf16=bf16, ub_rows=256, acc_rows=64, bus_bytes=4,
+                     lanes=lanes or dim)
 
 
 def linear(base):

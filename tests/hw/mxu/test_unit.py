@@ -64,20 +64,21 @@ def check(cfg, commands, ub, acc, **options):
 
 
 @pytest.mark.parametrize(("refuse", "hold_back"), [(0.0, 0.0), (0.3, 0.1), (0.0, 0.9)])
-@pytest.mark.parametrize(("dim", "int8", "bf16"), [
-    (2, True, False), (4, True, False), (2, False, True), (2, True, True), (4, True, True)])
-def test_random_commands(dim, int8, bf16, refuse, hold_back):
-    cfg = config(dim, int8=int8, bf16=bf16)
+@pytest.mark.parametrize(("dim", "int8", "bf16", "lanes"), [
+    (2, True, False, 2), (4, True, False, 4), (2, False, True, 2), (2, True, True, 2),
+    (4, True, True, 4), (4, True, False, 2)])
+def test_random_commands(dim, int8, bf16, lanes, refuse, hold_back):
+    cfg = config(dim, int8=int8, bf16=bf16, lanes=lanes)
     ub, acc = memories(cfg, seed=dim)
     commands = random_commands(cfg, 20 if dim == 2 else 10, seed=dim)
     check(cfg, commands, ub, acc, refuse=refuse, hold_back=hold_back, seed=1)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("dim", "bf16"), [(2, False), (4, True)])
-def test_rows_of_loads_under_way_are_followed(dim, bf16, seed):
+@pytest.mark.parametrize(("dim", "bf16", "lanes"), [(2, False, 2), (4, True, 4), (4, False, 2)])
+def test_rows_of_loads_under_way_are_followed(dim, bf16, lanes, seed):
     """No row of activations or weights is read before it is written, and no other one waits."""
-    cfg = config(dim, bf16=bf16)
+    cfg = config(dim, bf16=bf16, lanes=lanes)
     ub, acc = memories(cfg, seed=seed)
     commands = random_commands(cfg, 8, seed=10 + seed)
     middle = random.Random(seed).randrange(20, 60)
@@ -96,8 +97,9 @@ def test_corner_values(seed):
     check(cfg, commands, ub, acc)
 
 
-def test_tiles_of_one_side_follow_without_a_gap():
-    cfg = config(4)
+@pytest.mark.parametrize("lanes", [4, 2])
+def test_tiles_of_one_side_follow_without_a_gap(lanes):
+    cfg = config(4, lanes=lanes)
     ub, acc = memories(cfg, 3)
     commands = [matmul(4 * (i % 4), 4 * i, 16 * i, rows=4, accumulate=i & 1, wrows=4,
                        transpose=(i >> 1) & 1) for i in range(8)]
@@ -130,18 +132,20 @@ def test_first_row_starts_a_tile_after_the_first_weight():
     assert trace.activity[9:] == [Activity.WAIT_UNIT] * (len(trace.activity) - 9)
 
 
-def test_accumulation_onto_one_row_waits_for_each_write():
-    cfg = config(2, bf16=True)
+@pytest.mark.parametrize(("lanes", "cycles"), [(2, 4), (1, 5)])
+def test_accumulation_onto_one_row_waits_for_each_write(lanes, cycles):
+    cfg = config(2, bf16=True, lanes=lanes)
     ub, acc = memories(cfg, 5)
     same_row = {"base": 3, "linear": 0, "s0": 0, "s1": 0, "s2": 0}
     commands = [matmul(same_row, 0, 100, rows=6, fmt=1, accumulate=1, wrows=2),
                 matmul(3, 9, rows=1, fmt=1, accumulate=1)]
     trace = check(cfg, commands, ub, acc)
-    assert np.diff(trace.started).tolist() == [4] * 6
+    assert np.diff(trace.started).tolist() == [cycles] * 6
 
 
-def test_setting_one_row_does_not_wait():
-    cfg = config(2)
+@pytest.mark.parametrize("lanes", [2, 1])
+def test_setting_one_row_does_not_wait(lanes):
+    cfg = config(2, lanes=lanes)
     ub, acc = memories(cfg, 6)
     same_row = {"base": 3, "linear": 0, "s0": 0, "s1": 0, "s2": 0}
     trace = check(cfg, [matmul(same_row, 0, 100, rows=6, wrows=2)], ub, acc)

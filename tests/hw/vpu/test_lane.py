@@ -37,19 +37,17 @@ def test_every_source_of_every_operand(config):
             p, q = rng.choice(["p", "p_lane"]), rng.choice(["q", "q_lane"])
             rows = {LaneSource[p.upper()]: ports[p], LaneSource[q.upper()]: ports[q]}
             valid = rng.random() < 0.7
+            holds = not valid and rng.random() < 0.6
+            ctx.set(dut.holds, holds)
             for k in range(3):
                 flows = [source for source in rows if k or source.name.startswith("P")]
                 index = rng.choice([0, rng.getrandbits(32), 0xFFFFFFFF])
-                hold = LaneSource.SELF
-                if not valid:
-                    hold = rng.choice([*flows, *[LaneSource.SELF] * 4])
-                select = rng.choice([*[LaneSource.SELF] * 3, *VALUES, *flows])
-                for port, value in ((dut.indexes, index), (dut.hold, hold), (dut.select, select)):
+                source = rng.choice([*[LaneSource.SELF] * 3, *flows, *(() if holds else VALUES)])
+                for port, value in ((dut.indexes, index), (dut.sources, source)):
                     ctx.set(port[k], value)
-                source = select if valid else hold
                 word = {LaneSource.SELF: kept[k][0], LaneSource.VALUE: index,
                         LaneSource.INDEX: (index + number) % (1 << 32), **rows}[source]
-                if valid or source != LaneSource.SELF:
+                if valid or (holds and source != LaneSource.SELF):
                     kept[k] = [*kept[k][1:], word]
             # In most rows only one operand shows.
             op = rng.choice([VectorOp.MOV, VectorOp.XOR, VectorOp.SELECT])

@@ -121,7 +121,7 @@ def lost_beside(walk: Walk, others: Beside, fold: int = 1) -> float:
 def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
             apart: int, fold: int) -> tuple[int, int]:
     """Play the two readers, cycle by cycle."""
-    depth, latency = read_ahead(fold), _LATENCY + (fold > 1)
+    depth, latency = read_ahead(fold), _LATENCY + 2 * (fold > 1)
     rows = counts[0] * counts[1] * counts[2]
     played = min(rows, _PLAYED)
     banks = [[bank for bank in _banks(counts, strides, base, played) for _ in range(fold)]

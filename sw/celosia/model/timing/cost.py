@@ -24,6 +24,7 @@ __all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "Timing", "cost", "follow"]
 #: and drain.
 LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 5, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
+_READER = 4  # cycles of registers in a reader of a folded chip
 _CREDIT = 1  # from a beat's result until its place is free
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
@@ -162,7 +163,8 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
     occupied = max(command.rows * ceil_div(command.cols, config.dim), beats)
     if not isinstance(command, Load):
-        return Cost(_check(2), occupied, occupied + timing.write_latency + _STORE)
+        return Cost(_check(2), occupied,
+                    occupied + timing.write_latency + _STORE + (config.fold > 1))
     bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
     occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
                    // timing.outstanding)
@@ -215,11 +217,12 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
             for memory, stream in (singles[0], *streams[:1]))
     if command.op in INDEXED_OPS:
         occupied += 1
-        latency += _GATHER if command.op == VectorOp.GATHER else _SCATTER
+        # The indexes of a gather come through a reader before its rows do.
+        latency += (_GATHER + _READER * (fold > 1) if command.op == VectorOp.GATHER else _SCATTER)
     elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
         once, lost = lost_by_pair(streams[0][1], streams[1][1], fold)
         occupied += lost
         latency += lost + once
     check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
-    return Cost(check, occupied, latency, fill=fill)
+    return Cost(check, occupied + (fold > 1), latency, fill=fill)
