@@ -143,6 +143,9 @@ CASES = {
     "reduce no dimension": case(
         'reduce"($) <{dimensions = array<i64>}> ' + reducer("maximum"),
         "f32[3] f32[]", "f32[3]"),
+    "reduce multiply of two words": case(
+        'reduce"($) <{dimensions = array<i64: 0>}> ' + reducer("multiply", "i64"),
+        "i64[2,5] i64[]", "i64[5]"),
     "reduce_window": case(
         'reduce_window"($) <{window_dimensions = array<i64: 2, 3>, window_strides = '
         'array<i64: 2, 1>, base_dilations = array<i64: 2, 1>, window_dilations = array<i64: 3, 1>, '
