@@ -9,7 +9,7 @@ import celosia
 from celosia.arch.isa import DmaFormat, Mem
 from celosia.compiled.artifact import Compiled
 from celosia.compiled.parts import Apart, WorkInfo
-from celosia.compiled.report import roofline
+from celosia.compiled.report import _ratio, roofline
 from celosia.compiler.lowered import OnChip, Tensor
 from celosia.graph import DType, parse
 
@@ -146,3 +146,7 @@ def test_operations_are_counted(compiled):
     work = WorkInfo("map", "copy 0", ("add", "abs", *("add",) * 8, *"abcdef"), "chip", "")
     report = with_works(compiled, [work]).report()
     assert "  9 add, abs, a, b, c, d and 2 more\n" in report
+
+
+def test_a_share_of_nothing_is_nothing():
+    assert [_ratio(1, 4), _ratio(0, 0)] == [0.25, 0]
