@@ -230,7 +230,7 @@ class Code:
                     {value: made[term] for value, term in self.outputs.items()})
 
 
-#: All of the accumulators, see `Cluster.share`.
+#: All of a memory on the chip, see `Cluster.share`.
 WHOLE = (0, 8)
 
 
@@ -254,9 +254,11 @@ class Cluster:
         shape that keep rows and lanes, broadcasts of ROWS, LANES and SCALAR, or reductions.
     source
         What it came from, for messages.
-    share
-        First and last + 1 of the eighths of the accumulators that it may use. Where these are not
-        all, other work that neither waits for the other has the rest, and runs beside it.
+    share, buffer
+        First and last + 1 of the eighths of the accumulators, and of the unified buffer, that it
+        may use. Where these are not all, other work has the rest, and runs beside it.
+    stream
+        Whether the work beside it makes its rows, or takes them, as they come.
     """
 
     space: tuple[int, ...]
@@ -268,6 +270,8 @@ class Cluster:
     writes: tuple[Write, ...]
     source: str = ""
     share: tuple[int, int] = WHOLE
+    buffer: tuple[int, int] = WHOLE
+    stream: bool = False
 
     @property
     def kind(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from celosia.arch.commands import Load, Store
 from celosia.arch.config import TpuConfig
@@ -117,6 +118,11 @@ class _Pipeline:
             self.out += reorder(self._config, self._waiting[at:at + _STRAIGHT], self._costs,
                                 urgent=urgent)
         self._waiting = []
+
+    def begin(self, size: int) -> None:
+        """Put what came before into order, unless so many operations more are put with it."""
+        if len(self._waiting) + size > _STRAIGHT:
+            self.flush()
 
     def work(self, work: Emitted) -> None:
         self._waiting += work.before
@@ -296,8 +302,11 @@ def pipeline(config: TpuConfig, works: Sequence[Emitted],
     by `celosia.compiler.codegen.roll`.
     """
     made = _Pipeline(config, depth)
-    for work in works:
-        made.work(work)
+    for _, group in groupby(works, lambda work: None if work.beside else work):
+        together = [*group]
+        made.begin(sum(work.size for work in together))
+        for work in together:
+            made.work(work)
     # Beside a loop, what most depends on is not known: the loop is behind it.
     made.flush(urgent=not made.out)
     return made.out

@@ -82,6 +82,16 @@ def followers(costs: Sequence[CommandCost],
         for number, first, last, written in touches:
             space = pieces[number]
             begin, end = space.ranges[first, last]
+            if end - begin == 1:  # as most are
+                readers = space.readers[begin]
+                before.add(space.writer[begin])
+                if written:
+                    space.writer[begin] = i
+                    before.update(readers)
+                    readers.clear()
+                else:
+                    readers.append(i)
+                continue
             before.update(space.writer[begin:end])
             if written:
                 space.writer[begin:end] = [i] * (end - begin)

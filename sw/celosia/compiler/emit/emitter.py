@@ -102,28 +102,29 @@ class Emitter:
                 branches = [self.items(branch) for branch in work.branches]
                 row, items = self.word(work.index, work.source)
                 return [*items, Choose(row, branches, work.source)]
-        share = work.share if isinstance(work, Cluster) else WHOLE
-        made = self._fitting(work, self.regions[work], share)
+        region, made = self.regions[work], None
+        # Work has its share of a region or, if that is too small, all of it.
+        if isinstance(work, Cluster) and work.share != WHOLE:
+            noted = len(self.noted)
+            made = self._fitting(work, Region(_part(region.ub, work.buffer),
+                                              _part(region.acc, work.share)))
+            if made is not None:
+                made.beside = True
+            else:
+                del self.noted[noted:], self.infos[noted:]
+                self.too_large.pop()
+        made = made or self._fitting(work, region)
         return [] if made is None else [made]
 
-    def _fitting(self, work: Cluster | Move | Fill | GatherRows | ScatterRows, region: Region,
-                 share: tuple[int, int]) -> Emitted | None:
-        """Return the operations of work, in a share of a region (`Cluster.share`) or, if that is
-        too small, in all of it; None where it finds no room.
-        """
-        noted, part = len(self.noted), region
-        if share != WHOLE:
-            first, end = (len(region.acc) * each // WHOLE[1] // BANKS * BANKS for each in share)
-            part = Region(region.ub, region.acc[first:end])
+    def _fitting(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
+                 region: Region) -> Emitted | None:
+        """Return the operations of work in a region; None where it finds no room."""
         try:
-            made = self.emitted(work, part)
+            made = self.emitted(work, region)
         except WorkTooLarge as error:
-            if share != WHOLE:
-                del self.noted[noted:], self.infos[noted:]
-                return self._fitting(work, region, WHOLE)
             self.too_large.append((work, error))
             return None
-        made.private, made.beside = (part.ub, part.acc), share != WHOLE
+        made.private = region.ub, region.acc
         return made
 
     def emitted(self, work: Cluster | Move | Fill | GatherRows | ScatterRows,
@@ -175,6 +176,14 @@ class Emitter:
         self.noted.append(work)
         self.infos.append(WorkInfo(work.kind, work.source, names, "chip", work.unit, macs, rows,
                                    bytes, read, origins))
+
+
+def _part(rows: range, eighths: tuple[int, int]) -> range:
+    """Return the rows that a share of a memory is: it begins at a bank as all of it does."""
+    if eighths == WHOLE:
+        return rows
+    first, end = (len(rows) * each // WHOLE[1] // BANKS * BANKS for each in eighths)
+    return rows[first:end]
 
 
 def _touched(access: Access) -> int:

@@ -176,12 +176,17 @@ class _Search:
             matmul = sum(max(count / batches, self.tile, self.issue)
                          for _, count in found) / len(found)
             # Of all work the array's, of vector work the rows that are loaded, must fit at least.
-            if tiles_in_all * batches * matmul * len(found) > self.most:
+            least = tiles_in_all * batches * len(found) * (matmul + OPERATION)
+            if matmul < 2 * self.issue:
+                least += LOOP * weights.panels * len(found)
+            if least + BLOCK * len(found) > self.most:
                 continue
             for panels in ([weights.panels] if self.body.whole_rows
                            else sorted({min(p, weights.panels) for p in (*_PANELS,
                                                                          weights.panels)})):
                 groups = ceil_div(weights.panels, panels)
+                if least + BLOCK * len(found) * groups > self.most:
+                    continue
                 shapes = {(count, width) for _, count in found
                           for width in (panels, weights.panels % panels or panels)}
                 ways = [*self._ways(rows, panels, shapes, 2 if len(found) * groups > 1 else 1)]
@@ -189,11 +194,13 @@ class _Search:
                     continue
                 for depth in sorted({ceil_div(acts.panels, parts) for parts in _DEPTHS},
                                     reverse=True):
+                    chunks = ceil_div(acts.panels, depth)
+                    if least + BLOCK * len(found) * groups * chunks > self.most:
+                        break
                     part = WeightBlock((0, panels), (0, depth), (0, batches))
                     tiles = weights.rows(part)
                     if max(act_rows, tiles, depth * self.dim) > COUNT_MAX:
                         continue
-                    chunks = ceil_div(acts.panels, depth)
                     fits = self._residency(len(found), groups, chunks, act_rows * depth, tiles,
                                            self.turned * rows)
                     any_fits = False
@@ -342,6 +349,9 @@ class _Search:
         last = act_load * (with_acts == count) + weight_load * (with_weights == count)
         if count > 1:
             tail += array * min(1.0, last / array) ** 4
+        if self.cluster.stream:
+            # Work beside it waits for its first rows, or it for that work's last ones.
+            tail += taken / blocks if rows_outer or groups == 1 else taken
         # Of equals, that of fewer operations and of even blocks makes the shorter program.
         uneven = (weights.panels % panels > 0) + (acts.panels % depth > 0) + (
             found[-1][1] != found[0][1])

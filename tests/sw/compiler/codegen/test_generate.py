@@ -106,6 +106,27 @@ def test_short_runs_are_plain_code(monkeypatch):
     assert run(generate(CHIP, short))[0] == run(straight(short))[0]
 
 
+def test_what_is_beside_is_put_into_order_together(monkeypatch):
+    sizes = []
+    ordered = pipelining.reorder
+
+    def counted(config, ops, *rest, **options):
+        sizes.append(len(ops))
+        return ordered(config, ops, *rest, **options)
+
+    monkeypatch.setattr(pipelining, "reorder", counted)
+    alone, *both = (chains(12, 2) for _ in range(3))
+    works = [replace(alone, beside=True), Emitted([], [], []),
+             *(replace(work, beside=True) for work in both)]
+    monkeypatch.setattr(pipelining, "_STRAIGHT", 2 * 12 * 14)
+    pipeline(CHIP, works)
+    assert sizes == [12 * 14, 2 * 12 * 14]
+    sizes.clear()
+    monkeypatch.setattr(pipelining, "_STRAIGHT", 3 * 12 * 14)
+    pipeline(CHIP, works)
+    assert sizes == [3 * 12 * 14]
+
+
 def test_stages_that_meet_in_a_late_turn_stay_in_order():
     """Loads move towards what is stored, and reach it when the loop has long been running."""
     blocks = [Block([
