@@ -72,6 +72,12 @@ def _touches(work: Work) -> tuple[set[Tensor], set[Tensor]]:
     return found
 
 
+def _meet(one: tuple[set[Tensor], set[Tensor]], other: tuple[set[Tensor], set[Tensor]]) -> bool:
+    """Whether work of which one part reads and writes this, the other that, must keep its order."""
+    (read, written), (reads, writes) = one, other
+    return bool(writes & (read | written) or reads & written)
+
+
 def longest_last(config: TpuConfig, works: Sequence[Work]) -> list[Work]:
     """Return work in which what follows the longest product comes before it, if it can.
 
@@ -87,19 +93,11 @@ def longest_last(config: TpuConfig, works: Sequence[Work]) -> list[Work]:
         return [*works]
     before, after = [*works[:found]], [works[found]]
     for work in works[found + 1:]:
-        read, written = _touches(work)
-        if any(written & (theirs[0] | theirs[1]) or read & theirs[1]
-               for theirs in map(_touches, after)):
+        if any(_meet(_touches(work), _touches(each)) for each in after):
             after.append(work)
         else:
             before.append(work)
     return before + after
-
-
-def _waits(work: Work, before: Work) -> bool:
-    """Whether a piece of work must come behind another one."""
-    (read, written), (reads, writes) = _touches(before), _touches(work)
-    return bool(writes & (read | written) or reads & written)
 
 
 def side_by_side(config: TpuConfig, works: Sequence[Work]) -> list[Work]:
@@ -155,7 +153,7 @@ def _beside_rows(config: TpuConfig, works: list[Work], at: int) -> None:
         places.append(before)
     if behind is not None:
         between = works[at + 1:behind]
-        if not any(_waits(works[behind], each) for each in between):
+        if not any(_meet(_touches(works[behind]), _touches(each)) for each in between):
             works[at + 1:behind + 1] = [works[behind], *between]
             places.append(at + 1)
     for place in places:
@@ -177,6 +175,7 @@ def _product(config: TpuConfig, works: Sequence[Work], at: int, step: int,
     if not 0 <= at < len(works):
         return None
     work = works[at]
+    # Products of a batch come row after row as they are, and are faster in loops.
     if not _may_share(work, config) or work.space[0] > 1:
         return None
     array, vector = _units(config, work)
@@ -213,8 +212,7 @@ def _free(config: TpuConfig, works: Sequence[Work]) -> Iterator[Cluster]:
     read, written = _touches(works[0])
     for work in works[1:]:
         reads, writes = _touches(work)
-        free = not (writes & (read | written) or reads & written)
-        if free and _may_share(work, config):
+        if not _meet((read, written), (reads, writes)) and _may_share(work, config):
             yield work
         else:
             read |= reads
