@@ -119,15 +119,21 @@ class Entered:
         """Return how near a file of tests is to a source: 3 its mirror, 2 its folder, 1 its room.
 
         A folder of components, ``hw/celosia_hw/dma/load.py``, has its tests in
-        ``tests/hw/dma/test_load.py``; those of a part of sw are in ``tests/sw/PART``.
+        ``tests/hw/dma/test_load.py``, or in a file of its name, ``tests/hw/test_dma.py``; those of
+        a part of sw are in ``tests/sw/PART``. The simulator's are in ``tests/rtl`` and in a folder
+        ``sim``.
         """
         source, test_path = Path(path), Path(test)
-        folder = source.parent.parts[2:]
-        if test_path.stem == f"test_{source.stem}" and test_path.parent.parts[2:] == folder:
-            return 3
-        if folder and test_path.parent.parts[2:] == folder:
-            return 2
+        folder, place = source.parent.parts[2:], test_path.parent.parts[2:]
         room = self._project.room(path).rpartition(".")[2]
         if room == "simulator":
-            return int(test_path.parts[1] == "rtl" or "sim" in test_path.parts)
-        return int(room in test_path.parts)
+            inside = test_path.parts[1] == "rtl" or "sim" in test_path.parts
+            place = tuple(part for part in place if part != "sim")
+        else:
+            inside = room in test_path.parts
+        if test_path.stem == f"test_{source.stem}" and place == folder:
+            return 3
+        if folder and (place == folder or (
+                place == folder[:-1] and test_path.stem == f"test_{folder[-1]}")):
+            return 2
+        return int(inside)

@@ -77,8 +77,8 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         ordered: bool = False, seed: int = 0) -> Result:
     """Run ``vectors`` on the hardware.
 
-    ``noise`` is how often each of the test's ports asks; ``ordered`` offers an instruction only
-    when the one before has finished.
+    ``noise`` is how often each of the test's ports asks, in some stretches always or never;
+    ``ordered`` offers an instruction only when the one before has finished.
     """
     made = world(config)
     bench = made.component
@@ -146,11 +146,18 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
 
     async def traffic(ctx):
         await ctx.tick().repeat(depth)
+        left, reads, writes, still = 0, noise, noise, 0
         while not over:
-            for memory, rows in ((bench.ub, config.ub_rows), (bench.acc, config.acc_rows)):
-                for port in (memory.read[0], memory.write[0]):
-                    ctx.set(port.addr, rows - 1 - rng.randrange(NOISE_ROWS))
-                    ctx.set(port.valid, rng.random() < noise)
+            if not left:
+                # Long enough that all before a port fills: it waits where it comes to a row's bank.
+                left, still = rng.randrange(20, 60), rng.randrange(NOISE_ROWS)
+                reads, writes = rng.choice((0, noise, 1)), rng.choice((0, noise, 1))
+            left -= 1
+            for memory, end in ((bench.ub, config.ub_rows), (bench.acc, config.acc_rows)):
+                for port, often in ((memory.read[0], reads), (memory.write[0], writes)):
+                    row = still if often == 1 else rng.randrange(NOISE_ROWS)
+                    ctx.set(port.addr, end - 1 - row)
+                    ctx.set(port.valid, rng.random() < often)
             await ctx.tick()
         for memory in (bench.ub, bench.acc):
             ctx.set(memory.read[0].valid, 0)

@@ -74,6 +74,13 @@ def test_refused_ports_show_in_the_activity():
     assert {Activity.IDLE, Activity.WAIT_UNIT} <= set(quiet.activities)
 
 
+def test_no_row_is_lost_where_a_memory_takes_none_for_long():
+    """Each row is another sum of itself: one that was not written once is missing in the end."""
+    vector = Vector(VectorOp.IADD, Operand(Dst.ACC, 4), Operand(Src.ACC, 4),
+                    Operand(Src.ROW_INDEX, 1), counts=(50, 1, 1))
+    check(INT8, memories(INT8), [vector] * 10, noise=0.3, ordered=True)
+
+
 @pytest.mark.parametrize(("kinds", "extra"), [
     ((Src.ACC, Src.ACC, Src.SCALAR), 0),
     ((Src.ACC, Src.ACC_ROW, Src.UB_I8_ROW), 1),

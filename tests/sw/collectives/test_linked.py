@@ -104,6 +104,17 @@ def test_joins_that_links_have(reducer, dtype, linked, pod):
     assert (meetings == 0) == linked
 
 
+def test_a_part_of_the_chip_that_no_link_is_beside_stays_as_it_is():
+    x = parameter(TensorType(DType.F32, (40,)), "x")
+    joined = op("all_reduce", op("negate", x), groups=[[0, 1, 2, 3]], reducer="multiply")
+    compiled = celosia.compile(Graph("joined", [x], [op("negate", joined)]),
+                               replace(preset("core"), ports=RING.ports))
+    assert [step.where for step in compiled.steps] == ["chip", "link", "chip"]
+    kept = linked(compiled, RING, 0).steps
+    assert all(a.program is b.program for a, b in zip(kept, compiled.steps, strict=True)
+               if b.where == "chip")
+
+
 def test_joins_of_bools_that_are_words():
     """A chip without int8 has a bool in a word of external memory."""
     pod, drawn = Pod(RING, int8=False), np.random.default_rng(5).integers(0, 2, (4, 40), bool)
