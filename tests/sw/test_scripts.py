@@ -110,6 +110,20 @@ def test_every_test_is_in_a_place_of_its_tiers(script, tiers, wanted):
         assert marked == {Path(name) for name in wanted}
 
 
+def test_files_of_other_tiers_are_not_read(script):
+    test = script("test")
+    left = {tier: [word for word in test.pytest_command(sys.executable, tiers, [], "report.xml")
+                   if str(word).startswith("--ignore")]
+            for tier, tiers in (("", []), ("sw", ["sw"]), ("slow", ["slow"]))}
+    assert left["slow"] == []
+    assert left[""] == left["sw"]
+    assert {f"--ignore=tests/{name}.py" for name in (
+        "sw/serve/test_attack", "e2e/test_tensorflow", "e2e/web/test_browser")} <= {*left[""]}
+    # Of an extra, but in the default tier too; some tests slow; other marks.
+    assert not {f"--ignore=tests/{name}.py" for name in (
+        "e2e/test_pjrt", "rtl/test_lockstep", "rtl/test_cocotb")} & {*left[""]}
+
+
 def test_what_no_run_has_compiled_one_process_compiles_for_all(script, monkeypatch, tmp_path):
     test, commands = script("test"), []
     monkeypatch.setattr(test.bootstrap, "bytecode", lambda: str(tmp_path))
