@@ -131,9 +131,10 @@ class Entered:
             place = tuple(part for part in place if part != "sim")
         else:
             inside = room in test_path.parts
-        if test_path.stem == f"test_{source.stem}" and place == folder:
+        same = place == folder and (
+            bool(folder) or inside or test_path.parts[1] == source.parts[0])
+        if same and test_path.stem == f"test_{source.stem}":
             return 3
-        if folder and (place == folder or (
-                place == folder[:-1] and test_path.stem == f"test_{folder[-1]}")):
+        if same or (folder and place == folder[:-1] and test_path.stem == f"test_{folder[-1]}"):
             return 2
         return int(inside)

@@ -337,6 +337,19 @@ def test_the_store_engine_waits_for_products_that_write_other_rows():
     assert dict(result.starts)["store"] > dict(result.dones)["mxu"]
 
 
+def test_strides_change_between_two_commands():
+    """A command has those that there were before it, the next one the new ones."""
+    def product(**where):
+        return insn("matmul", xacc=1, w=16, n0=4, wrows=4, **where)
+
+    changes = [insn("stride", x=1, s0=s0) for s0 in (1, 2)]
+    found = [run([changes[0], product(acc=0, acts=0), *between, changes[1],
+                  product(acc=16, acts=32), insn("halt")]).commands for between in (
+                      [], [insn("fence")])]
+    assert found[0] == found[1]
+    assert [payload.acc.s0 for _, payload in found[0]] == [1, 2]
+
+
 @pytest.mark.parametrize("wait", [1, 8, 100])
 def test_a_program_is_fetched_before_it_starts(wait):
     """And its registers are cleared; as long as it is the same one."""
