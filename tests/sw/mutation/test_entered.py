@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from mutation.entered import Entered
 from mutation.project import Project
 

@@ -3,8 +3,8 @@
 import pytest
 
 from celosia.arch.isa import Mem, Unit
-from celosia.compiler.codegen.spans import CommandCost
-from celosia.compiler.codegen.waits import followers
+from celosia.compiler.codegen.spans import EXTERNAL, CommandCost
+from celosia.compiler.codegen.waits import _stored, followers
 
 COST = CommandCost(Unit.VPU, 1, 1, 1, 1, 1, (), False, 1)
 
@@ -30,3 +30,10 @@ def test_from_how_many_pieces_on_they_are_joined(rows, apart):
     assert (second in found[first]) is not apart
     assert third not in found[first]
     assert second not in found[second]
+
+
+def test_bytes_that_are_stored_are_one_range_where_they_meet():
+    touched = [[(EXTERNAL, 30, 39, True), (EXTERNAL, 0, 9, True)], [(EXTERNAL, 5, 12, True)],
+               [(EXTERNAL, 6, 8, True), (EXTERNAL, 13, 29, False)], [(EXTERNAL, 39, 40, True)],
+               [(Mem.ACC, 13, 29, True)]]
+    assert _stored(touched) == ([0, 30], [12, 40])

@@ -10,7 +10,7 @@ from celosia.arch.vector import VectorOp as Op
 from celosia.compiler.kernels.terms import Extent, Leaf, recording, step
 from celosia.compiler.selection.always import ALWAYS
 from celosia.compiler.selection.matching import Rule, is_merging, is_shared, is_single
-from celosia.compiler.selection.notation import clamp_f, relu_f
+from celosia.compiler.selection.notation import clamp_f, fma, relu_f
 from celosia.compiler.selection.pool import Pool, uses_of, walk
 from celosia.compiler.selection.rules import FAST_RULES, FIXED, FUSE, MERGED, is_fusable
 from celosia.graph import DType
@@ -181,27 +181,49 @@ def test_rules_stay_where_a_part_is_used_again(table, rule):
 
 @pytest.mark.parametrize(("table", "rule"), SEARCHES)
 def test_searches(table, rule):
-    """Of each rule that is no pattern an example, and the same with all its parts used again."""
-    pool = Pool()
-    known = variables(pool)
-    with recording(pool):
-        term = EXAMPLES[rule.name](known["any"][0], known["any"][5], *known["less"][:2])
-    result = rule(pool, term, uses_of([term]))
-    assert result is not None
-    assert result is not term
-    check_same(table, rule, term, result)
-    assert rule(pool, term, uses_of([term, *parts_of(term)])) is None
+    """Of each way of a rule that is no pattern an example, and the same with all its parts used
+    again.
+    """
+    for number, example in enumerate(EXAMPLES[rule.name]):
+        pool = Pool()
+        known = variables(pool)
+        with recording(pool):
+            term = example(known["any"][0], known["any"][5], *known["less"][:2])
+        result = rule(pool, term, uses_of([term]))
+        assert result is not None, number
+        assert result is not term, number
+        check_same(table, rule, term, result)
+        assert rule(pool, term, uses_of([term, *parts_of(term)])) is None, number
 
 
 #: Operands: x and y have all elements, s one for each lane, t is a single one.
 EXAMPLES = {
-    "half of a sum": lambda x, y, s, t: (x + 2.0) * 0.5,
-    "common factor of a sum": lambda x, y, s, t: x * y + x,
-    "common factor of a difference": lambda x, y, s, t: x * y - x,
-    "what is less, together": lambda x, y, s, t: (x + s) + t,
-    "factor of a sum": lambda x, y, s, t: (x + s) * t,
-    "order of factors": lambda x, y, s, t: (x * t) * y,
-    "minus into a factor": lambda x, y, s, t: -((x + s) * y),
+    "half of a sum": (
+        lambda x, y, s, t: (x + 2.0) * 0.5, lambda x, y, s, t: (2.0 - x) * 0.5,
+        lambda x, y, s, t: fma(x, 3.0, 2.0) * -0.25, lambda x, y, s, t: (x + 2.0) * y * 0.5,
+        lambda x, y, s, t: y * (x + 2.0) * 0.5),
+    "common factor of a sum": (
+        lambda x, y, s, t: x * y + x, lambda x, y, s, t: x + x * y,
+        lambda x, y, s, t: x * x + x),
+    "common factor of a difference": (
+        lambda x, y, s, t: x * y - x, lambda x, y, s, t: x - x * y),
+    "what is less, together": (
+        lambda x, y, s, t: (x + s) + t, lambda x, y, s, t: t + (s + x),
+        lambda x, y, s, t: ((x + s) + y) + t),
+    "factor of a sum": (
+        lambda x, y, s, t: (x + s) * t, lambda x, y, s, t: t * (s + x),
+        lambda x, y, s, t: (2.0 - x) * t, lambda x, y, s, t: fma(x, s, t) * t,
+        lambda x, y, s, t: fma(x + s, y, t) * t, lambda x, y, s, t: fma(y, x + s, t) * t,
+        lambda x, y, s, t: ((x + s) * y) * t, lambda x, y, s, t: (y * (x + s)) * t,
+        lambda x, y, s, t: fma(x * y, s, x) * t, lambda x, y, s, t: fma(x * y, s, y) * t,
+        lambda x, y, s, t: fma(x * x, s, x) * t, lambda x, y, s, t: (x * s + y) * t,
+        lambda x, y, s, t: (y - x * s) * t),
+    "order of factors": (
+        lambda x, y, s, t: (x * t) * y, lambda x, y, s, t: (x * 2.0) * (y * 4.0),
+        lambda x, y, s, t: (x * s) * (y * t), lambda x, y, s, t: (x * y) * x,
+        lambda x, y, s, t: (x * t) * s),
+    "minus into a factor": (
+        lambda x, y, s, t: -((x + s) * y), lambda x, y, s, t: -(y * (x + s))),
 }
 
 
