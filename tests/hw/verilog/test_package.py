@@ -91,16 +91,22 @@ def test_json_says_ports_registers_and_memories(folder):
     assert data["memories"]["accumulators"] == {"rows": 512, "row_bits": 128, "bytes": 8192}
 
 
-def test_axi_ports_have_the_names_that_tools_infer_from():
-    names = {port["name"] for port in describe(NANO)["ports"]}
-    lite = {"awaddr", "awprot", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready",
-            "bresp", "bvalid", "bready", "araddr", "arprot", "arvalid", "arready", "rdata",
-            "rresp", "rvalid", "rready"}
-    full = lite | {f"{channel}{name}" for channel in ("aw", "ar")
-                   for name in ("id", "len", "size", "burst", "lock", "cache")}
-    full |= {"wlast", "bid", "rid", "rlast"}
-    assert names == {"clk", "rst", "irq", *(f"s_axil_{name}" for name in lite),
-                     *(f"m_axi_{name}" for name in full)}
+def test_axi_ports_have_the_names_and_widths_that_tools_infer_from():
+    """Those of AMBA AXI4 and AXI4-Lite."""
+    both = dict.fromkeys(("valid", "ready"), 1)
+    address, answer = {**both, "prot": 3}, {**both, "resp": 2}
+    lite = {"aw": address | {"addr": 12}, "ar": address | {"addr": 12},
+            "w": both | {"data": 32, "strb": 4}, "b": answer, "r": answer | {"data": 32}}
+    burst = address | {"addr": 32, "id": 1, "len": 8, "size": 3, "burst": 2, "lock": 1, "cache": 4}
+    full = {"aw": burst, "ar": burst,
+            "w": both | {"data": 8 * NANO.bus_bytes, "strb": NANO.bus_bytes, "last": 1},
+            "b": answer | {"id": 1},
+            "r": answer | {"id": 1, "data": 8 * NANO.bus_bytes, "last": 1}}
+    assert {port["name"]: port["width"] for port in describe(NANO)["ports"]} == {
+        "clk": 1, "rst": 1, "irq": 1, **{
+            f"{prefix}_{channel}{name}": width
+            for prefix, channels in (("s_axil", lite), ("m_axi", full))
+            for channel, signals in channels.items() for name, width in signals.items()}}
 
 
 def test_instance_connects_every_port_once():

@@ -53,10 +53,10 @@ def before(nodes, rows=512):
     return Graph("before", [x, b], [short, product(made, b)])
 
 
-def within(*, first):
+def within(*, first, rows=512):
     """A product with long vector work on its results, and one that is no part of it."""
     x, a, b, c = (parameter(TensorType(F32, shape)) for shape in (
-        (512, 64), (64, 256), (512, 256), (256, 256)))
+        (rows, 64), (64, 256), (rows, 256), (256, 256)))
     both = [chain(product(x, a), 16), product(b, c)]
     return Graph("within", [x, a, b, c], both[::-1] if first else both)
 
@@ -167,9 +167,11 @@ def test_what_does_not_fit_its_share_has_all(monkeypatch):
     assert [work.kind for work, _ in emitter.too_large] == ["dot", "map"]
 
 
-@pytest.mark.parametrize(("graph", "most"), [
-    (beside(), 0.95), (behind(6), 0.99), (before(12), 0.95), (within(first=True), 0.95)])
-def test_results_are_the_same_and_come_sooner(monkeypatch, graph, most):
+@pytest.mark.parametrize(("graph", "worth", "most"), [
+    (beside(), order._WORTH, 0.95), (behind(6), order._WORTH, 0.99),
+    (before(12), order._WORTH, 0.95), (within(first=True, rows=128), order._WORTH // 4, 0.85)])
+def test_results_are_the_same_and_come_sooner(monkeypatch, graph, worth, most):
+    monkeypatch.setattr(order, "_WORTH", worth)
     rng = np.random.default_rng(0)
     arguments = [rng.standard_normal(value.type.shape).astype(np.float32) / 8
                  for value in graph.params]
