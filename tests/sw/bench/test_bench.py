@@ -45,6 +45,14 @@ def test_options_of_gemm_reach_the_program(capsys):
         assert (code, result["bit_exact"]) == (0, True)
 
 
+def test_a_product_is_plain_where_nothing_is_asked_for():
+    made, same = (measure.gemm(preset("nano"), 9, 10, 11, "int8", **options) for options in (
+        {}, {"seed": 0, "output": None}))
+    assert made.name == "9x10 * 10x11"
+    assert [made.inputs[name].shape for name in "ab"] == [(9, 10), (10, 11)]
+    assert all(np.array_equal(made.inputs[name], same.inputs[name]) for name in "ab")
+
+
 def test_mlp_counts_the_tiles_of_all_layers(capsys):
     code, result = run_json(capsys, "mlp --preset edge --layers 20-9-3 --batch 5")
     assert code == 0

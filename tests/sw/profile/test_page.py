@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zlib
 from base64 import b64decode
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,15 @@ def test_the_data_are_the_record(clean):
     count = np.arange(len(record))
     blamed = np.where(columns["blamed"], count - columns["blamed"], -1)
     assert blamed.tolist() == record.blamed.tolist()
-    assert unpacked(data["critical"]["cycles"]).sum() == record.end.max()
+    critical = {name: unpacked(data["critical"][name]) for name in ("first", "cycles", "what")}
+    assert (critical["first"] + critical["cycles"])[:-1].tolist() == critical["first"][1:].tolist()
+    assert critical["cycles"].sum() == record.end.max()
+    spent = Counter()
+    for part in record.critical:
+        spent[part.what] += part.cycles
+    assert {name: critical["cycles"][critical["what"] == number].sum()
+            for number, name in enumerate(data["critical"]["names"])} == spent
+    assert np.diff(critical["what"]).all()  # of one kind and beside each other is one
     assert sum(each["cycles"] for each in data["operations"]) == data["cycles"] == clean.cycles
     assert sum(each["bytes"] for each in data["operations"]) == (
         data["facts"]["bytes_read"] + data["facts"]["bytes_written"])

@@ -1,5 +1,6 @@
 """The host against the Python board over wires that spoil, break and come back."""
 
+import inspect
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from celosia.arch.registers import BY_NAME
 from celosia.driver import BusError, Device, DeviceError, Transport
 from celosia.driver.link import DeviceLost, Link, LinkTransport
 from celosia.driver.link.host import Request
+from celosia.driver.link.serial_transport import SerialTransport
 from celosia.driver.model import ModelTransport
 from celosia.program.asm import assemble
 from sw.driver.link.board import Board
@@ -207,17 +209,24 @@ def test_board_that_was_reset_is_lost():
         link.write_register(SCRATCH, 2)
 
 
-def test_nobody_there():
+@pytest.mark.parametrize("kind", [Link, LinkTransport])
+@pytest.mark.parametrize(("attempts", "options"), [(4, {"attempts": 4}), (10, {})])
+def test_nobody_there(kind, attempts, options):
     class Dead(FaultyWire):
         def write(self, data):
             pass
 
     wire = Dead(Board(ModelTransport(NANO, SIZE), NANO, LINK))
     with pytest.raises(DeviceLost, match=exactly(
-            "a board must answer on the faulty wire, but none did, 4 times (is the baud rate "
-            "right?)")):
-        Link(wire, clock=wire.clock, attempts=4)
-    assert wire.now == pytest.approx(4 * 0.5)
+            f"a board must answer on the faulty wire, but none did, {attempts} times (is the baud "
+            "rate right?)")):
+        kind(wire, clock=wire.clock, **options)
+    assert wire.now == pytest.approx(attempts * 0.5)
+
+
+def test_a_serial_line_is_waited_for_as_long_as_any_wire():
+    serial, link = (inspect.signature(kind).parameters for kind in (SerialTransport, Link))
+    assert all(serial[name].default == link[name].default for name in ("timeout", "attempts"))
 
 
 def test_board_of_another_kind(monkeypatch):
