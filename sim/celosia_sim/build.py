@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -64,6 +65,9 @@ class BuildFlags:
     cxx: tuple[str, ...] = ("-std=c++17", "-fPIC", "-pthread", "-w", "-g0", "-DVERILATOR=1",
                             "-DVM_SC=0")
     fast: tuple[str, ...] = ("-O2",)
+    #: The whole of a vector register: compilers keep to half of 512 bits if not told so.
+    vectors: tuple[str, ...] = (("-mprefer-vector-width=512",)
+                                if platform.machine() in ("x86_64", "AMD64") else ())
     #: Code that runs once: constructors, initial values, names of signals.
     slow: tuple[str, ...] = ("-O0",)
     #: What writes a waveform or counts, every cycle: with -O0 a fifth of the cycles a second.
@@ -79,7 +83,7 @@ FLAGS = BuildFlags()
 def base_flags(trace: str) -> list[str]:
     """Flags for every C++ file of a build."""
     root = verilator().include
-    flags = [*compiler().flags, *FLAGS.cxx, f"-I{root}", f"-I{root / 'vltstd'}",
+    flags = [*compiler().flags, *FLAGS.cxx, *FLAGS.vectors, f"-I{root}", f"-I{root / 'vltstd'}",
              f"-DVM_TRACE={int(trace in WAVES[1:])}",
              f"-DVM_TRACE_FST={int(trace == 'fst')}", f"-DVM_TRACE_VCD={int(trace == 'vcd')}",
              f"-DVM_COVERAGE={int(trace == 'toggles')}"]
