@@ -59,6 +59,9 @@ class BuildFlags:
     #: Of a chip of which idle runs are not evaluated: what the pass in `celosia_sim.idle` reads.
     idle: tuple[str, ...] = ("-fno-merge-cond", "--output-split-cfuncs", "0",
                              "--inline-cfuncs", "0")
+    #: Its records, which Verilator takes in pieces: what reads one field reads no other, and fields
+    #: that are made from fields of the same record are no circle.
+    split: str = '`verilator_config\nsplit_var -module "*" -var "*payload*"\n'
     #: Of a chip that counts, in signals of so many bits: rows are narrower, memories are not.
     toggles: tuple[str, ...] = ("--coverage-toggle", "--coverage-max-width", "1000")
     #: ``-g0``: zig writes what debuggers want if not told not to, in an eighth of the time.
@@ -196,10 +199,11 @@ def verilate(text: str, work: Path, *, top: str = "celosia", prefix: str = PREFI
     reads nothing new is not evaluated; who changes a memory from outside calls ``wake``.
     """
     (work / "chip.v").write_text(text)
+    (work / "split.vlt").write_text(FLAGS.split)
     options = {"": (), "toggles": FLAGS.toggles}.get(trace, (f"--trace-{trace}",))
     run_tool("verilator", [verilator().binary, "--cc", "--prefix", prefix, "--top-module", top,
                            "--Mdir", work / "cpp", *FLAGS.verilator, *options,
-                           *(FLAGS.idle if idle else ()), *extra,
+                           *((*FLAGS.idle, work / "split.vlt") if idle else ()), *extra,
                            work / "chip.v"],
              work / "verilator.log", env=verilator().environment())
     if not trace:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from celosia.arch.config import TpuConfig
 from celosia.storage import ToolchainError
+from celosia_sim.build import FLAGS
 from celosia_sim.toolchain import verilator
 from celosia_sim.verilog import chip_verilog
 
@@ -49,8 +50,8 @@ WAIVERS = (
            "RTLIL operators extend their operands as Verilog does; yosys writes no casts"),
     Waiver("WIDTHTRUNC", "RHS's SHIFTRS? generates", "",
            "yosys narrows the result of a shift to the right, not what is shifted"),
-    Waiver("UNOPTFLAT", r"'celosia\.vpu\.[pi]__payload(\$\d+)?'", "wire",
-           "bits of a request for rows are made from others of the same request, none from itself"),
+    Waiver("SPLITVAR", "its bitwidth is 1", "",
+           "of the names of records some are those of fields of a bit"),
     Waiver("WIDTHTRUNC", "Logical operator LOGNOT", "", "yosys writes `is zero` as ! of a vector"),
     Waiver("UNUSEDSIGNAL", "", r"(wire|reg)\b",
            "yosys keeps the names of signals whose readers it has simplified"),
@@ -97,9 +98,12 @@ def lint_text(text: str) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="celosia-lint-") as folder:
         file = Path(folder) / "celosia.v"
         file.write_text(text)
+        # As the simulator has them: bits of a record may be made from others of the same record.
+        split = Path(folder) / "split.vlt"
+        split.write_text(FLAGS.split)
         result = subprocess.run(
             [str(verilator().binary), "--lint-only", "-Wall", "-Wno-DECLFILENAME",
-             "--error-limit", "0", "--top-module", "celosia", str(file)],
+             "--error-limit", "0", "--top-module", "celosia", str(split), str(file)],
             env=verilator().environment(), capture_output=True, text=True)
     output = result.stderr + result.stdout
     findings = []
