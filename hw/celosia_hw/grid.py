@@ -34,7 +34,10 @@ class Grid(wiring.Component):
     element
         Makes one element. It has plain ports; every output is a register of the ``sync`` domain;
         its registers start at zero; its memories are only read. Registers whose enable depends on
-        shared inputs alone cost a simulator nothing while it is low.
+        shared inputs alone cost a simulator nothing while it is low. An element may have a
+        tuple ``alike``: names of registers of one bit that mostly are equal in all elements, as
+        the format of what it computes. Simulators written as loops leave out what nothing depends
+        on then.
     module
         Verilog name of the element; that of the grid is ``<module>_grid``.
     right, down
@@ -54,6 +57,7 @@ class Grid(wiring.Component):
         self.right, self.down = tuple(right), tuple(down)
         pattern = element()
         pattern._MustUse__silence = True  # type: ignore[attr-defined]
+        self.alike: tuple[str, ...] = getattr(pattern, "alike", ())
         self._ports = [(letter, name, len(value)) for letter, name, value in ports(pattern)]
         self.widths = {name: width for _, name, width in self._ports}
         self.shared = tuple(name for name in self.widths for member in shared

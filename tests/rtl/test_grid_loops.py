@@ -3,7 +3,8 @@
 import ctypes
 
 import numpy as np
-from amaranth.hdl import Module, Signal
+import pytest
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -60,13 +61,32 @@ class Cell(wiring.Component):
         return m
 
 
-class Top(wiring.Component):
+class Modal(wiring.Component):
+    """Adds or subtracts, as its register ``mode`` says, which comes from the highest bit."""
+
+    alike = ("mode",)
+
     def __init__(self):
+        super().__init__({"enable": In(6), "each": In(8), "result": Out(8)})
+
+    def elaborate(self, platform):
+        m = Module()
+        mode = Signal(reset_less=True)
+        with m.If(self.enable[0]):
+            m.d.sync += mode.eq(self.each[7])
+        m.d.sync += self.result.eq(Mux(mode, self.result + self.each, self.result - self.each))
+        return m
+
+
+class Top(wiring.Component):
+    def __init__(self, cell=Cell):
+        self.cell = cell
         super().__init__({"enable": In(6), "each": In(8 * COLS), "result": Out(8 * COLS)})
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.grid = grid = Grid(Cell, module="node", cols=COLS, shared=("enable",))
+        m.submodules.grid = grid = Grid(self.cell, module="node", cols=COLS,
+                                        shared=("enable",))
         ports, mine = grid.members, vars(self)
         m.d.comb += [ports["enable"].eq(mine["enable"]), ports["each"].eq(mine["each"]),
                      mine["result"].eq(ports["result"])]
@@ -99,14 +119,41 @@ def expected(enables, each):
     return np.array(results)
 
 
+def run(enables, each, top):
+    """Results of the loops of ``top``, a row a cycle."""
+    shifts = np.arange(COLS) * 8
+    packed = np.sum(each << shifts, axis=1).astype(np.uint64)
+    result = np.zeros(len(enables), np.uint64)
+    steps = library(verilog(top, name="dut", write_grid=loops), SHIM).steps
+    steps(len(enables), *(x.ctypes.data_as(ctypes.c_void_p) for x in (enables, packed, result)))
+    return result.astype(np.int64)[:, np.newaxis] >> shifts & 255
+
+
 def test_loops_equal_a_model_of_the_element():
     rng = np.random.default_rng(0)
     enables = rng.integers(0, 64, CYCLES, np.uint8)
     each = rng.integers(0, 256, (CYCLES, COLS))
-    shifts = np.arange(COLS) * 8
-    packed = np.sum(each << shifts, axis=1).astype(np.uint64)
-    result = np.zeros(CYCLES, np.uint64)
-    steps = library(verilog(Top(), name="dut", write_grid=loops), SHIM).steps
-    steps(CYCLES, *(x.ctypes.data_as(ctypes.c_void_p) for x in (enables, packed, result)))
-    got = result.astype(np.int64)[:, np.newaxis] >> shifts & 255
-    np.testing.assert_array_equal(got, expected(enables, each))
+    np.testing.assert_array_equal(run(enables, each, Top()), expected(enables, each))
+
+
+def test_what_is_alike_may_differ():
+    rng = np.random.default_rng(1)
+    enables = rng.integers(0, 2, CYCLES, np.uint8)
+    each = rng.integers(0, 128, (CYCLES, COLS))
+    third = CYCLES // 3  # all set, none, and some
+    each[:third] |= 128
+    each[2 * third:] |= rng.integers(0, 2, (CYCLES - 2 * third, COLS)) << 7
+    mode, total, wanted = np.zeros(COLS, int), np.zeros(COLS, int), []
+    for enable, row in zip(enables, each, strict=True):
+        total = np.where(mode, total + row, total - row) & 255
+        mode = row >> 7 if enable & 1 else mode
+        wanted.append(total)
+    np.testing.assert_array_equal(run(enables, each, Top(Modal)), wanted)
+
+
+def test_what_is_alike_is_a_register_of_one_bit(monkeypatch):
+    for name in ("result", "other"):
+        monkeypatch.setattr(Modal, "alike", (name,))
+        with pytest.raises(ValueError, match="what is alike in a grid of node must be a register "
+                                             f"of one bit, not '{name}'"):
+            verilog(Top(Modal), name="dut", write_grid=loops)

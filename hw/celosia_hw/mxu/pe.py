@@ -62,6 +62,8 @@ class ProcessingElement(wiring.Component):
 
     def __init__(self, config: TpuConfig):
         self._config = config
+        # Formats of the operands and of the product, see Grid.
+        self.alike = ("bf16_o", "in_bf16") if config.int8 and config.bf16 else ()
         super().__init__({
             f"{name}_{letter}": direction(width)
             for name, width in (self.right(config) | self.down(config)).items()

@@ -11,7 +11,7 @@ skipped without it: what a pipeline does not use costs nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from celosia_hw.grid import Grid
 from celosia_sim.loops.netlist import FUNCTION_NAME, KEYWORDS, TOKEN, UPDATE, Element, Update, names
@@ -82,6 +82,11 @@ class _Writer:
         rows, cols = grid.rows, grid.cols
         self.element, self.rows, self.cols = element, rows, cols
         self.right, self.down, self.shared = grid.right, grid.down, grid.shared
+        self.alike = grid.alike
+        for name in self.alike:
+            if element.width.get(name) != 1 or name not in element.registers:
+                raise ValueError(f"what is alike in a grid of {grid.module} must be a register of "
+                                 f"one bit, not {name!r}")
         self.passed = [f"{name}_i" for name in (*grid.right, *grid.down)]
         self.each = [name for name in element.inputs
                      if name not in (*self.passed, *grid.shared)]
@@ -217,20 +222,23 @@ class _Writer:
             return (f"{rename(match['condition'])}{rename(match['target'], future)} = "
                     f"{rename(match['value'])};")
 
-        main = [
-            *(f"{self._name(name)} = {name}_in[at]{_bits(width[name])};"
-              for name in self.passed if name in used),
-            *(f"{self._name(name)} = {name}_all[at_block][at]{_bits(width[name])};"
-              for name in self.each if name in used),
-            *(f"{self._name(name)} = {self._array(name)}[at_block][at]{_bits(width[name])};"
-              for name in element.registers if name in used),
-            *assigned(logic),
-            *(f"{future[name]} = {self._name(name)};" for name in targets if not guard),
-            *((f"{future[update.registers[0]]} = {rename(update.value)};" for update in direct)
-              if guard else (changed(line) for update in direct for line in update.lines)),
-            *(f"{self._array(name)}[at_block][at] = {future[name]};" for name in targets),
-            *(f"{array}[at] = {rename(address)};" for address, array in addresses.items()),
-        ]
+        def main(known: Mapping[str, str]) -> list[str]:
+            """Lines of the loop, where some registers are known."""
+            return [
+                *(f"{self._name(name)} = {name}_in[at]{_bits(width[name])};"
+                  for name in self.passed if name in used),
+                *(f"{self._name(name)} = {name}_all[at_block][at]{_bits(width[name])};"
+                  for name in self.each if name in used),
+                *(f"{self._name(name)} = {known.get(name) or self._word_of(name)};"
+                  for name in element.registers if name in used),
+                *assigned(logic),
+                *(f"{future[name]} = {self._name(name)};" for name in targets if not guard),
+                *((f"{future[update.registers[0]]} = {rename(update.value)};" for update in direct)
+                  if guard else (changed(line) for update in direct for line in update.lines)),
+                *(f"{self._array(name)}[at_block][at] = {future[name]};" for name in targets),
+                *(f"{array}[at] = {rename(address)};" for address, array in addresses.items()),
+            ]
+
         lookups = [f"{self._array(update.registers[0])}[at_block][at] = "
                    f"{self._name(update.memory)}[{addresses[update.address]}[at]];"
                    for update in looked_up]
@@ -238,9 +246,27 @@ class _Writer:
                        and name not in (*element.depth, *self.shared, "rst"))
         return [
             f"task automatic update_task_{number};", "logic [31:0] at;",
+            *(f"logic [31:0] {name};" for name in ("every", "some") if self.alike),
             *(f"logic {_bits(width[name])} {self._name(name)};" for name in local),
             *(f"logic {_bits(width[name])} {future[name]};" for name in targets),
             *assigned(decision), *([f"if ({rename(guard)}) begin"] if guard else []),
-            *_loop(self.size, main), *_loop(self.size, lookups), *(["end"] if guard else []),
+            *self._alike([name for name in self.alike if name in used], main),
+            *_loop(self.size, lookups), *(["end"] if guard else []),
             "endtask",
         ]
+
+    def _word_of(self, register: str) -> str:
+        return f"{self._array(register)}[at_block][at]{_bits(self.element.width[register])}"
+
+    def _alike(self, alike: list[str], main: Callable[[Mapping[str, str]], list[str]]) -> list[str]:
+        """Loops over a block: one for ``alike`` all set, one for none of them, one for the rest."""
+        if not alike:
+            return _loop(self.size, main({}))
+        words = [self._word_of(name) for name in alike]
+        return [
+            "every = 32'd1;", "some = 32'd0;",
+            *_loop(self.size, (f"every = every & {{31'd0, {' & '.join(words)}}};",
+                               f"some = some | {{31'd0, {' | '.join(words)}}};")),
+            "if (every[0]) begin", *_loop(self.size, main(dict.fromkeys(alike, "1'd1"))),
+            "end else if (!some[0]) begin", *_loop(self.size, main(dict.fromkeys(alike, "1'd0"))),
+            "end else begin", *_loop(self.size, main({})), "end"]
