@@ -1,7 +1,7 @@
 """Cuts the rows of a strided block of external memory into bursts."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -10,6 +10,12 @@ from celosia_hw.bus.axi import EXT_ADDRESS_BITS, address_layout
 from celosia_hw.dma.split import LENGTH_BITS, boundary_bytes, walk_layout
 
 __all__ = ["BurstWalker"]
+
+
+def _end_layout(config: TpuConfig) -> data.StructLayout:
+    """A byte from the boundary before its row on: how many boundaries on, and where from there."""
+    byte = exact_log2(boundary_bytes(config))
+    return data.StructLayout({"byte": byte, "bursts": LENGTH_BITS + 1 - byte})
 
 
 class BurstWalker(wiring.Component):
@@ -55,29 +61,33 @@ class BurstWalker(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         beat_bits = exact_log2(self._config.bus_bytes)
-        inner_bits = exact_log2(boundary_bytes(self._config)) - beat_bits
+        edge = exact_log2(boundary_bytes(self._config))
+        inner_bits = edge - beat_bits
         active = Signal()
-        first = Signal(EXT_ADDRESS_BITS, reset_less=True)  # byte addresses of this row
-        last = Signal(EXT_ADDRESS_BITS, reset_less=True)
+        first = Signal(EXT_ADDRESS_BITS, reset_less=True)  # byte of this row
+        length = Signal(LENGTH_BITS, reset_less=True)
         beat = Signal(EXT_ADDRESS_BITS - beat_bits, reset_less=True)  # where the next burst begins
         pitch = Signal(EXT_ADDRESS_BITS, reset_less=True)
         rows = Signal(COUNT_BITS, reset_less=True)
-        end = last[beat_bits:]
+        final = Signal(reset_less=True)  # rows == 0
         command = self.i.payload
         assert len(command.length) == LENGTH_BITS
-        # The next command waits in registers, the address of its first row's last byte among them.
+        # Where the last byte of the row is, from the boundary at or below its first one.
+        end = Signal(_end_layout(self._config), reset_less=True)
+        ends = Signal(reset_less=True)  # the burst ends with the row: end.bursts == 0
+        # The next command waits in registers, the end of its first row among them.
         waits, take = Signal(), Signal()
         waiting = Signal(walk_layout(), reset_less=True)
-        waiting_last = Signal(EXT_ADDRESS_BITS, reset_less=True)
+        waiting_end = Signal.like(end, reset_less=True)
 
-        ends = Signal()  # the burst ends with the row
         go = Signal()
         next_row = (first + pitch)[:EXT_ADDRESS_BITS]
+        next_end = Signal.like(end)
         m.d.comb += [
-            ends.eq(beat[inner_bits:] == end[inner_bits:]),
+            next_end.eq(next_row[:edge] + length),
             go.eq(active & ~self.stall & (~self.o.valid | self.o.ready)),
             self.i.ready.eq(~waits),
-            take.eq(waits & (~active | (go & ends & (rows == 0)))),
+            take.eq(waits & (~active | (go & ends & final))),
             self.o.payload.id.eq(self._id),
         ]
         with m.If(go):
@@ -85,25 +95,28 @@ class BurstWalker(wiring.Component):
                 self.o.valid.eq(1),
                 self.o.payload.addr.eq(Cat(Const(0, beat_bits), beat)),
                 self.o.payload.len.eq(
-                    Mux(ends, end[:inner_bits], (1 << inner_bits) - 1) - beat[:inner_bits]),
-                self.row_last.eq(ends), self.last.eq(ends & (rows == 0)),
+                    Mux(ends, end.byte[beat_bits:], (1 << inner_bits) - 1) - beat[:inner_bits]),
+                self.row_last.eq(ends), self.last.eq(ends & final),
             ]
             with m.If(ends):
                 m.d.sync += [
-                    rows.eq(rows - 1), first.eq(next_row), last.eq(last + pitch),
-                    beat.eq(next_row[beat_bits:]), active.eq(rows != 0),
+                    rows.eq(rows - 1), final.eq(rows == 1), first.eq(next_row), end.eq(next_end),
+                    ends.eq(next_end.bursts == 0), beat.eq(next_row[beat_bits:]),
+                    active.eq(~final),
                 ]
             with m.Else():
-                m.d.sync += beat.eq(Cat(Const(0, inner_bits), beat[inner_bits:] + 1))
+                m.d.sync += [beat.eq(Cat(Const(0, inner_bits), beat[inner_bits:] + 1)),
+                             end.bursts.eq(end.bursts - 1), ends.eq(end.bursts == 1)]
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
         with m.If(take):
             m.d.sync += [
                 active.eq(1), first.eq(waiting.addr), beat.eq(waiting.addr[beat_bits:]),
-                last.eq(waiting_last), pitch.eq(waiting.pitch), rows.eq(waiting.rows),
+                length.eq(waiting.length), end.eq(waiting_end), ends.eq(waiting_end.bursts == 0),
+                pitch.eq(waiting.pitch), rows.eq(waiting.rows), final.eq(waiting.rows == 0),
                 waits.eq(0),
             ]
         with m.If(self.i.ready & self.i.valid):
             m.d.sync += [waits.eq(1), waiting.eq(command),
-                         waiting_last.eq(command.addr + command.length)]
+                         waiting_end.eq(command.addr[:edge] + command.length)]
         return m

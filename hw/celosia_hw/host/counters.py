@@ -21,6 +21,8 @@ PAUSE = 6
 READ_LATENCY = 8
 #: Bits of a narrow counter; it counts to 2**_BITS - 2.
 _BITS = 7
+#: Inputs of the tables that FPGAs are made of.
+_TABLE_BITS = 4
 #: Narrow counters that one step of the choice of one of them goes over.
 _GROUP = 8
 
@@ -46,13 +48,19 @@ def _next(state: Value) -> Value:
 
 def _numbers(m: Module, state: Signal) -> Signal:
     """Return how many states of a narrow counter come before ``state``."""
-    number, value, mask = Signal(_BITS), 0, (1 << _BITS) - 1
-    with m.Switch(state):
-        for i in range(mask):
-            with m.Case(value):
-                m.d.comb += number.eq(i)
-            value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
+    value, mask = 0, (1 << _BITS) - 1
+    numbers = [0] * (mask + 1)
+    for i in range(mask):
+        numbers[value] = i
+        value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
     assert value == 0
+    # The low bits of the state are what a table of an FPGA takes; the others choose among tables.
+    size = 1 << _TABLE_BITS
+    parts = [Signal(_BITS, name=f"numbers{first}") for first in range(0, mask, size)]
+    for k, part in enumerate(parts):
+        m.d.comb += part.eq(Array(numbers[k * size:(k + 1) * size])[state[:_TABLE_BITS]])
+    number = Signal(_BITS)
+    m.d.comb += number.eq(Array(parts)[state[_TABLE_BITS:]])
     return number
 
 

@@ -71,7 +71,7 @@ class WeightLoader(wiring.Component):
         tile = Signal(weights_layout(self._config), reset_less=True)
         index = Signal(ceil_log2(dim))
         loaded = Signal()
-        turn, zero, step, last = Signal(), Signal(), Signal(), Signal()
+        turn, zero, moves, step, last = (Signal() for _ in range(5))
         start, coming = Signal(), Signal()  # coming: the row whose turn it is
         # The row that is asked for, or has its turn as zeros.
         layout = data.StructLayout({"index": index.shape(), "transpose": 1, "zero": 1})
@@ -83,9 +83,10 @@ class WeightLoader(wiring.Component):
             zero.eq(index >= tile.wrows),
             self.port.valid.eq(asks), self.port.addr.eq(row),
             granted.eq(asked & (~asks | self.port.ready)),
-            step.eq(turn & (zero | ~coming) & (~asked | granted)),
+            moves.eq((zero | ~coming) & (~asked | granted)), step.eq(turn & moves),
             last.eq(index == dim - 1),
-            self.command.ready.eq(~active | (step & last)),
+            # The last row has its turn before the tile is loaded: whatever ``swap`` is.
+            self.command.ready.eq(~active | (last & ~loaded & moves)),
             self.loaded.eq(loaded & (~asked | granted)),
             start.eq(self.command.valid & self.command.ready),
         ]

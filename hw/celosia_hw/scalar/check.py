@@ -112,7 +112,8 @@ class Checker(wiring.Component):
         m.submodules.walk = walk = StreamWalk(self._config)
         m.submodules.spans = spans = SpanTable(self._config)
         m.submodules.window_check = window_check = WindowCheck()
-        taken, walking = Signal(), Signal()
+        taken, taking, walking = Signal(), Signal(), Signal()  # taking: ``taken`` a cycle ago
+        m.d.sync += taking.eq(taken)
         first_byte = instruction(Opcode.LOAD, held.word).addr
         m.d.comb += [
             taken.eq(self.i.valid & self.i.ready), walking.eq(state == _State.WALK),
@@ -127,9 +128,9 @@ class Checker(wiring.Component):
               for name in ("stride_write", "stride_index", "stride")),
             *(getattr(self, name).eq(getattr(walk, name))
               for name in ("part", "part_index", "part_valid")),
-            spans.clear.eq(taken), spans.valid.eq(walk.o_valid), spans.i.eq(walk.o),
+            spans.clear.eq(taking), spans.valid.eq(walk.o_valid), spans.i.eq(walk.o),
             spans.last.eq(walk.address), spans.over.eq(walk.over),
-            window_check.windows.eq(self.windows), window_check.clear.eq(taken),
+            window_check.windows.eq(self.windows), window_check.clear.eq(taking),
             window_check.check.eq(state == _State.WINDOWS), window_check.first.eq(first_byte),
             window_check.last.eq(walk.address), window_check.wraps.eq(walk.over),
         ]

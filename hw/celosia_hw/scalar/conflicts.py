@@ -12,13 +12,19 @@ from celosia_hw.scalar.dispatch import PortUnit, issue_units, unit_bits
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.streams import STREAMS
 
-__all__ = ["READ_SPANS", "ConflictCheck", "span_layout", "entry_layout"]
+__all__ = ["READ_SPANS", "ConflictCheck", "comparators", "span_layout", "entry_layout"]
 
 #: Spans of rows that an instruction reads: of each source stream.
 READ_SPANS = STREAMS - 1
 #: Slots that are compared with a new instruction one after another; a larger window has several
 #: comparators, so that a new instruction can enter every ten cycles or so.
 SERIAL = 8
+
+
+def comparators(config: TpuConfig) -> list[range]:
+    """Return the slots of the window that each comparator compares with new instructions."""
+    return [range(first, min(first + SERIAL, config.window))
+            for first in range(0, config.window, SERIAL)]
 
 
 def span_layout(config: TpuConfig) -> data.StructLayout:
@@ -72,8 +78,8 @@ def _conflict(config: TpuConfig, new, old):
 class ConflictCheck(wiring.Component):
     """Compares each instruction that enters the window with older ones, one after another.
 
-    Of a window above SERIAL, two or more at once. Latency: ``independent`` tells of a slot two
-    cycles after the instruction entered, and of each further one a cycle later.
+    Of a window above SERIAL, two or more at once. Latency: the first slot is ``compared`` two
+    cycles after the instruction entered, each further one a cycle later.
 
     Members
     -------
@@ -84,8 +90,10 @@ class ConflictCheck(wiring.Component):
     busy : Out(1)
         Comparisons are still to be started, or an instruction entered in the cycle before. Out of a
         flip-flop.
-    independent : Out(window), of : Out
-        Slots that the instruction in slot ``of`` need not wait for.
+    compared : Out(window), of : Out
+        Slots that the instruction in slot ``of`` is compared with. Out of flip-flops.
+    conflicts : Out
+        It conflicts with the one of them that is in a comparator's group, as of `comparators`.
     """
 
     enter: Signal
@@ -93,7 +101,8 @@ class ConflictCheck(wiring.Component):
     entry: data.View
     others: Signal
     busy: Signal
-    independent: Signal
+    compared: Signal
+    conflicts: Signal
     of: Signal
 
     def __init__(self, config: TpuConfig):
@@ -101,8 +110,8 @@ class ConflictCheck(wiring.Component):
         bits = ceil_log2(config.window)
         super().__init__({
             "enter": In(1), "slot": In(bits), "entry": In(entry_layout(config)),
-            "others": In(config.window), "busy": Out(1), "independent": Out(config.window),
-            "of": Out(bits),
+            "others": In(config.window), "busy": Out(1), "compared": Out(config.window),
+            "conflicts": Out(len(comparators(config))), "of": Out(bits),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -116,8 +125,8 @@ class ConflictCheck(wiring.Component):
         with m.If(self.enter):
             m.d.sync += [of.eq(self.slot),
                          *(new[name].eq(self.entry[name]) for name in layout.members)]
-        for first in range(0, window, SERIAL):
-            group = range(first, min(first + SERIAL, window))
+        for number, group in enumerate(comparators(self._config)):
+            first = group.start
             m.submodules[f"touched{first}"] = touched = memory.Memory(
                 shape=layout, depth=len(group), init=[])
             put, get = touched.write_port(), touched.read_port(domain="comb")
@@ -134,9 +143,10 @@ class ConflictCheck(wiring.Component):
                     m.d.comb += [get.addr.eq(i - first), valid.eq(1 << i)]
             m.d.comb += started[first:first + len(group)].eq(valid[first:first + len(group)])
             m.d.sync += [old.eq(get.data), old_slot.eq(valid)]
-            with m.If(~_conflict(self._config, new, old)):
-                m.d.comb += self.independent[first:first + len(group)].eq(
-                    old_slot[first:first + len(group)])
+            m.d.comb += [
+                self.compared[first:group.stop].eq(old_slot[first:group.stop]),
+                self.conflicts[number].eq(_conflict(self._config, new, old)),
+            ]
         left = pending & ~started
         m.d.sync += [pending.eq(Mux(self.enter, self.others, left)),
                      self.busy.eq(self.enter | left.any())]

@@ -18,10 +18,10 @@ class ScalarState(enum.Enum):
 
     ``FETCH``: the instruction at the program counter is looked at. ``READ``: operands are read out
     of registers. ``EXECUTE``. ``RESULT``: what takes a cycle longer is written back. ``BRANCH``:
-    it is known whether the program branches. ``TARGET``,
-    ``LOOP_END``: whether a loop ends at a new target becomes known. ``DRAIN``: everything older
-    finishes. ``ACC_REQUEST``, ``ACC_DATA``: ``read`` asks for a row, and waits for it. ``FAULT``:
-    the run has stopped.
+    it is known whether the program branches. ``LOOP``: it is known whether a loop can be entered.
+    ``TARGET``, ``LOOP_END``: whether a loop ends at a new target becomes known. ``DRAIN``:
+    everything older finishes. ``ACC_REQUEST``, ``ACC_DATA``: ``read`` asks for a row, and waits for
+    it. ``FAULT``: the run has stopped.
     """
 
     IDLE = 0
@@ -36,6 +36,7 @@ class ScalarState(enum.Enum):
     ACC_REQUEST = 9
     ACC_DATA = 10
     FAULT = 11
+    LOOP = 12
 
 
 class ScalarControl(wiring.Component):
@@ -58,7 +59,7 @@ class ScalarControl(wiring.Component):
         Of `Execute`; ``retired`` as it is where ``state`` is EXECUTE.
     taken : In(1)
         As of `Alu`.
-    popping : In(1)
+    popping, too_deep : In(1)
         As of `ProgramCounter`.
     drained : In(1)
         Nothing older is on its way.
@@ -91,6 +92,7 @@ class ScalarControl(wiring.Component):
     fault: Signal
     taken: Signal
     popping: Signal
+    too_deep: Signal
     drained: Signal
     acc_granted: Signal
     acc_arrived: Signal
@@ -109,7 +111,7 @@ class ScalarControl(wiring.Component):
             **{name: In(CAUSE_BITS) for name in ("illegal", "fault", "cause")},
             **{name: In(1) for name in (
                 "start", "cleared", "hit", "past_end", "failed", "more", "retired", "taken",
-                "popping", "drained", "acc_granted", "acc_arrived", "drain", "stop")},
+                "popping", "too_deep", "drained", "acc_granted", "acc_arrived", "drain", "stop")},
             "fail": Out(CAUSE_BITS), "leave": Out(1), "halted": Out(1), "finished": Out(1),
             "activity": Out(Activity),
         })
@@ -162,6 +164,8 @@ class ScalarControl(wiring.Component):
                             go(ScalarState.BRANCH)
                         with m.Case(Next.TARGET):
                             go(ScalarState.TARGET)
+                        with m.Case(Next.LOOP):
+                            go(ScalarState.LOOP)
                         with m.Case(Next.DRAIN):
                             go(ScalarState.DRAIN)
                         with m.Case(Next.STALL):
@@ -177,6 +181,12 @@ class ScalarControl(wiring.Component):
                     go(ScalarState.TARGET)
                 with m.Else():
                     advance()
+            with m.Case(ScalarState.LOOP):
+                with m.If(self.too_deep):
+                    fail(Fault.LOOP_DEPTH)
+                with m.Else():
+                    m.d.comb += self.finished.eq(1)
+                    go(ScalarState.LOOP_END)
             with m.Case(ScalarState.TARGET):
                 go(ScalarState.LOOP_END)
             with m.Case(ScalarState.LOOP_END):

@@ -1,6 +1,6 @@
 """The program counter: where the program is, and which instruction comes next."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,10 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.loops import LoopStack
 
-__all__ = ["ProgramCounter"]
+__all__ = ["PLACES", "ProgramCounter"]
+
+#: Where an instruction is looked for: where the program is, where it goes on, where a loop starts.
+PLACES = 3
 
 
 class ProgramCounter(wiring.Component):
@@ -29,18 +32,20 @@ class ProgramCounter(wiring.Component):
         ``target`` becomes ``destination``.
     leave : In(1)
         The instruction is through. The next one is looked for, unless ``popping``.
-    push : In(1), end, count : In(32)
-        Enter a loop from ``target`` to ``end``; never when ``full``.
-    pc, target : Out(32)
+    enter : In(1), end, count : In(32)
+        Enter a loop from ``target`` to ``end``, where it has a body and runs at all; one that does
+        not run sets ``target`` to ``end``. ``end`` and ``count`` are the same in the cycle after.
+    too_deep : Out(1)
+        In that cycle: it cannot be entered, for too many are.
+    pc : Out(32)
     popping : Out(1)
         A loop that ends at ``target`` has run for the last time: ``leave`` pops it, and the loop
         around it is to be looked at.
-    look : Out(1), look_pc : Out(32)
-        Look for an instruction.
+    look : Out, places : Out
+        Look for an instruction: at which of the places; at none, or at one of them. They come out
+        of registers.
     past_end : Out(1)
         What was looked for in the cycle before is behind the program's end.
-    full : Out(1)
-        No loop can be entered.
     keep_valid : Out(1), keep : Out(32)
         As of `LoopStack`.
     """
@@ -51,16 +56,15 @@ class ProgramCounter(wiring.Component):
     branch: Signal
     destination: Signal
     leave: Signal
-    push: Signal
+    enter: Signal
     end: Signal
     count: Signal
+    too_deep: Signal
     pc: Signal
-    target: Signal
     popping: Signal
     look: Signal
-    look_pc: Signal
+    places: list[Signal]
     past_end: Signal
-    full: Signal
     keep_valid: Signal
     keep: Signal
 
@@ -68,9 +72,9 @@ class ProgramCounter(wiring.Component):
         self._config = config
         super().__init__({
             "start": In(1), "length": In(32), "fetch": In(1), "branch": In(1),
-            "destination": In(PC_BITS), "leave": In(1), "push": In(1), "end": In(PC_BITS),
-            "count": In(32), "pc": Out(PC_BITS), "target": Out(PC_BITS), "popping": Out(1),
-            "look": Out(1), "look_pc": Out(PC_BITS), "past_end": Out(1), "full": Out(1),
+            "destination": In(PC_BITS), "leave": In(1), "enter": In(1), "end": In(PC_BITS),
+            "count": In(32), "too_deep": Out(1), "pc": Out(PC_BITS), "popping": Out(1),
+            "look": Out(PLACES), "places": Out(PC_BITS).array(PLACES), "past_end": Out(1),
             "keep_valid": Out(1), "keep": Out(PC_BITS),
         })
 
@@ -78,20 +82,26 @@ class ProgramCounter(wiring.Component):
         m = Module()
         m.submodules.loops = loops = LoopStack(self._config)
         target = Signal(PC_BITS, reset_less=True)
+        runs, some = Signal(), Signal()  # of the loop that was to be entered: it has a body
         known = Signal()  # the instruction is through, and which one is next
         following = Mux(loops.at_end, loops.start, target)
+        inside = runs & some
         m.d.comb += [
-            loops.clear.eq(self.start), loops.pc.eq(target), loops.push.eq(self.push),
+            loops.clear.eq(self.start), loops.pc.eq(target), loops.push.eq(inside & ~loops.full),
             loops.new_end.eq(self.end), loops.new_count.eq(self.count),
             loops.step.eq(self.leave & loops.at_end),
-            self.target.eq(target), self.full.eq(loops.full),
+            self.too_deep.eq(inside & loops.full),
             self.popping.eq(loops.at_end & ~loops.again),
             self.keep_valid.eq(loops.keep_valid), self.keep.eq(loops.keep),
             known.eq(self.leave & ~self.popping),
-            self.look.eq(known | self.fetch),
-            self.look_pc.eq(Mux(self.fetch, self.pc, following)),
+            self.look.eq(Cat(self.fetch, self.leave & ~loops.at_end,
+                             self.leave & loops.at_end & loops.again)),
+            *(place.eq(value) for place, value in zip(
+                self.places, (self.pc, target, loops.start), strict=True)),
         ]
-        m.d.sync += self.past_end.eq(self.look & (self.look_pc >= self.length))
+        behind = Cat(place >= self.length for place in self.places)
+        m.d.sync += [self.past_end.eq((self.look & behind).any()),
+                     runs.eq(self.enter & self.count.any()), some.eq(self.end != target)]
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)
         with m.Elif(known):
@@ -100,4 +110,6 @@ class ProgramCounter(wiring.Component):
             m.d.sync += target.eq(self.pc + 1)
         with m.Elif(self.branch):
             m.d.sync += target.eq(self.destination)
+        with m.Elif(self.enter & ~self.count.any()):
+            m.d.sync += target.eq(self.end)
         return m

@@ -177,8 +177,8 @@ class Dispatcher(wiring.Component):
         # they go into the registers a cycle later.
         begin, second, third = Signal(), Signal(), Signal()
         choice, reader, current = (Signal(unit_bits(config)) for _ in range(3))
-        wanted = Cat((old != new) & ~self.valid[i]
-                     for i, (old, new) in enumerate(zip(loaded, entered, strict=True)))
+        left = Signal(len(self._units))  # commands are left to be read: loaded != entered
+        wanted = left & ~self.valid
         for i in reversed(range(len(self._units))):
             with m.If(wanted[i]):
                 m.d.comb += choice.eq(i)
@@ -198,11 +198,9 @@ class Dispatcher(wiring.Component):
             kept = [Signal(part_layout(config), name=f"{name}{i}", reset_less=True)
                     for i in range(STREAMS)]
             common = Signal(_common_layout(), name=f"{name}_common", reset_less=True)
-            m.d.comb += self.waiting[unit].eq(self.valid[unit] | (loaded[unit] != entered[unit]))
+            m.d.comb += self.waiting[unit].eq(self.valid[unit] | left[unit])
             with m.If(self.take[unit]):
                 m.d.sync += self.valid[unit].eq(0)
-            with m.If(self.push & (self.unit == unit)):
-                m.d.sync += entered[unit].eq(entered[unit] + 1)
             with m.If(second & (reader == unit)):
                 m.d.sync += [
                     kept[0].eq(get_part.data[0]), kept[1].eq(get_part.data[1]),
@@ -213,7 +211,10 @@ class Dispatcher(wiring.Component):
                 m.d.sync += [
                     kept[2].eq(get_part.data[0]), kept[3].eq(get_part.data[1]),
                     self.valid[unit].eq(1), loaded[unit].eq(loaded[unit] + 1),
+                    left[unit].eq((loaded[unit] + 1)[:len(loaded[unit])] != entered[unit]),
                 ]
+            with m.If(self.push & (self.unit == unit)):
+                m.d.sync += [entered[unit].eq(entered[unit] + 1), left[unit].eq(1)]
             m.d.comb += self._command(unit, kept, common)
         return m
 

@@ -20,9 +20,9 @@ class Next(enum.Enum):
     """What follows on the cycle in which an instruction executes.
 
     ``ADVANCE``: the next instruction. ``RESULT``: its result comes a cycle later. ``BRANCH``:
-    whether it branches is known then. ``TARGET``: the
-    target has changed, or a loop was entered. ``DRAIN``: it waits until everything older has
-    finished. ``STALL``: it executes again, for the checker is busy. ``FAIL``: a fault.
+    whether it branches is known then. ``TARGET``: the target has changed. ``LOOP``: whether the
+    loop can be entered is known then. ``DRAIN``: it waits until everything older has finished.
+    ``STALL``: it executes again, for the checker is busy. ``FAIL``: a fault.
     """
 
     ADVANCE = 0
@@ -32,6 +32,7 @@ class Next(enum.Enum):
     DRAIN = 4
     STALL = 5
     FAIL = 6
+    LOOP = 7
 
 
 class Execute(wiring.Component):
@@ -46,8 +47,6 @@ class Execute(wiring.Component):
     -------
     valid : In(1), opcode : In
         A legal instruction whose operands are values.
-    full, skip, empty : In(1)
-        Of a loop: the stack is full; it does not run at all; it has no body.
     row_fault, lane_fault : In(1)
         Of ``read``: there is no such row, no such lane.
     checker_idle, checker_ready : In(1)
@@ -56,15 +55,12 @@ class Execute(wiring.Component):
         What follows; the fault, ``Fault.NONE`` without one.
     retired : Out(1)
         The instruction was executed or handed to the checker.
-    write_rd, write_stride, branch, push, issue : Out(1)
+    write_rd, write_stride, branch, enter, issue : Out(1)
         Write its register, its stride; go to its target; enter a loop; offer it to the checker.
     """
 
     valid: Signal
     opcode: Signal
-    full: Signal
-    skip: Signal
-    empty: Signal
     row_fault: Signal
     lane_fault: Signal
     checker_idle: Signal
@@ -75,16 +71,16 @@ class Execute(wiring.Component):
     write_rd: Signal
     write_stride: Signal
     branch: Signal
-    push: Signal
+    enter: Signal
     issue: Signal
 
     def __init__(self, ports: int = 0):
         self._ports = ports
         super().__init__({
             "opcode": In(OPCODE_BITS), "fault": Out(CAUSE_BITS), "following": Out(Next),
-            **{name: In(1) for name in ("valid", "full", "skip", "empty", "row_fault",
-                                        "lane_fault", "checker_idle", "checker_ready")},
-            **{name: Out(1) for name in ("retired", "write_rd", "write_stride", "branch", "push",
+            **{name: In(1) for name in ("valid", "row_fault", "lane_fault", "checker_idle",
+                                        "checker_ready")},
+            **{name: Out(1) for name in ("retired", "write_rd", "write_stride", "branch", "enter",
                                          "issue")},
         })
 
@@ -109,11 +105,7 @@ class Execute(wiring.Component):
                     m.d.comb += [self.retired.eq(1), self.branch.eq(1),
                                  self.following.eq(Next.TARGET)]
                 with m.Case(Opcode.LOOP):
-                    with m.If(self.full & ~self.skip & ~self.empty):
-                        fail(Fault.LOOP_DEPTH)
-                    with m.Else():
-                        m.d.comb += [self.retired.eq(1), self.push.eq(~self.skip & ~self.empty),
-                                     self.branch.eq(self.skip), self.following.eq(Next.TARGET)]
+                    m.d.comb += [self.enter.eq(1), self.following.eq(Next.LOOP)]
                 with m.Case(Opcode.STRIDE):
                     m.d.comb += [self.write_stride.eq(self.checker_idle),
                                  self.retired.eq(self.checker_idle)]

@@ -1,6 +1,6 @@
 """Instruction fetch: a buffer of consecutive instructions that runs ahead of execution."""
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -8,6 +8,7 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
+from celosia_hw.scalar.counter import PLACES
 from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
 from celosia_hw.scalar.ring import InstructionRing
 
@@ -34,8 +35,8 @@ class InstructionFetch(wiring.Component):
         Fetch at all.
     program, length : In(32)
         Byte address, a multiple of PROGRAM_ALIGN, and instructions of the program.
-    look : In(1), pc : In(32)
-        Look for an instruction.
+    look : In, pcs : In
+        Look for the instruction at that one of them; at none, or at one.
     keep_valid : In(1), keep : In(32)
         First instruction not to evict; ignored where it would keep ``pc`` from being fetched.
     hit : Out(1)
@@ -51,7 +52,7 @@ class InstructionFetch(wiring.Component):
     program: Signal
     length: Signal
     look: Signal
-    pc: Signal
+    pcs: list[Signal]
     keep_valid: Signal
     keep: Signal
     hit: Signal
@@ -62,9 +63,9 @@ class InstructionFetch(wiring.Component):
     def __init__(self, config: TpuConfig):
         self._config = config
         super().__init__({
-            "start": In(1), "run": In(1), "program": In(32), "length": In(32), "look": In(1),
-            "pc": In(PC_BITS), "keep_valid": In(1), "keep": In(PC_BITS), "hit": Out(1),
-            "failed": Out(1), "word": Out(word_layout()),
+            "start": In(1), "run": In(1), "program": In(32), "length": In(32),
+            "look": In(PLACES), "pcs": In(PC_BITS).array(PLACES), "keep_valid": In(1),
+            "keep": In(PC_BITS), "hit": Out(1), "failed": Out(1), "word": Out(word_layout()),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
         })
 
@@ -72,6 +73,8 @@ class InstructionFetch(wiring.Component):
         m = Module()
         config, depth = self._config, self._config.ibuf
         block_bits = exact_log2(BLOCK)
+
+        m.submodules.ring = ring = InstructionRing(config)
 
         # ``requested`` is the index of the next block to be requested; all else is counted back
         # from there: ``held`` blocks since the restart, at most a ring of them, of which
@@ -81,29 +84,38 @@ class InstructionFetch(wiring.Component):
         requested = Signal(bits)
         held, ahead = Signal(range(blocks + 1)), Signal(range(2 * blocks + 1))
         arrived = Signal(range(blocks))  # place of the next block to arrive
-        pc_block, keep_block = self.pc >> block_bits, self.keep >> block_bits
+        keep_block = self.keep >> block_bits
         stale = Signal(range(2 * blocks + 1))  # blocks on their way that nobody wants any more
         error = Signal()
 
-        distance = Signal(signed(bits))
         missed = Signal()  # what was looked for is outside the ring
         looked = Signal(PC_BITS - block_bits, reset_less=True)
-        restart, in_ring, present = Signal(), Signal(), Signal()
-        dropped = Signal()  # of the ring, but behind a block that could not be fetched
-        m.d.comb += [
-            distance.eq(requested - pc_block),
-            in_ring.eq(~distance[len(held):].any() & (distance[:len(held)] <= held)),
-            present.eq(distance[:len(held)] > ahead),
-            dropped.eq(error & (distance[:len(held)] < ahead)),
-            restart.eq(self.run & ~self.start & missed),
-        ]
+        restart = Signal()
+        m.d.comb += restart.eq(self.run & ~self.start & missed)
+        # Which of the places is meant is known last: each has its distance from the ring.
+        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
+        for i, pc in enumerate(self.pcs):
+            distance, near = Signal(signed(bits), name=f"distance{i}"), Signal(len(held))
+            in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
+            # of the ring, but behind a block that could not be fetched
+            dropped = Signal(name=f"dropped{i}")
+            m.d.comb += [
+                distance.eq(requested - (pc >> block_bits)), near.eq(distance),
+                in_ring.eq(~distance[len(near):].any() & (near <= held)),
+                present.eq(near > ahead), dropped.eq(error & (near < ahead)),
+                hits[i].eq(in_ring & present), fails[i].eq(in_ring & ~present & error & ~dropped),
+                misses[i].eq(~in_ring | dropped),
+            ]
         m.d.sync += [
-            self.hit.eq(self.look & in_ring & present),
-            self.failed.eq(self.look & in_ring & ~present & error & ~dropped),
-            missed.eq(self.look & (~in_ring | dropped) & ~restart),
+            self.hit.eq((self.look & hits).any()), self.failed.eq((self.look & fails).any()),
+            missed.eq((self.look & misses).any() & ~restart),
         ]
-        with m.If(self.look):
-            m.d.sync += looked.eq(pc_block)
+        meant: Value = self.pcs[0]
+        for i, pc in enumerate(self.pcs):
+            meant = Mux(self.look[i], pc, meant)
+        m.d.comb += ring.pc.eq(meant)
+        with m.If(self.look.any()):
+            m.d.sync += looked.eq(meant >> block_bits)
 
         # Requests. An offered burst stays as it is until it is taken, whatever the host writes.
         # What depends on ``requested`` is looked at in the cycle after it has changed.
@@ -136,13 +148,12 @@ class InstructionFetch(wiring.Component):
                 m.d.sync += held.eq(held + 1)
 
         # Arrivals.
-        m.submodules.ring = ring = InstructionRing(config)
         drop, take = Signal(), Signal()
         last = self.axi.r.valid & self.axi.r.payload.last
         m.d.comb += [
             self.axi.r.ready.eq(1), ring.valid.eq(self.axi.r.valid),
             ring.beat.eq(self.axi.r.payload), ring.store.eq(stale == 0), ring.block.eq(arrived),
-            ring.pc.eq(self.pc), self.word.eq(ring.word),
+            self.word.eq(ring.word),
             drop.eq(last & (stale != 0)), take.eq(last & (stale == 0)),
         ]
         fresh = take & ~ring.failed & ~error

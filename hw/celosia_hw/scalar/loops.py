@@ -24,15 +24,14 @@ class LoopStack(wiring.Component):
     clear : In(1)
         Forget all loops.
     push : In(1), new_end, new_count : In(32)
-        Enter a loop that starts at ``pc``; never when ``full``. ``new_end`` and ``pc`` are the same
-        in the cycle after.
+        Enter a loop that starts at ``pc``, of one instruction at least; never when ``full``.
+        ``new_end`` and ``pc`` were the same in the cycle before.
     pc : In(32)
     at_end, again : Out(1), start : Out(32)
     step : In(1)
     full : Out(1)
     keep_valid : Out(1), keep : Out(32)
-        Start of the outermost loop whose body fits into the instruction buffer; known two cycles
-        after the push.
+        Start of the outermost loop whose body fits into the instruction buffer.
     """
 
     clear: Signal
@@ -75,7 +74,8 @@ class LoopStack(wiring.Component):
             count.data.eq(Mux(self.push, self.new_count, left.data - 1)),
             count.en.eq(self.push | (self.step & self.again)),
         ]
-        m.d.sync += [self.at_end.eq((depth != 0) & (self.pc == top.data.end)),
+        # No loop that is entered ends where it starts.
+        m.d.sync += [self.at_end.eq((depth != 0) & (self.pc == top.data.end) & ~self.push),
                      self.start.eq(top.data.start), self.again.eq(left.data != 1)]
         with m.If(self.clear):
             m.d.sync += depth.eq(0)
@@ -86,12 +86,14 @@ class LoopStack(wiring.Component):
 
         # The outermost loop that fits stays the same until it is popped. A body of the ring's
         # length less a block fits wherever it starts in its block.
-        length, pushed = Signal(PC_BITS + 1), Signal()
+        length = Signal(PC_BITS + 1)
         level = Signal.like(depth, reset_less=True)  # depth within that loop
-        m.d.sync += [length.eq(self.new_end - self.pc), pushed.eq(self.push)]
-        with m.If(self.clear | ((depth < level) & ~pushed)):
+        m.d.sync += length.eq(self.new_end - self.pc)
+        with m.If(self.clear):
             m.d.sync += self.keep_valid.eq(0)
-        with m.Elif(pushed & ~self.keep_valid & (length[:PC_BITS] <= self._config.ibuf - BLOCK)
+        with m.Elif(self.push & ~self.keep_valid & (length[:PC_BITS] <= self._config.ibuf - BLOCK)
                     & ~length[-1]):
-            m.d.sync += [self.keep_valid.eq(1), self.keep.eq(top.data.start), level.eq(depth)]
+            m.d.sync += [self.keep_valid.eq(1), self.keep.eq(self.pc), level.eq(depth + 1)]
+        with m.Elif(depth < level):
+            m.d.sync += self.keep_valid.eq(0)
         return m

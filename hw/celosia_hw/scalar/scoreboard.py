@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -12,7 +12,7 @@ from celosia.arch.isa import Unit
 from celosia.arch.registers import Activity
 from celosia_hw.commands import LINK_DOWN_BIT, UnitPort
 from celosia_hw.follow import FOLLOWED, rises
-from celosia_hw.scalar.conflicts import ConflictCheck, entry_layout
+from celosia_hw.scalar.conflicts import ConflictCheck, comparators, entry_layout
 from celosia_hw.scalar.dispatch import (
     Dispatcher,
     PortUnit,
@@ -139,18 +139,34 @@ class Scoreboard(wiring.Component):
                              for unit in _LEADERS} for word in ("rising", "followed"))
         ready, may_follow = Signal(window), {
             unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
+        groups, everything = comparators(config), Const((1 << window) - 1, window)
         for i in slots:
-            independent = conflicts.independent & (conflicts.of == i).replicate(window)
-            left = Signal(window, name=f"left{i}")
-            m.d.comb += left.eq(waits[i] & ~finished & ~independent)
-            with m.If(enter & (free == i)):
-                m.d.comb += left.eq(others)
-            m.d.sync += [waits[i].eq(left), ready[i].eq(~left.any()),
-                         *(may_follow[unit][i].eq(~(left & ~followed[leader]).any())
-                           for unit, leader in _FOLLOWERS.items())]
+            enters = Signal(name=f"enters{i}")
+            left, compared = (Signal(window, name=f"{word}{i}") for word in ("left", "compared"))
+            m.d.comb += [
+                enters.eq(enter & (free == i)), left.eq(waits[i] & ~finished),
+                compared.eq(conflicts.compared & (conflicts.of == i).replicate(window)),
+            ]
+            # What is compared is added last: whether it conflicts is known late in a cycle.
+            surely, perhaps = (Mux(enters, *each) for each in (
+                (others, left & ~compared), (0, left & compared)))
+
+            def waiting_for(which: Value, /, surely=surely, perhaps=perhaps) -> Value:
+                each = perhaps & which
+                return (surely & which).any() | Cat(
+                    conflict & each[group.start:group.stop].any()
+                    for conflict, group in zip(conflicts.conflicts, groups, strict=True)).any()
+
+            m.d.sync += [
+                waits[i].eq(surely | perhaps & Cat(
+                    conflict.replicate(len(group))
+                    for conflict, group in zip(conflicts.conflicts, groups, strict=True))),
+                ready[i].eq(~waiting_for(everything)),
+                *(may_follow[unit][i].eq(~waiting_for(~followed[leader]))
+                  for unit, leader in _FOLLOWERS.items())]
             with m.If(finished[i]):
                 m.d.sync += valid[i].eq(0)
-            with m.If(enter & (free == i)):
+            with m.If(enters):
                 m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit),
                              *(each[i].eq(0) for each in rising.values())]
 

@@ -128,14 +128,14 @@ class ScalarUnit(wiring.Component):
             *(part.start.eq(begin) for part in (fetch, operands)),
             fetch.program.eq(self.program), fetch.length.eq(self.length),
             fetch.run.eq(active | prepared),
-            fetch.look.eq(counter.look), fetch.pc.eq(counter.look_pc),
+            fetch.look.eq(counter.look),
+            *(pc.eq(place) for pc, place in zip(fetch.pcs, counter.places, strict=True)),
             fetch.keep.eq(counter.keep), fetch.keep_valid.eq(counter.keep_valid),
             counter.length.eq(self.length), counter.fetch.eq(in_fetch),
             counter.leave.eq(control.leave),
             counter.branch.eq(execute.branch | (branching & alu.taken)),
-            counter.push.eq(execute.push), counter.count.eq(loop.count), counter.end.eq(loop.end),
-            counter.destination.eq(Mux(opcode == Opcode.LOOP, loop.end, Mux(
-                opcode == Opcode.JUMP, jump.target, branch.target))),
+            counter.enter.eq(execute.enter), counter.count.eq(loop.count), counter.end.eq(loop.end),
+            counter.destination.eq(Mux(opcode == Opcode.JUMP, jump.target, branch.target)),
             self.pc.eq(counter.pc),
         ]
 
@@ -150,8 +150,7 @@ class ScalarUnit(wiring.Component):
         # Execute. What is written while registers are cleared is what the ALU makes of zeros.
         m.d.comb += [
             execute.valid.eq((state == ScalarState.EXECUTE) & (operands.illegal == Fault.NONE)),
-            execute.opcode.eq(opcode), execute.full.eq(counter.full),
-            execute.skip.eq(~loop.count.any()), execute.empty.eq(loop.end == counter.target),
+            execute.opcode.eq(opcode),
             execute.row_fault.eq(reaches(read.row, config.acc_rows)),
             execute.lane_fault.eq(reaches(read.lane, config.dim)),
             execute.checker_idle.eq(tensor.checked), execute.checker_ready.eq(tensor.i.ready),
@@ -180,7 +179,8 @@ class ScalarUnit(wiring.Component):
         m.d.comb += [
             control.opcode.eq(opcode),
             *(getattr(control, name).eq(getattr(source, name)) for source, names in (
-                (fetch, ("hit", "failed")), (alu, ("taken",)), (counter, ("past_end", "popping")),
+                (fetch, ("hit", "failed")), (alu, ("taken",)),
+                (counter, ("past_end", "popping", "too_deep")),
                 (operands, ("cleared", "more", "illegal")),
                 (execute, ("following", "retired", "fault")), (faults, ("cause", "drain")))
               for name in names),

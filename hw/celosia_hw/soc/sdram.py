@@ -155,18 +155,18 @@ class SdramController(wiring.Component):
                 with m.If(timers.free):
                     m.next = "RUN"
             with m.State("RUN"):
-                # No refresh comes within a beat.
+                # Nothing holds a word within a beat, such as the last one, and no refresh comes.
                 m.d.comb += go.eq(walk.word.any() | ~upkeep.due & Mux(
                     piece.write, writes.ready & timers.may_write, reads.room))
-                with m.If(upkeep.due & ~walk.word.any()):
-                    m.d.comb += upkeep.begin.eq(1)
-                    m.next = "UPKEEP"
-                with m.Elif(go & walk.ends):
+                with m.If(walk.ends):
                     with m.If(bursts.ready & bursts.hit):
                         m.d.comb += take.eq(1)
                     with m.Else():
                         m.d.sync += active.eq(0)
                         m.next = "CHOOSE"
+                with m.Elif(upkeep.due & ~walk.word.any()):
+                    m.d.comb += upkeep.begin.eq(1)
+                    m.next = "UPKEEP"
         with m.If(go):
             m.d.comb += command.eq(Mux(piece.write, SdramCommand.WRITE, SdramCommand.READ))
         m.d.comb += [

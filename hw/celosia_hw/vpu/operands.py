@@ -51,10 +51,11 @@ def load(m: Module, config: TpuConfig, lane: Any, valid: Value) -> dict[str, Sig
         if held:
             words.append(held[0])
             chosen.append(itself)
+        word = reduce(or_, (
+            Mux(wire(m, choice, f"{name}_takes_{k}"), word, 0)
+            for k, (word, choice) in enumerate(zip(words, chosen, strict=True))))
         with m.If((enters & ~itself) | (valid if held else 0)):
-            m.d.sync += operands[name].eq(reduce(or_, (
-                Mux(wire(m, choice, f"{name}_takes_{k}"), word, 0)
-                for k, (word, choice) in enumerate(zip(words, chosen, strict=True)))))
+            m.d.sync += operands[name].eq(word)
             m.d.sync += [word.eq(after) for word, after in
                          zip(held, (*held[1:], operands[name]), strict=False)]
     return operands

@@ -81,10 +81,11 @@ def test_loops_turn(seed):
             if pc in loops:
                 count, start, end = loops[pc]
                 ctx.set(stack.step, 0)
-                ctx.set(stack.push, 1)
                 ctx.set(stack.pc, start)
                 ctx.set(stack.new_end, end)
                 ctx.set(stack.new_count, count)
+                await ctx.tick()
+                ctx.set(stack.push, 1)
                 await ctx.tick()
                 depth += 1
             pc += 1
@@ -103,10 +104,11 @@ def test_the_outermost_loop_that_fits_is_kept(length, kept):
     stack = LoopStack(BOTH)
 
     async def push(ctx, start, end):
-        ctx.set(stack.push, 1)
         ctx.set(stack.pc, start)
         ctx.set(stack.new_end, end)
         ctx.set(stack.new_count, 2)
+        await ctx.tick()
+        ctx.set(stack.push, 1)
         await ctx.tick()
         ctx.set(stack.push, 0)
         await ctx.tick().repeat(2)
@@ -145,10 +147,11 @@ def test_loops_are_forgotten():
     stack = LoopStack(BOTH)
 
     async def bench(ctx):
-        ctx.set(stack.push, 1)
         ctx.set(stack.pc, 4)
         ctx.set(stack.new_end, 4 + 4)
         ctx.set(stack.new_count, 3)
+        await ctx.tick()
+        ctx.set(stack.push, 1)
         await ctx.tick()
         ctx.set(stack.push, 0)
         await ctx.tick().repeat(2)
