@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.lane import read_ahead
 from celosia_hw.memory.beats import BeatWalk, RowKind, read_layout
 from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, beat_bits
-from celosia_hw.stream import delayed
+from celosia_hw.stream import Queue, delayed
 
 __all__ = ["RowReader", "row_layout", "words_layout"]
 
@@ -129,13 +129,11 @@ class RowReader(wiring.Component):
         m.d.comb += waiting.eq(write.addr != read.addr)
         moves = Signal()  # out of the queue
         if config.fold > 1:
-            head, offered = Signal(layout, name="head", reset_less=True), Signal()
-            free = ~offered | self.o.ready
-            m.d.comb += [write.en.eq(arriving), moves.eq(waiting & free),
-                         self.o.valid.eq(offered), self.o.payload.eq(head)]
+            m.submodules.offered = offered = Queue(layout, 2)
+            wiring.connect(m, offered.o, wiring.flipped(self.o))
+            m.d.comb += [write.en.eq(arriving), moves.eq(waiting & offered.i.ready),
+                         offered.i.valid.eq(waiting), offered.i.payload.eq(read.data)]
             m.d.sync += taken.eq(moves)
-            with m.If(free):
-                m.d.sync += [offered.eq(waiting), head.eq(read.data)]
         else:
             m.d.comb += [
                 write.en.eq(arriving & (waiting | ~self.o.ready)),

@@ -1,6 +1,6 @@
 """Weight loader: reads the stored rows of a tile and feeds them to the array."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -90,9 +90,15 @@ class WeightLoader(wiring.Component):
             self.loaded.eq(loaded & (~asked | granted)),
             start.eq(self.command.valid & self.command.ready),
         ]
-        following = tile.w_base + tile.w_step
+        following: Value = tile.w_base + tile.w_step
         if self._config.fold > 1:
-            then = Signal.like(row)
+            # The row after this one is known before, for whether it is coming is, too.
+            ahead, then = Signal.like(row, reset_less=True), Signal.like(row)
+            with m.If(start):
+                m.d.sync += ahead.eq(self.command.payload.w_base + self.command.payload.w_step)
+            with m.Elif(step):
+                m.d.sync += ahead.eq(ahead + tile.w_step)
+            following = ahead
             m.d.comb += then.eq(Mux(active & ~last, following, self.command.payload.w_base))
             m.d.sync += coming.eq(Mux(start | step, is_coming(self.coming, then),
                                       is_coming(self.coming, tile.w_base)))

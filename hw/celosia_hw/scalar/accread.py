@@ -22,8 +22,9 @@ class AccumulatorRead(wiring.Component):
     row, lane : In(32)
         Kept the same until ``arrived``.
     granted : Out(1)
+        It was granted in the cycle before.
     arrived : Out(1), word : Out(32)
-        READ_LATENCY cycles later the word is there, for a cycle.
+        READ_LATENCY cycles after that cycle the word is there, for a cycle.
     port : Out(ReadPortSignature)
     """
 
@@ -46,11 +47,12 @@ class AccumulatorRead(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         asks = Signal()
-        m.d.sync += asks.eq(self.request & ~self.granted)
-        arriving = delayed(m, self.granted, READ_LATENCY, name="arriving")[-1]
+        granted = asks & self.port.ready
+        _, before, *_, arriving = delayed(m, granted, READ_LATENCY, name="arriving")
+        m.d.sync += asks.eq(self.request & ~granted & ~before)
         m.d.comb += [
             self.port.valid.eq(asks), self.port.addr.eq(self.row),
-            self.granted.eq(asks & self.port.ready), self.arrived.eq(arriving),
+            self.granted.eq(before), self.arrived.eq(arriving),
             self.word.eq(self.port.data.word_select(self.lane[:exact_log2(self._config.dim)], 32)),
         ]
         return m

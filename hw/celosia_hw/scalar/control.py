@@ -55,8 +55,11 @@ class ScalarControl(wiring.Component):
         Operands are left to read.
     opcode : In, illegal : In
         The instruction, and what the decoder finds in it.
-    following : In(Next), retired : In(1), fault : In
+    following : In(Next), retired : In(1)
         Of `Execute`; ``retired`` as it is where ``state`` is EXECUTE.
+    misplaced : In
+        What is wrong with what ``read`` asks for; ``Fault.NONE`` for other instructions. From the
+        cycle after EXECUTE on.
     taken : In(1)
         As of `Alu`.
     popping, too_deep : In(1)
@@ -89,7 +92,7 @@ class ScalarControl(wiring.Component):
     illegal: Signal
     following: Signal
     retired: Signal
-    fault: Signal
+    misplaced: Signal
     taken: Signal
     popping: Signal
     too_deep: Signal
@@ -108,7 +111,7 @@ class ScalarControl(wiring.Component):
     def __init__(self):
         super().__init__({
             "state": Out(ScalarState), "opcode": In(OPCODE_BITS), "following": In(Next),
-            **{name: In(CAUSE_BITS) for name in ("illegal", "fault", "cause")},
+            **{name: In(CAUSE_BITS) for name in ("illegal", "misplaced", "cause")},
             **{name: In(1) for name in (
                 "start", "cleared", "hit", "past_end", "failed", "more", "retired", "taken",
                 "popping", "too_deep", "drained", "acc_granted", "acc_arrived", "drain", "stop")},
@@ -170,8 +173,6 @@ class ScalarControl(wiring.Component):
                             go(ScalarState.DRAIN)
                         with m.Case(Next.STALL):
                             m.d.comb += self.activity.eq(Activity.WAIT_UNIT)
-                        with m.Case(Next.FAIL):
-                            fail(self.fault)
             with m.Case(ScalarState.RESULT):
                 m.d.comb += self.finished.eq(1)
                 advance()
@@ -193,7 +194,9 @@ class ScalarControl(wiring.Component):
                 advance()
             with m.Case(ScalarState.DRAIN):
                 m.d.comb += self.activity.eq(Activity.WAIT_DEPS)
-                with m.If(self.drained & (self.cause == Fault.NONE)):
+                with m.If((self.misplaced != Fault.NONE) & (self.cause == Fault.NONE)):
+                    fail(self.misplaced)
+                with m.Elif(self.drained & (self.cause == Fault.NONE)):
                     m.d.comb += self.finished.eq(self.opcode != Opcode.READ)
                     with m.Switch(self.opcode):
                         with m.Case(Opcode.HALT):

@@ -176,14 +176,13 @@ class Scoreboard(wiring.Component):
             # Slots of this unit's instructions, in order.
             m.submodules[f"ring_{name}"] = ring = memory.Memory(
                 shape=index_bits, depth=window, init=[])
-            put, get, then = (
-                ring.write_port(), *(ring.read_port(domain="comb") for _ in range(2)))
+            put, then = ring.write_port(), ring.read_port(domain="comb")
             entered, done = (Signal(index_bits, name=f"{word}_{name}")
                              for word in ("entered", "done"))
             slot = dispatcher.slots[unit]
             startable = may_follow.get(unit, ready).bit_select(slot, 1)
             m.d.comb += [
-                put.addr.eq(entered), put.data.eq(free), get.addr.eq(done),
+                put.addr.eq(entered), put.data.eq(free),
                 then.addr.eq(dispatcher.loaded[unit]), dispatcher.next_slots[unit].eq(then.data),
                 put.en.eq(enter & (entry.unit == unit)),
                 port.command.valid.eq(dispatcher.valid[unit] & startable),
@@ -193,15 +192,15 @@ class Scoreboard(wiring.Component):
             m.d.sync += self.activities[unit].eq(Mux(
                 (port.activity == Activity.IDLE) & dispatcher.waiting[unit],
                 Activity.WAIT_DEPS, port.activity))
-            if unit in _LEADERS:
-                # The oldest ones. A place that no instruction of the unit is in holds an old slot,
-                # which is not among ``rising``, or is another one of the oldest.
-                most, in_order = _LEADERS[unit]
-                oldest = [get.data]
-                for k in range(1, most):
-                    other = ring.read_port(domain="comb")
-                    m.d.comb += other.addr.eq(done + k)
-                    oldest.append(other.data)
+            # The oldest ones, out of registers. A place that no instruction of the unit is in holds
+            # an old slot, which is not among ``rising``, or is another one of the oldest.
+            most, in_order = _LEADERS.get(unit, (1, None))
+            oldest = [Signal(index_bits, name=f"oldest_{name}{k}") for k in range(most)]
+            for k, each in enumerate(oldest):
+                get = ring.read_port(domain="comb")
+                m.d.comb += get.addr.eq(Mux(port.done, done + k + 1, done + k))
+                m.d.sync += each.eq(Mux(put.en & (put.addr == get.addr), put.data, get.data))
+            if in_order:
                 for each in oldest:
                     with m.If(rising[unit].bit_select(each, 1)):
                         m.d.comb += followed[unit].bit_select(each, 1).eq(1)
@@ -210,10 +209,10 @@ class Scoreboard(wiring.Component):
             with m.If(put.en):
                 m.d.sync += entered.eq(entered + 1)
             with m.If(port.done):
-                m.d.comb += finished.bit_select(get.data, 1).eq(1)
+                m.d.comb += finished.bit_select(oldest[0], 1).eq(1)
                 m.d.sync += done.eq(done + 1)
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
-                         errors.slots[unit].eq(get.data)]
+                         errors.slots[unit].eq(oldest[0])]
         waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m

@@ -9,7 +9,7 @@ from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS, Activity
 from celosia_hw.bus.axi import AxiRead, AxiReadSignature
-from celosia_hw.commands import fault_layout, window_layout
+from celosia_hw.commands import CAUSE_BITS, fault_layout, window_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.scalar.accread import AccumulatorRead
 from celosia_hw.scalar.alu import Alu
@@ -17,7 +17,7 @@ from celosia_hw.scalar.control import ScalarControl, ScalarState
 from celosia_hw.scalar.counter import ProgramCounter
 from celosia_hw.scalar.dispatch import TENSOR_UNITS, issue_units, unit_signature
 from celosia_hw.scalar.encoding import PC_BITS, instruction, reaches
-from celosia_hw.scalar.execute import Execute
+from celosia_hw.scalar.execute import Execute, kind_layout, kind_of
 from celosia_hw.scalar.faults import FaultReport
 from celosia_hw.scalar.fetch import InstructionFetch
 from celosia_hw.scalar.operands import OperandRead
@@ -105,7 +105,7 @@ class ScalarUnit(wiring.Component):
         m.submodules.counter = counter = ProgramCounter(config)
         m.submodules.operands = operands = OperandRead(config)
         m.submodules.alu = alu = Alu()
-        m.submodules.execute = execute = Execute(config.ports)
+        m.submodules.execute = execute = Execute()
         m.submodules.control = control = ScalarControl()
         m.submodules.accumulators = accumulators = AccumulatorRead(config)
         m.submodules.faults = faults = FaultReport(config)
@@ -121,6 +121,14 @@ class ScalarUnit(wiring.Component):
         branching = state == ScalarState.BRANCH
         active = running & (state != ScalarState.FAULT)
         begin, prepared = self._begin(m)
+        kind = Signal(kind_layout(), reset_less=True)  # of what is held, once operands are read
+        misplaced = Signal(CAUSE_BITS, reset_less=True)
+        m.d.sync += [
+            kind.as_value().eq(kind_of(opcode)),
+            misplaced.eq(Mux(~kind.read, Fault.NONE, Mux(
+                reaches(read.row, config.acc_rows), Fault.ACC_RANGE, Mux(
+                    reaches(read.lane, config.dim), Fault.INDEX_RANGE, Fault.NONE)))),
+        ]
 
         # Fetch: the word of the instruction at ``pc``, or of the next one as this one leaves.
         m.d.comb += [
@@ -150,9 +158,7 @@ class ScalarUnit(wiring.Component):
         # Execute. What is written while registers are cleared is what the ALU makes of zeros.
         m.d.comb += [
             execute.valid.eq((state == ScalarState.EXECUTE) & (operands.illegal == Fault.NONE)),
-            execute.opcode.eq(opcode),
-            execute.row_fault.eq(reaches(read.row, config.acc_rows)),
-            execute.lane_fault.eq(reaches(read.lane, config.dim)),
+            execute.kind.eq(kind),
             execute.checker_idle.eq(tensor.checked), execute.checker_ready.eq(tensor.i.ready),
             alu.opcode.eq(opcode), alu.a.eq(alu_insn.a), alu.b.eq(alu_insn.b),
             alu.passed.eq(accumulators.word),
@@ -182,9 +188,10 @@ class ScalarUnit(wiring.Component):
                 (fetch, ("hit", "failed")), (alu, ("taken",)),
                 (counter, ("past_end", "popping", "too_deep")),
                 (operands, ("cleared", "more", "illegal")),
-                (execute, ("following", "retired", "fault")), (faults, ("cause", "drain")))
+                (execute, ("following", "retired")), (faults, ("cause", "drain")))
               for name in names),
-            control.stop.eq(faults.valid), control.drained.eq(tensor.checked & tensor.finished),
+            control.misplaced.eq(misplaced), control.stop.eq(faults.valid),
+            control.drained.eq(tensor.checked & tensor.finished),
             control.acc_granted.eq(accumulators.granted),
             control.acc_arrived.eq(accumulators.arrived),
             self.halted.eq(control.halted), self.retired.eq(control.finished),

@@ -48,12 +48,14 @@ class PieceWalk(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         piece = Signal.like(self.piece, reset_less=True)
+        last = Signal(reset_less=True)  # piece.left == 0
         m.d.comb += [self.piece.eq(piece), self.ends_beat.eq(self.word.all()),
-                     self.ends.eq(self.ends_beat & (piece.left == 0))]
+                     self.ends.eq(self.ends_beat & last)]
         with m.If(self.step):
             m.d.sync += self.word.eq(self.word + 1)
             with m.If(self.ends_beat):
-                m.d.sync += [piece.beat.eq(piece.beat + 1), piece.left.eq(piece.left - 1)]
+                m.d.sync += [piece.beat.eq(piece.beat + 1), piece.left.eq(piece.left - 1),
+                             last.eq(piece.left == 1)]
         with m.If(self.take):
-            m.d.sync += piece.eq(self.next)
+            m.d.sync += [piece.eq(self.next), last.eq(self.next.left == 0)]
         return m

@@ -23,7 +23,7 @@ from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from celosia_hw.stream import Queue, delayed, outstanding
 from celosia_hw.vpu.fetch import OperandFetch
-from celosia_hw.vpu.indexer import Indexer
+from celosia_hw.vpu.indexer import Indexer, place_layout
 from celosia_hw.vpu.issue import Issue
 from celosia_hw.vpu.lane import Lane
 from celosia_hw.vpu.mover import Mover, moved_layout
@@ -110,15 +110,17 @@ class VectorUnit(wiring.Component):
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        moved = mover.o
+        moved, placed = mover.o, indexer.place
         if config.fold > 1:
-            # Nothing that stops the lanes reaches the readers in the same cycle.
+            # Nothing that stops the lanes reaches readers and indexer in the same cycle.
             m.submodules.moved = beats = Queue(moved_layout(config), 2)
+            m.submodules.placed = places = Queue(place_layout(config), 2)
             connect(m, mover.o, beats.i)
-            moved = beats.o
+            connect(m, indexer.place, places.i)
+            moved, placed = beats.o, places.o
         for source, to in (
                 (flipped(self.port).command, fetch.i), (fetch.o, issue.i), (fetch.q, q.i),
-                (fetch.table, indexer.i), (indexer.place, issue.place), (p.o, mover.i),
+                (fetch.table, indexer.i), (placed, issue.place), (p.o, mover.i),
                 (p.ub, flipped(self.ub_p)), (p.acc, flipped(self.acc_p)),
                 (q.ub, flipped(self.ub_q)), (q.acc, flipped(self.acc_q)),
                 (writer.ub, flipped(self.ub_write)), (writer.acc, flipped(self.acc_write))):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia.arch.board import Sources
+from celosia.cli.fpga.compare import COMPARE
 from celosia.cli.fpga.errors import FpgaError
 from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
@@ -24,7 +25,7 @@ QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
 
 #: The report's file in the output folder.
 REPORT = "report.json"
-_NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
+_NETLIST, _VERILOG, _SCRIPT, _MAP = "netlist.json", "top.v", "build.tcl", "compare.v"
 #: What the flash memory holds behind the bitstream.
 _FIRMWARE = "firmware.bin"
 
@@ -143,12 +144,14 @@ class _Flow:
 
     def synthesise(self, tool: Tool, key: str, quick: bool) -> float:
         """Make the netlist."""
+        _write(self.folder / _MAP, COMPARE)
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
+            "opt_expr", f"techmap -map {_MAP}",
             *([QUICK] if quick else []), self.family.synth(self.made.board),
             f"write_json {_NETLIST}"))
-        return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script], key,
-                         "synthesis.log", _NETLIST, own_log=True)
+        return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
+                         digest(key, COMPARE), "synthesis.log", _NETLIST, own_log=True)
 
     def route(self, tool: Tool, netlist: Netlist, key: str, seed: int) -> Routed:
         """Place and route."""
