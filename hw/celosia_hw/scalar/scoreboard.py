@@ -116,12 +116,10 @@ class Scoreboard(wiring.Component):
         m.submodules.conflicts = conflicts = ConflictCheck(config)
         m.submodules.errors = errors = ErrorLookup(config)
         entry = self.entry.payload
-        enter, free, others = Signal(), Signal(index_bits), Signal(window)
-        for i in reversed(slots):
-            with m.If(~valid[i]):
-                m.d.comb += free.eq(i)
+        enter, others = Signal(), Signal(window)
+        free, full, none = self._slots(m, valid, finished, enter)
         m.d.comb += [
-            self.entry.ready.eq(~self._full(m, valid, enter, free) & ~conflicts.busy),
+            self.entry.ready.eq(~full & ~conflicts.busy),
             enter.eq(self.entry.valid & self.entry.ready), dispatcher.push.eq(enter),
             dispatcher.unit.eq(entry.unit),
         ]
@@ -131,7 +129,7 @@ class Scoreboard(wiring.Component):
             conflicts.enter.eq(enter), conflicts.slot.eq(free), conflicts.entry.eq(entry),
             conflicts.others.eq(others), errors.enter.eq(enter), errors.slot.eq(free),
             errors.pc.eq(entry.pc), errors.detail.eq(self._detail(m, errors)),
-            self.error.eq(errors.error), self.empty.eq(~valid.any() & ~errors.busy),
+            self.error.eq(errors.error), self.empty.eq(none & ~errors.busy),
         ]
         # Slots of taken instructions that write row after row; those whose rows others may follow
         # now; slots of which an instruction waits for none, or for none that its unit follows.
@@ -164,11 +162,8 @@ class Scoreboard(wiring.Component):
                 ready[i].eq(~waiting_for(everything)),
                 *(may_follow[unit][i].eq(~waiting_for(~followed[leader]))
                   for unit, leader in _FOLLOWERS.items())]
-            with m.If(finished[i]):
-                m.d.sync += valid[i].eq(0)
             with m.If(enters):
-                m.d.sync += [valid[i].eq(1), units[i].eq(entry.unit),
-                             *(each[i].eq(0) for each in rising.values())]
+                m.d.sync += [units[i].eq(entry.unit), *(each[i].eq(0) for each in rising.values())]
 
         for unit in self._units:
             name = unit.name.lower()
@@ -217,12 +212,25 @@ class Scoreboard(wiring.Component):
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m
 
-    def _full(self, m: Module, valid: Value, enter: Value, free: Value) -> Value:
-        """Return whether all slots are ``valid``, out of a flip-flop."""
-        full = Signal()
-        done = Cat(getattr(self, f"port_{unit.name.lower()}").done for unit in self._units)
-        m.d.sync += full.eq(~done.any() & (valid.all() | (enter & (valid | (1 << free)).all())))
-        return full
+    def _slots(self, m: Module, valid: Signal, finished: Signal,
+               enter: Signal) -> tuple[Signal, Signal, Signal]:
+        """Keep ``valid``; return the slot that the next instruction enters, whether there is none
+        for it, and whether all are free, out of flip-flops. That one enters is known late.
+        """
+        free, full, none = Signal(range(len(valid))), Signal(), Signal(init=1)
+        stays = Signal.like(valid, name="stays")
+        taken = Signal.like(valid, name="taken")  # with one that enters
+        m.d.comb += [stays.eq(valid & ~finished), taken.eq(stays | (1 << free))]
+        m.d.sync += [valid.eq(Mux(enter, taken, stays)),
+                     full.eq(Mux(enter, taken.all(), stays.all())),
+                     none.eq(~enter & ~stays.any())]
+        firsts = [Signal.like(free, name=f"first_{slots.name}") for slots in (stays, taken)]
+        for first, slots in zip(firsts, (stays, taken), strict=True):
+            for i in reversed(range(len(valid))):
+                with m.If(~slots[i]):
+                    m.d.comb += first.eq(i)
+        m.d.sync += free.eq(Mux(enter, firsts[1], firsts[0]))
+        return free, full, none
 
     def _detail(self, m: Module, errors: ErrorLookup) -> Value:
         """Return the detail of what fails in this cycle."""
