@@ -12,11 +12,11 @@ __all__ = ["BUDGETS"]
 #: the chip: both have room for them.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
-        "mxu": Budget(3_580, 6_460, 11), "ub": Budget(1_220, 580, 9),
-        "acc": Budget(4_410, 1_950, 8), "vpu": Budget(9_950, 6_830, 11),
-        "scalar": Budget(5_400, 3_750, 12), "load": Budget(2_260, 1_950, 10),
-        "store": Budget(2_650, 1_400, 10), "host": Budget(1_750, 1_250, 11),
-        "bus": Budget(240, 290, 9), "chip": Budget(1_250, 290, 8), "link": Budget(740, 530, 9),
-        "memory": Budget(710, 760, 11), "board": Budget(70, 140, 6),
+        "mxu": Budget(3_620, 6_760, 9), "ub": Budget(1_260, 560, 8),
+        "acc": Budget(4_740, 1_950, 9), "vpu": Budget(5_860, 5_420, 9),
+        "scalar": Budget(5_880, 3_640, 10), "load": Budget(1_880, 1_820, 9),
+        "store": Budget(2_620, 1_400, 9), "host": Budget(1_620, 1_400, 9),
+        "bus": Budget(260, 290, 9), "chip": Budget(1_250, 290, 8), "link": Budget(720, 530, 9),
+        "memory": Budget(700, 780, 10), "board": Budget(80, 150, 6),
     },
 }

@@ -92,20 +92,7 @@ class InstructionFetch(wiring.Component):
         looked = Signal(PC_BITS - block_bits, reset_less=True)
         restart = Signal()
         m.d.comb += restart.eq(self.run & ~self.start & missed)
-        # Which of the places is meant is known last: each has its distance from the ring.
-        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
-        for i, pc in enumerate(self.pcs):
-            distance, near = Signal(signed(bits), name=f"distance{i}"), Signal(len(held))
-            in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
-            # of the ring, but behind a block that could not be fetched
-            dropped = Signal(name=f"dropped{i}")
-            m.d.comb += [
-                distance.eq(requested - (pc >> block_bits)), near.eq(distance),
-                in_ring.eq(~distance[len(near):].any() & (near <= held)),
-                present.eq(near > ahead), dropped.eq(error & (near < ahead)),
-                hits[i].eq(in_ring & present), fails[i].eq(in_ring & ~present & error & ~dropped),
-                misses[i].eq(~in_ring | dropped),
-            ]
+        hits, fails, misses = self._look_up(m, requested, held, ahead, error)
         m.d.sync += [
             self.hit.eq((self.look & hits).any()), self.failed.eq((self.look & fails).any()),
             missed.eq((self.look & misses).any() & ~restart),
@@ -173,3 +160,23 @@ class InstructionFetch(wiring.Component):
                 stale.eq(stale - drop + (ahead - lost - take)),
             ]
         return m
+
+    def _look_up(self, m: Module, requested: Signal, held: Signal, ahead: Signal,
+                 error: Signal) -> tuple[Signal, Signal, Signal]:
+        """Return for each of the places whether its instruction is there, cannot be fetched, or is
+        outside the ring. Which place is meant is known late, so each has its own distance.
+        """
+        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
+        for i, pc in enumerate(self.pcs):
+            distance, near = Signal(signed(len(requested)), name=f"distance{i}"), Signal(len(held))
+            in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
+            # of the ring, but behind a block that could not be fetched
+            dropped = Signal(name=f"dropped{i}")
+            m.d.comb += [
+                distance.eq(requested - (pc >> exact_log2(BLOCK))), near.eq(distance),
+                in_ring.eq(~distance[len(near):].any() & (near <= held)),
+                present.eq(near > ahead), dropped.eq(error & (near < ahead)),
+                hits[i].eq(in_ring & present), fails[i].eq(in_ring & ~present & error & ~dropped),
+                misses[i].eq(~in_ring | dropped),
+            ]
+        return hits, fails, misses

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
@@ -22,6 +21,7 @@ from celosia_hw.scalar.dispatch import (
 )
 from celosia_hw.scalar.encoding import word_layout
 from celosia_hw.scalar.errors import ErrorLookup, error_layout
+from celosia_hw.scalar.order import UnitOrder
 from celosia_hw.scalar.streams import STREAMS
 
 __all__ = ["Scoreboard"]
@@ -104,7 +104,7 @@ class Scoreboard(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config, window = self._config, self._config.window
-        slots, index_bits = range(window), ceil_log2(window)
+        slots = range(window)
         m.submodules.dispatcher = dispatcher = Dispatcher(config)
         for name in ("word", "word_valid", "part", "part_index", "part_valid"):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
@@ -168,18 +168,14 @@ class Scoreboard(wiring.Component):
         for unit in self._units:
             name = unit.name.lower()
             port = getattr(self, f"port_{name}")
-            # Slots of this unit's instructions, in order.
-            m.submodules[f"ring_{name}"] = ring = memory.Memory(
-                shape=index_bits, depth=window, init=[])
-            put, then = ring.write_port(), ring.read_port(domain="comb")
-            entered, done = (Signal(index_bits, name=f"{word}_{name}")
-                             for word in ("entered", "done"))
+            most, in_order = _LEADERS.get(unit, (1, None))
+            m.submodules[f"order_{name}"] = order = UnitOrder(window, most)
             slot = dispatcher.slots[unit]
             startable = may_follow.get(unit, ready).bit_select(slot, 1)
             m.d.comb += [
-                put.addr.eq(entered), put.data.eq(free),
-                then.addr.eq(dispatcher.loaded[unit]), dispatcher.next_slots[unit].eq(then.data),
-                put.en.eq(enter & (entry.unit == unit)),
+                order.enter.eq(enter & (entry.unit == unit)), order.slot.eq(free),
+                order.done.eq(port.done), order.number.eq(dispatcher.loaded[unit]),
+                dispatcher.next_slots[unit].eq(order.numbered),
                 port.command.valid.eq(dispatcher.valid[unit] & startable),
                 port.command.payload.eq(getattr(dispatcher, f"command_{name}")),
                 dispatcher.take[unit].eq(port.command.valid & port.command.ready),
@@ -187,27 +183,16 @@ class Scoreboard(wiring.Component):
             m.d.sync += self.activities[unit].eq(Mux(
                 (port.activity == Activity.IDLE) & dispatcher.waiting[unit],
                 Activity.WAIT_DEPS, port.activity))
-            # The oldest ones, out of registers. A place that no instruction of the unit is in holds
-            # an old slot, which is not among ``rising``, or is another one of the oldest.
-            most, in_order = _LEADERS.get(unit, (1, None))
-            oldest = [Signal(index_bits, name=f"oldest_{name}{k}") for k in range(most)]
-            for k, each in enumerate(oldest):
-                get = ring.read_port(domain="comb")
-                m.d.comb += get.addr.eq(Mux(port.done, done + k + 1, done + k))
-                m.d.sync += each.eq(Mux(put.en & (put.addr == get.addr), put.data, get.data))
-            if in_order:
-                for each in oldest:
+            if in_order:  # what is not in the window is not among ``rising``
+                for each in order.oldest:
                     with m.If(rising[unit].bit_select(each, 1)):
                         m.d.comb += followed[unit].bit_select(each, 1).eq(1)
                 with m.If(dispatcher.take[unit] & in_order(config, port.command.payload)):
                     m.d.sync += rising[unit].bit_select(slot, 1).eq(1)
-            with m.If(put.en):
-                m.d.sync += entered.eq(entered + 1)
             with m.If(port.done):
-                m.d.comb += finished.bit_select(oldest[0], 1).eq(1)
-                m.d.sync += done.eq(done + 1)
+                m.d.comb += finished.bit_select(order.oldest[0], 1).eq(1)
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
-                         errors.slots[unit].eq(oldest[0])]
+                         errors.slots[unit].eq(order.oldest[0])]
         waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m

@@ -121,14 +121,7 @@ class ScalarUnit(wiring.Component):
         branching = state == ScalarState.BRANCH
         active = running & (state != ScalarState.FAULT)
         begin, prepared = self._begin(m)
-        kind = Signal(kind_layout(), reset_less=True)  # of what is held, once operands are read
-        misplaced = Signal(CAUSE_BITS, reset_less=True)
-        m.d.sync += [
-            kind.as_value().eq(kind_of(opcode)),
-            misplaced.eq(Mux(~kind.read, Fault.NONE, Mux(
-                reaches(read.row, config.acc_rows), Fault.ACC_RANGE, Mux(
-                    reaches(read.lane, config.dim), Fault.INDEX_RANGE, Fault.NONE)))),
-        ]
+        kind, misplaced = self._known(m, held)
 
         # Fetch: the word of the instruction at ``pc``, or of the next one as this one leaves.
         m.d.comb += [
@@ -232,3 +225,17 @@ class ScalarUnit(wiring.Component):
         with m.Elif(self.start | self.forget):
             m.d.sync += prepared.eq(0)
         return self.prepare | (self.start & ~prepared), prepared
+
+    def _known(self, m: Module, held: data.View) -> tuple[data.View, Signal]:
+        """Return the kind of the instruction that is held, once its operands are read; and, a cycle
+        later, what is wrong with what ``read`` asks for.
+        """
+        kind, misplaced = Signal(kind_layout(), reset_less=True), Signal(CAUSE_BITS)
+        read = instruction(Opcode.READ, held)
+        m.d.sync += [
+            kind.as_value().eq(kind_of(held.opcode)),
+            misplaced.eq(Mux(~kind.read, Fault.NONE, Mux(
+                reaches(read.row, self._config.acc_rows), Fault.ACC_RANGE, Mux(
+                    reaches(read.lane, self._config.dim), Fault.INDEX_RANGE, Fault.NONE)))),
+        ]
+        return kind, misplaced

@@ -110,14 +110,7 @@ class VectorUnit(wiring.Component):
         m.submodules.tree = tree = LaneTree(config)
         m.submodules.results = results = Results(config)
         m.submodules.writer = writer = RowWriter(config, depth)
-        moved, placed = mover.o, indexer.place
-        if config.fold > 1:
-            # Nothing that stops the lanes reaches readers and indexer in the same cycle.
-            m.submodules.moved = beats = Queue(moved_layout(config), 2)
-            m.submodules.placed = places = Queue(place_layout(config), 2)
-            connect(m, mover.o, beats.i)
-            connect(m, indexer.place, places.i)
-            moved, placed = beats.o, places.o
+        moved, placed = self._behind(m, mover, indexer)
         for source, to in (
                 (flipped(self.port).command, fetch.i), (fetch.o, issue.i), (fetch.q, q.i),
                 (fetch.table, indexer.i), (placed, issue.place), (p.o, mover.i),
@@ -195,3 +188,15 @@ class VectorUnit(wiring.Component):
             m.d.comb += activity.eq(Activity.WAIT_UNIT)
         m.d[boundary] += port.activity.eq(activity)
         return m
+
+    def _behind(self, m: Module, mover: Mover, indexer: Indexer) -> tuple[Any, Any]:
+        """Return beats and places for the lanes. On a folded chip nothing that stops the lanes
+        reaches readers and indexer in the same cycle.
+        """
+        if self._config.fold == 1:
+            return mover.o, indexer.place
+        m.submodules.moved = moved = Queue(moved_layout(self._config), 2)
+        m.submodules.placed = placed = Queue(place_layout(self._config), 2)
+        connect(m, mover.o, moved.i)
+        connect(m, indexer.place, placed.i)
+        return moved.o, placed.o
