@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import celosia
-from e2e.programs.cases import PROGRAMS
+from e2e.programs.cases import MODELS, PROGRAMS
 from e2e.programs.reference import by_graph, by_jax, distance, distances
 
 
@@ -34,9 +34,18 @@ def rtl():
         yield device
 
 
-#: What is in another one, which also drops elements out, is left to the slow tier.
-LEAN = [pytest.param(name, marks=[pytest.mark.slow] * (f"{name} dropout" in PROGRAMS))
-        for name in PROGRAMS]
+def in_others(name):
+    """Whether other programs have all that one has: with dropout too, or, of the steps, any two of
+    its network, its optimiser and its type.
+    """
+    if f"{name} dropout" in PROGRAMS:
+        return True
+    network, kind, dtype, *more = name.split()
+    choices = [*MODELS].index(network), kind == "adam", dtype == "bf16"
+    return kind != "forward" and more in ([], ["dropout"]) and sum(choices) % 2 == 0
+
+
+LEAN = [pytest.param(name, marks=[pytest.mark.slow] * in_others(name)) for name in PROGRAMS]
 
 
 @pytest.mark.parametrize("name", LEAN)
