@@ -6,6 +6,7 @@ import pytest
 from celosia import driver, train
 from celosia.arch.config import preset
 from celosia.collectives import Topology
+from celosia.train.shares import WeightShares
 
 NET = train.Classifier(20, 24, 3, 16)
 FIRST = train.initial_parameters(NET)
@@ -37,6 +38,10 @@ def test_chips_do_together_what_one_does_with_all_rows(pod):
     for name, each in wanted.items():
         # Gradients near zero are divided by their own size.
         assert np.mean(np.abs(found[name] - each) < 1e-3) > 0.97, name
+    shares = WeightShares(NET, chips)
+    for name, (start, stop) in zip(shares.names, shares.blocks, strict=True):
+        rows = np.concatenate([np.asarray(state[name]) for state in pod._states])
+        assert not rows[stop - start:].any(), "rows that only fill a share are learned"
     assert len(set(pod.hashes())) == 1
     assert pod.meetings == 0
     assert all(cycles > 0 for cycles in pod.cycles)
