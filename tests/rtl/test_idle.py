@@ -261,3 +261,10 @@ def test_no_part_of_a_run_reads_what_another_has_written(program):
                 assert place[earlier] == place[later]
             elif first.reads & second.writes:
                 assert place[earlier] <= place[later]
+
+
+def test_what_is_read_before_it_is_assigned_is_zero():
+    kinds = dict.fromkeys(("x", "y", "z"), "IData")
+    statements = [Statement("y = x;", {"x"}, {"y"}), Statement("z = z + y;", {"z", "y"}, {"z"})]
+    model = PASS["_Model"](kinds, {"x", "y", "z"}, statements)
+    assert [each.text for each in PASS["_zeros"](model)] == ["x = {};", "z = {};"]

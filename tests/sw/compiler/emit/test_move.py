@@ -122,6 +122,7 @@ def test_all_bits_of_bf16_survive(shape, change):
     ("f32", (512, 64), lambda view: view, 1.05), ("bf16", (512, 64), lambda view: view, 1.1),
     ("i8", (512, 256), lambda view: view, 1.05),
     ("f32", (256, 128), lambda view: view.transpose((1, 0)), 1.2),
+    ("f32", (64, 16, 16), lambda view: view.transpose((0, 2, 1)), 1.2),
     ("bf16", (256, 128), lambda view: view.transpose((1, 0)), 2.0),
     ("f32", (8, 32, 4, 64), lambda view: view.transpose((0, 2, 1, 3)), 1.1)])
 def test_the_bus_is_busy(dtype, shape, change, most):
