@@ -229,3 +229,19 @@ EXAMPLES = {
 
 def test_searches_have_examples():
     assert set(EXAMPLES) == {each.values[1].name for each in SEARCHES}
+
+
+def test_what_is_less_is_looked_for_in_three_sums():
+    [rule] = [each.values[1] for each in SEARCHES
+              if each.values[1].name == "what is less, together"]
+    found = []
+    for deep in range(5):
+        pool = Pool()
+        known = variables(pool)
+        with recording(pool):
+            term = known["any"][0] + known["less"][0]
+            for _ in range(deep):
+                term = term + known["any"][5]
+            term = term + known["less"][1]
+        found.append(rule(pool, term, uses_of([term])) is not None)
+    assert found == [True, True, True, False, False]
