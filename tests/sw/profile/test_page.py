@@ -84,8 +84,15 @@ def test_tensors_live_while_work_has_them(clean):
     assert {each["name"] for each in data["tensors"]} == {each.name for each in step.places}
     last = len(step.works) - 1
     assert all(0 <= each.begin <= each.end <= last for each in step.places)
+    [record] = clean.records
+    kinds = {buffer.name: buffer.kind for buffer in record.program.buffers}
     for one in data["tensors"]:
         assert 0 <= one["begin"] < one["end"]
+        stays = kinds.get(one["name"], "scratch") != "scratch"
+        assert one["fixed"] == stays, one
+        if stays:
+            assert (one["begin"], one["end"]) == (0, clean.cycles)
+    assert {one["fixed"] for one in data["tensors"]} == {False, True}
     # What shares bytes has no work in common.
     places = [each for each in step.places if each.memory == "external"]
     for one in places:
