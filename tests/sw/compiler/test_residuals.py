@@ -95,6 +95,28 @@ def test_what_else_is_kept(graph):
     assert residuals(graph) is graph
 
 
+def test_what_another_one_follows_from_is_kept():
+    def forth(i, state, *kept):
+        rest = b("subtract", b.full(1, state.type), state)
+        return b("subtract", b.full(2.0, state.type), state), *(
+            keep(stack, value, i) for stack, value in zip(
+                kept, (b("multiply", rest, rest), rest, state), strict=True))
+
+    def back(i, total, *kept):
+        at = b("subtract", b.constant(TURNS - 1, I32), i)
+        for stack in kept:
+            total = b("add", b("multiply", total, total), part(stack, at))
+        return total, *kept
+
+    x, zeros = parameter(TensorType(F32, STATE)), b.full(0.0, KEPT)
+    kept = loop(TURNS, (x, zeros, zeros, zeros), forth)[1:]
+    graph = simplify(Graph("chain", [x], [loop(TURNS, (x, *kept), back)[0]]))
+    found = residuals(graph)
+    check(found, CANONICAL)
+    assert updates(simplify(found)) == [(2, 0), (0, 2)]
+    agree(graph, found, given())
+
+
 def test_steps_between_loops_are_taken_once_each():
     def kept(i, state, stack):
         return state, keep(stack, state, i)

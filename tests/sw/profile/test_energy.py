@@ -55,10 +55,12 @@ def test_parts_are_the_whole(record):
         counts(record)["dram_bytes"] / 8 * 1300e-12)
 
 
-def test_memories_are_as_large_as_they_are():
-    table = TABLES[0]
-    assert [table.access(size) for size in (1, 8192, 8193, 1 << 20, 1 << 30)] == [
-        10, 10, 20, 100, 100]
+@pytest.mark.parametrize(("table", "picojoules"), [
+    (TABLES[0], [10, 10, 20, 20, 100, 100, 100]),
+    (TABLES[1], [7.5, 7.5, 8.5, 8.5, 14, 14, 14])], ids=["45 nm", "7 nm"])
+def test_memories_are_as_large_as_they_are(table, picojoules):
+    sizes = 1, 8 << 10, (8 << 10) + 1, 32 << 10, (32 << 10) + 1, 1 << 20, 1 << 30
+    assert [table.access(size) for size in sizes] == picojoules
 
 
 @pytest.mark.extra(name="jax", default=True)

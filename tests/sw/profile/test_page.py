@@ -55,6 +55,7 @@ def test_the_data_are_the_record(clean):
     count = np.arange(len(record))
     blamed = np.where(columns["blamed"], count - columns["blamed"], -1)
     assert blamed.tolist() == record.blamed.tolist()
+    assert data["units"] == ["load", "store", "mxu", "vpu"]
     critical = {name: unpacked(data["critical"][name]) for name in ("first", "cycles", "what")}
     assert (critical["first"] + critical["cycles"])[:-1].tolist() == critical["first"][1:].tolist()
     assert critical["cycles"].sum() == record.end.max()

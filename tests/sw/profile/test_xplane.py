@@ -1,5 +1,6 @@
 """Planes for XProf: their times are the runs', their statistics those of the instructions."""
 
+import copy
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -93,6 +94,15 @@ def test_operations_add_up_to_the_cycles_of_their_runs(planes, clean):
         assert event.offset == at
         at += event.duration
     assert at == 50_000_000_000 + wanted[1]
+
+
+def test_steps_are_the_runs_of_the_program_that_takes_longest(clean):
+    other = copy.copy(clean)
+    runs = [DeviceRun(each, BEGIN) for each in (other, clean, clean, other, clean)]
+    lines = planes_of(xspace(runs))["/device:TPU:0"]
+    modules = lines["XLA Modules"]
+    assert [event.name for event in lines["Steps"]] == ["0", "1", "2"]
+    assert [event.offset for event in lines["Steps"]] == [modules[i].offset for i in (1, 2, 4)]
 
 
 def test_units_have_their_instructions(planes, clean):

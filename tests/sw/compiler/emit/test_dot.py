@@ -32,6 +32,12 @@ def test_batches_may_share_their_weights(left, right):
     Multiplying(CORE).dot(3, 21, 35, 20, left, right, shared=True)
 
 
+@pytest.mark.parametrize("space", [(2, 30, 20), (12, 5, 20), (60, 20)], ids=str)
+def test_batches_beside_each_other_are_one_matrix(space):
+    """Whose rows come in blocks that are no whole batches."""
+    Multiplying(CORE).dot(3, 20, 35, 20, shared=True, space=space)
+
+
 @pytest.mark.parametrize(("left", "right"), STORED)
 @pytest.mark.parametrize("batches", [1, 3])
 def test_rows_that_are_apart(batches, left, right):
