@@ -7,6 +7,8 @@ import pytest
 
 from celosia import driver, train
 from celosia.arch.config import TpuConfig, preset
+from celosia.train.shares import WeightShares
+from celosia.train.step import step_graph
 
 SMALL = TpuConfig("small", dim=4, int8=False, bf16=True, ub_rows=2048, acc_rows=512, bus_bytes=16)
 
@@ -152,6 +154,15 @@ def test_step_keeps_the_array_busy():
 def test_a_chip_without_bf16_is_refused():
     with pytest.raises(ValueError, match="^chip must have bf16 to train, nano has int8 only$"):
         train.training_step(preset("nano"), train.Classifier(8, 8, 4, 8))
+
+
+@pytest.mark.parametrize("chips", [1, 4])
+def test_a_step_writes_over_its_state_and_nothing_else(chips):
+    net = train.Classifier(20, 24, 3, 16)
+    given = step_graph(net, train.Adam(), chips).params
+    assert {value.node.attrs["name"]: value.node.attrs["donated"] for value in given} == {
+        "x": False, "labels": False, "rate": False,
+        **dict.fromkeys(WeightShares(net, chips).state, True)}
 
 
 def test_sizes_are_positive_integers():
