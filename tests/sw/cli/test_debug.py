@@ -182,6 +182,18 @@ def test_a_run_step_by_step(tmp_path, monkeypatch, capsys):
         f"  {add}", f"->{vector}", f"       4  halt    {path}:8"]
 
 
+def test_rows_as_words_and_as_numbers(tmp_path, monkeypatch, capsys):
+    path = write(tmp_path, """.chip nano
+        vector mov, acc[2], lane_index[254], n0=2
+        halt
+""")
+    code, lines = debug(monkeypatch, capsys, [
+        "step 1", "print acc[2..3]", "print acc[3] i8", "print acc[0..1]"], path)
+    assert code == 0
+    assert lines[5:-1] == ["[[0xfe 0xff 0x100 0x101]", " [0xfe 0xff 0x100 0x101]]", "[[-2 -1  0  1]]",
+                         "[[0x0 0x0 0x0 0x0]", " [0x0 0x0 0x0 0x0]]"]
+
+
 def test_tensors_of_a_compiled_program(source, monkeypatch, capsys):
     code, lines = debug(monkeypatch, capsys, [
         "delete", "watch result0", "continue", "tensors", "print x"], source, "--break", "net.py:8")
