@@ -190,8 +190,9 @@ def test_rows_as_words_and_as_numbers(tmp_path, monkeypatch, capsys):
     code, lines = debug(monkeypatch, capsys, [
         "step 1", "print acc[2..3]", "print acc[3] i8", "print acc[0..1]"], path)
     assert code == 0
-    assert lines[5:-1] == ["[[0xfe 0xff 0x100 0x101]", " [0xfe 0xff 0x100 0x101]]", "[[-2 -1  0  1]]",
-                         "[[0x0 0x0 0x0 0x0]", " [0x0 0x0 0x0 0x0]]"]
+    assert lines[5:-1] == [
+        "[[0xfe 0xff 0x100 0x101]", " [0xfe 0xff 0x100 0x101]]", "[[-2 -1  0  1]]",
+        "[[0x0 0x0 0x0 0x0]", " [0x0 0x0 0x0 0x0]]"]
 
 
 def test_tensors_of_a_compiled_program(source, monkeypatch, capsys):
