@@ -7,6 +7,8 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
+from e2e.forks import run_code
+
 _TIMEOUT = 120
 _IMPORTS = "import jax, jax.numpy as jnp, numpy as np\n"
 _JOIN = """me = {index}
@@ -44,9 +46,7 @@ def run(program: str, *, code: int = 0, timeout: float = _TIMEOUT, platforms: st
         Other variables of the environment, ``CELOSIA_`` left out.
     """
     text = _IMPORTS + textwrap.dedent(program)
-    ended = subprocess.run([sys.executable, "-X", "faulthandler", "-c", text], text=True,
-                           capture_output=True, timeout=timeout,
-                           env=environment(platforms, settings))
+    ended = run_code(text, environment(platforms, settings), timeout)
     assert ended.returncode == code, f"exit code {ended.returncode}:\n{ended.stdout}{ended.stderr}"
     return ended
 
