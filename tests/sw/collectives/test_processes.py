@@ -9,7 +9,7 @@ import pytest
 from processes_here import alone, in_threads, name, processes, run, same
 
 from celosia.collectives import Cancelled, Topology
-from celosia.collectives.processes import ProcessError, Processes
+from celosia.collectives.processes import _BEAT, PATIENCE, ProcessError, Processes
 from celosia.graph.node import Node
 from celosia.graph.types import DType
 
@@ -287,3 +287,7 @@ def test_a_damaged_message_is_said():
     assert ("process 1 (pid 101 on here) must be understood, but: arrays must have 32 bytes, not "
             "36") in said
     assert run_of.here == {0}
+
+
+def test_a_process_is_given_up_when_several_words_are_missing():
+    assert PATIENCE >= 5 * _BEAT

@@ -168,6 +168,12 @@ def test_types():
             TensorType(DType.F32, shape)
 
 
+def test_what_is_concatenated_is_as_long_as_its_parts():
+    parts = [parameter(TensorType(DType.F32, (2, size))) for size in (3, 0, 4)]
+    assert op("concatenate", parts[0], dim=1).type == parts[0].type
+    assert op("concatenate", *parts, dim=1).type == TensorType(DType.F32, (2, 7))
+
+
 def test_equal_attributes_become_one():
     a = Node("iota", (), {"dtype": "i32", "shape": [np.int64(3)]})
     assert a.attrs == {"dtype": DType.I32, "shape": (3,), "dim": 0}

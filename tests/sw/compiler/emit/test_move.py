@@ -124,7 +124,8 @@ def test_all_bits_of_bf16_survive(shape, change):
     ("f32", (256, 128), lambda view: view.transpose((1, 0)), 1.2),
     ("f32", (64, 16, 16), lambda view: view.transpose((0, 2, 1)), 1.2),
     ("bf16", (256, 128), lambda view: view.transpose((1, 0)), 2.0),
-    ("f32", (8, 32, 4, 64), lambda view: view.transpose((0, 2, 1, 3)), 1.1)])
+    ("f32", (8, 32, 4, 64), lambda view: view.transpose((0, 2, 1, 3)), 1.1),
+    ("f32", (1, 64), lambda view: view.broadcast((512, 64), (0, 1)), 1.01)])
 def test_the_bus_is_busy(dtype, shape, change, most):
     memory = Memory(CORE)
     a = memory.tensor("a", shape, dtype)
@@ -134,7 +135,7 @@ def test_the_bus_is_busy(dtype, shape, change, most):
         np.uint16).view(np.uint8).view({"f32": np.uint32, "bf16": np.uint16, "i8": np.uint8}[
             dtype]))
     cycles, _ = moved(CORE, Access(a, view), whole(b), memory)
-    assert cycles < most * a.nbytes / CORE.bus_bytes + 200  # the latency of memory, twice
+    assert cycles < most * b.nbytes / CORE.bus_bytes + 200  # the latency of memory, twice
 
 
 def test_bases_go_into_all_operations():

@@ -232,6 +232,13 @@ def test_a_tile_that_is_kept_while_its_rows_change(kind):
     compare(kind, [first, change, again], 1, 3, 0.0)
 
 
+@pytest.mark.parametrize("kind_of", [Load, Store])
+@pytest.mark.parametrize(("mem", "fmt", "pitch"), [
+    (Mem.ACC, DmaFormat.W32, 16), (Mem.UB, DmaFormat.W32, 16), (Mem.UB, DmaFormat.BF16, 8)])
+def test_rows_that_lie_in_two_pages(kind, kind_of, mem, fmt, pitch):
+    compare(kind, [kind_of(mem, fmt, 16, 0x400000 - 2 * pitch, 4, 4, pitch)], 1, 3, 0.0)
+
+
 def product(acc: int, acts: int = 0) -> Matmul:
     return Matmul(MatmulFormat.BF16, False, True, Stream.linear(acc, (4, 1, 1)),
                   Stream.linear(acts, (4, 1, 1)), Stream.linear(16, (4, 1, 1)))
