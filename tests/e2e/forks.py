@@ -46,7 +46,7 @@ def run_code(text, env, timeout):
     return _run("jax", ["-c", text], timeout, text=text, env=env)
 
 
-def _run(framework, words, timeout=None, **request):
+def _run(framework, command, timeout=None, /, **request):
     server = _server(framework)
     with tempfile.TemporaryDirectory() as folder:
         print(json.dumps({**request, "folder": folder}), file=server.stdin, flush=True)
@@ -62,8 +62,8 @@ def _run(framework, words, timeout=None, **request):
         assert code, f"the server has ended with code {server.wait()}"
         out, err = (Path(folder, name).read_text() for name in ("out", "err"))
     if over:
-        raise subprocess.TimeoutExpired(words, timeout, out, err)
-    return subprocess.CompletedProcess(words, int(code), out, err)
+        raise subprocess.TimeoutExpired(command, timeout, out, err)
+    return subprocess.CompletedProcess(command, int(code), out, err)
 
 
 @cache
