@@ -275,6 +275,7 @@ def write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
     lines = [
         f'#include "{PREFIX}.h"', f'#include "{PREFIX}___024root.h"',
         f"#define CELOSIA_MODEL {PREFIX}",
+        f"#define CELOSIA_EVAL {PREFIX}___024root___eval",
         f"#define CELOSIA_ABI {ABI}",
         f"#define CELOSIA_BUS_BYTES {config.bus_bytes}",
         f"#define CELOSIA_NUM_BANKS {BANKS}",

@@ -52,16 +52,18 @@ class _Model:
     """What the pass knows of a model.
 
     ``kinds``: type of each variable. ``local``: those of the function of the clock edge.
-    ``statements``: of that function. ``runs``: them in order. ``outside``: what each function
-    writes that is called at other times. ``inputs``: pins. ``watch``: runs to wake when a variable
-    changes. ``inner``: local variables of one run each. ``grids``: arrays that loops write.
-    ``kept``: those that each run looks at.
+    ``statements``: of that function. ``runs``: them in order. ``names``: of each run's function,
+    with the modules that it is of. ``outside``: what each function writes that is called at other
+    times. ``inputs``: pins. ``watch``: runs to wake when a variable changes. ``inner``: local
+    variables of one run each. ``grids``: arrays that loops write. ``kept``: those that each run
+    looks at.
     """
 
     kinds: dict[str, str]
     local: set[str]
     statements: list[Statement]
     runs: list[list[int]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     outside: dict[str, set[str]] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
     watch: dict[str, set[int]] = field(default_factory=dict)
@@ -109,9 +111,11 @@ def _whole(statements: Sequence[Statement], names: Container[str],
 def _settle(model: _Model) -> None:
     """Put statements into runs, and find out who watches what."""
     statements = model.statements
-    model.runs = [part for run in rooms.segments(
-        statements, rooms.homes(rooms.paths(statements), statements))
-        for part in rooms.parts(statements, run)]
+    homes = rooms.homes(rooms.paths(statements), statements)
+    model.runs = [part for run in rooms.segments(statements, homes)
+                  for part in rooms.parts(statements, run)]
+    model.names = [f"room_{place}_{'__DOT__'.join(homes[run[0]]) or 'top'}"
+                   for place, run in enumerate(model.runs)]
     readers: dict[str, set[int]] = defaultdict(set)
     writers: dict[str, set[int]] = defaultdict(set)
     for place, run in enumerate(model.runs):
@@ -272,7 +276,7 @@ def _function(model: _Model, place: int, root: str) -> str:
         after.append("if (!look || " + " || ".join(
             f"idle_differ(vlSelfRef.__Vkept_{name}, vlSelfRef.{name})" for name in kept)
             + f") {{ {_wake([place])} }}")
-    lines = [f"static __attribute__((noinline)) void idle_run_{place}({root}* vlSelf) {{",
+    lines = [f"IDLE_RUN void {model.names[place]}({root}* vlSelf) {{",
              "auto& vlSelfRef = *vlSelf;",
              *(f"{model.kinds[name]} {name}{{}};" for name in sorted(names & model.inner)),
              *before, body, *after, "}"]
@@ -281,8 +285,8 @@ def _function(model: _Model, place: int, root: str) -> str:
 
 def _edge(model: _Model, root: str, name: str) -> str:
     """C++ of the function of the clock edge, and of what it calls."""
-    tests = [f"if (awake[{place}]) {{ awake[{place}] = 0; idle_run_{place}(vlSelf); }}"
-             for place in range(len(model.runs))]
+    tests = [f"if (awake[{place}]) {{ awake[{place}] = 0; {name}(vlSelf); }}"
+             for place, name in enumerate(model.names)]
     lines = [
         *(_function(model, place, root) for place in range(len(model.runs))),
         f"void {name}({root}* vlSelf) {{",

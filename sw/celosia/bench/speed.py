@@ -17,8 +17,8 @@ from pathlib import Path
 
 from celosia.bench.compiled import PROGRAMS
 
-__all__ = ["FEWEST_RUNS", "JOBS", "BenchJob", "Side", "SpeedMeasurement", "measure_speed",
-           "other_commit", "speed_lines", "this_checkout"]
+__all__ = ["FEWEST_RUNS", "JOBS", "BenchJob", "Side", "SpeedMeasurement", "command",
+           "measure_speed", "other_commit", "speed_lines", "this_checkout"]
 
 #: A median of fewer runs is none.
 FEWEST_RUNS = 5
@@ -213,6 +213,14 @@ def other_commit(root: Path, revision: str) -> Iterator[tuple[Side, Side]]:
                Side(short, clone, folder / "cache-there"))
 
 
+def command(job: BenchJob) -> list[str]:
+    """Return the command of a job's process."""
+    # -P: the modules of the bench that lie beside measured.py are nobody else's.
+    return [sys.executable, "-P"] + ([str(_MEASURED), *job.words[1:]]
+                                     if job.words[0] == "measured"
+                                     else ["-m", "celosia", *job.words])
+
+
 def run_job(job: BenchJob, side: Side) -> dict[str, float]:
     """Run a job on a side; return its figures.
 
@@ -225,13 +233,9 @@ def run_job(job: BenchJob, side: Side) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="celosia-cold-") as cold:
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths),
                            CELOSIA_CACHE=cold if job.cold else str(side.cache))
-        # -P: the modules of the bench that lie beside measured.py are nobody else's.
-        command = [sys.executable, "-P"] + (
-            [str(_MEASURED), *job.words[1:]] if job.words[0] == "measured"
-            else ["-m", "celosia", *job.words])
         begin = time.perf_counter()
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True,
+            done = subprocess.run(command(job), env=environment, capture_output=True, text=True,
                                   timeout=_TIMEOUT, cwd=side.root)
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"a run must end within {_TIMEOUT} s, it did not") from None
