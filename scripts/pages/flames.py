@@ -84,8 +84,8 @@ def flame(samples: Stacks, title: str) -> str:
 
     place(samples, 0, 0)
     height = _ROW * (max((box[0] for box in boxes), default=0) + 2)
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-             f'font-family="monospace" font-size="11"><title>{html.escape(title)}</title>',
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}">',
+             f'<g font-family="monospace" font-size="11"><title>{html.escape(title)}</title>',
              f'<text x="4" y="12">{html.escape(title)}</text>']
     for depth, start, count, frame in boxes:
         x, y, width = start * _WIDTH / total, height - _ROW * (depth + 1), count * _WIDTH / total
@@ -98,4 +98,4 @@ def flame(samples: Stacks, title: str) -> str:
             f'fill="{colour}"/>'
             + (f'<text x="{x + 3:.1f}" y="{y + 12}">{html.escape(shown)}</text>' if shown else "")
             + "</g>")
-    return "\n".join([*lines, "</svg>", ""])
+    return "\n".join([*lines, "</g></svg>", ""])
