@@ -109,7 +109,7 @@ class Scoreboard(wiring.Component):
         for name in ("word", "word_valid", "part", "part_index", "part_valid"):
             m.d.comb += getattr(dispatcher, name).eq(getattr(self, name))
 
-        valid, finished = Signal(window), Signal(window)  # finished: in this cycle
+        valid, finished = Signal(window, name="valid"), Signal(window)  # finished: in this cycle
         waits = [Signal(window, name=f"waits{i}", reset_less=True) for i in slots]
         units = [Signal.like(self.entry.payload.unit, name=f"unit{i}", reset_less=True)
                  for i in slots]

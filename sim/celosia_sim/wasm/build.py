@@ -34,15 +34,15 @@ _TARGET = ("-target", "wasm32-wasi")
 _RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 _PES = "mxu.array.elements.grid."
 _BOARD = "scalar.tensor.scoreboard."
-#: What a page shows, by its name there: the signal inside of the top module. The one without a name
-#: is `valid` of the scoreboard: which of its slots hold an instruction.
+#: What a page shows, by its name there: the signal inside of the top module. `valid` of the
+#: scoreboard tells which of its slots hold an instruction.
 SIGNALS: dict[str, str] = {
     "act": _PES + "act_o", "sum": _PES + "sum_o",
     "weight": _PES + "current", "next_weight": _PES + "following",
-    "slots": _BOARD + "$signal", "pcs": _BOARD + "errors.pcs",
+    "slots": _BOARD + "valid", "pcs": _BOARD + "errors.pcs",
     **{f"unit{slot}": f"{_BOARD}unit{slot}" for slot in range(4)},
     **{f"waits{slot}": f"{_BOARD}waits{slot}" for slot in range(4)},
-    "pc": "scalar.pc", "registers": "scalar.operands.registers",
+    "pc": "pc", "registers": "scalar.operands.registers",
     "loops": "scalar.counter.loops.depth", "left": "scalar.counter.loops.counts",
     "probe": "probe", "status": "host.status",
 }
