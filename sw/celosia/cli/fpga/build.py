@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia.arch.board import Sources
-from celosia.cli.fpga.compare import COMPARE
 from celosia.cli.fpga.errors import FpgaError
 from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
+from celosia.cli.fpga.maps import FILES
 from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
 from celosia.cli.fpga.netlist import read as read_netlist
 from celosia.cli.fpga.stamps import Stamps, digest, locked
@@ -25,7 +25,7 @@ QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
 
 #: The report's file in the output folder.
 REPORT = "report.json"
-_NETLIST, _VERILOG, _SCRIPT, _MAP = "netlist.json", "top.v", "build.tcl", "compare.v"
+_NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
 #: What the flash memory holds behind the bitstream.
 _FIRMWARE = "firmware.bin"
 
@@ -145,14 +145,15 @@ class _Flow:
     def synthesise(self, tool: Tool, key: str, quick: bool) -> float:
         """Make the netlist."""
         # The compact chip, which goes, was measured on all its boards without.
-        compare = ["opt_expr", f"techmap -map {_MAP}"] if self.made.chip == "pipelined" else []
-        _write(self.folder / _MAP, COMPARE)
+        told = self.family.told if self.made.chip == "pipelined" else ()
+        for name, text in FILES.items():
+            _write(self.folder / name, text)
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
-            *compare, *([QUICK] if quick else []), self.family.synth(self.made.board),
+            *told, *([QUICK] if quick else []), self.family.synth(self.made.board),
             f"write_json {_NETLIST}"))
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
-                         digest(key, COMPARE), "synthesis.log", _NETLIST, own_log=True)
+                         digest(key, FILES), "synthesis.log", _NETLIST, own_log=True)
 
     def route(self, tool: Tool, netlist: Netlist, key: str, seed: int) -> Routed:
         """Place and route."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from celosia.arch.board import Board, Capacity, Sources
 from celosia.cli.fpga.errors import FpgaError
+from celosia.cli.fpga.maps import COMPARISONS, PRODUCTS
 
 __all__ = ["FAMILIES", "RESOURCES", "TOP", "Arc", "Delays", "Family", "available", "family"]
 
@@ -94,6 +95,8 @@ class Family:
         What place and route counts, by resource and its own name, each with what one is worth.
     delays
         Of its cells; None where they were not measured.
+    told
+        Commands of Yosys before ``synth`` for a pipelined chip, see `celosia.cli.fpga.maps`.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Family:
     bitstream: str = ""
     placed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     delays: Delays | None = None
+    told: tuple[str, ...] = COMPARISONS
 
     def measured_delays(self) -> Delays:
         """Return the delays of its cells.
@@ -132,13 +136,16 @@ class Family:
                      if cell.startswith(prefix)), {})
 
 
+#: What `celosia.cli.fpga.netlist` calls a MULT18X18D whose products go into its register.
+REGISTERED_PRODUCT = "MULT18X18D_REGISTERED"
 #: Speed grade 6. Of units that were routed alone at 100 MHz, lane, load, store, mover and unified
 #: buffer, the paths that these give are from 5 % shorter to 19 % longer than those that came out.
 _ECP5_DELAYS = Delays(
     wire=0.9,
-    # Yosys does not use the registers behind block RAM and products.
-    clocked={"TRELLIS_FF": 0.52, "DP16KD": 5.73, "PDPW16KD": 5.73},
-    setup={"TRELLIS_FF": {"DI|M": 0.1, "CE": 0.2, "LSR": 0.3},
+    # Yosys does not use the registers behind block RAM.
+    clocked={"TRELLIS_FF": 0.52, "DP16KD": 5.73, "PDPW16KD": 5.73, REGISTERED_PRODUCT: 0.74},
+    setup={REGISTERED_PRODUCT: {"[AB].*": 3.49},
+           "TRELLIS_FF": {"DI|M": 0.1, "CE": 0.2, "LSR": 0.3},
            "DP16KD": {"(?!CLK).*": 0.3}, "PDPW16KD": {"(?!CLK).*": 0.3},
            "TRELLIS_DPR16X4": {"DI|WAD|WRE": 0.2}},
     logic={"LUT4": (Arc(".*", ".*", 0.24),), "PFUMX": (Arc(".*", ".*", 0.17),),
@@ -166,7 +173,7 @@ _ECP5 = Family(
     # A carry cell takes a slice of two LUTs, a 16x4 RAM four and the write port of its block.
     cells=_cells(luts={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4},
                  flip_flops={"TRELLIS_FF": 1},
-                 multipliers={"MULT18X18D": 1},
+                 multipliers={"MULT18X18D": 1, REGISTERED_PRODUCT: 1},
                  block_rams={"DP16KD": 1, "PDPW16KD": 1}),
     place="nextpnr-ecp5",
     arguments=_ecp5_arguments,
@@ -175,7 +182,7 @@ _ECP5 = Family(
     bitstream="bit",
     placed={"luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1},
             "multipliers": {"MULT18X18D": 1}, "block_rams": {"DP16KD": 1}},
-    delays=_ECP5_DELAYS)
+    delays=_ECP5_DELAYS, told=(*COMPARISONS, *PRODUCTS))
 
 _ICE40 = Family(
     "ice40",

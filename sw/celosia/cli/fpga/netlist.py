@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.cli.fpga.errors import FpgaError
-from celosia.cli.fpga.families import RESOURCES, TOP, Family
+from celosia.cli.fpga.families import REGISTERED_PRODUCT, RESOURCES, TOP, Family
 
 __all__ = ["KEEP_NAMES", "UNITS", "Cell", "Netlist", "read", "unit_of"]
 
@@ -246,6 +246,12 @@ def _pack(cells: Iterable[Cell]) -> dict[str, Cell]:
     return shared
 
 
+def _kind(cell: Mapping[str, Any]) -> str:
+    """What a cell is: its type, and whether the register behind its product is in use."""
+    used = cell.get("parameters", {}).get("REG_OUTPUT_CLK", "NONE") != "NONE"
+    return REGISTERED_PRODUCT if used else cell["type"]
+
+
 def read(path: Path, family: Family) -> Netlist:
     """Read a netlist that Yosys wrote as JSON.
 
@@ -258,10 +264,10 @@ def read(path: Path, family: Family) -> Netlist:
     if TOP not in modules:
         raise FpgaError(f"{path} must have the module {TOP}, not {', '.join(modules) or 'none'}")
     module = modules[TOP]
-    cells = [Cell(name, cell["type"],
+    cells = [Cell(name, _kind(cell),
                   _bits(cell["connections"], cell.get("port_directions", {}), "input"),
                   _bits(cell["connections"], cell.get("port_directions", {}), "output"),
-                  family.takes(cell["type"]))
+                  family.takes(_kind(cell)))
              for name, cell in module["cells"].items()]
     named = _names(module["netnames"])
     _place_by_nets(cells, named)

@@ -1,0 +1,71 @@
+"""What synthesis is told of a pipelined chip because Yosys does not find it by itself.
+
+Each is a file for Yosys beside the design, and the commands that read it.
+
+Comparisons: Yosys makes of most a carry chain and, behind it, a tree of LUTs that tells whether the
+two numbers are equal, of five levels for 32 bits. A difference that is a bit longer has the answer
+at the end of the chain. With constants, and of few bits, they are better off as they are.
+
+Products of the array (ECP5): they go into a register, and a DSP block has one, which Yosys leaves
+empty. A register in the fabric is as far from its block as the placer likes. The registers of
+products start at zero, as that of the block does.
+"""
+
+__all__ = ["COMPARE", "COMPARISONS", "FILES", "MULTIPLIER", "PRODUCT", "PRODUCTS"]
+
+#: A map for Yosys's `techmap`: which of two numbers is larger is the carry of their difference.
+COMPARE = """\
+(* techmap_celltype = "$lt $le $gt $ge" *)
+module compare(A, B, Y);
+  parameter A_SIGNED = 0, B_SIGNED = 0, A_WIDTH = 1, B_WIDTH = 1, Y_WIDTH = 1;
+  parameter _TECHMAP_CELLTYPE_ = "", _TECHMAP_CONSTMSK_A_ = 0, _TECHMAP_CONSTMSK_B_ = 0;
+  input [A_WIDTH-1:0] A;
+  input [B_WIDTH-1:0] B;
+  output [Y_WIDTH-1:0] Y;
+  localparam WIDTH = (A_WIDTH > B_WIDTH ? A_WIDTH : B_WIDTH) + 1;
+  localparam SIGNED = A_SIGNED && B_SIGNED;
+  localparam SWAPS = _TECHMAP_CELLTYPE_ == "$gt" || _TECHMAP_CELLTYPE_ == "$le";
+  localparam TURNS = _TECHMAP_CELLTYPE_ == "$ge" || _TECHMAP_CELLTYPE_ == "$le";
+  wire _TECHMAP_FAIL_ = &_TECHMAP_CONSTMSK_A_ || &_TECHMAP_CONSTMSK_B_ || WIDTH < 6;
+  wire [WIDTH-1:0] a = {{WIDTH{SIGNED && A[A_WIDTH-1]}}, A};
+  wire [WIDTH-1:0] b = {{WIDTH{SIGNED && B[B_WIDTH-1]}}, B};
+  wire [WIDTH-1:0] less = SWAPS ? b - a : a - b;
+  assign Y = less[WIDTH-1] ^ TURNS;
+endmodule
+"""
+
+#: A pattern for Yosys's `extract`: a product of two int8 that goes into a register.
+PRODUCT = """\
+module registered_product(input clk, input signed [7:0] a, b, output reg signed [15:0] p);
+  always @(posedge clk) p <= a * b;
+endmodule
+"""
+
+
+def _bits(port: str, wire: str, count: int) -> str:
+    return ", ".join(f".{port}{bit}({wire}[{bit}])" for bit in range(count))
+
+
+#: What of an ECP5 that is.
+MULTIPLIER = f"""\
+module registered_product(input clk, input signed [7:0] a, b, output signed [15:0] p);
+  wire [17:0] left = {{{{10{{a[7]}}}}, a}}, right = {{{{10{{b[7]}}}}, b}};
+  MULT18X18D #(.REG_OUTPUT_CLK("CLK0"), .REG_OUTPUT_CE("CE0"), .REG_OUTPUT_RST("RST0"))
+  _TECHMAP_REPLACE_ (
+    .CLK0(clk), .CLK1(1'b0), .CLK2(1'b0), .CLK3(1'b0),
+    .CE0(1'b1), .CE1(1'b1), .CE2(1'b1), .CE3(1'b1),
+    .RST0(1'b0), .RST1(1'b0), .RST2(1'b0), .RST3(1'b0),
+    .SIGNEDA(1'b1), .SIGNEDB(1'b1), .SOURCEA(1'b0), .SOURCEB(1'b0),
+    {_bits("A", "left", 18)},
+    {_bits("B", "right", 18)},
+    {", ".join(f".C{bit}(1'b0)" for bit in range(18))},
+    {_bits("P", "p", 16)});
+endmodule
+"""
+
+#: Every file by its name, and commands that read them.
+FILES = {"compare.v": COMPARE, "product.v": PRODUCT, "multiplier.v": MULTIPLIER}
+COMPARISONS = ("opt_expr", "techmap -map compare.v")
+PRODUCTS = ("wreduce t:$mul", "extract -map product.v",
+            "setattr -unset init t:registered_product %x:+registered_product[p] w:* %i",
+            "techmap -map multiplier.v")
