@@ -145,15 +145,15 @@ class _Flow:
     def synthesise(self, tool: Tool, key: str, quick: bool) -> float:
         """Make the netlist."""
         # The compact chip, which goes, was measured on all its boards without.
-        told = self.family.told if self.made.chip == "pipelined" else ()
-        for name, text in FILES.items():
+        told, files = (self.family.told, FILES) if self.made.chip == "pipelined" else ((), {})
+        for name, text in files.items():
             _write(self.folder / name, text)
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
             *told, *([QUICK] if quick else []), self.family.synth(self.made.board),
             f"write_json {_NETLIST}"))
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
-                         digest(key, FILES), "synthesis.log", _NETLIST, own_log=True)
+                         digest(key, files), "synthesis.log", _NETLIST, own_log=True)
 
     def route(self, tool: Tool, netlist: Netlist, key: str, seed: int) -> Routed:
         """Place and route."""
