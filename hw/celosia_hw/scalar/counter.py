@@ -82,10 +82,10 @@ class ProgramCounter(wiring.Component):
         m = Module()
         m.submodules.loops = loops = LoopStack(self._config)
         target = Signal(PC_BITS, reset_less=True)
-        runs, has_body = Signal(), Signal()  # of the loop that was to be entered
+        runs, some = Signal(), Signal()  # of the loop that was to be entered: it has a body
         known = Signal()  # the instruction is through, and which one is next
         following = Mux(loops.at_end, loops.start, target)
-        inside = runs & has_body
+        inside = runs & some
         m.d.comb += [
             loops.clear.eq(self.start), loops.pc.eq(target), loops.push.eq(inside & ~loops.full),
             loops.new_end.eq(self.end), loops.new_count.eq(self.count),
@@ -101,7 +101,7 @@ class ProgramCounter(wiring.Component):
         ]
         behind = Cat(place >= self.length for place in self.places)
         m.d.sync += [self.past_end.eq((self.look & behind).any()),
-                     runs.eq(self.enter & self.count.any()), has_body.eq(self.end != target)]
+                     runs.eq(self.enter & self.count.any()), some.eq(self.end != target)]
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)
         with m.Elif(known):
