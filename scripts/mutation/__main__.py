@@ -205,8 +205,8 @@ class Command:
         """Print the table; return 1 if the bar is not reached."""
         verdicts = {mutant: verdict for mutant in chosen if (verdict := results[mutant])}
         print(table(self.project, verdicts))
-        for folder, extra in OF_EXTRAS.items():
-            print(f"not mutated: {folder}, which the tests of the extra {extra} see")
+        for place, extra in OF_EXTRAS.items():
+            print(f"not mutated: {place}, which the tests of the extra {extra} see")
         if len(verdicts) < len(chosen):
             print(f"{len(chosen) - len(verdicts)} mutants were not run")
         statuses = [verdict.status for verdict in verdicts.values()]

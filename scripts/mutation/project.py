@@ -10,9 +10,10 @@ __all__ = ["OF_EXTRAS", "Project"]
 _ROOTS = ("hw", "sw", "sim")
 #: Parts of sw that are rooms of the issue's own; every other folder of sw is a room, too.
 _NAMED = ("model", "compiler", "driver", "frontend")
-#: Packages that need what only an extra of `scripts/test extras` installs, so that the default tier
-#: has no test that could see a change of them, and the extra whose tests do.
-OF_EXTRAS = {"sw/celosia/tensorflow": "tensorflow"}
+#: Packages and modules that need what only an extra of `scripts/test extras` installs, so that the
+#: default tier has no test that could see a change of them, and the extra whose tests do.
+OF_EXTRAS = {"sw/celosia/tensorflow": "tensorflow", "sim/celosia_sim/pod/ray_starter.py": "ray",
+             "sim/celosia_sim/wasm": "docs"}
 
 
 class Project:
@@ -30,7 +31,7 @@ class Project:
     def mutable(self) -> list[str]:
         """Return the files that are mutated: all sources but those `OF_EXTRAS`."""
         return [path for path in self.sources()
-                if not any(Path(path).is_relative_to(folder) for folder in OF_EXTRAS)]
+                if not any(Path(path).is_relative_to(place) for place in OF_EXTRAS)]
 
     def sources(self) -> list[str]:
         """Return the files of the packages, relative to the root, sorted."""

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import bootstrap
 import pytest
 from mutation.__main__ import main
 from mutation.choose import choose, shares
@@ -41,7 +42,8 @@ def test_what_only_an_extra_tests_is_not_mutated(root):
     project = Project(root)
     assert "sw/celosia/tensorflow/part.py" in project.sources()
     assert "sw/celosia/tensorflow/part.py" not in project.mutable()
-    assert all(folder.is_dir() for folder in map(ROOT.joinpath, OF_EXTRAS))
+    assert all(place.exists() for place in map(ROOT.joinpath, OF_EXTRAS))
+    assert set(OF_EXTRAS.values()) <= set(bootstrap.SEPARATE)
 
 
 def test_rooms(root):
