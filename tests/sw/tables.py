@@ -45,6 +45,10 @@ def plain(value):
     return value if isinstance(value, (int, float, str, type(None))) else repr(value)
 
 
+def _values(enumeration: type[enum.Enum]):
+    return {one.name: one.value for one in enumeration}
+
+
 def _assigned(module):
     """Iterate over the names of constants and enumerations that a module makes."""
     for statement in ast.parse(Path(module.__file__).read_text()).body:
@@ -68,9 +72,8 @@ def tables():
             if name in OTHER_NAMES or (module.__name__.endswith("numerics")
                                        and not isinstance(value, int)):
                 continue
-            found[f"{module.__name__}.{name}"] = (
-                {key: one.value for key, one in value.__members__.items()}
-                if isinstance(value, enum.EnumMeta) else plain(value))
+            found[f"{module.__name__}.{name}"] = (_values(value) if isinstance(value, type)
+                                                  else plain(value))
     for module, names in LOOKED_UP.items():
         for name in names:
             found[f"{module}.{name}"] = plain(getattr(importlib.import_module(module), name))

@@ -1,11 +1,12 @@
-"""What programs cost: instructions and cycles, kept in costs.json.
+"""What programs are and what they cost: instructions and cycles, kept in costs.json.
 
 Results are tested elsewhere, by programs at random; but a choice among forms, sizes or orders that
-are all right shows only in what they cost. After a change of the compiler that is meant to change
+are all right shows only in the code, and in what it costs. After a change of the compiler that is meant to change
 costs: ``PYTHONPATH=scripts python tests/sw/compiler/costs.py`` writes them anew, and the
 difference is for review.
 """
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -159,7 +160,9 @@ def programs():
 
 
 def cost(chip, options, graph):
-    """Return instructions in memory and executed, cycles, bytes read and written."""
+    """Return instructions in memory and executed, cycles, bytes read and written, and a digest of
+    the code.
+    """
     compiled = celosia.compile(graph, chip, cache=False, options=options)
     program, config = compiled.program, compiled.config
     try:  # loops turn once
@@ -167,7 +170,7 @@ def cost(chip, options, graph):
     except ValueError:  # a place that is read must be a multiple of something
         found = predict(program, config, reads=lambda pc, count: 0)
     return [len(program.insns), found.instructions, found.cycles, found.bytes_read,
-            found.bytes_written]
+            found.bytes_written, hashlib.sha256(program.code()).hexdigest()[:8]]
 
 
 def all_costs():
