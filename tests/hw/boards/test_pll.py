@@ -1,9 +1,11 @@
+import itertools
+import random
 import re
 
 import pytest
 
 from celosia_hw.boards import BOARDS, board
-from celosia_hw.boards.pll import LIMITS, pll
+from celosia_hw.boards.pll import LIMITS, PllLimits, pll
 
 
 @pytest.mark.parametrize("name", list(BOARDS))
@@ -57,3 +59,40 @@ def test_frequencies_out_of_reach(name, freq_hz, message):
     item = board(name)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         pll(item.family, item.series, item.clock_hz, freq_hz)
+
+
+def best_of_all(limits, clock_hz, freq_hz):
+    """Try every setting."""
+    found = []
+    for divide in range(limits.inputs[0], limits.inputs[1] + 1):
+        detector = clock_hz / divide
+        for feedback, output in itertools.product(
+                range(limits.feedbacks[0], limits.feedbacks[1] + 1), limits.outputs):
+            made = detector * feedback
+            vco, freq = (made * output, made) if limits.feedback_is_output else (
+                made, made / output)
+            if (limits.detector[0] <= detector <= limits.detector[1]
+                    and limits.vco[0] <= vco <= limits.vco[1]):
+                found.append((abs(freq - freq_hz), divide, abs(vco - sum(limits.vco) / 2),
+                              feedback, output))
+    return min(found, default=None)
+
+
+@pytest.mark.parametrize("of_output", [False, True])
+def test_no_setting_is_nearer(of_output, monkeypatch):
+    rng, reached = random.Random(of_output), 0
+    for _ in range(150):
+        limits = PllLimits("PLL", (10.0, rng.choice((50.0, 80.0))), (200.0, 500.0),
+                           (rng.choice((1, 2)), 6), (rng.choice((1, 3)), 12), (1, 2, 3, 4, 6),
+                           of_output, "none")
+        monkeypatch.setitem(LIMITS, "few", limits)
+        clock, freq = rng.choice((20, 50, 60, 100)), rng.randrange(20, 400)
+        wanted = best_of_all(limits, clock, freq)
+        if wanted is None or wanted[0] > 0.05 * freq:
+            with pytest.raises(ValueError, match="freq_hz must be a frequency that PLL makes"):
+                pll("ecp5", "few", clock, freq)
+            continue
+        found = pll("ecp5", "few", clock, freq)
+        assert (abs(found.freq_hz - freq), found.input, abs(found.vco_hz - 350)) == wanted[:3]
+        reached += 1
+    assert 40 < reached < 140

@@ -11,9 +11,11 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from celosia.cli import boards
 from celosia.cli.main import main
 from celosia_sim.pod.kept import KeptPod, begun
 
@@ -119,6 +121,38 @@ def test_from_start_to_stop(folder, capsys):
         f"celosia: error: a pod must have been started, but there is no {folder / 'pod.json'}: "
         "`celosia pod start`\n")
     assert "was ended by SIGKILL; another one is started" in (folder / "pod.log").read_text()
+
+
+def test_status_says_what_boards_do(monkeypatch, capsys):
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    board = {"chips": [0, 2], "config": "nano", "up": 3, "links": 4, "sent": 1234567,
+             "resent": 1000, "garbled": 0, "runs": 7, "since": 3661, "states": {}}
+    looks = [{"number": number, "pid": 40 + number, "address": "localhost:70", "replaced": number,
+              **more} for number, more in enumerate((
+                  {"since": 0, "board": board},
+                  {"since": 86399, "board": {**board, "chips": [2, 11], "states": {
+                      "10": 3 << 19, "2": 1 << 20}}},
+                  {"since": 5, "board": None}, {"error": "is gone", "board": None}))]
+    monkeypatch.setattr(boards, "_pod", lambda: SimpleNamespace(pid=39, since=60))
+    monkeypatch.setattr(boards, "_looks", lambda pod: looks)
+    assert main(["pod", "status"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "kept by the process 39 since 00:01:00"
+    rows = [re.split("  +", line) for line in said[1:]]
+    assert all(re.match(" ?[^ ]", line) and line == line.rstrip() for line in said)
+    at = said[1].index("process")
+    assert all(line[at - 2:at] == "  " != line[at] for line in said[1:])
+    assert rows == [
+        ["board", "process", "address", "since", "replaced", "chips", "of", "links up", "frames",
+         "again", "garbled", "runs", "states of", "program since"],
+        ["0", "40", "localhost:70", "00:00:00", "0", "0..1", "nano", "3 of 4", "1,234,567",
+         "1,000", "0", "7", "none yet", "01:01:01"],
+        ["1", "41", "localhost:70", "23:59:59", "1", "2..10", "nano", "3 of 4", "1,234,567",
+         "1,000", "0", "7", "2,10 (2.5 MiB)", "01:01:01"],
+        ["2", "42", "localhost:70", "00:00:05", "2", *["-"] * 9],
+        ["3", "43", "localhost:70", "is gone", "3", *["-"] * 9]]
+    looks.pop()
+    assert main(["pod", "status"]) == 0
 
 
 def test_boards_end_with_who_keeps_them(folder, capsys):

@@ -1,9 +1,9 @@
 """What programs are and what they cost: instructions and cycles, kept in costs.json.
 
 Results are tested elsewhere, by programs at random; but a choice among forms, sizes or orders that
-are all right shows only in the code, and in what it costs. After a change of the compiler that is meant to change
-costs: ``PYTHONPATH=scripts python tests/sw/compiler/costs.py`` writes them anew, and the
-difference is for review.
+are all right shows only in the code, and in what it costs. After a change of the compiler that is
+meant to change them: ``PYTHONPATH=scripts python tests/sw/compiler/costs.py`` writes them anew, and
+the difference is for review.
 """
 
 import hashlib

@@ -15,7 +15,7 @@ import pytest
 
 from celosia.cli.main import main
 from celosia.profile import facts
-from celosia.profile.page import difference, page
+from celosia.profile.page import data, difference, page
 from celosia.profile.page.columns import packed, packed_text
 from celosia.profile.page.data import content, files_of, states
 
@@ -108,6 +108,22 @@ def test_files_are_found_beside_the_program(tmp_path):
     found = files_of(["net.mlir", "not there", "net.mlir"], [tmp_path])
     assert list(found) == ["net.mlir"]
     assert zlib.decompress(b64decode(found["net.mlir"])) == b"one\ntwo"
+
+
+def test_files_that_are_none_or_too_large_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "_MOST_SOURCE", 3)
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, texts in ((first, {"large": "four", "both": "1"}), (second, {"both": "2",
+                                                                            "most": "345"})):
+        folder.mkdir()
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+    (first / "folder").mkdir()
+    (second / "folder").write_text("0")
+    found = files_of(["large", "both", "most", "folder", "a\0b", str(second / "both")],
+                     [first, second])
+    assert {name: zlib.decompress(b64decode(text)) for name, text in found.items()} == {
+        "both": b"1", "most": b"345", "folder": b"0", str(second / "both"): b"2"}
 
 
 @jax_too

@@ -88,9 +88,12 @@ def test_metadata_of_another_kind(folder, change, message):
         load_model(folder)
 
 
-def test_damaged_files(folder):
-    (folder / "metadata.json").write_text("{")
-    with pytest.raises(ValueError, match="metadata.json: metadata must be JSON "):
+@pytest.mark.parametrize(("text", "message"), [
+    ("{", "metadata must be JSON "), ("[]", "metadata must be an object, not list$"),
+    ("7", "metadata must be an object, not int$"), ("{}", "format must be of type str, not None$")])
+def test_damaged_files(folder, text, message):
+    (folder / "metadata.json").write_text(text)
+    with pytest.raises(ValueError, match=f"metadata.json: {message}"):
         load_model(folder)
 
 

@@ -45,6 +45,14 @@ def test_the_shares_of_all_chips_are_the_parameters(hidden, chips, sizes):
     assert not {"w1", "w1.mean", "b2.square"} & set(shares.state)
 
 
+@pytest.mark.parametrize(("inputs", "hidden", "blocks"), [
+    (511, 32, [32]), (512, 32, [16, 16]), (511, 64, [64]), (512, 64, [16] * 4),
+    (256, 64, [64]), (1024, 40, [40])])
+def test_a_block_has_whole_units_and_bytes_that_are_worth_it(inputs, hidden, blocks):
+    shares = WeightShares(Classifier(inputs, hidden, 10, 16), 4)
+    assert [stop - start for start, stop in shares.blocks] == blocks
+
+
 @pytest.mark.parametrize(("classes", "chips"), [(10, 4), (3, 2), (7, 8)])
 def test_the_vector_of_the_others_has_room_for_the_loss_and_whole_shares(classes, chips):
     net = Classifier(20, 24, classes, 16)
