@@ -303,7 +303,7 @@ class _Comparison:
         if cause == Fault.WATCHDOG:
             return  # the driver's limit, of which the model knows nothing
         mine = self._stop
-        ends = (cause, *((read["FAULT_PC"], read["FAULT_ADDR"]) if cause else (0, 0)))
+        ends = (cause, read["FAULT_PC"], read["FAULT_ADDR"])  # zeros where there was none
         wanted = (mine.fault, self._run.pc, mine.addr) if mine else (Fault.NONE, 0, 0)
         if ends != wanted:
             pc = min(each[1] for each in (ends, wanted) if each[0])

@@ -145,9 +145,24 @@ def test_a_store_and_what_nobody_writes_are_named(device):
 
 
 def test_rows_that_no_instruction_writes_are_compared_at_the_end(device):
-    spoil(device, 0, lambda machine: machine.acc.__setitem__((100, 0), 7))
-    with pytest.raises(Divergence, match="acc row 0x64 is not what the model has at the end"):
+    spoil(device, 0, lambda machine: machine.acc.__setitem__((slice(100, 103), 0), 7))
+    with pytest.raises(Divergence, match="acc row 0x64 is not what the model has at the end.*; so "
+                                         "are 2 more\n"):
         on(device)
+
+
+def test_of_many_lanes_the_first_are_shown():
+    shown = [twins._short(np.arange(10, 10 + count)) for count in (0, 1, 8, 9)]
+    assert shown == ["", "10", "10 11 12 13 14 15 16 17", "10 11 12 13 14 15 16 17 .."]
+    assert twins._short(np.array([[10], [255]]), hexadecimal=True) == "0xa 0xff"
+
+
+def test_a_run_that_ends_well_behind_one_that_did_not(device):
+    x = np.zeros((4, 4), np.int8)
+    with pytest.raises(ChipFault, match="ACC_RANGE"):
+        device.run(assemble(TEXT.replace("acc[8], acc[0]", "acc[4094], acc[0]")), {"x": x})
+    y = np.arange(16, dtype=np.int32).reshape(4, 4)
+    assert np.array_equal(on(device), y @ y + 1)
 
 
 def test_a_fault_of_both_is_the_drivers(device):
