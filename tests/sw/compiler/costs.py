@@ -136,6 +136,84 @@ GRAPHS = {
           %4 = divide(%0, %3) : f32[3,5000]
           return %4
         }"""),
+    "sums apart": ("core", {}, """
+        graph g(%0: f32[3,4,5,20]) {
+          %1 = constant() value=f32[]{0.0} : f32[]
+          %2 = reduce(%0, %1) dims=[0,2] reducer=add : f32[4,20]
+          %3 = broadcast(%2) shape=[3,4,5,20] dims=[1,3] : f32[3,4,5,20]
+          %4 = subtract(%0, %3) : f32[3,4,5,20]
+          %5 = reduce(%4, %1) dims=[1,2,3] reducer=add : f32[3]
+          return %4, %5
+        }"""),
+    "a product with much beside it": ("core", {}, """
+        graph g(%0: f32[300,64], %1: f32[64,90], %2: f32[300,90], %3: f32[300,90]) {
+          %4 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[300,90]
+          %5 = add(%4, %2) : f32[300,90]
+          %6 = multiply(%5, %3) : f32[300,90]
+          return %5, %6
+        }"""),
+    "a layer": ("core", {}, """
+        graph g(%0: f32[300,90], %1: f32[90,70], %2: f32[70]) {
+          %3 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[300,70]
+          %4 = broadcast(%2) shape=[300,70] dims=[1] : f32[300,70]
+          %5 = add(%3, %4) : f32[300,70]
+          %6 = constant() value=f32[]{0.0} : f32[]
+          %7 = broadcast(%6) shape=[300,70] : f32[300,70]
+          %8 = maximum(%5, %7) : f32[300,70]
+          %9 = reduce(%8, %6) dims=[0] reducer=add : f32[70]
+          return %8, %9
+        }"""),
+    "long rows turned": ("core", {}, """
+        graph g(%0: f32[40,300], %1: bf16[6,130,20], %2: i8[130,70], %3: f32[4,5,6,7]) {
+          %4 = transpose(%0) permutation=[1,0] : f32[300,40]
+          %5 = transpose(%1) permutation=[0,2,1] : bf16[6,20,130]
+          %6 = transpose(%2) permutation=[1,0] : i8[70,130]
+          %7 = transpose(%3) permutation=[0,2,3,1] : f32[4,6,7,5]
+          return %4, %5, %6, %7
+        }"""),
+    "rows repeated": ("core", {}, """
+        graph g(%0: f32[9,40], %1: bf16[9,40]) {
+          %2 = broadcast(%0) shape=[9,40,5] dims=[0,1] : f32[9,40,5]
+          %3 = broadcast(%1) shape=[9,40,5] dims=[0,1] : bf16[9,40,5]
+          %4 = broadcast(%0) shape=[9,5,40] dims=[0,2] : f32[9,5,40]
+          %5 = reshape(%0) shape=[90,4] : f32[90,4]
+          return %2, %3, %4, %5
+        }"""),
+    "a wide convolution": ("core", {}, """
+        graph g(%0: f32[4,12,12,20], %1: f32[3,3,20,24]) {
+          %2 = convolution(%0, %1) dtype=f32 layout="b01f_01io->b01f" stride=[2,2]
+              padding=[[1,1],[1,1]] x_dilation=[1,1] w_dilation=[1,1] : f32[4,6,6,24]
+          return %2
+        }"""),
+    "a loop of products": ("core", {}, """
+        graph g(%0: f32[40,70], %1: f32[70,70]) {
+          %2 = constant() value=i32[]{0} : i32[]
+          %3, %4, %5 = while(%2, %0, %1) : i32[], f32[40,70], f32[70,70] {
+            cond(%6: i32[], %7: f32[40,70], %8: f32[70,70]) {
+              %9 = constant() value=i32[]{20} : i32[]
+              %10 = compare(%6, %9) direction=lt : bool[]
+              return %10
+            }
+            body(%11: i32[], %12: f32[40,70], %13: f32[70,70]) {
+              %14 = constant() value=i32[]{1} : i32[]
+              %15 = add(%11, %14) : i32[]
+              %16 = dot(%12, %13) dtype=f32 contract=[[1,0]] : f32[40,70]
+              %17 = tanh(%16) : f32[40,70]
+              return %15, %17, %13
+            }
+          }
+          return %4
+        }"""),
+    "rows by index": ("core", {}, """
+        graph g(%0: f32[300,24], %1: i32[60,1], %2: f32[60,24], %3: i32[]) {
+          %4 = gather(%0, %1) offset_dims=[1] collapsed=[0] start_map=[0]
+              index_dim=1 sizes=[1,24] : f32[60,24]
+          %5 = scatter(%0, %1, %2) window_dims=[1] inserted=[0] start_map=[0]
+              index_dim=1 reducer=add : f32[300,24]
+          %6 = dynamic_slice(%0, %3, %3) sizes=[150,20] : f32[150,20]
+          %7 = dynamic_update_slice(%0, %2, %3, %3) : f32[300,24]
+          return %4, %5, %6, %7
+        }"""),
     "conversions": ("core", {}, """
         graph g(%0: f32[50,40], %1: i8[50,40]) {
           %2 = convert(%0) dtype=bf16 : bf16[50,40]
@@ -145,12 +223,29 @@ GRAPHS = {
           return %2, %5
         }"""),
 }
+#: Chip, types and sizes of products, on either side of what decides how they are cut.
+PRODUCTS = [(chip, types, sizes) for chip, types in (("core", "f32 f32"), ("core4", "bf16 bf16"),
+                                                     ("edge", "i8 i32"), ("v2", "bf16 f32"))
+            for sizes in ((17, 33, 5), (100, 120, 130), (500, 20, 24), (24, 20, 500),
+                          (20, 900, 20))]
+
+
+def product(types, rows, depth, columns):
+    """Return the graph of a product."""
+    dtype, to = types.split()
+    return parse(f"""
+        graph g(%0: {dtype}[{rows},{depth}], %1: {dtype}[{depth},{columns}]) {{
+          %2 = dot(%0, %1) dtype={to} contract=[[1,0]] : {to}[{rows},{columns}]
+          return %2
+        }}""")
 
 
 def programs():
     """Iterate over names, chips, options and graphs."""
     for name, (chip, options, text) in GRAPHS.items():
         yield name, chip, options, parse(text)
+    for chip, types, sizes in PRODUCTS:
+        yield f"product {sizes} on {chip}", chip, {}, product(types, *sizes)
     counts = {}
     for snippet in snippets():
         if not snippet.form:
