@@ -12,8 +12,9 @@ _ROOTS = ("hw", "sw", "sim")
 _NAMED = ("model", "compiler", "driver", "frontend")
 #: Packages and modules that need what only an extra of `scripts/test extras` installs, so that the
 #: default tier has no test that could see a change of them, and the extra whose tests do.
-OF_EXTRAS = {"sw/celosia/tensorflow": "tensorflow", "sim/celosia_sim/pod/ray_starter.py": "ray",
-             "sim/celosia_sim/wasm": "docs"}
+OF_EXTRAS = {"sw/celosia/tensorflow": "tensorflow", "sw/celosia/serve/trained.py": "tensorflow",
+             "sw/celosia/profile/page/views.py": "profile",
+             "sim/celosia_sim/pod/ray_starter.py": "ray", "sim/celosia_sim/wasm": "docs"}
 
 
 class Project:

@@ -1,7 +1,7 @@
 """Numbers that are agreed upon or looked up, kept in tables.json.
 
-Programs, chips, boards and hosts that were made apart agree upon the instruction set, the registers
-and the protocols; other numbers are those of data sheets and papers. Everything else derives from
+Programs, chips, boards and hosts that were made apart agree upon the instruction set, the registers,
+the protocols and the operations of graphs; other numbers are those of data sheets and papers. Everything else derives from
 them, on both sides of each test, so no other test finds one that is wrong. Where a change is meant:
 ``python tests/sw/tables.py`` writes them anew, and the difference is for review.
 """
@@ -15,10 +15,11 @@ import pkgutil
 from pathlib import Path
 
 import celosia.arch
+from celosia.graph.attributes import REQUIRED
 
 FILE = Path(__file__).with_suffix(".json")
-#: By module: tables of data sheets and papers.
-LOOKED_UP = {"celosia_hw.boards": ("BOARDS",), "celosia_hw.boards.pll": ("LIMITS",),
+#: By module: what graphs in files are made of; tables of data sheets and papers.
+LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",), "celosia_hw.boards.pll": ("LIMITS",),
              "celosia_sim.boards.sdram": ("PARTS",), "celosia.profile.energy": ("TABLES",)}
 #: Parts that are words, and entries of the instruction set by other names.
 WORDS = {"doc", "summary", "action", "notes", "text", "means", "wanted", "syntax"}
@@ -31,6 +32,8 @@ def plain(value):
         return value.name
     if isinstance(value, type) or callable(value):
         return value.__name__
+    if value is REQUIRED:
+        return "required"
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
                 if field.name not in WORDS}
