@@ -1,8 +1,9 @@
 """Numbers that are agreed upon or looked up, kept in tables.json.
 
-Programs, chips, boards and hosts that were made apart agree upon the instruction set, the registers,
-the protocols and the operations of graphs; other numbers are those of data sheets and papers. Everything else derives from
-them, on both sides of each test, so no other test finds one that is wrong. Where a change is meant:
+Programs, chips, boards and hosts that were made apart agree upon the instruction set, the
+registers, the protocols and the operations of graphs; other numbers are those of data sheets and
+papers. Everything else derives from them, on both sides of each test, so no other test finds one
+that is wrong. Where a change is meant:
 ``python tests/sw/tables.py`` writes them anew, and the difference is for review.
 """
 
@@ -19,8 +20,8 @@ from celosia.graph.attributes import REQUIRED
 
 FILE = Path(__file__).with_suffix(".json")
 #: By module: what graphs in files are made of; tables of data sheets and papers.
-LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",), "celosia_hw.boards.pll": ("LIMITS",),
-             "celosia_sim.boards.sdram": ("PARTS",), "celosia.profile.energy": ("TABLES",)}
+LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",),
+             "celosia_hw.boards.pll": ("LIMITS",), "celosia_sim.boards.sdram": ("PARTS",), "celosia.profile.energy": ("TABLES",)}
 #: Parts that are words, and entries of the instruction set by other names.
 WORDS = {"doc", "summary", "action", "notes", "text", "means", "wanted", "syntax"}
 OTHER_NAMES = {"BY_OPCODE", "BY_MNEMONIC", "BY_NAME", "FAULT_DOCS", "FAULT_CURES", "ACTIVITY_DOCS"}
