@@ -21,7 +21,8 @@ from celosia.graph.attributes import REQUIRED
 FILE = Path(__file__).with_suffix(".json")
 #: By module: what graphs in files are made of; tables of data sheets and papers.
 LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",),
-             "celosia_hw.boards.pll": ("LIMITS",), "celosia_sim.boards.sdram": ("PARTS",), "celosia.profile.energy": ("TABLES",)}
+             "celosia_hw.boards.pll": ("LIMITS",), "celosia_sim.boards.sdram": ("PARTS",),
+             "celosia.profile.energy": ("TABLES",)}
 #: Parts that are words, and entries of the instruction set by other names.
 WORDS = {"doc", "summary", "action", "notes", "text", "means", "wanted", "syntax"}
 OTHER_NAMES = {"BY_OPCODE", "BY_MNEMONIC", "BY_NAME", "FAULT_DOCS", "FAULT_CURES", "ACTIVITY_DOCS"}
