@@ -12,7 +12,7 @@ from celosia.bench import compiled
 from celosia.bench.compiled import PROGRAMS, measure_compiled
 from celosia.compiler.errors import CompileError
 from celosia.frontend import import_stablehlo
-from celosia.graph import fingerprint
+from celosia.graph import DType, Graph, TensorType, fingerprint, parameter
 from e2e.programs import bench as sources
 
 
@@ -149,3 +149,25 @@ def test_unknown_name_is_refused(name, capsys):
     with pytest.raises(SystemExit):
         parse(f"compiled --name {name}")
     assert re.search(r"invalid choice: '\w+'", capsys.readouterr().err)
+
+
+def test_arguments_are_like_what_programs_are_given():
+    types = [TensorType(dtype, shape) for dtype, shape in (
+        (DType.I32, (900,)), (DType.I8, (90, 90)), (DType.F32, (400, 50)), (DType.F32, (400, 50)),
+        (DType.F32, ()), (DType.BF16, (16, 3000)))]
+    params = [parameter(each) for each in types]
+    source = compiled.BenchSource("any", "any", 7, range(3, 4))
+    labels, words, plain, squares, one, narrow = compiled._arguments(
+        source, Graph("any", params, params), 3)
+    assert [(each.dtype, each.shape) for each in (labels, words, plain, squares, one, narrow)] == [
+        (each.dtype.numpy, each.shape) for each in types]
+    assert sorted(set(labels.tolist())) == [*range(7)]
+    assert (words.min(), words.max()) == (-128, 127)
+    assert abs(plain.std() - 1 / 20) < 0.001
+    assert abs(plain.mean()) < 0.001
+    assert squares.min() >= 0
+    assert abs(squares.mean() - 1 / 400) < 0.0001
+    assert abs(narrow.astype(np.float32).std() - 1 / 4) < 0.005
+    again = compiled._arguments(source, Graph("any", params, params), 3)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(
+        (labels, words, plain, squares, one, narrow), again, strict=True))

@@ -65,7 +65,9 @@ states    48 MiB of a board, with those of two others, 12.0 GiB of all; saved an
     (["--boards", "9"], "boards must be from 1 to the 8 chips of the topology, not 9"),
     (["--latency", "1..9"], "--latency of a --plan must be one number, not (1, 9)"),
 ])
-def test_what_is_wrong(arguments, message, capsys):
+def test_what_is_wrong(arguments, message, capsys, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("celosia.bench.main"), "measure_rates",
+                        lambda *_, **__: pytest.fail("it was measured first"))
     assert main(["bench", "pod", "--plan", *arguments]) == 1
     assert capsys.readouterr().err == f"celosia: error: {message}\n"
 

@@ -361,3 +361,7 @@ def test_addresses_and_undefined_behaviour(folder, tmp_path):
 @pytest.mark.parametrize("sanitiser", ["undefined", "thread"])
 def test_threads_and_undefined_behaviour(folder, tmp_path, sanitiser):
     run_check(sanitised(zig(), sanitiser, tmp_path))
+
+
+def test_a_cell_that_nothing_destroys_is_the_largest():
+    assert native.STAYS == ctypes.c_size_t(-1).value

@@ -67,7 +67,7 @@ def test_memory_is_given_back(device):
 def test_label_that_is_no_class_is_refused(device, label):
     trainer = train.Trainer(device, NET, train.initial_parameters(NET))
     x, labels = batch()
-    labels[3] = label
+    labels[:4] = 0, 2, 1, label
     with pytest.raises(ValueError, match=f"^labels must be from 0 to 2, not {label}$"):
         trainer.step(x, labels, 0.01)
 
