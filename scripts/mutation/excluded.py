@@ -27,6 +27,7 @@ PRESENTATION = {
     "hw/celosia_hw/boards/budgets.py::*": "limits: a larger one is not wrong",
     "sw/celosia/cli/demo/curve.py::*": "draws the losses with matplotlib",
     "sw/celosia/cli/demo/show.py::*": "draws digits in the terminal",
+    "sw/celosia/profile/page/floorplan.py::*": "draws the chip: where boxes and arrows are",
 }
 #: Names of types, and what an expression may have that is one.
 _TYPE = re.compile("_?[A-Z][a-z]+[A-Za-z]*")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mutation.excluded import is_skipped, presents
 from mutation.mutant import Mutant
-from mutation.operators import OPERATOR_TOKEN, OPERATORS, Placed, Target
+from mutation.operators import OPERATOR_TOKEN, OPERATORS, Placed, Target, is_width
 from mutation.scopes import MODULE, Def
 
 __all__ = ["compiles", "mutants"]
@@ -88,8 +88,11 @@ def _changes(tree: ast.Module) -> Iterator[tuple[str, str, Target, str]]:
             if field == "body" and isinstance(node, ast.ClassDef | Def):
                 inside = (*outer, node.name)
                 inner = ".".join(inside) if isinstance(node, Def) else scope
+            # A factor of a width is one, too.
+            above = parent if isinstance(node, ast.BinOp) and isinstance(
+                node.op, ast.Mult) and is_width(parent) else node
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
-                    yield from visit(child, node, inside, inner)
+                    yield from visit(child, above, inside, inner)
 
     return visit(tree, tree, (), MODULE)

@@ -16,7 +16,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-__all__ = ["OPERATOR_TOKEN", "OPERATORS", "Change", "Placed", "Target"]
+__all__ = ["OPERATOR_TOKEN", "OPERATORS", "Change", "Placed", "Target", "is_width"]
 
 #: What has a place in the source.
 Placed = ast.expr | ast.stmt
@@ -43,6 +43,11 @@ def _name(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
+def is_width(parent: ast.AST) -> bool:
+    """Whether what is in a node is a width or shape: a larger one only costs area."""
+    return isinstance(parent, ast.Call) and _name(parent) in _WIDTHS
+
+
 def _text(node: ast.AST) -> str:
     """Return a node as one line in parentheses where it may need them."""
     text = ast.unparse(node)
@@ -63,7 +68,7 @@ def _comparison(node: ast.AST, _parent: ast.AST) -> Iterator[Change]:
 
 def _off_by_one(node: ast.AST, parent: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Constant) and type(node.value) is int:
-        if isinstance(parent, ast.Call) and _name(parent) in _WIDTHS:
+        if is_width(parent):
             changed = [node.value - 1] if node.value else []
         elif isinstance(parent, ast.UnaryOp):
             changed = [node.value + 1]
@@ -74,8 +79,8 @@ def _off_by_one(node: ast.AST, parent: ast.AST) -> Iterator[Change]:
     bounds: list[ast.expr | None] = []
     if isinstance(node, ast.Slice):
         bounds = [node.lower, node.upper]
-    elif isinstance(node, ast.Call) and _name(node) == "range" and not (
-            isinstance(parent, ast.Call) and _name(parent) in _WIDTHS):
+    elif isinstance(node, ast.Call) and _name(node) == "range" and not is_width(
+            parent):
         bounds = list(node.args[:2])
     for bound in bounds:
         if bound is not None and not _is_integer(bound) and not isinstance(bound, ast.Starred):
@@ -138,7 +143,7 @@ def _constant(node: ast.AST, parent: ast.AST) -> Iterator[Change]:
         yield node, repr(value * 2 if value else 1.0)
     elif isinstance(value, int) and abs(value) > 3:
         yield node, str(value // 2)
-        if not (isinstance(parent, ast.Call) and _name(parent) in _WIDTHS):
+        if not is_width(parent):
             yield node, str(value * 2)
 
 

@@ -13,16 +13,20 @@ import enum
 import importlib
 import json
 import pkgutil
+from operator import attrgetter
 from pathlib import Path
 
 import celosia.arch
 from celosia.graph.attributes import REQUIRED
 
 FILE = Path(__file__).with_suffix(".json")
-#: By module: what graphs in files are made of; tables of data sheets and papers.
+#: By module: what graphs in files are made of, what PJRT's header declares; tables of data sheets,
+#: of papers and of what routing gave.
 LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",),
              "celosia_hw.boards.pll": ("LIMITS",), "celosia_sim.boards.sdram": ("PARTS",),
-             "celosia.profile.energy": ("TABLES",)}
+             "celosia.profile.energy": ("TABLES",), "celosia.cli.fpga.families": ("FAMILIES",),
+             "celosia.pjrt.structs": ("MAJOR", "MINOR", "_ARGUMENTS", "_STRUCTURES", "ENTRIES",
+                                      "ElementType.NUMBERS")}
 #: Parts that are words, and entries of the instruction set by other names.
 WORDS = {"doc", "summary", "action", "notes", "text", "means", "wanted", "syntax"}
 OTHER_NAMES = {"BY_OPCODE", "BY_MNEMONIC", "BY_NAME", "FAULT_DOCS", "FAULT_CURES", "ACTIVITY_DOCS"}
@@ -81,7 +85,7 @@ def tables():
                                                   else plain(value))
     for module, names in LOOKED_UP.items():
         for name in names:
-            found[f"{module}.{name}"] = plain(getattr(importlib.import_module(module), name))
+            found[f"{module}.{name}"] = plain(attrgetter(name)(importlib.import_module(module)))
     return found
 
 
