@@ -1,9 +1,11 @@
 """Performance counters, kept in a RAM."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -46,22 +48,50 @@ def _next(state: Value) -> Value:
     return Cat(~(state[_BITS - 1] ^ state[_BITS - 2]), state[:-1])
 
 
-def _numbers(m: Module, state: Signal) -> Signal:
-    """Return how many states of a narrow counter come before ``state``."""
+def _numbers() -> list[int]:
+    """How many states of a narrow counter come before each; 0 for the one that is no state."""
     value, mask = 0, (1 << _BITS) - 1
     numbers = [0] * (mask + 1)
     for i in range(mask):
         numbers[value] = i
         value = value << 1 & mask | (~(value >> _BITS - 1 ^ value >> _BITS - 2) & 1)
     assert value == 0
+    return numbers
+
+
+def _number(m: Module, state: Signal) -> Signal:
+    """Return how many states of a narrow counter come before ``state``."""
+    numbers = _numbers()
     # The low bits of the state are what a table of an FPGA takes; the others choose among tables.
     size = 1 << _TABLE_BITS
-    parts = [Signal(_BITS, name=f"numbers{first}") for first in range(0, mask, size)]
+    parts = [Signal(_BITS, name=f"numbers{first}") for first in range(0, len(numbers) - 1, size)]
     for k, part in enumerate(parts):
         m.d.comb += part.eq(Array(numbers[k * size:(k + 1) * size])[state[:_TABLE_BITS]])
     number = Signal(_BITS)
     m.d.comb += number.eq(Array(parts)[state[_TABLE_BITS:]])
     return number
+
+
+def _looked_up(m: Module, state: Signal) -> Value:
+    """As `_number`, in the form that simulates fast."""
+    m.submodules.numbers = numbers = Memory(shape=_BITS, depth=1 << _BITS, init=_numbers())
+    read = numbers.read_port(domain="comb")
+    m.d.comb += read.addr.eq(state)
+    return read.data
+
+
+class _Sweep(NamedTuple):
+    """What narrow counters are told: ``run`` to count the ``events``, ``clear``, ``sweep`` to clear
+    the one at ``position``. ``at``: the one that is looked at; ``place``: that of the cycle before.
+    """
+
+    events: data.View
+    run: Signal
+    clear: Signal
+    sweep: Signal
+    position: Signal
+    at: Signal
+    place: Signal
 
 
 class PerfCounters(wiring.Component):
@@ -70,7 +100,9 @@ class PerfCounters(wiring.Component):
     Every cycle with ``run`` counts, so the six states of a unit sum to ``cycles``. Events are
     counted in narrow counters; a sweep that moves on by one counter a cycle adds them to the RAM.
     A narrow counter is a shift register with feedback, which costs a fifth of an adder's logic
-    (:func:`_next`); one table, through which the sweep goes, has the numbers of its states.
+    (:func:`_next`); one table, through which the sweep goes, has the numbers of its states. What a
+    platform says is ``simulated`` has them as planes: a register of bits for all, which a host
+    evaluates in a few instructions.
 
     A read pauses the sweep for PAUSE cycles, in which sums that are under way reach the RAM. The
     narrow counters have room for that.
@@ -125,6 +157,52 @@ class PerfCounters(wiring.Component):
             ticks[f"conflicts_{port}"] = events.conflicts[port]
         return ticks
 
+    def _apart(self, m: Module, told: _Sweep) -> tuple[list[tuple[Signal, Value]], Value]:
+        """A register for each narrow counter, the form for synthesis.
+
+        Returns registers for the narrow counter of each group that is looked at and its tick, with
+        what goes into them in the cycle in which it is; and from them state and tick of the one.
+        """
+        ticks = self._ticks(told.events)
+        narrow = []  # each with its tick of this cycle
+        for i, name in enumerate(self._names):
+            counter = Signal(_BITS, name=f"narrow_{name}")
+            tick = Signal(name=f"tick_{name}")
+            m.d.comb += tick.eq(told.run & ticks[name])
+            with m.If(told.clear | (told.sweep & (told.position == i))):
+                m.d.sync += counter.eq(0)
+            with m.Elif(tick):
+                m.d.sync += counter.eq(_next(counter))
+            narrow.append(Cat(counter, tick))
+        groups = [Signal(_BITS + 1, name=f"group{i}", reset_less=True)
+                  for i in range(0, len(narrow), _GROUP)]
+        values = [Array(narrow[k * _GROUP:(k + 1) * _GROUP])[told.at % _GROUP]
+                  for k in range(len(groups))]
+        return (list(zip(groups, values, strict=True)),
+                Array(groups)[told.place // _GROUP])
+
+    def _planes(self, m: Module, told: _Sweep) -> tuple[list[tuple[Signal, Value]], Value]:
+        """As `_apart`, in the form that simulates fast: a register for each bit of all of them, and
+        one group.
+        """
+        count, events = len(self._names), told.events
+        ticks, cleared, one = Signal(count), Signal(count), Const(1, count)
+        with m.If(told.run):
+            m.d.comb += ticks.eq(Cat(
+                Const(1, 1), events.retired, events.read_beat, events.write_beat,
+                *((Const(1, len(Activity)) << events.activity[unit])[:len(Activity)]
+                  for unit in registers.UNIT_NAMES), events.conflicts))
+        with m.If(told.clear):
+            m.d.comb += cleared.eq(-1)
+        with m.Elif(told.sweep):
+            m.d.comb += cleared.eq(one << told.position)
+        planes = [Signal(count, name=f"plane{bit}") for bit in range(_BITS)]
+        counted = [~(planes[-1] ^ planes[-2]), *planes[:-1]]
+        m.d.sync += [plane.eq((ticks & then | ~ticks & plane) & ~cleared)
+                     for plane, then in zip(planes, counted, strict=True)]
+        chosen = Signal(_BITS + 1, reset_less=True)
+        return [(chosen, Cat(bits.bit_select(told.at, 1) for bits in (*planes, ticks)))], chosen
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         bits, count = registers.COUNTER_BITS, len(self._names)
@@ -151,31 +229,20 @@ class PerfCounters(wiring.Component):
 
         # Between two visits lie at most 2 * count cycles, and a pause.
         assert 2 * count + PAUSE <= (1 << _BITS) - 2
-        ticks = self._ticks(events)
-        narrow = []  # each with its tick of this cycle
-        for i, name in enumerate(self._names):
-            counter = Signal(_BITS, name=f"narrow_{name}")
-            tick = Signal(name=f"tick_{name}")
-            m.d.comb += tick.eq(run & ticks[name])
-            with m.If(clear | (sweep & (position == i))):
-                m.d.sync += counter.eq(0)
-            with m.Elif(tick):
-                m.d.sync += counter.eq(_next(counter))
-            narrow.append(Cat(counter, tick))
-
-        # First cycle: one of each group of narrow counters. A sample stays as long as the sweep is
-        # paused.
         at = Signal.like(position)
-        m.d.comb += at.eq(Mux(sample, self.index, position))
-        groups = [Signal(_BITS + 1, name=f"group{i}", reset_less=True)
-                  for i in range(0, count, _GROUP)]
         place = Signal.like(position, reset_less=True)
         stale = Signal(reset_less=True)
+        # What a simulator of Verilog evaluates fast is slow to synthesise, and the other way round.
+        simulated = getattr(platform, "simulated", False)
+        narrow = self._planes if simulated else self._apart
+        groups, chosen = narrow(m, _Sweep(events, run, clear, sweep, position, at, place))
+        # First cycle: one of each group of narrow counters. A sample stays as long as the sweep is
+        # paused.
+        m.d.comb += at.eq(Mux(sample, self.index, position))
         with m.If(sweep | sample):
             m.d.sync += [
                 place.eq(at), stale.eq(fresh & (sweep | (self.index >= position))),
-                *(group.eq(Array(narrow[k * _GROUP:(k + 1) * _GROUP])[at % _GROUP])
-                  for k, group in enumerate(groups))]
+                *(group.eq(value) for group, value in groups)]
         # Second: one of the groups. Third: its number. Fourth: in bytes, and the total from the
         # RAM. Then their sum. A sample's tick is of a cycle that it does not hold.
         shift = exact_log2(self._config.bus_bytes)
@@ -193,8 +260,8 @@ class PerfCounters(wiring.Component):
         number = Signal(_BITS + 1, reset_less=True)
         m.d.sync += [
             valid.eq(Cat(sweep, valid)), *(b.eq(a) for a, b in pairwise(places)),
-            Cat(state, one).eq(Array(groups)[place // _GROUP]),
-            number.eq(_numbers(m, state) + (one & valid[1])),
+            Cat(state, one).eq(chosen),
+            number.eq((_looked_up if simulated else _number)(m, state) + (one & valid[1])),
             part.eq(Mux(in_bytes, number << shift, number)),
             old.eq(totals.read_data), total.eq(old + part),
         ]

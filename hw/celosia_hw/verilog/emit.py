@@ -100,10 +100,12 @@ class VerilogWriter:
     """The platform that components are elaborated with when Verilog is written.
 
     Has the hooks that components look for: ``get_grid``, ``get_ram``, ``add_file`` (as Amaranth's
-    platforms) for a module that is written in Verilog, ``add_module``.
+    platforms) for a module that is written in Verilog, ``add_module``; and ``simulated``, whether
+    what they make is to be simulated, not synthesised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, simulated: bool = False) -> None:
+        self.simulated = simulated
         self._queue: list[tuple[str, wiring.Component]] = []
         self._seen: set[str] = set()
         self.grids: dict[str, Grid] = {}
@@ -202,9 +204,9 @@ def verilog(component: wiring.Component, *, name: str, write_grid: WriteGrid = i
     ----------
     write_grid
         The form of a grid: generated instances of its element (Verilog 2001), for synthesis, or
-        another, such as `celosia_sim.loops.vectorise.loops`.
+        another, such as `celosia_sim.loops.vectorise.loops`, of what is to be simulated.
     """
-    writer = VerilogWriter()
+    writer = VerilogWriter(simulated=write_grid is not instances)
     with _without_collector():
         designs = [_Design(writer.rtlil(name, component), _MODULE_PASSES)]
         grids = list(writer.grids.values())

@@ -1,4 +1,3 @@
-import functools
 import random
 
 import pytest
@@ -7,6 +6,7 @@ from amaranth.hdl import Value
 from celosia.arch import registers
 from celosia.arch.config import preset
 from celosia_hw.host.counters import PAUSE, READ_LATENCY, PerfCounters
+from celosia_hw.verilog.emit import VerilogWriter
 from hw.host.open_ram import OpenRam
 from hw.simulation import World
 
@@ -15,15 +15,20 @@ NAMES = registers.counter_names()
 STATES = len(registers.Activity)
 
 
-@functools.cache
-def counters() -> World:
-    """The counters, made once."""
-    return World(PerfCounters(CONFIG))
+class SimulatedCounters(PerfCounters):
+    """In the form that is written for simulators of Verilog."""
+
+    def elaborate(self, platform):
+        return super().elaborate(VerilogWriter(simulated=True))
 
 
-def simulate(testbench, world=None):
-    world = world or counters()
+@pytest.fixture(scope="module", params=[PerfCounters, SimulatedCounters])
+def world(request):
+    """The counters, made once in each form."""
+    return World(request.param(CONFIG))
 
+
+def simulate(testbench, world):
     async def wrapped(ctx):
         await testbench(ctx, world.component)
 
@@ -99,7 +104,7 @@ async def clear(ctx, dut):
 
 
 @pytest.mark.parametrize("cycles", [0, 1, 2, 45, 46, 47, 500])
-def test_counts_every_event(cycles):
+def test_counts_every_event(world, cycles):
     async def testbench(ctx, dut):
         reference = Reference(cycles)
         await clear(ctx, dut)
@@ -111,10 +116,10 @@ def test_counts_every_event(cycles):
                        for state in registers.Activity) == cycles
         assert await read_all(ctx, dut) == values
 
-    simulate(testbench)
+    simulate(testbench, world)
 
 
-def test_clear_forgets_runs_of_any_length():
+def test_clear_forgets_runs_of_any_length(world):
     async def testbench(ctx, dut):
         for cycles in (200, 3, 46, 0, 60, 1):
             reference = Reference(cycles)
@@ -124,21 +129,21 @@ def test_clear_forgets_runs_of_any_length():
             await ctx.tick().repeat(50)
             assert await read_all(ctx, dut) == reference.values
 
-    simulate(testbench)
+    simulate(testbench, world)
 
 
-def test_counts_resume_without_a_clear():
+def test_counts_resume_without_a_clear(world):
     async def testbench(ctx, dut):
         reference = Reference(1)
         for cycles in (30, 70, 5):
             await run(ctx, dut, reference, cycles)
             assert await read_all(ctx, dut) == reference.values
 
-    simulate(testbench)
+    simulate(testbench, world)
 
 
 @pytest.mark.parametrize("pause", [2 * PAUSE - READ_LATENCY, 2 * PAUSE - READ_LATENCY + 1, 12])
-def test_reads_in_a_run_are_exact_and_lose_nothing(pause):
+def test_reads_in_a_run_are_exact_and_lose_nothing(world, pause):
     async def testbench(ctx, dut):
         reference = Reference(pause)
         rng = random.Random(pause)
@@ -161,10 +166,11 @@ def test_reads_in_a_run_are_exact_and_lose_nothing(pause):
         ctx.set(dut.run, 0)
         assert await read_all(ctx, dut) == reference.values
 
-    simulate(testbench)
+    simulate(testbench, world)
 
 
-def test_carries_into_the_upper_word(monkeypatch):
+@pytest.mark.parametrize("form", [PerfCounters, SimulatedCounters])
+def test_carries_into_the_upper_word(monkeypatch, form):
     # 48 bits cannot be reached by counting, so the total is put into the RAM.
     monkeypatch.setattr("celosia_hw.host.counters.Ram", OpenRam)
 
@@ -180,4 +186,4 @@ def test_carries_into_the_upper_word(monkeypatch):
         await run(ctx, dut, reference, 200)
         assert await read_all(ctx, dut) == reference.values
 
-    simulate(testbench, World(PerfCounters(CONFIG)))
+    simulate(testbench, World(form(CONFIG)))
