@@ -63,3 +63,4 @@ def test_slices_of_perfetto_are_those_of_the_units(clean):
     assert spent["mxu"] <= 1000 * record.occupied[record.unit == 2].sum()
     assert spent["mxu"] > 900 * record.occupied[record.unit == 2].sum()
     assert flows[48] == (record.blamed >= 0).sum()
+    assert flows[47] == len(set(record.blamed[record.blamed >= 0].tolist()))

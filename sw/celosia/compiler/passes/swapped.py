@@ -18,7 +18,8 @@ def _other_order(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | None
     if now.op != "transpose" or tuple(now.attrs["permutation"]) != (1, 0):
         return None
     value, old = now.operands[0], was.operands[0]
-    while value.node.op == "reshape" and len(graph.users.get(old, ())) == 1:
+    while (value.node.op == "reshape" and len(graph.users.get(old, ())) == 1
+           and old not in graph.outputs):
         value, old = value.node.operands[0], old.node.operands[0]
     node = value.node
     rows, columns = now.operands[0].shape
