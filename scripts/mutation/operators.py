@@ -32,6 +32,8 @@ _COMPARISONS = {
 _ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift, ast.Pow, ast.MatMult)
 #: Callables whose arguments from this one on have an order that matters.
 _ORDERED_CALLS = {"Cat": 0, "Mux": 1, "sub": 0, "subtract": 0, "divide": 0, "f32_sub": 0}
+#: Callables whose result is never exactly another number: by chance, or by the clock.
+_NEVER_EQUAL = {"random", "monotonic", "perf_counter"}
 #: Callables that take a width or shape, where a larger one only costs area.
 _WIDTHS = {"Signal", "In", "Out", "unsigned", "signed"}
 
@@ -63,7 +65,9 @@ def _comparison(node: ast.AST, _parent: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Compare):
         for left, operator, right in zip([node.left, *node.comparators], node.ops,
                                          node.comparators, strict=False):
-            yield (left, right), _COMPARISONS[type(operator)]
+            if not any(isinstance(each, ast.Call) and _name(each) in _NEVER_EQUAL
+                       for each in (left, right)):
+                yield (left, right), _COMPARISONS[type(operator)]
 
 
 def _off_by_one(node: ast.AST, parent: ast.AST) -> Iterator[Change]:

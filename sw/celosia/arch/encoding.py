@@ -144,7 +144,7 @@ def insn(mnemonic: str, **values: int | str | Reg) -> Insn:
                 raise ValueError(f"{mnemonic}: {error}") from None
         elif operand.default is not None:
             operands.append(Imm(operand.default))
-        elif mnemonic == "matmul" and operand.name == "wrows" and not fields["wload"]:
+        elif operand.name == "wrows" and not fields["wload"]:  # of a matmul
             operands.append(Imm(0))
         else:
             raise ValueError(f"{mnemonic} needs {operand.name}")

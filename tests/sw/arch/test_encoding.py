@@ -85,6 +85,10 @@ def test_decode_errors(code, message):
      "load: rows must be from 0 to 65535, not 65536"),
     ("load", {"row": 0, "addr": 0, "rows": Reg(1), "cols": 1},
      "load: rows must be a number, not Reg(number=1); a register holds the whole of shape"),
+    ("matmul", {"wload": 0, "acts": 2, "n0": 3}, "matmul needs acc"),
+    ("matmul", {"wload": 0, "acc": 1, "acts": 2}, "matmul: counts needs n0"),
+    ("matmul", {"wload": 1, "acc": 1, "acts": 2, "n0": 3, "weights": 4}, "matmul needs wrows"),
+    ("load", {"row": 0, "rows": 1, "cols": 1}, "load needs addr"),
 ])
 def test_insn_errors(mnemonic, values, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):

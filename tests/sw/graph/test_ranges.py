@@ -50,11 +50,10 @@ def scatter(updates=(4, 3), *, window=(1,), dtype=F32, reducer="add", unique=Fal
               unique=unique)
 
 
-def convolution(x=(2, 6, 4), w=(3, 4, 6), *, groups=1, batch_groups=1, **attrs):
+def convolution(x=(2, 6, 4), w=(3, 4, 6), **attrs):
     return op("convolution", value(F32, *x), value(F32, *w), **{
         "dtype": F32, "layout": "b0f_0io->b0f", "stride": (1,), "padding": ((0, 0),),
-        "x_dilation": (1,), "w_dilation": (1,), "groups": groups, "batch_groups": batch_groups,
-        **attrs})
+        "x_dilation": (1,), "w_dilation": (1,), **attrs})
 
 
 def collective(name, groups, **attrs):

@@ -18,6 +18,8 @@ def found(code: str, operator: str) -> set[str]:
     ("comparison", "a >= b", {"a > b"}),
     ("comparison", "a == (b)", {"a != (b)"}),
     ("comparison", "a < b <= c", {"a <= b <= c", "a < b < c"}),
+    ("comparison", "rng.random() < a", set()),
+    ("comparison", "a > monotonic()", set()),
     ("comparison", "a is  not b", {"a is b"}),
     ("comparison", "a not in b", {"a in b"}),
     ("comparison", "index in inside", {"index not in inside"}),
