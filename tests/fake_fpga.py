@@ -31,6 +31,8 @@ if "-p" in args:
     write(after("-l"), "1. Executing\\n")
     print("more")
     write("netlist.json", (here / "netlist.json").read_text())
+elif "--no-route" in args:
+    write(after("--write"), (here / "placed.json").read_text())
 elif "--report" in args:
     report = json.loads((here / "timing.json").read_text())
     for clock in report["fmax"].values():
@@ -102,6 +104,14 @@ def netlist() -> dict:
         }}}}
 
 
+def placed() -> dict:
+    """The same where every cell has a place."""
+    made = netlist()
+    for column, cell in enumerate(made["modules"]["top"]["cells"].values()):
+        cell["attributes"]["NEXTPNR_BEL"] = f"X{column}/Y3/{cell['type']}0"
+    return made
+
+
 def timing(clock: str = "$glbnet$clk_sys", mhz: float = 54.5) -> dict:
     def hop(kind: str, ns: float, start: str, end: str) -> dict:
         return {"type": kind, "delay": ns, "from": {"cell": start, "port": "Q", "loc": [1, 1]},
@@ -130,6 +140,7 @@ class Tools:
         self.folder = folder
         folder.mkdir()
         (folder / "netlist.json").write_text(json.dumps(netlist()))
+        (folder / "placed.json").write_text(json.dumps(placed()))
         (folder / "timing.json").write_text(json.dumps(timing()))
         for name, version in VERSIONS.items():
             self.make(name, version)

@@ -134,6 +134,8 @@ class Retire(wiring.Component):
 
         valid, entry = line[-1], read.data
         m.d.comb += [self.read.valid.eq(valid & entry.accumulate), self.read.addr.eq(entry.row)]
+        # Out of a flip-flop, for the scoreboard has much to do with it.
+        done = delayed(m, valid & entry.last, READ_LATENCY, name="done")[-1]
         *_, summed, valid = delayed(m, valid, READ_LATENCY + 1, name="valid")
         *_, result, entry = delayed(m, entry, READ_LATENCY + 1, name="entry", reset_less=True)
 
@@ -147,7 +149,7 @@ class Retire(wiring.Component):
             adder["acc"].eq(self.read.data),
             self.write.valid.eq(valid), self.write.addr.eq(entry.row),
             self.write.data.eq(adder["o"]),
-            self.coming.eq(summed), self.row.eq(result.row), self.done.eq(summed & result.last),
+            self.coming.eq(summed), self.row.eq(result.row), self.done.eq(done),
         ]
 
         in_flight = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="in_flight")

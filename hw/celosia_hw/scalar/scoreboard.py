@@ -200,21 +200,22 @@ class Scoreboard(wiring.Component):
     def _slots(self, m: Module, valid: Signal, finished: Signal,
                enter: Signal) -> tuple[Signal, Signal, Signal]:
         """Keep ``valid``; return the slot that the next instruction enters, whether there is none
-        for it, and whether all are free, out of flip-flops. That one enters is known late.
+        for it, and whether all are free, out of flip-flops.
+
+        What finishes, and that an instruction enters, is known late: a slot that was free before is
+        taken first, which is known early, and one that finishes where there is none.
         """
         free, full, none = Signal(range(len(valid))), Signal(), Signal(init=1)
-        stays = Signal.like(valid, name="stays")
-        taken = Signal.like(valid, name="taken")  # with one that enters
+        stays, taken = Signal.like(valid, name="stays"), Signal.like(valid, name="taken")
+        entered = valid | (1 << free)
         m.d.comb += [stays.eq(valid & ~finished), taken.eq(stays | (1 << free))]
         m.d.sync += [valid.eq(Mux(enter, taken, stays)),
                      full.eq(Mux(enter, taken.all(), stays.all())),
                      none.eq(~enter & ~stays.any())]
-        firsts = [Signal.like(free, name=f"first_{slots.name}") for slots in (stays, taken)]
-        for first, slots in zip(firsts, (stays, taken), strict=True):
-            for i in reversed(range(len(valid))):
-                with m.If(~slots[i]):
-                    m.d.comb += first.eq(i)
-        m.d.sync += free.eq(Mux(enter, firsts[1], firsts[0]))
+        freed, *spare = (_first(m, slots, name) for slots, name in (
+            (finished, "freed"), (~valid, "spare"), (~entered, "spare_then")))
+        m.d.sync += free.eq(Mux(enter, Mux(entered.all(), freed, spare[1]),
+                                Mux(valid.all(), freed, spare[0])))
         return free, full, none
 
     def _detail(self, m: Module, errors: ErrorLookup) -> Value:
@@ -235,3 +236,12 @@ class Scoreboard(wiring.Component):
             m.d.sync += self.following.eq(0)
         with m.Elif(follows):
             m.d.sync += self.following.eq(1)
+
+
+def _first(m: Module, slots: Value, name: str) -> Signal:
+    """Return the lowest of ``slots``, 0 where there is none."""
+    found = Signal(range(len(slots)), name=name)
+    for i in reversed(range(len(slots))):
+        with m.If(slots[i]):
+            m.d.comb += found.eq(i)
+    return found

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia.arch.board import Sources
-from celosia.cli.fpga.errors import FpgaError
-from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
+from celosia.cli.fpga.errors import FpgaError, ToolMissing
+from celosia.cli.fpga.families import RESOURCES, TOP, Family, Floor, available, family
 from celosia.cli.fpga.maps import FILES
 from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
 from celosia.cli.fpga.netlist import read as read_netlist
-from celosia.cli.fpga.stamps import Stamps, digest, locked
+from celosia.cli.fpga.stamps import Stamps, content, digest, locked
 from celosia.cli.fpga.timing import TimingReport
 from celosia.cli.fpga.timing import read as read_timing
 from celosia.cli.fpga.tools import Tool, find, run
@@ -26,6 +27,8 @@ QUICK = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&if,{W},-v"
 #: The report's file in the output folder.
 REPORT = "report.json"
 _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
+#: The same after it was placed once, and with the places of its blocks.
+_PLACED, _PLANNED = "placed.json", "planned.json"
 #: What the flash memory holds behind the bitstream.
 _FIRMWARE = "firmware.bin"
 
@@ -155,16 +158,42 @@ class _Flow:
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
                          digest(key, files), "synthesis.log", _NETLIST, own_log=True)
 
-    def route(self, tool: Tool, netlist: Netlist, key: str, seed: int) -> Routed:
+    def arguments(self, netlist: str, seed: int) -> list[str]:
+        """Of place and route, but for what is written."""
+        return ["--json", netlist, "--top", TOP, "--seed", str(seed),
+                "--freq", f"{self.made.freq_hz / 1e6:.6f}", "--timing-allow-fail"]
+
+    def plan(self, tool: Tool, key: str) -> tuple[str, float]:
+        """Give blocks their places, once for all seeds; return the netlist and the seconds."""
+        floor = _floor(self.made)
+        if floor is None:
+            return _NETLIST, 0
+        arguments = [*self.arguments(_NETLIST, 1), "--no-route", "--write", _PLACED,
+                     *self.family.arguments(self.made, "")]
+        seconds = self.step("floor plan", tool, arguments, key, "place.log", _PLACED)
+        key = digest(key, content(self.folder / _PLACED), str(floor))
+        if not self.stamps.fresh(key, _PLANNED):
+            self.stamps.forget(_PLANNED)
+            # SciPy, which is imported here, comes with the tools.
+            from celosia.cli.fpga.floorplan import plan
+            start = time.monotonic()
+            plan(self.folder / _PLACED, self.folder / _NETLIST, self.folder / _PLANNED, floor)
+            self.stamps.keep(key, time.monotonic() - start, _PLANNED)
+        return _PLANNED, seconds + self.stamps.seconds(_PLANNED)
+
+    def route(self, tool: Tool, planned: str, netlist: Netlist, key: str, seed: int) -> Routed:
         """Place and route."""
         report, routed = f"timing-{seed}.json", f"routed-{seed}.{self.family.routed}"
-        arguments = [
-            "--json", _NETLIST, "--top", TOP, "--seed", str(seed),
-            "--freq", f"{self.made.freq_hz / 1e6:.6f}", "--timing-allow-fail",
-            "--report", report, *self.family.arguments(self.made, routed)]
+        arguments = [*self.arguments(planned, seed), "--report", report,
+                     *self.family.arguments(self.made, routed)]
         seconds = self.step(f"seed {seed}", tool, arguments, key, f"route-{seed}.log",
                             report, routed)
         return Routed(seed, read_timing(self.folder / report, netlist, self.family), seconds)
+
+
+def _floor(made: Sources) -> Floor | None:
+    """What of a design has its place before the rest is placed."""
+    return family(made.board).floor if made.chip == "pipelined" else None
 
 
 def _with_flash(packed: Path, made: Sources) -> bytes:
@@ -210,6 +239,8 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
     # All are looked for first: it would be late to miss one after an hour.
     names = ["yosys", *([] if synth_only else [kind.place, kind.pack])]
     tools = {name: find(name) for name in names}
+    if not synth_only and _floor(made) and not importlib.util.find_spec("scipy"):
+        raise ToolMissing("scipy must be installed: pip install 'celosia[fpga]'")
     with locked(folder):
         write_sources(made, folder)
         bitstream = f"celosia-{made.board.name}-{made.config.name}.{kind.bitstream}"
@@ -222,17 +253,20 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
                       seconds=seconds)
         if synth_only or built.lacks:
             return built
-        content = hashlib.sha256((folder / _NETLIST).read_bytes()).hexdigest()
-        key = digest(content, made.constraints)
+        key = digest(content(folder / _NETLIST), made.constraints)
+        planned, took = flow.plan(tools[kind.place], key)
+        if took:
+            seconds["floor plan"] = took
+            key = digest(content(folder / planned), made.constraints)
         for seed in dict.fromkeys(seeds):
-            built.routed.append(flow.route(tools[kind.place], netlist, key, seed))
+            built.routed.append(flow.route(tools[kind.place], planned, netlist, key, seed))
             seconds[f"seed {seed}"] = built.routed[-1].seconds
             say(f"{'':16} {built.fmax_mhz(built.routed[-1]):.2f} MHz")
         best = built.best
         if best is None:
             raise FpgaError("--seeds must have one seed at least")
         routed = f"routed-{best.seed}.{kind.routed}"
-        key = hashlib.sha256((folder / routed).read_bytes()).hexdigest()
+        key = content(folder / routed)
         packed = f"packed.{kind.bitstream}" if made.flash else bitstream
         seconds["packing"] = flow.step(
             "packing", tools[kind.pack], kind.packing(made.board, routed, packed), key,

@@ -10,7 +10,8 @@ from celosia.arch.board import Board, Capacity, Sources
 from celosia.cli.fpga.errors import FpgaError
 from celosia.cli.fpga.maps import COMPARISONS, PRODUCTS
 
-__all__ = ["FAMILIES", "RESOURCES", "TOP", "Arc", "Delays", "Family", "available", "family"]
+__all__ = [
+    "FAMILIES", "RESOURCES", "TOP", "Arc", "Delays", "Family", "Floor", "available", "family"]
 
 #: Module that the netlists of boards have at the top.
 TOP = "top"
@@ -64,6 +65,22 @@ class Delays:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """Cells of a family as nextpnr packs them, for `celosia.cli.fpga.floorplan`.
+
+    Parameters
+    ----------
+    blocks
+        Kinds that only some tiles have.
+    logic
+        Share of a tile that others take, by kind; what is neither does not move.
+    """
+
+    blocks: tuple[str, ...]
+    logic: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Family:
     """How designs for a family are made.
 
@@ -82,7 +99,7 @@ class Family:
     place
         Program that places and routes, "" where nothing here does.
     arguments
-        Its arguments for a design and the output's name.
+        Its arguments for a design and the output's name; "": it is placed only.
     routed
         Ending of what it writes.
     pack
@@ -97,6 +114,8 @@ class Family:
         Of its cells; None where they were not measured.
     told
         Commands of Yosys before ``synth`` for a pipelined chip, see `celosia.cli.fpga.maps`.
+    floor
+        For a pipelined chip: what has its place before the rest is placed; None: nothing.
     """
 
     name: str
@@ -113,6 +132,7 @@ class Family:
     placed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     delays: Delays | None = None
     told: tuple[str, ...] = COMPARISONS
+    floor: Floor | None = None
 
     def measured_delays(self) -> Delays:
         """Return the delays of its cells.
@@ -162,7 +182,8 @@ def _ecp5_arguments(made: Sources, routed: str) -> list[str]:
     # `edge` on an ULX3S it makes 109 MHz, this one 86. router1 gave 170 MHz where router2 gave 118.
     placer = ["--placer", "static"] if made.chip == "pipelined" else []
     return [f"--{board.device}", "--package", board.package, "--speed", board.speed,
-            "--lpf", made.constraints_file, "--textcfg", routed, "--router", "router1", *placer]
+            "--lpf", made.constraints_file, *(["--textcfg", routed] if routed else []),
+            "--router", "router1", *placer]
 
 
 _ECP5 = Family(
@@ -182,7 +203,10 @@ _ECP5 = Family(
     bitstream="bit",
     placed={"luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1},
             "multipliers": {"MULT18X18D": 1}, "block_rams": {"DP16KD": 1}},
-    delays=_ECP5_DELAYS, told=(*COMPARISONS, *PRODUCTS))
+    delays=_ECP5_DELAYS, told=(*COMPARISONS, *PRODUCTS),
+    # A tile has eight LUTs and as many flip-flops, most of which share a place with a LUT.
+    floor=Floor(("DP16KD", "MULT18X18D"),
+                {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0}))
 
 _ICE40 = Family(
     "ice40",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celosia.cli.fpga.errors import FpgaError
 
-__all__ = ["Stamps", "digest", "locked"]
+__all__ = ["Stamps", "content", "digest", "locked"]
 
 
 def digest(*parts: object) -> str:
@@ -18,7 +18,8 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:24]
 
 
-def _content(path: Path) -> str:
+def content(path: Path) -> str:
+    """A key that stands for what is in a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
 
 
@@ -41,7 +42,7 @@ class Stamps:
             made = self._made.get(name)
             path = self._folder / name
             if not (isinstance(made, list) and made[0] == key and path.is_file()
-                    and made[1] == _content(path)):
+                    and made[1] == content(path)):
                 return False
         return True
 
@@ -55,7 +56,7 @@ class Stamps:
     def keep(self, key: str, seconds: float, *names: str) -> None:
         """Note that the files were made of ``key``, in how many seconds."""
         for name in names:
-            self._made[name] = [key, _content(self._folder / name), round(seconds, 1)]
+            self._made[name] = [key, content(self._folder / name), round(seconds, 1)]
         self._write()
 
     def seconds(self, name: str) -> float:

@@ -47,9 +47,53 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
     assert lines[0] == "synthesis        yosys 0.70 ..."
 
 
-def test_pipelined_chip_has_another_placer(tools, out):
-    build(dataclasses.replace(sources(), chip="pipelined"), out)
-    assert tools.calls()[1][-4:] == ["--router", "router1", "--placer", "static"]
+def pipelined():
+    return dataclasses.replace(sources(), chip="pipelined")
+
+
+def test_pipelined_chip_has_another_placer_and_a_floor_plan(tools, out):
+    built = build(pipelined(), out, seeds=[4, 5])
+    _, first, *seeds, _ = tools.calls()
+    assert first[1:] == [
+        "--json", "netlist.json", "--top", "top", "--seed", "1", "--freq", "50.000000",
+        "--timing-allow-fail", "--no-route", "--write", "placed.json", "--25k", "--package",
+        "CABGA256", "--speed", "6", "--lpf", "top.lpf", "--router", "router1", "--placer", "static"]
+    assert [(call[2], call[6], call[-4:]) for call in seeds] == [
+        ("planned.json", seed, ["--router", "router1", "--placer", "static"]) for seed in "45"]
+    cells = json.loads((out / "planned.json").read_text())["modules"]["top"]["cells"]
+    assert {name: cell["attributes"]["BEL"] for name, cell in cells.items()
+            if cell["attributes"]} == {"$mul$1": "X1/Y3/MULT18X18D0",
+                                       "system.chip.ub.bank0.mem.0.0": "X2/Y3/DP16KD0"}
+    assert list(built.seconds) == ["synthesis", "floor plan", "seed 4", "seed 5", "packing"]
+
+
+def test_floor_plan_is_kept_while_it_is_of_the_same(tools, out):
+    build(pipelined(), out)
+    tools.calls()
+    lines = []
+    build(pipelined(), out, say=lines.append)
+    assert tools.calls() == []
+    assert "floor plan       as before" in lines
+    (out / "planned.json").unlink()
+    build(pipelined(), out)
+    assert tools.calls() == []  # it was made of the same again
+    (out / "placed.json").unlink()
+    (tools.folder / "placed.json").write_text((tools.folder / "placed.json").read_text().replace(
+        "X1/Y3", "X1/Y4"))
+    build(pipelined(), out)
+    assert [(call[0], call[2]) for call in tools.calls()] == [
+        ("nextpnr-ecp5", "netlist.json"), ("nextpnr-ecp5", "planned.json"),
+        ("ecppack", "routed-1.config")]
+
+
+def test_floor_plan_wants_scipy_before_anything_is_made(tools, out, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ToolMissing,
+                       match=r"^scipy must be installed: pip install 'celosia\[fpga\]'"):
+        build(pipelined(), out)
+    assert tools.calls() == []
+    assert build(sources(), out).bitstream
+    assert build(pipelined(), out, synth_only=True).netlist.cells
 
 
 def test_the_same_again_runs_nothing_and_changes_run_what_they_must(tools, out):
