@@ -7,7 +7,9 @@ row and byte lies inside its memory. The scoreboard offers a command only when n
 of another unit conflicts with it. A unit may start a command before the one before it has finished.
 """
 
-from amaranth.hdl import Signal
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, ceil_log2
@@ -23,7 +25,7 @@ from celosia_hw.memory.ports import row_bits
 
 __all__ = ["CAUSE_BITS", "LAYOUTS", "LINK_CAUSE_BITS", "LINK_DOWN_BIT", "UnitPort",
            "UnitSignature", "dma_layout", "fault_layout", "matmul_layout", "message_layout",
-           "vector_layout", "window_layout"]
+           "tell_activity", "vector_layout", "window_layout"]
 
 
 #: Bits of a fault; of one on a chip with ports.
@@ -126,6 +128,21 @@ class UnitPort(wiring.PureInterface):
     error: Signal
     detail: Signal
     activity: Signal
+
+
+def tell_activity(m: Module, port: UnitPort, *states: tuple[Any, Activity]) -> None:
+    """Tell what a unit did in the cycle before: the first of ``states`` whose condition held, IDLE
+    where none did.
+
+    Some conditions are known late in a cycle. So each has a register, and which is the first of
+    them is found out behind these.
+    """
+    activity: Any = Activity.IDLE
+    for held, state in reversed(states):
+        did = Signal(name=f"did_{state.name.lower()}")
+        m.d.sync += did.eq(held)
+        activity = Mux(did, state, activity)
+    m.d.comb += port.activity.eq(activity)
 
 
 LAYOUTS = {

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import BEATS_AHEAD, TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import LOAD_ID, OKAY, AxiRead, AxiReadSignature
-from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
+from celosia_hw.commands import UnitPort, UnitSignature, dma_layout, tell_activity
 from celosia_hw.dma.align import LoadAligner, loaded_layout, unit_layout
 from celosia_hw.dma.progress import LoadProgress
 from celosia_hw.dma.split import BOUNDARY_BEATS, CommandSplit, align_layout, rows_layout
@@ -118,16 +118,10 @@ class LoadEngine(wiring.Component):
             self.coming.eq(progress.coming),
         ]
         commands = outstanding(m, taken, self.port.done, _MOST_COMMANDS, name="commands")
-        activity = Signal(Activity)
-        m.d.sync += self.port.activity.eq(activity)
-        with m.If(commands == 0):
-            m.d.comb += activity.eq(Activity.IDLE)
-        with m.Elif(unpacker.wrote | received):
-            m.d.comb += activity.eq(Activity.BUSY)
-        with m.Elif(unpacker.writing):
-            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif((ahead != 0) | ar.valid):
-            m.d.comb += activity.eq(Activity.WAIT_BUS)
-        with m.Else():
-            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        tell_activity(m, self.port,
+                      (commands == 0, Activity.IDLE),
+                      (unpacker.wrote | received, Activity.BUSY),
+                      (unpacker.writing, Activity.WAIT_MEMORY),
+                      ((ahead != 0) | ar.valid, Activity.WAIT_BUS),
+                      (commands != 0, Activity.WAIT_UNIT))
         return m

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import OKAY, AxiWrite, AxiWriteSignature
-from celosia_hw.commands import UnitPort, UnitSignature, dma_layout
+from celosia_hw.commands import UnitPort, UnitSignature, dma_layout, tell_activity
 from celosia_hw.dma.align import StoreAligner, sent_layout
 from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
@@ -136,16 +136,10 @@ class StoreEngine(wiring.Component):
         commands = outstanding(m, self.port.command.valid & self.port.command.ready,
                                self.port.done, 2 * _COMMANDS_AHEAD + unanswered,
                                name="commands")
-        activity = Signal(Activity)
-        m.d.sync += self.port.activity.eq(activity)
-        with m.If(commands == 0):
-            m.d.comb += activity.eq(Activity.IDLE)
-        with m.Elif(fetch.read | beat):
-            m.d.comb += activity.eq(Activity.BUSY)
-        with m.Elif(fetch.reading):
-            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(self.axi.aw.valid | beats.o.valid | (asked != answered)):
-            m.d.comb += activity.eq(Activity.WAIT_BUS)
-        with m.Else():
-            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        tell_activity(m, self.port,
+                      (commands == 0, Activity.IDLE),
+                      (fetch.read | beat, Activity.BUSY),
+                      (fetch.reading, Activity.WAIT_MEMORY),
+                      (self.axi.aw.valid | beats.o.valid | (asked != answered), Activity.WAIT_BUS),
+                      (commands != 0, Activity.WAIT_UNIT))
         return m

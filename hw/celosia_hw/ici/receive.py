@@ -8,7 +8,13 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.ici import LONG_MESSAGE
 from celosia.arch.isa import RecvOp
 from celosia.arch.registers import Activity
-from celosia_hw.commands import LINK_DOWN_BIT, UnitPort, UnitSignature, message_layout
+from celosia_hw.commands import (
+    LINK_DOWN_BIT,
+    UnitPort,
+    UnitSignature,
+    message_layout,
+    tell_activity,
+)
 from celosia_hw.dma.split import rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.ici.join import RowJoiner
@@ -162,16 +168,12 @@ class MessageReceiver(wiring.Component):
         goes, finished = self._leave(m, unpacker, messages)
         m.d.sync += [self.port.done.eq(finished | failing), self.port.error.eq(failing)]
 
-        activity = Signal(Activity)
-        m.d.sync += self.port.activity.eq(activity)
-        with m.If(goes | (self.i.valid & self.i.ready)):
-            m.d.comb += activity.eq(Activity.BUSY)
-        with m.Elif(waits & ~self.i.valid):
-            m.d.comb += activity.eq(Activity.WAIT_BUS)
-        with m.Elif((unpacker.ub.valid & ~self.ub.ready) | (self.acc.valid & ~self.acc.ready)):
-            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(under_way != 0):
-            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        refused = (unpacker.ub.valid & ~self.ub.ready) | (self.acc.valid & ~self.acc.ready)
+        tell_activity(m, self.port,
+                      (goes | (self.i.valid & self.i.ready), Activity.BUSY),
+                      (waits & ~self.i.valid, Activity.WAIT_BUS),
+                      (refused, Activity.WAIT_MEMORY),
+                      (under_way != 0, Activity.WAIT_UNIT))
         return m
 
     def _leave(self, m: Module, unpacker: Unpacker, messages: Queue) -> tuple[Signal, Signal]:

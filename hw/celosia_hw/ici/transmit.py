@@ -7,7 +7,13 @@ from amaranth.lib.wiring import In, Out
 from celosia.arch.config import TpuConfig
 from celosia.arch.ici import SHORT_FRAMES
 from celosia.arch.registers import Activity
-from celosia_hw.commands import LINK_DOWN_BIT, UnitPort, UnitSignature, message_layout
+from celosia_hw.commands import (
+    LINK_DOWN_BIT,
+    UnitPort,
+    UnitSignature,
+    message_layout,
+    tell_activity,
+)
 from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
 from celosia_hw.dma.split import rows_layout
@@ -123,14 +129,9 @@ class MessageSender(wiring.Component):
         with m.If(failing):
             m.d.sync += failed.eq(1)
 
-        activity = Signal(Activity)
-        m.d.sync += self.port.activity.eq(activity)
-        with m.If(sent):
-            m.d.comb += activity.eq(Activity.BUSY)
-        with m.Elif(fetch.reading & ~fetch.read):
-            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(self.o.valid | (known & ~body)):
-            m.d.comb += activity.eq(Activity.WAIT_BUS)
-        with m.Elif(have | body):
-            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        tell_activity(m, self.port,
+                      (sent, Activity.BUSY),
+                      (fetch.reading & ~fetch.read, Activity.WAIT_MEMORY),
+                      (self.o.valid | (known & ~body), Activity.WAIT_BUS),
+                      (have | body, Activity.WAIT_UNIT))
         return m

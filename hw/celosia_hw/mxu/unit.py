@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
-from celosia_hw.commands import UnitPort, UnitSignature, matmul_layout
+from celosia_hw.commands import UnitPort, UnitSignature, matmul_layout, tell_activity
 from celosia_hw.follow import coming_layout, written_layout
 from celosia_hw.memory.ports import (
     READ_LATENCY,
@@ -119,14 +119,9 @@ class MatrixUnit(wiring.Component):
         refused = Signal()
         m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)
                                | (streamer.waiting & self.weights.valid & ~self.weights.ready))
-        activity = Signal(Activity)
-        m.d.sync += self.port.activity.eq(activity)
-        with m.If(streamer.o_valid):
-            m.d.comb += activity.eq(Activity.BUSY)
-        with m.Elif(refused):
-            m.d.comb += activity.eq(Activity.WAIT_MEMORY)
-        with m.Elif(streamer.following):
-            m.d.comb += activity.eq(Activity.WAIT_DEPS)
-        with m.Elif(streamer.active | rows.o.valid | retire.busy):
-            m.d.comb += activity.eq(Activity.WAIT_UNIT)
+        tell_activity(m, self.port,
+                      (streamer.o_valid, Activity.BUSY),
+                      (refused, Activity.WAIT_MEMORY),
+                      (streamer.following, Activity.WAIT_DEPS),
+                      (streamer.active | rows.o.valid | retire.busy, Activity.WAIT_UNIT))
         return m
