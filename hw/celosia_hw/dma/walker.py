@@ -1,6 +1,6 @@
 """Cuts the rows of a strided block of external memory into bursts."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -8,6 +8,7 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS, address_layout
 from celosia_hw.dma.split import LENGTH_BITS, boundary_bytes, walk_layout
+from celosia_hw.stream import SkidBuffer
 
 __all__ = ["BurstWalker"]
 
@@ -18,6 +19,10 @@ def _end_layout(config: TpuConfig) -> data.StructLayout:
     return data.StructLayout({"byte": byte, "bursts": LENGTH_BITS + 1 - byte})
 
 
+def _burst_layout() -> data.StructLayout:
+    return data.StructLayout({"address": address_layout(), "row_last": 1, "last": 1})
+
+
 class BurstWalker(wiring.Component):
     """Makes the AXI bursts that cover each row of a command, rows in order.
 
@@ -25,7 +30,8 @@ class BurstWalker(wiring.Component):
     before the next multiple of :func:`~celosia_hw.dma.split.boundary_bytes`, so none crosses a
     page. Rows never share a burst. One burst a cycle, also from one command to the next where
     commands have two bursts or more; the first one is offered three cycles after its command is.
-    ``i.ready`` comes out of a flip-flop.
+    ``i.ready`` comes out of a flip-flop. On a folded chip that ``o`` must wait reaches the walk a
+    cycle later: one more burst is made.
 
     Parameters
     ----------
@@ -80,23 +86,34 @@ class BurstWalker(wiring.Component):
         waiting = Signal(walk_layout(), reset_less=True)
         waiting_end = Signal.like(end, reset_less=True)
 
-        go = Signal()
+        go, made = Signal(), Signal()
+        layout = _burst_layout()
+        burst = data.View(layout, Signal(layout, name="burst"))
+        offered = Cat(self.o.payload, self.row_last, self.last)
+        leaves: Value = self.o.ready
+        if self._config.fold > 1:
+            m.submodules.ahead = ahead = SkidBuffer(layout)
+            leaves = ahead.i.ready
+            m.d.comb += [ahead.i.valid.eq(made), ahead.i.payload.eq(burst),
+                         self.o.valid.eq(ahead.o.valid), offered.eq(ahead.o.payload),
+                         ahead.o.ready.eq(self.o.ready)]
+        else:
+            m.d.comb += [self.o.valid.eq(made), offered.eq(burst)]
         next_row = (first + pitch)[:EXT_ADDRESS_BITS]
         next_end = Signal.like(end)
         m.d.comb += [
             next_end.eq(next_row[:edge] + length),
-            go.eq(active & ~self.stall & (~self.o.valid | self.o.ready)),
+            go.eq(active & ~self.stall & (~made | leaves)),
             self.i.ready.eq(~waits),
             take.eq(waits & (~active | (go & ends & final))),
-            self.o.payload.id.eq(self._id),
+            burst.address.id.eq(self._id),
         ]
         with m.If(go):
             m.d.sync += [
-                self.o.valid.eq(1),
-                self.o.payload.addr.eq(Cat(Const(0, beat_bits), beat)),
-                self.o.payload.len.eq(
+                made.eq(1), burst.address.addr.eq(Cat(Const(0, beat_bits), beat)),
+                burst.address.len.eq(
                     Mux(ends, end.byte[beat_bits:], (1 << inner_bits) - 1) - beat[:inner_bits]),
-                self.row_last.eq(ends), self.last.eq(ends & final),
+                burst.row_last.eq(ends), burst.last.eq(ends & final),
             ]
             with m.If(ends):
                 m.d.sync += [
@@ -107,8 +124,8 @@ class BurstWalker(wiring.Component):
             with m.Else():
                 m.d.sync += [beat.eq(Cat(Const(0, inner_bits), beat[inner_bits:] + 1)),
                              end.bursts.eq(end.bursts - 1), ends.eq(end.bursts == 1)]
-        with m.Elif(self.o.ready):
-            m.d.sync += self.o.valid.eq(0)
+        with m.Elif(leaves):
+            m.d.sync += made.eq(0)
         with m.If(take):
             m.d.sync += [
                 active.eq(1), first.eq(waiting.addr), beat.eq(waiting.addr[beat_bits:]),

@@ -157,7 +157,8 @@ class InstructionFetch(wiring.Component):
             m.d.sync += [
                 looked.eq(target), requested.eq(target), arrived.eq(target), held.eq(0),
                 ahead.eq(0), error.eq(0), lost.eq(0),
-                stale.eq(stale - drop + (ahead - lost - take)),
+                # Of what is on its way, a block that ends is dropped or taken: both are known late.
+                stale.eq((stale + ahead - lost) - last),
             ]
         return m
 
