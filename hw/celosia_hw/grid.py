@@ -37,7 +37,8 @@ class Grid(wiring.Component):
         shared inputs alone cost a simulator nothing while it is low. An element may have a
         tuple ``alike``: names of registers of one bit that mostly are equal in all elements, as
         the format of what it computes. Simulators written as loops leave out what nothing depends
-        on then.
+        on then. It may have a tuple ``seldom``, too: names of what is passed and changes seldom. A
+        simulator leaves out registers that depend on nothing else once they have come to rest.
     module
         Verilog name of the element; that of the grid is ``<module>_grid``.
     right, down
@@ -58,6 +59,10 @@ class Grid(wiring.Component):
         pattern = element()
         pattern._MustUse__silence = True  # type: ignore[attr-defined]
         self.alike: tuple[str, ...] = getattr(pattern, "alike", ())
+        self.seldom: tuple[str, ...] = getattr(pattern, "seldom", ())
+        if strange := set(self.seldom) - {*self.right, *self.down}:
+            raise ValueError(f"what changes seldom in a grid of {module} must be passed right or "
+                             f"down, not {min(strange)!r}")
         self._ports = [(letter, name, len(value)) for letter, name, value in ports(pattern)]
         self.widths = {name: width for _, name, width in self._ports}
         self.shared = tuple(name for name in self.widths for member in shared

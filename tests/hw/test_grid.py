@@ -42,6 +42,13 @@ def test_ports():
         "gain__1": (In, 4), "bias": (In, 6 * 8), "seen": (Out, 6 * 8)}
 
 
+def test_what_changes_seldom_is_passed(monkeypatch):
+    monkeypatch.setattr(Cell, "seldom", ("right", "bias"), raising=False)
+    with pytest.raises(ValueError, match="^what changes seldom in a grid of node must be passed "
+                                         "right or down, not 'bias'$"):
+        grid(1, 1)
+
+
 def test_elements_are_connected_right_down_each_and_shared():
     rows, cols, cycles = 2, 3, 12
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from verilated import library
 
 from celosia_hw.grid import Grid
-from celosia_hw.verilog.emit import verilog
+from celosia_hw.verilog.emit import instances, verilog
 from celosia_sim.loops.vectorise import loops
 
 COLS, CYCLES = 5, 400
@@ -78,6 +78,45 @@ class Modal(wiring.Component):
         return m
 
 
+class Passing(wiring.Component):
+    """Sums what comes down and what is kept of what comes from the left, handed on late."""
+
+    seldom = ("key", "take")
+    alike = ("mode",)
+
+    def __init__(self):
+        super().__init__({
+            "key_i": In(8), "key_o": Out(8), "take_i": In(1), "take_o": Out(1), "sum_i": In(8),
+            "sum_o": Out(8)})
+
+    def elaborate(self, platform):
+        m = Module()
+        late, kept = Signal(8, reset_less=True), Signal(8, reset_less=True)
+        mode = Signal()
+        m.d.sync += [late.eq(self.key_i), self.key_o.eq(late), self.take_o.eq(self.take_i),
+                     mode.eq(kept[0])]
+        with m.If(self.take_i):
+            m.d.sync += kept.eq(late)
+        m.d.sync += self.sum_o.eq(self.sum_i + Mux(mode, kept, ~kept) + self.key_i)
+        return m
+
+
+class Passes(wiring.Component):
+    """A grid of them: ``enable`` takes a row a bit, ``each`` are keys of the rows and sums."""
+
+    def __init__(self):
+        super().__init__({"enable": In(6), "each": In(8 * COLS), "result": Out(8 * COLS)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.grid = grid = Grid(Passing, module="node", rows=2, cols=3,
+                                        right=("key",), down=("take", "sum"))
+        ports, mine = grid.members, vars(self)
+        m.d.comb += [ports["key_i"].eq(mine["each"][:16]), ports["sum_i"].eq(mine["each"][16:]),
+                     ports["take_i"].eq(mine["enable"][:3]), mine["result"].eq(ports["sum_o"])]
+        return m
+
+
 class Top(wiring.Component):
     def __init__(self, cell=Cell):
         self.cell = cell
@@ -119,12 +158,12 @@ def expected(enables, each):
     return np.array(results)
 
 
-def run(enables, each, top):
-    """Results of the loops of ``top``, a row a cycle."""
+def run(enables, each, top, form=loops):
+    """Results of the loops of ``top``, or of another form of it, a row a cycle."""
     shifts = np.arange(COLS) * 8
     packed = np.sum(each << shifts, axis=1).astype(np.uint64)
     result = np.zeros(len(enables), np.uint64)
-    steps = library(verilog(top, name="dut", write_grid=loops), SHIM).steps
+    steps = library(verilog(top, name="dut", write_grid=form), SHIM).steps
     steps(len(enables), *(x.ctypes.data_as(ctypes.c_void_p) for x in (enables, packed, result)))
     return result.astype(np.int64)[:, np.newaxis] >> shifts & 255
 
@@ -157,3 +196,19 @@ def test_what_is_alike_is_a_register_of_one_bit(monkeypatch):
         with pytest.raises(ValueError, match="what is alike in a grid of node must be a register "
                                              f"of one bit, not '{name}'"):
             verilog(Top(Modal), name="dut", write_grid=loops)
+
+
+def test_what_rests_moves_again():
+    rng = np.random.default_rng(2)
+    each = rng.integers(0, 256, (CYCLES, COLS))
+    enables = rng.integers(0, 8, CYCLES, np.uint8)
+    for period, start in ((1, 0), (3, 100), (9, 200), (25, 300)):
+        for first in range(start, start + 100, period):  # of which the last cycle alone is another
+            each[first:first + period, :2], enables[first:first + period] = each[first, :2], 0
+            enables[first + period - 1] = rng.integers(0, 8)
+    found = run(enables, each, Passes())
+    np.testing.assert_array_equal(found, run(enables, each, Passes(), instances))
+    assert len(np.unique(found[300:], axis=0)) > 50
+    text = verilog(Passes(), name="dut", write_grid=loops)
+    # A key takes five cycles to what the third element has of it, which is kept, and sets its mode.
+    assert "still < 8" in text

@@ -64,6 +64,9 @@ class ProcessingElement(wiring.Component):
         self._config = config
         # Formats of the operands and of the product, see Grid.
         self.alike = ("bf16_o", "in_bf16") if config.int8 and config.bf16 else ()
+        # All that brings a tile and puts it to use: once for as many rows as it meets.
+        self.seldom = tuple(name for name in self.right(config) | self.down(config)
+                            if name not in ("act", "sum"))
         super().__init__({
             f"{name}_{letter}": direction(width)
             for name, width in (self.right(config) | self.down(config)).items()

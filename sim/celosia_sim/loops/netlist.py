@@ -219,6 +219,30 @@ class Element:
             order += [(guard, groups.pop(guard)) for guard in free]
         return order
 
+    def resting(self, inputs: Container[str]) -> dict[str, set[str]]:
+        """Registers that come to rest when ``inputs`` do, and the inputs and registers each reads.
+
+        They depend on nothing but those and each other, and none on what depends on it. (To keep a
+        value is not to depend on it.)
+        """
+        leaves: dict[str, set[str]] = {name: set() for name in self.registers}
+        for update in self.updates:
+            texts = [update.guard, update.value] if update.guard else [
+                f"{match['condition']} {match['value']}" if (match := UPDATE.fullmatch(line))
+                else line for line in update.lines]
+            texts += [right for _, right in self.cone(texts)]
+            known = {name for text in texts for name in names(text)
+                     if name in self.inputs or name in leaves or name == "rst"}
+            for name in update.registers:
+                leaves[name] |= known
+        found: dict[str, set[str]] = {}
+        while True:
+            more = {name: read for name, read in leaves.items() if name not in found and all(
+                each in inputs or each in found for each in read)}
+            if not more:
+                return found
+            found |= more
+
     def reads(self, updates: Iterable[Update]) -> set[str]:
         """Names that ``updates`` depend on."""
         texts = [line for update in updates for line in (

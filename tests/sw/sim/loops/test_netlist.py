@@ -70,3 +70,12 @@ def test_net_that_depends_on_itself_is_refused():
 def test_unknown_module():
     with pytest.raises(ValueError, match=re.escape("module must be one of the text's, not 'y'")):
         Element.parse("module x();\nendmodule\n", "y")
+
+
+def test_what_rests_depends_on_inputs_that_do_and_on_nothing_that_depends_on_it():
+    blocks = ("if (rst) a <= 8'h00;\n    else if (en[0]) a <= each;", "if (a[0]) b <= a;",
+              "if (en[1]) c <= c + b;", "o[3:0] <= a[3:0];", "o[7:4] <= c[7:4];")
+    lines = "\n".join(f"  always @(posedge clk)\n    {block}" for block in blocks)
+    element = Element.parse(f"{HEAD}{lines}\nendmodule\n", "x")
+    assert element.resting({"rst", "en", "each"}) == {"a": {"rst", "en", "each"}, "b": {"a"}}
+    assert element.resting({"rst", "en"}) == {}
