@@ -29,6 +29,8 @@ class UnitOrder(wiring.Component):
     oldest : Out
         Slots of the oldest ones, out of registers. A place that no instruction of the unit is in
         holds an old slot.
+    first : Out(window)
+        The bit of the first of these, out of registers: much hangs on that it has finished.
     """
 
     enter: Signal
@@ -37,13 +39,14 @@ class UnitOrder(wiring.Component):
     number: Signal
     numbered: Signal
     oldest: list[Signal]
+    first: Signal
 
     def __init__(self, window: int, count: int = 1):
         self._window = window
         bits = ceil_log2(window)
         super().__init__({
             "enter": In(1), "slot": In(bits), "done": In(1), "number": In(bits),
-            "numbered": Out(bits), "oldest": Out(bits).array(count)})
+            "numbered": Out(bits), "oldest": Out(bits).array(count), "first": Out(window)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -56,7 +59,10 @@ class UnitOrder(wiring.Component):
         for k, slot in enumerate(self.oldest):
             get = ring.read_port(domain="comb")
             m.d.comb += get.addr.eq(Mux(self.done, first + k + 1, first + k))
-            m.d.sync += slot.eq(Mux(put.en & (put.addr == get.addr), put.data, get.data))
+            becomes = Mux(put.en & (put.addr == get.addr), put.data, get.data)
+            m.d.sync += slot.eq(becomes)
+            if k == 0:
+                m.d.sync += self.first.eq(1 << becomes)
         with m.If(self.enter):
             m.d.sync += entered.eq(entered + 1)
         with m.If(self.done):

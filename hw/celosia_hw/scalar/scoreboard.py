@@ -1,6 +1,8 @@
 """The scoreboard: a window of instructions, started as soon as nothing older conflicts."""
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
@@ -165,6 +167,7 @@ class Scoreboard(wiring.Component):
             with m.If(enters):
                 m.d.sync += [units[i].eq(entry.unit), *(each[i].eq(0) for each in rising.values())]
 
+        done: list[Value] = []
         for unit in self._units:
             name = unit.name.lower()
             port = getattr(self, f"port_{name}")
@@ -189,10 +192,10 @@ class Scoreboard(wiring.Component):
                         m.d.comb += followed[unit].bit_select(each, 1).eq(1)
                 with m.If(dispatcher.take[unit] & in_order(config, port.command.payload)):
                     m.d.sync += rising[unit].bit_select(slot, 1).eq(1)
-            with m.If(port.done):
-                m.d.comb += finished.bit_select(order.oldest[0], 1).eq(1)
+            done.append(order.first & port.done.replicate(window))
             m.d.comb += [errors.failed[unit].eq(port.done & port.error),
                          errors.slots[unit].eq(order.oldest[0])]
+        m.d.comb += finished.eq(reduce(or_, done))
         waiting = ~ready.bit_select(dispatcher.slots[Unit.STORE], 1)
         self._follow(m, dispatcher.take[Unit.STORE] & waiting)
         return m

@@ -34,6 +34,7 @@ def test_the_oldest_are_told_in_order(seed):
                 number += 1
             oldest = [ctx.get(order.oldest[k]) for k in range(COUNT)]
             assert oldest[:len(slots)] == slots[:COUNT]
+            assert ctx.get(order.first) == 1 << oldest[0]
             for each, slot in numbers.items():
                 ctx.set(order.number, each)
                 assert ctx.get(order.numbered) == slot
