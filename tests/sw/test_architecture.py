@@ -24,7 +24,8 @@ FRAMEWORKS = {"celosia.frontend": "jaxlib", "celosia.compiler.jit": "jax", "celo
 FOR_USERS_OF = {"celosia.tensorflow": ("tensorflow", "keras")}
 #: Modules that a function imports or that are run, and the libraries that they are built on.
 LATE = {"celosia.serve.connection": ("h11", "uvicorn"), "celosia.serve.routes": ("starlette",),
-        "celosia.cli.fpga.pyosys": ("pyosys",), "celosia.profile.page.views": ("bokeh",),
+        "celosia.cli.fpga.pyosys": ("pyosys",), "celosia.cli.fpga.floorplan": ("scipy",),
+        "celosia.profile.page.views": ("bokeh",),
         "celosia.pjrt.ray_train": ("ray",)}
 MOST_LINES = 500
 #: What people take away as one file may be longer.

@@ -1,6 +1,6 @@
 """Cuts the rows of a strided block of external memory into bursts."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -86,19 +86,16 @@ class BurstWalker(wiring.Component):
         waiting = Signal(walk_layout(), reset_less=True)
         waiting_end = Signal.like(end, reset_less=True)
 
-        go, made = Signal(), Signal()
-        layout = _burst_layout()
-        burst = data.View(layout, Signal(layout, name="burst"))
-        offered = Cat(self.o.payload, self.row_last, self.last)
-        leaves: Value = self.o.ready
+        go = Signal()
+        made, leaves = self.o.valid, self.o.ready  # a burst that leaves
+        address, row_last, last = self.o.payload, self.row_last, self.last
         if self._config.fold > 1:
-            m.submodules.ahead = ahead = SkidBuffer(layout)
-            leaves = ahead.i.ready
-            m.d.comb += [ahead.i.valid.eq(made), ahead.i.payload.eq(burst),
-                         self.o.valid.eq(ahead.o.valid), offered.eq(ahead.o.payload),
-                         ahead.o.ready.eq(self.o.ready)]
-        else:
-            m.d.comb += [self.o.valid.eq(made), offered.eq(burst)]
+            m.submodules.ahead = ahead = SkidBuffer(_burst_layout())
+            burst = ahead.i.payload
+            m.d.comb += [self.o.valid.eq(ahead.o.valid), ahead.o.ready.eq(self.o.ready),
+                         Cat(address, row_last, last).eq(ahead.o.payload)]
+            made, leaves = ahead.i.valid, ahead.i.ready
+            address, row_last, last = burst.address, burst.row_last, burst.last
         next_row = (first + pitch)[:EXT_ADDRESS_BITS]
         next_end = Signal.like(end)
         m.d.comb += [
@@ -106,14 +103,14 @@ class BurstWalker(wiring.Component):
             go.eq(active & ~self.stall & (~made | leaves)),
             self.i.ready.eq(~waits),
             take.eq(waits & (~active | (go & ends & final))),
-            burst.address.id.eq(self._id),
+            address.id.eq(self._id),
         ]
         with m.If(go):
             m.d.sync += [
-                made.eq(1), burst.address.addr.eq(Cat(Const(0, beat_bits), beat)),
-                burst.address.len.eq(
+                made.eq(1), address.addr.eq(Cat(Const(0, beat_bits), beat)),
+                address.len.eq(
                     Mux(ends, end.byte[beat_bits:], (1 << inner_bits) - 1) - beat[:inner_bits]),
-                burst.row_last.eq(ends), burst.last.eq(ends & final),
+                row_last.eq(ends), last.eq(ends & final),
             ]
             with m.If(ends):
                 m.d.sync += [

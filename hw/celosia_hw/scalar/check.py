@@ -136,8 +136,10 @@ class Checker(wiring.Component):
         ]
 
         # The word is there for some cycles when it is judged.
-        flawed = Signal()
-        m.d.sync += flawed.eq(walk.flaws.as_value().any())
+        flawed, dma, sound = Signal(), Signal(), Signal()
+        m.d.sync += [flawed.eq(walk.flaws.as_value().any()), dma.eq(walk.dma)]
+        # Much hangs on it: that the next instruction may come, and where the program goes then.
+        m.d.comb += sound.eq(~flawed & ~spans.faulty & (window_check.inside | ~dma))
 
         def report(fault: Fault, operand: Value | int) -> None:
             m.d.comb += [walk.report.eq(1), walk.operand.eq(operand)]
@@ -146,7 +148,11 @@ class Checker(wiring.Component):
         def judge() -> None:
             """In the order of docs/chip.md."""
             lanes = walk.flaws.lanes
-            with m.If(flawed):
+            with m.If(sound):
+                m.d.comb += [self.entry.valid.eq(1), self.i.ready.eq(self.entry.ready)]
+                with m.If(self.entry.ready):
+                    m.d.sync += state.eq(_State.IDLE)
+            with m.Elif(flawed):
                 with m.If(walk.flaws.count):
                     m.d.comb += walk.clear.eq(1)
                     m.d.sync += [cause.eq(Fault.ILLEGAL_COUNT), state.eq(_State.FAULT)]
@@ -157,14 +163,10 @@ class Checker(wiring.Component):
                     report(Fault.INDEX_RANGE, Mux(lanes[0], _A, Mux(lanes[1], _B, _C)))
             with m.Elif(spans.fault != Fault.NONE):
                 m.d.sync += [cause.eq(spans.fault), state.eq(_State.FAULT)]
-            with m.Elif(walk.dma & ~window_check.inside):
+            with m.Elif(dma & ~window_check.inside):
                 report(Fault.WINDOW, _ADDR)
-            with m.Elif(spans.overlapping):
-                report(Fault.OVERLAP, _DST)
             with m.Else():
-                m.d.comb += [self.entry.valid.eq(1), self.i.ready.eq(self.entry.ready)]
-                with m.If(self.entry.ready):
-                    m.d.sync += state.eq(_State.IDLE)
+                report(Fault.OVERLAP, _DST)
 
         with m.Switch(state):
             with m.Case(_State.IDLE):

@@ -30,8 +30,9 @@ class SpanTable(wiring.Component):
         The first stream that leaves its memory: ``ACC_RANGE`` or ``UB_RANGE``, else ``NONE``.
     leaves : Out(1)
         Such a stream has arrived, now or before.
-    overlapping : Out(1)
-        A source overlaps the destination in a way that it may not.
+    faulty : Out(1)
+        A stream leaves its memory, or a source overlaps the destination in a way that it may not;
+        out of a flip-flop.
     """
 
     clear: Signal
@@ -42,7 +43,7 @@ class SpanTable(wiring.Component):
     spans: data.View
     fault: Signal
     leaves: Signal
-    overlapping: Signal
+    faulty: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -50,7 +51,7 @@ class SpanTable(wiring.Component):
             "clear": In(1), "valid": In(1), "i": In(summed_layout(config)),
             "last": In(ADDRESS_BITS), "over": In(1),
             "spans": Out(data.ArrayLayout(span_layout(config), STREAMS)),
-            "fault": Out(CAUSE_BITS), "leaves": Out(1), "overlapping": Out(1),
+            "fault": Out(CAUSE_BITS), "leaves": Out(1), "faulty": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -70,13 +71,15 @@ class SpanTable(wiring.Component):
                 with m.If(stream.index == i):
                     m.d.sync += [span.used.eq(~stream.external), span.mem.eq(stream.mem),
                                  span.low.eq(stream.base), span.high.eq(last)]
+            with m.If(outside):
+                m.d.sync += self.faulty.eq(1)
             with m.If(outside & (fault == Fault.NONE)):
                 m.d.sync += fault.eq(Mux(stream.mem == Mem.ACC, Fault.ACC_RANGE, Fault.UB_RANGE))
             with m.If(stream.stream & (stream.mem == target.mem) & (stream.base <= target.high)
                       & (target.low <= last[:len(target.low)])
                       & ~(stream.same_step & (stream.base == target.low))):
-                m.d.sync += self.overlapping.eq(1)
+                m.d.sync += self.faulty.eq(1)
         with m.If(self.clear):
-            m.d.sync += [fault.eq(Fault.NONE), self.overlapping.eq(0),
+            m.d.sync += [fault.eq(Fault.NONE), self.faulty.eq(0),
                          *(span.used.eq(0) for span in spans)]
         return m

@@ -1,6 +1,6 @@
 """The terms of a stream: which (count - 1) * stride, and which first address, are summed."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -12,17 +12,36 @@ from celosia_hw.scalar.encoding import instruction, word_layout
 from celosia_hw.scalar.streams import shape_layout, stride_layout
 from celosia_hw.scalar.sums import ADDRESS_BITS
 
-__all__ = ["TermSource", "counts_layout", "term_layout"]
+__all__ = ["TermSource", "counts_layout", "final_terms", "term_layout"]
 
 #: The operand that says how many rows a table has, or a weight tile.
 _TABLE_ROWS = operand_index(Opcode.VECTOR, "param")
 assert _TABLE_ROWS == operand_index(Opcode.MATMUL, "wrows")
 
 
+#: Terms that a stream has at most.
+_TERMS = 4
+
+
 def counts_layout() -> data.StructLayout:
-    """Counts of an instruction; ``line``: n1 == n2 == 1, ``plane``: n2 == 1."""
-    return data.StructLayout({"n0": COUNT_BITS, "n1": COUNT_BITS, "n2": COUNT_BITS,
-                              "line": 1, "plane": 1})
+    """Counts of an instruction."""
+    return data.StructLayout({"n0": COUNT_BITS, "n1": COUNT_BITS, "n2": COUNT_BITS})
+
+
+def final_terms(stream: data.View, *, dma: Value, line: Value, plane: Value) -> Value:
+    """Whether each term, if a stream comes so far, is its final one.
+
+    Parameters
+    ----------
+    stream
+        Of shape_layout().
+    dma
+        Its instruction is DMA.
+    line, plane
+        n1 == n2 == 1; n2 == 1.
+    """
+    return Mux(dma, Cat(~stream.used, Const(-1, _TERMS - 1)), Cat(
+        stream.single | stream.table | line, plane, ~stream.linear | stream.groups, 1))
 
 
 def term_layout() -> data.StructLayout:
@@ -48,6 +67,8 @@ class TermSource(wiring.Component):
     stream : In(shape_layout()), strides : In(stride_layout())
         The stream; its stride register.
     counts : In(counts_layout())
+    finals : In(4)
+        As of `final_terms`.
     product : In(32)
         factor * step of the term before the one before.
     whole : In(1)
@@ -62,6 +83,7 @@ class TermSource(wiring.Component):
     stream: data.View
     strides: data.View
     counts: data.View
+    finals: Signal
     product: Signal
     whole: Signal
     lane: Signal
@@ -71,7 +93,7 @@ class TermSource(wiring.Component):
         self._config = config
         super().__init__({
             "next": In(1), "word": In(word_layout()), "dma": In(1), "stream": In(shape_layout()),
-            "strides": In(stride_layout()), "counts": In(counts_layout()),
+            "strides": In(stride_layout()), "counts": In(counts_layout()), "finals": In(_TERMS),
             "product": In(ADDRESS_BITS), "whole": In(1), "lane": In(1), "o": Out(term_layout()),
         })
 
@@ -101,8 +123,9 @@ class TermSource(wiring.Component):
             o.factor.eq(Mux(groups_of_columns, (count - 1)[:COUNT_BITS] >> exact_log2(dim),
                             count - 1)),
         ]
+        m.d.comb += final.eq(self.finals.bit_select(term, 1))
         with m.If(self.dma):
-            m.d.comb += [o.zero.eq(self.whole), final.eq(term[0] | ~stream.used)]
+            m.d.comb += o.zero.eq(self.whole)
             with m.If(stream.external):
                 m.d.comb += o.step.eq(Mux(term[0], size, dma.pitch))
             with m.Else():
@@ -112,21 +135,17 @@ class TermSource(wiring.Component):
             m.d.comb += o.zero.eq(stream.single | self.whole | (stream.groups & (term == 0)))
             with m.Switch(term):
                 with m.Case(0):
-                    m.d.comb += [o.step.eq(strides.s0),
-                                 final.eq(stream.single | stream.table | counts.line)]
+                    m.d.comb += o.step.eq(strides.s0)
                 with m.Case(1):
-                    m.d.comb += [
-                        o.step.eq(Mux(linear, Mux(stream.groups, 1, counts.n0), strides.s1)),
-                        final.eq(counts.plane)]
+                    m.d.comb += o.step.eq(
+                        Mux(linear, Mux(stream.groups, 1, counts.n0), strides.s1))
                 with m.Case(2):
                     # n0 * n1 * n2 - 1 is (n0 - 1) + (n1 - 1) * n0 + (n2 - 1) * n0, and the second
                     # of these, which has just been made, times n2 - 1.
-                    m.d.comb += [
-                        o.step.eq(Mux(linear, Mux(stream.groups, counts.n1, counts.n0),
-                                      strides.s2)),
-                        final.eq(~linear | stream.groups)]
+                    m.d.comb += o.step.eq(
+                        Mux(linear, Mux(stream.groups, counts.n1, counts.n0), strides.s2))
                 with m.Default():
-                    m.d.comb += [o.step.eq(self.product), final.eq(1)]
+                    m.d.comb += o.step.eq(self.product)
         # The last byte of an element whose address is a multiple of its size.
         bits = exact_log2(max(each.nbytes for each in DmaFormat))
         low = (size - 1)[:bits] & (stream.external & ~self.whole).replicate(bits)

@@ -12,7 +12,7 @@ from celosia_hw.scalar.dispatch import issue_units, part_layout, unit_bits
 from celosia_hw.scalar.encoding import instruction, word_layout
 from celosia_hw.scalar.streams import STREAMS, StreamTable, shape_layout, stride_layout
 from celosia_hw.scalar.sums import ADDRESS_BITS, StreamSum, summed_layout
-from celosia_hw.scalar.terms import TermSource
+from celosia_hw.scalar.terms import TermSource, final_terms
 
 __all__ = ["StreamWalk", "flaws_layout"]
 
@@ -117,9 +117,15 @@ class StreamWalk(wiring.Component):
         with m.If(advance):
             m.d.sync += [picked.eq(table.shape), which.eq(index),
                          valid.eq(self.walk | (self.reporting & ~valid))]
-        line, plane = Signal(reset_less=True), Signal(reset_less=True)
+        line, plane, was_line = Signal(), Signal(), Signal(reset_less=True)
+        # Known before it is asked for: the checker waits for the final term of the last stream.
+        finals = Signal.like(terms.finals, reset_less=True)
+        m.d.comb += [plane.eq(table.n2 == 1), line.eq((table.n1 == 1) & plane),
+                     terms.finals.eq(finals)]
+        with m.If(advance):
+            m.d.sync += finals.eq(final_terms(table.shape, dma=self.dma, line=line, plane=plane))
         m.d.sync += [
-            plane.eq(table.n2 == 1), line.eq((table.n1 == 1) & (table.n2 == 1)),
+            was_line.eq(line),
             self.flaws.count.eq(table.bad_count), self.flaws.misaligned.eq(table.misaligned),
             self.flaws.lanes.eq(table.bad_lanes),
         ]
@@ -140,9 +146,8 @@ class StreamWalk(wiring.Component):
             terms.next.eq(total.valid), terms.word.eq(self.word), terms.dma.eq(self.dma),
             terms.stream.eq(picked), terms.strides.eq(get.data), terms.product.eq(total.product),
             *(terms.counts[name].eq(getattr(table, name)) for name in ("n0", "n1", "n2")),
-            terms.counts.line.eq(line), terms.counts.plane.eq(plane),
             terms.whole.eq(self.reporting), terms.lane.eq(lane),
-            same_step.eq((get.data.s0 == first_step) & get.data.s0.any() & line & table.paired),
+            same_step.eq((get.data.s0 == first_step) & get.data.s0.any() & was_line & table.paired),
             total.valid.eq(valid & (picked.used | self.reporting)), total.whole.eq(self.reporting),
             *(getattr(total, name).eq(terms.o[name])
               for name in ("first", "final", "factor", "step", "zero", "base")),
