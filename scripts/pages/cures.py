@@ -419,7 +419,7 @@ CAUSES: tuple[Cause, ...] = (
            ("The folder for Verilog has other things in it, or the Verilog is not as it should "
             "be"),
            "name a new or an empty folder"),
-    _cause("celosia_hw.memory. celosia_hw.pipeline celosia_hw.stream",
+    _cause("celosia_hw.memory. celosia_hw.pipeline celosia_hw.stream celosia_hw.grid",
            r"must|takes",
            "A component was made with a parameter that it cannot be built with",
            "the docstring of the component has the bounds"),
