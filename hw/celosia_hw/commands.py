@@ -110,7 +110,7 @@ class UnitSignature(wiring.Signature):
         LINK_DOWN_BIT above.
     activity : In(Activity)
         IDLE, BUSY, WAIT_MEMORY, WAIT_BUS, WAIT_UNIT, or WAIT_DEPS where its rows are still to be
-        written; out of a register, of the cycle before.
+        written; of the cycle before, out of registers, see `tell_activity`.
     """
 
     def __init__(self, layout: data.StructLayout, detail_bits: int = 32):

@@ -49,12 +49,16 @@ class _Design:
 
     Attributes
     ----------
+    names
+        Of its cells; all that follows counts cells as these do.
     at
         Columns and rows of its cells, shape (cells, 2).
     area
         Share of a tile that each takes, shape (cells,); of blocks and of what does not move, 0.
-    blocks
-        Indices of the blocks, by kind, and what else may move.
+    blocks, logic
+        Indices of the blocks, by kind, and of what else may move.
+    bels
+        Places as nextpnr calls them, by name of the cell.
     pins, starts
         Cells of the nets, one net after the other, and where each begins.
     """
@@ -222,6 +226,7 @@ def _arrange(design: _Design) -> dict[str, str]:
         at, found = _exchange(design, at)
         for step in range(_SPREADINGS):
             spread = _spread(design, at, room)
+            # Not from nothing: logic is where it has followed to, and need not collapse first.
             hold = np.full(len(design.logic), _SPREAD * (step + 11))
             at = _pull(design, at, design.logic, spread, hold)
         wires = design.wires(spread)
