@@ -1,6 +1,6 @@
 """The program counter: where the program is, and which instruction comes next."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,10 +8,7 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.loops import LoopStack
 
-__all__ = ["PLACES", "ProgramCounter"]
-
-#: Where an instruction is looked for: where the program is, where it goes on, where a loop starts.
-PLACES = 3
+__all__ = ["ProgramCounter"]
 
 
 class ProgramCounter(wiring.Component):
@@ -41,9 +38,9 @@ class ProgramCounter(wiring.Component):
     popping : Out(1)
         A loop that ends at ``target`` has run for the last time: ``leave`` pops it, and the loop
         around it is to be looked at.
-    look : Out, places : Out
-        Look for an instruction: at which of the places; at none, or at one of them. They come out
-        of registers.
+    look : Out(1), place : Out(32)
+        Look for the instruction at ``place``: where the program is, where it goes on, or where a
+        loop starts. ``place`` does not depend on ``leave``, which is known late.
     past_end : Out(1)
         What was looked for in the cycle before is behind the program's end.
     keep_valid : Out(1), keep : Out(32)
@@ -63,7 +60,7 @@ class ProgramCounter(wiring.Component):
     pc: Signal
     popping: Signal
     look: Signal
-    places: list[Signal]
+    place: Signal
     past_end: Signal
     keep_valid: Signal
     keep: Signal
@@ -74,7 +71,7 @@ class ProgramCounter(wiring.Component):
             "start": In(1), "length": In(32), "fetch": In(1), "branch": In(1),
             "destination": In(PC_BITS), "leave": In(1), "enter": In(1), "end": In(PC_BITS),
             "count": In(32), "too_deep": Out(1), "pc": Out(PC_BITS), "popping": Out(1),
-            "look": Out(PLACES), "places": Out(PC_BITS).array(PLACES), "past_end": Out(1),
+            "look": Out(1), "place": Out(PC_BITS), "past_end": Out(1),
             "keep_valid": Out(1), "keep": Out(PC_BITS),
         })
 
@@ -94,13 +91,10 @@ class ProgramCounter(wiring.Component):
             self.popping.eq(loops.at_end & ~loops.again),
             self.keep_valid.eq(loops.keep_valid), self.keep.eq(loops.keep),
             known.eq(self.leave & ~self.popping),
-            self.look.eq(Cat(self.fetch, self.leave & ~loops.at_end,
-                             self.leave & loops.at_end & loops.again)),
-            *(place.eq(value) for place, value in zip(
-                self.places, (self.pc, target, loops.start), strict=True)),
+            self.look.eq(self.fetch | known),
+            self.place.eq(Mux(self.fetch, self.pc, following)),
         ]
-        behind = Cat(place >= self.length for place in self.places)
-        m.d.sync += [self.past_end.eq((self.look & behind).any()),
+        m.d.sync += [self.past_end.eq(self.look & (self.place >= self.length)),
                      runs.eq(self.enter & self.count.any()), some.eq(self.end != target)]
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)

@@ -1,6 +1,6 @@
 """Instruction fetch: a buffer of consecutive instructions that runs ahead of execution."""
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -8,7 +8,6 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
-from celosia_hw.scalar.counter import PLACES
 from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
 from celosia_hw.scalar.ring import InstructionRing
 
@@ -35,8 +34,8 @@ class InstructionFetch(wiring.Component):
         Fetch at all.
     program, length : In(32)
         Byte address, a multiple of PROGRAM_ALIGN, and instructions of the program.
-    look : In, pcs : In
-        Look for the instruction at that one of them; at none, or at one.
+    look : In(1), pc : In(32)
+        Look for the instruction at ``pc``. Whether at all may be known later in a cycle than where.
     keep_valid : In(1), keep : In(32)
         First instruction not to evict; ignored where it would keep ``pc`` from being fetched.
     hit : Out(1)
@@ -52,7 +51,7 @@ class InstructionFetch(wiring.Component):
     program: Signal
     length: Signal
     look: Signal
-    pcs: list[Signal]
+    pc: Signal
     keep_valid: Signal
     keep: Signal
     hit: Signal
@@ -64,8 +63,8 @@ class InstructionFetch(wiring.Component):
         self._config = config
         super().__init__({
             "start": In(1), "run": In(1), "program": In(32), "length": In(32),
-            "look": In(PLACES), "pcs": In(PC_BITS).array(PLACES), "keep_valid": In(1),
-            "keep": In(PC_BITS), "hit": Out(1), "failed": Out(1), "word": Out(word_layout()),
+            "look": In(1), "pc": In(PC_BITS), "keep_valid": In(1), "keep": In(PC_BITS),
+            "hit": Out(1), "failed": Out(1), "word": Out(word_layout()),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
         })
 
@@ -94,15 +93,12 @@ class InstructionFetch(wiring.Component):
         m.d.comb += restart.eq(self.run & ~self.start & missed)
         hits, fails, misses = self._look_up(m, requested, held, ahead, error)
         m.d.sync += [
-            self.hit.eq((self.look & hits).any()), self.failed.eq((self.look & fails).any()),
-            missed.eq((self.look & misses).any() & ~restart),
+            self.hit.eq(self.look & hits), self.failed.eq(self.look & fails),
+            missed.eq(self.look & misses & ~restart),
         ]
-        meant: Value = self.pcs[0]
-        for i, pc in enumerate(self.pcs):
-            meant = Mux(self.look[i], pc, meant)
-        m.d.comb += ring.pc.eq(meant)
-        with m.If(self.look.any()):
-            m.d.sync += looked.eq(meant >> block_bits)
+        m.d.comb += ring.pc.eq(self.pc)
+        with m.If(self.look):
+            m.d.sync += looked.eq(self.pc >> block_bits)
 
         # Requests. An offered burst stays as it is until it is taken, whatever the host writes.
         # What depends on ``requested`` is looked at in the cycle after it has changed.
@@ -164,20 +160,18 @@ class InstructionFetch(wiring.Component):
 
     def _look_up(self, m: Module, requested: Signal, held: Signal, ahead: Signal,
                  error: Signal) -> tuple[Signal, Signal, Signal]:
-        """Return for each of the places whether its instruction is there, cannot be fetched, or is
-        outside the ring. Which place is meant is known late, so each has its own distance.
+        """Return whether the instruction at ``pc`` is there, cannot be fetched, or is outside the
+        ring.
         """
-        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
-        for i, pc in enumerate(self.pcs):
-            distance, near = Signal(signed(len(requested)), name=f"distance{i}"), Signal(len(held))
-            in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
-            # of the ring, but behind a block that could not be fetched
-            dropped = Signal(name=f"dropped{i}")
-            m.d.comb += [
-                distance.eq(requested - (pc >> exact_log2(BLOCK))), near.eq(distance),
-                in_ring.eq(~distance[len(near):].any() & (near <= held)),
-                present.eq(near > ahead), dropped.eq(error & (near < ahead)),
-                hits[i].eq(in_ring & present), fails[i].eq(in_ring & ~present & error & ~dropped),
-                misses[i].eq(~in_ring | dropped),
-            ]
+        hits, fails, misses = Signal(), Signal(), Signal()
+        distance, near = Signal(signed(len(requested))), Signal(len(held))
+        in_ring, present = Signal(), Signal()
+        dropped = Signal()  # of the ring, but behind a block that could not be fetched
+        m.d.comb += [
+            distance.eq(requested - (self.pc >> exact_log2(BLOCK))), near.eq(distance),
+            in_ring.eq(~distance[len(near):].any() & (near <= held)),
+            present.eq(near > ahead), dropped.eq(error & (near < ahead)),
+            hits.eq(in_ring & present), fails.eq(in_ring & ~present & error & ~dropped),
+            misses.eq(~in_ring | dropped),
+        ]
         return hits, fails, misses

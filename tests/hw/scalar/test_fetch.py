@@ -10,7 +10,6 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
 from celosia_hw.bus.axi import OKAY, SLVERR
-from celosia_hw.scalar.counter import PLACES
 from celosia_hw.scalar.encoding import BLOCK
 from celosia_hw.scalar.fetch import InstructionFetch
 from hw.simulation import World
@@ -85,8 +84,8 @@ class Bench:
 
             async def fetch(pc, patience=20 * self.latency + 200):
                 """True: found, False: it cannot be fetched; None: still on its way."""
-                ctx.set(dut.pcs[pc % PLACES], pc)
-                ctx.set(dut.look, 1 << pc % PLACES)
+                ctx.set(dut.pc, pc)
+                ctx.set(dut.look, 1)
                 found = None
                 for _ in range(patience):
                     await ctx.tick()
