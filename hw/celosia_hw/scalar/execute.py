@@ -35,7 +35,7 @@ class Next(enum.Enum):
     ``ADVANCE``: the next instruction. ``RESULT``: its result comes a cycle later. ``BRANCH``:
     whether it branches is known then. ``TARGET``: the target has changed. ``LOOP``: whether the
     loop can be entered is known then. ``DRAIN``: it waits until everything older has finished.
-    ``STALL``: it executes again, for the checker is busy.
+    ``STALL``: it executes again, for the checker is busy or another one waits for it.
     """
 
     ADVANCE = 0
@@ -55,7 +55,7 @@ class Execute(wiring.Component):
     valid : In(1), kind : In(kind_layout())
         A legal instruction whose operands are values.
     checker_idle, checker_ready : In(1)
-        Nothing is being checked; the checker takes an instruction.
+        Nothing is being checked; an instruction is taken, by the checker or to wait for it.
     following : Out(Next)
         What follows.
     retired : Out(1)

@@ -13,18 +13,22 @@ from celosia_hw.scalar.dispatch import issue_units, unit_signature
 from celosia_hw.scalar.errors import error_layout
 from celosia_hw.scalar.scoreboard import Scoreboard
 from celosia_hw.scalar.streams import stride_layout
+from celosia_hw.stream import SkidBuffer
 
 __all__ = ["TensorIssue"]
 
 
 class TensorIssue(wiring.Component):
-    """`Checker` and `Scoreboard`.
+    """`Checker` and `Scoreboard`, and a place before them where an instruction waits.
+
+    So the scalar unit goes on while the instruction before is checked, and what it does then does
+    not depend on what the checker finds.
 
     Members
     -------
     i, windows, stride_write, stride_index, stride, fault : as of `Checker`
     checked : Out(1)
-        Nothing is being checked.
+        Nothing is being checked, or waits for it.
     port_load, port_store, port_mxu, port_vpu, error, activities : as of `Scoreboard`
     following : as of `Scoreboard`
     finished : Out(1)
@@ -62,7 +66,9 @@ class TensorIssue(wiring.Component):
         m = Module()
         m.submodules.checker = checker = Checker(self._config)
         m.submodules.scoreboard = scoreboard = Scoreboard(self._config)
-        wiring.connect(m, wiring.flipped(self.i), checker.i)
+        m.submodules.waiting = waiting = SkidBuffer(resolved_layout())
+        wiring.connect(m, wiring.flipped(self.i), waiting.i)
+        wiring.connect(m, waiting.o, checker.i)
         wiring.connect(m, checker.entry, scoreboard.entry)
         for unit in self._units:
             name = f"port_{unit.name.lower()}"
@@ -73,7 +79,7 @@ class TensorIssue(wiring.Component):
               for name in ("windows", "stride_write", "stride_index", "stride")),
             *(getattr(scoreboard, name).eq(getattr(checker, name))
               for name in ("word", "word_valid", "part", "part_index", "part_valid")),
-            self.checked.eq(checker.idle), self.fault.eq(checker.fault),
+            self.checked.eq(checker.idle & waiting.i.ready), self.fault.eq(checker.fault),
             self.finished.eq(scoreboard.empty),
             self.following.eq(scoreboard.following), self.error.eq(scoreboard.error),
         ]

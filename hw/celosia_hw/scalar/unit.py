@@ -32,7 +32,8 @@ class ScalarUnit(wiring.Component):
     An instruction takes 3 cycles, 1 more for each operand in a register but the first, 1 more for
     mul, shifts, comparisons and branches but jump, 2 more for taken branches and entering or
     leaving a loop; repeating a loop's
-    body costs nothing. A tensor instruction waits in its last cycle until the checker is free.
+    body costs nothing. A tensor instruction waits in its last cycle while the one before it waits
+    for the checker.
     ``read`` takes 5 cycles more than ``fence``.
 
     Members

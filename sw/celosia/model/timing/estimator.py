@@ -143,7 +143,7 @@ class Estimator:
         self._done = [0] * 4
         self._links: dict[int, int] = {}  # when each unit of a port is free
         self._arrived = 0
-        self._checked = 0
+        self._taken = self._checked = 0  # when the checker took an instruction; when it is free
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
         self._swept: deque[_Sweep] = deque(maxlen=2 * config.window)
@@ -212,10 +212,9 @@ class Estimator:
             command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
-        reason = Reason.FETCH if self._starved else Reason.SCALAR
-        if self._checked > self.now:
-            self.now, reason = self._checked, Reason.CHECK
-        checked = self.now + check
+        free = Reason.FETCH if self._starved else Reason.SCALAR
+        reason = Reason.CHECK if self._hand_over() else free
+        checked = self._taken + check
         window = [other for other in self._window if other.end > checked]
         if len(window) >= self._size:  # it is never larger
             first = min(window, key=_end)
@@ -271,6 +270,12 @@ class Estimator:
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
+    def _hand_over(self) -> bool:
+        """Give the checker an instruction, before which one may wait; return whether it is busy."""
+        self.now = max(self.now, self._taken)
+        self._taken = max(self.now, self._checked)
+        return self._taken > self.now
+
     def message(self, command: MessageCommand, comes: int = 0) -> int:
         """Count a send or a receive; :meth:`scalar` came before.
 
@@ -289,8 +294,8 @@ class Estimator:
         config, entry = self._config, _Message(command)
         words = 1 + (command.rows.length * config.dim * command.fmt.nbytes) // config.link_bytes
         busy, drain = link_cycles(words)
-        self.now = max(self.now, self._checked)
-        checked = self.now + 1
+        self._hand_over()
+        checked = self._taken + 1
         window = [other for other in self._window if other.end > checked]
         if len(window) >= self._size:
             checked = min(map(_end, window))
