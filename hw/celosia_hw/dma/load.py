@@ -69,8 +69,8 @@ class LoadEngine(wiring.Component):
         config = self._config
         m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config, LOAD_ID)
-        # Of each burst that is on its way, whether it ends its row, its command. It has a beat at
-        # least, so there is room for all of them.
+        # Of each burst that is made or on its way, whether it ends its row, its command. It has a
+        # beat at least, so there is room for all of them.
         m.submodules.ends = ends = Queue(data.StructLayout({"row_last": 1, "last": 1}),
                                          2 * BEATS_AHEAD)
         m.submodules.align_commands = align_commands = Queue(
@@ -95,7 +95,7 @@ class LoadEngine(wiring.Component):
         ar, r, beat = self.axi.ar, self.axi.r, beats.i.payload
         asked, received = ar.valid & ar.ready, r.valid & r.ready
         m.d.comb += [
-            ends.i.valid.eq(asked), ends.i.payload.row_last.eq(walker.row_last),
+            ends.i.valid.eq(walker.made), ends.i.payload.row_last.eq(walker.row_last),
             ends.i.payload.last.eq(walker.last), ends.o.ready.eq(received & r.payload.last),
             beats.i.valid.eq(r.valid), r.ready.eq(beats.i.ready),
             beat.data.eq(r.payload.data), beat.error.eq(r.payload.resp != OKAY),

@@ -19,10 +19,6 @@ def _end_layout(config: TpuConfig) -> data.StructLayout:
     return data.StructLayout({"byte": byte, "bursts": LENGTH_BITS + 1 - byte})
 
 
-def _burst_layout() -> data.StructLayout:
-    return data.StructLayout({"address": address_layout(), "row_last": 1, "last": 1})
-
-
 class BurstWalker(wiring.Component):
     """Makes the AXI bursts that cover each row of a command, rows in order.
 
@@ -46,13 +42,14 @@ class BurstWalker(wiring.Component):
         No further burst is made; one that is offered stays.
     o : Out(stream)
         Payload of AR or AW.
-    row_last, last : Out(1)
-        With ``o``: the burst ends its row, its command.
+    made, row_last, last : Out(1)
+        High for one cycle for each burst, at the latest as it leaves: it ends its row, its command.
     """
 
     i: stream.Interface
     stall: Signal
     o: stream.Interface
+    made: Signal
     row_last: Signal
     last: Signal
 
@@ -61,7 +58,8 @@ class BurstWalker(wiring.Component):
         self._id = burst_id
         super().__init__({
             "i": In(stream.Signature(walk_layout())), "stall": In(1),
-            "o": Out(stream.Signature(address_layout())), "row_last": Out(1), "last": Out(1),
+            "o": Out(stream.Signature(address_layout())),
+            **{name: Out(1) for name in ("made", "row_last", "last")},
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -87,30 +85,26 @@ class BurstWalker(wiring.Component):
         waiting_end = Signal.like(end, reset_less=True)
 
         go = Signal()
-        made, leaves = self.o.valid, self.o.ready  # a burst that leaves
-        address, row_last, last = self.o.payload, self.row_last, self.last
+        offered, leaves, address = self.o.valid, self.o.ready, self.o.payload
         if self._config.fold > 1:
-            m.submodules.ahead = ahead = SkidBuffer(_burst_layout())
-            burst = ahead.i.payload
-            m.d.comb += [self.o.valid.eq(ahead.o.valid), ahead.o.ready.eq(self.o.ready),
-                         Cat(address, row_last, last).eq(ahead.o.payload)]
-            made, leaves = ahead.i.valid, ahead.i.ready
-            address, row_last, last = burst.address, burst.row_last, burst.last
+            m.submodules.ahead = ahead = SkidBuffer(address_layout())
+            wiring.connect(m, ahead.o, wiring.flipped(self.o))
+            offered, leaves, address = ahead.i.valid, ahead.i.ready, ahead.i.payload
         next_row = (first + pitch)[:EXT_ADDRESS_BITS]
         next_end = Signal.like(end)
         m.d.comb += [
             next_end.eq(next_row[:edge] + length),
-            go.eq(active & ~self.stall & (~made | leaves)),
+            go.eq(active & ~self.stall & (~offered | leaves)), self.made.eq(offered & leaves),
             self.i.ready.eq(~waits),
             take.eq(waits & (~active | (go & ends & final))),
             address.id.eq(self._id),
         ]
         with m.If(go):
             m.d.sync += [
-                made.eq(1), address.addr.eq(Cat(Const(0, beat_bits), beat)),
+                offered.eq(1), address.addr.eq(Cat(Const(0, beat_bits), beat)),
                 address.len.eq(
                     Mux(ends, end.byte[beat_bits:], (1 << inner_bits) - 1) - beat[:inner_bits]),
-                row_last.eq(ends), last.eq(ends & final),
+                self.row_last.eq(ends), self.last.eq(ends & final),
             ]
             with m.If(ends):
                 m.d.sync += [
@@ -122,7 +116,7 @@ class BurstWalker(wiring.Component):
                 m.d.sync += [beat.eq(Cat(Const(0, inner_bits), beat[inner_bits:] + 1)),
                              end.bursts.eq(end.bursts - 1), ends.eq(end.bursts == 1)]
         with m.Elif(leaves):
-            m.d.sync += made.eq(0)
+            m.d.sync += offered.eq(0)
         with m.If(take):
             m.d.sync += [
                 active.eq(1), first.eq(waiting.addr), beat.eq(waiting.addr[beat_bits:]),

@@ -150,10 +150,13 @@ class BankedMemory(wiring.Component):
                     chosen.append(part_read.eq(self._part(port)))
                 with m.If(asks):
                     m.d.comb += chosen
-            for port, asks in reversed(list(zip(group, asked, strict=True))):
-                wanted = 1 << self._part(port) if self._narrow(port) else (1 << parts) - 1
-                with m.If(asks):
-                    m.d.comb += enable.eq(wanted)
+            if name == "read" and parts > 1:  # who asks is known late, so all is read all the time
+                m.d.comb += enable.eq((1 << parts) - 1)
+            else:
+                for port, asks in reversed(list(zip(group, asked, strict=True))):
+                    wanted = 1 << self._part(port) if self._narrow(port) else (1 << parts) - 1
+                    with m.If(asks):
+                        m.d.comb += enable.eq(wanted)
             for part, ram in enumerate(rams):
                 piece = data.word_select(part, width)
                 m.d.comb += ([ram.read_en.eq(enable[part]), ram.read_addr.eq(address)]
