@@ -105,10 +105,19 @@ def netlist() -> dict:
 
 
 def placed() -> dict:
-    """The same where every cell has a place."""
+    """The same where every cell has a place, and those of slices are packed."""
     made = netlist()
+    packed = {"LUT4": ("TRELLIS_COMB", "SLICEA.K0", "ABCD", "F"),
+              "TRELLIS_FF": ("TRELLIS_FF", "SLICEA.FF0", "M", "Q")}
     for column, cell in enumerate(made["modules"]["top"]["cells"].values()):
-        cell["attributes"]["NEXTPNR_BEL"] = f"X{column}/Y3/{cell['type']}0"
+        place = cell["type"] + "0"
+        if cell["type"] in packed:
+            cell["type"], place, ins, out = packed[cell["type"]]
+            taken, given = cell["connections"].values()
+            cell["connections"] = {port: [bit] for port, bit in zip(ins, taken, strict=False)}
+            cell["connections"][out] = given
+            cell["port_directions"] = dict.fromkeys(ins, "input") | {out: "output"}
+        cell["attributes"]["NEXTPNR_BEL"] = f"X{column}/Y3/{place}"
     return made
 
 

@@ -29,6 +29,8 @@ REPORT = "report.json"
 _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
 #: The same after it was placed once, and with the places of its blocks.
 _PLACED, _PLANNED = "placed.json", "planned.json"
+#: Share of a cycle that the paths of a placed chip should take: routing adds to it.
+_LIMIT = 0.92
 #: What the flash memory holds behind the bitstream.
 _FIRMWARE = "firmware.bin"
 
@@ -181,18 +183,43 @@ class _Flow:
             self.stamps.keep(key, time.monotonic() - start, _PLANNED)
         return _PLANNED, seconds + self.stamps.seconds(_PLANNED)
 
+    def place(self, tool: Tool, planned: str, key: str, seed: int) -> tuple[list[str], str, float]:
+        """Place and refine where that is a step of its own; return what else place and route is
+        told, its netlist, and the seconds.
+        """
+        floor = _floor(self.made)
+        if floor is None:
+            return [], planned, 0
+        placed, refined = f"placed-{seed}.json", f"refined-{seed}.json"
+        arguments = [*self.arguments(planned, seed), "--no-route", "--write", placed,
+                     *self.family.arguments(self.made, "")]
+        seconds = self.step(f"seed {seed}", tool, arguments, key, f"place-{seed}.log", placed)
+        key = digest(key, content(self.folder / placed), str(floor.delays), _LIMIT)
+        if not self.stamps.fresh(key, refined):
+            self.stamps.forget(refined)
+            from celosia.cli.fpga.refine import refine
+            start = time.monotonic()
+            limit = _LIMIT * 1e9 / self.made.freq_hz
+            refine(self.folder / placed, self.folder / refined, floor.delays, limit)
+            self.stamps.keep(key, time.monotonic() - start, refined)
+        return ["--no-pack", "--no-place"], refined, seconds + self.stamps.seconds(refined)
+
     def route(self, tool: Tool, planned: str, netlist: Netlist, key: str, seed: int) -> Routed:
         """Place and route."""
         report, routed = f"timing-{seed}.json", f"routed-{seed}.{self.family.routed}"
-        arguments = [*self.arguments(planned, seed), "--report", report,
+        told, placed, before = self.place(tool, planned, key, seed)
+        if told:
+            key = digest(content(self.folder / placed), self.made.constraints)
+        arguments = [*self.arguments(placed, seed), *told, "--report", report,
                      *self.family.arguments(self.made, routed)]
         seconds = self.step(f"seed {seed}", tool, arguments, key, f"route-{seed}.log",
                             report, routed)
-        return Routed(seed, read_timing(self.folder / report, netlist, self.family), seconds)
+        return Routed(seed, read_timing(self.folder / report, netlist, self.family),
+                      before + seconds)
 
 
 def _floor(made: Sources) -> Floor | None:
-    """What of a design has its place before the rest is placed."""
+    """What is known of the cells of a chip that is placed in steps."""
     return family(made.board).floor if made.chip == "pipelined" else None
 
 
@@ -255,7 +282,7 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
             return built
         key = digest(content(folder / _NETLIST), made.constraints)
         planned, took = flow.plan(tools[kind.place], key)
-        if took:
+        if planned != _NETLIST:
             seconds["floor plan"] = took
             key = digest(content(folder / planned), made.constraints)
         for seed in dict.fromkeys(seeds):

@@ -44,12 +44,15 @@ class Arc:
 
 @dataclass(frozen=True)
 class Delays:
-    """Delays of a family's cells, to time a netlist that is not placed.
+    """Delays of a family's cells, to time a netlist that is not routed.
 
     Parameters
     ----------
     wire
         Of a hop from a cell to the next where wires are not crowded, in ns.
+    tile
+        Of each tile that a hop goes, where places are known; then ``wire`` is of one that goes
+        none.
     clocked
         From the clock to the outputs of a cell that holds a state, by kind, in ns.
     setup
@@ -62,11 +65,12 @@ class Delays:
     clocked: Mapping[str, float]
     setup: Mapping[str, Mapping[str, float]]
     logic: Mapping[str, tuple[Arc, ...]]
+    tile: float = 0.0
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Cells of a family as nextpnr packs them, for `celosia.cli.fpga.floorplan`.
+    """Cells of a family as nextpnr packs them, for `celosia.cli.fpga.floorplan` and `refine`.
 
     Parameters
     ----------
@@ -74,10 +78,13 @@ class Floor:
         Kinds that only some tiles have.
     logic
         Share of a tile that others take, by kind; what is neither does not move.
+    delays
+        Of cells and wires where all is placed; kinds have their modes, `celosia.cli.fpga.slack`.
     """
 
     blocks: tuple[str, ...]
     logic: Mapping[str, float]
+    delays: Delays
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class Family:
     told
         Commands of Yosys before ``synth`` for a pipelined chip, see `celosia.cli.fpga.maps`.
     floor
-        For a pipelined chip: what has its place before the rest is placed; None: nothing.
+        For a pipelined chip, which is placed in steps; None: nextpnr places and routes at once.
     """
 
     name: str
@@ -174,6 +181,22 @@ _ECP5_DELAYS = Delays(
            "MULT18X18D": (Arc("[AB].*|SIGNED.*", "P.*", 4.2),),
            "CCU2C": (Arc("CIN", "COUT", 0.07, chained=True), Arc("CIN", "S.", 0.44, chained=True),
                      Arc("[A-D]0", ".*", 0.45), Arc("[A-D]1", "S1|COUT", 0.45))})
+#: The same as nextpnr packs cells.
+_ECP5_PLACED = Delays(
+    wire=0.65, tile=0.06,
+    clocked={"TRELLIS_FF": 0.52, "DP16KD": 5.73, REGISTERED_PRODUCT: 0.74},
+    setup={REGISTERED_PRODUCT: {"[AB].*": 3.49},
+           # The look-up table that DI comes from is beside it: that takes none of the wire's time.
+           "TRELLIS_FF": {"DI": -0.65, "M": 0.1, "CE": 0.2, "LSR": 0.3},
+           "DP16KD": {"(?!CLK).*": 0.3},
+           # Comes from the slice that writes, which is in the same tile.
+           "TRELLIS_COMB DPRAM": {"WD|WAD.": -0.45, "WRE": 0.2}},
+    logic={"TRELLIS_COMB": (Arc("[A-D]", "F", 0.24),),
+           "TRELLIS_COMB DPRAM": (Arc("[A-D]", "F", 0.24),),
+           "TRELLIS_COMB CCU2": (Arc("FCI", "FCO", 0.035, chained=True),
+                                 Arc("FCI", "F", 0.44, chained=True), Arc("[A-D]", "F.*", 0.45)),
+           "TRELLIS_RAMW": (Arc("[A-D].", "W.*", 0.0),),
+           "MULT18X18D": (Arc("[AB].*|SIGNED.*", "P.*", 4.2),)})
 
 
 def _ecp5_arguments(made: Sources, routed: str) -> list[str]:
@@ -206,7 +229,8 @@ _ECP5 = Family(
     delays=_ECP5_DELAYS, told=(*COMPARISONS, *PRODUCTS),
     # A tile has eight LUTs and as many flip-flops, most of which share a place with a LUT.
     floor=Floor(("DP16KD", "MULT18X18D"),
-                {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0}))
+                {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0},
+                _ECP5_PLACED))
 
 _ICE40 = Family(
     "ice40",

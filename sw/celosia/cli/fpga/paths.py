@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from celosia.cli.fpga.errors import FpgaError
-from celosia.cli.fpga.families import Delays, Family
+from celosia.cli.fpga.families import Arc, Delays, Family
 from celosia.cli.fpga.netlist import Cell, Netlist
 
-__all__ = ["Path", "longest"]
+__all__ = ["Path", "arc", "longest", "matches"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class _Timing:
             return
         for start, taken in cell.ins.items():
             for end, given in cell.outs.items():
-                found = _arc(self._delays.logic[cell.kind], start, end)
+                found = arc(self._delays.logic[cell.kind], start, end)
                 if found is None:
                     continue
                 ns = found.ns + (0 if found.chained else self._delays.wire)
@@ -132,13 +133,14 @@ class _Timing:
 
 
 @functools.cache
-def _matches(pattern: str, port: str) -> bool:
-    # Ports of some cells have their bits in their names: ADA0, ADA1..
+def matches(pattern: str, port: str) -> bool:
+    """Whether a port is meant: those of some cells have their bits in their names, ADA0, ADA1.."""
     return re.fullmatch(pattern, port) is not None
 
 
-def _arc(arcs, start: str, end: str):
-    return next((arc for arc in arcs if _matches(arc.start, start) and _matches(arc.end, end)),
+def arc(arcs: Iterable[Arc], start: str, end: str) -> Arc | None:
+    """Return the way from one port to another."""
+    return next((each for each in arcs if matches(each.start, start) and matches(each.end, end)),
                 None)
 
 
@@ -156,7 +158,7 @@ def longest(netlist: Netlist, family: Family) -> dict[tuple[str, str], Path]:
     for cell in netlist.cells.values():
         for port, bits in cell.ins.items():
             before = next((ns for pattern, ns in delays.setup.get(cell.kind, {}).items()
-                           if _matches(pattern, port)), None)
+                           if matches(pattern, port)), None)
             if before is None:
                 continue
             for bit in bits:

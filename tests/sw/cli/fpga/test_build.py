@@ -51,15 +51,22 @@ def pipelined():
     return dataclasses.replace(sources(), chip="pipelined")
 
 
-def test_pipelined_chip_has_another_placer_and_a_floor_plan(tools, out):
+def test_pipelined_chip_is_placed_in_steps(tools, out):
     built = build(pipelined(), out, seeds=[4, 5])
     _, first, *seeds, _ = tools.calls()
     assert first[1:] == [
         "--json", "netlist.json", "--top", "top", "--seed", "1", "--freq", "50.000000",
         "--timing-allow-fail", "--no-route", "--write", "placed.json", "--25k", "--package",
         "CABGA256", "--speed", "6", "--lpf", "top.lpf", "--router", "router1", "--placer", "static"]
-    assert [(call[2], call[6], call[-4:]) for call in seeds] == [
-        ("planned.json", seed, ["--router", "router1", "--placer", "static"]) for seed in "45"]
+    static = ["--lpf", "top.lpf", "--router", "router1", "--placer", "static"]
+    for seed, place, route in zip("45", seeds[::2], seeds[1::2], strict=True):
+        assert place[1:10] == ["--json", "planned.json", "--top", "top", "--seed", seed, "--freq",
+                               "50.000000", "--timing-allow-fail"]
+        assert [*place[10:13], *place[-6:]] == [
+            "--no-route", "--write", f"placed-{seed}.json", *static]
+        assert route[1:10] == ["--json", f"refined-{seed}.json", *place[3:10]]
+        assert route[10:14] == ["--no-pack", "--no-place", "--report", f"timing-{seed}.json"]
+        assert f"routed-{seed}.config" in route
     cells = json.loads((out / "planned.json").read_text())["modules"]["top"]["cells"]
     assert {name: cell["attributes"]["BEL"] for name, cell in cells.items()
             if cell["attributes"]} == {"$mul$1": "X1/Y3/MULT18X18D0",
@@ -83,7 +90,10 @@ def test_floor_plan_is_kept_while_it_is_of_the_same(tools, out):
     build(pipelined(), out)
     assert [(call[0], call[2]) for call in tools.calls()] == [
         ("nextpnr-ecp5", "netlist.json"), ("nextpnr-ecp5", "planned.json"),
-        ("ecppack", "routed-1.config")]
+        ("nextpnr-ecp5", "refined-1.json"), ("ecppack", "routed-1.config")]
+    (out / "refined-1.json").unlink()
+    build(pipelined(), out)
+    assert tools.calls() == []  # likewise
 
 
 def test_floor_plan_wants_scipy_before_anything_is_made(tools, out, monkeypatch):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from celosia.cli.fpga import floorplan
 from celosia.cli.fpga.errors import FpgaError
-from celosia.cli.fpga.families import Floor
+from celosia.cli.fpga.families import Delays, Floor
 
-FLOOR = Floor(("MULT", "RAM"), {"LUT": 1 / 8, "FF": 1 / 24})
+FLOOR = Floor(("MULT", "RAM"), {"LUT": 1 / 8, "FF": 1 / 24}, Delays(1, {}, {}, {}))
 #: Places of the blocks of a chain, and the order in which a placer has left them.
 PLACES, LEFT = [4 * block for block in range(10)], [7, 2, 9, 0, 5, 1, 8, 3, 6, 4]
 
