@@ -43,7 +43,8 @@ class BurstWalker(wiring.Component):
     o : Out(stream)
         Payload of AR or AW.
     made, row_last, last : Out(1)
-        High for one cycle for each burst, at the latest as it leaves: it ends its row, its command.
+        ``made``: for one cycle of each burst, as it leaves or, on a folded chip, before; and
+        whether this one ends its row, its command.
     """
 
     i: stream.Interface

@@ -1,13 +1,13 @@
 """Moves logic of long paths of an ECP5 nearer together, once all has its place.
 
 nextpnr's placers weigh wires by how long their paths are, but stop when the sum of all wires does
-not become shorter: the longest paths go back and forth, twice as far as their ends are apart. So
+not become shorter, and the longest paths go back and forth, further than their ends are apart. So
 once a design is placed, look-up tables and flip-flops of paths that take too long are moved one by
 one to where the exponentials of the times of all paths through their wires have the least sum.
 They take empty places, or change places with what has time.
 
-It is detailed placement by timing, as in Chowdhury et al., "Timing driven placement by simulated
-annealing", with the slack of a wire in place of a weight, and moves that only go down.
+As in Marquardt, Betz and Rose, "Timing-driven placement for FPGAs" (2000), what a move costs is of
+times and of wires; here only moves that gain are made, and times are those that a move would give.
 """
 
 from __future__ import annotations
@@ -293,11 +293,12 @@ def _move(design: _Design, group: tuple[int, ...], paths: tuple[np.ndarray, np.n
     if not len(ends):
         return False
     here = design.at[group[0]]
-    weights = np.exp(np.clip((design.weighed(pulls, here) - limit) / _STEP, -20, 10))
+    through = design.weighed(pulls, here)
+    weights = np.exp(np.clip((through - limit) / _STEP, -20, 10))
     best = np.array([_middle(ends[:, axis], weights) for axis in (0, 1)])
     found = _around(best, _AROUND) | _around(here, _NEAR)
     targets = [best] if not len(pulls.before) else [
-        best, pulls.sources[design.weighed(pulls, here)[:len(pulls.before)].argmax()]]
+        best, pulls.sources[through[:len(pulls.before)].argmax()]]
     for target, share in itertools.product(targets, (0.25, 0.5, 0.75, 1)):
         found |= _around(np.rint(here + (target - here) * share), 1)
     tiles = np.array(sorted((found & design.tiles) - {tuple(here.tolist())}), int).reshape(-1, 2)
