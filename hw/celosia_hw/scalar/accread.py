@@ -20,7 +20,7 @@ class AccumulatorRead(wiring.Component):
     request : In(1)
         Ask for the row, from the next cycle on, until ``granted``.
     row, lane : In(32)
-        Kept the same until ``arrived``.
+        Kept the same until ``arrived``. The row is asked for out of a register.
     granted : Out(1)
         It was granted in the cycle before.
     arrived : Out(1), word : Out(32)
@@ -46,12 +46,12 @@ class AccumulatorRead(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        asks = Signal()
+        asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
         granted = asks & self.port.ready
         _, before, *_, arriving = delayed(m, granted, READ_LATENCY, name="arriving")
-        m.d.sync += asks.eq(self.request & ~granted & ~before)
+        m.d.sync += [asks.eq(self.request & ~granted & ~before), row.eq(self.row)]
         m.d.comb += [
-            self.port.valid.eq(asks), self.port.addr.eq(self.row),
+            self.port.valid.eq(asks), self.port.addr.eq(row),
             self.granted.eq(before), self.arrived.eq(arriving),
             self.word.eq(self.port.data.word_select(self.lane[:exact_log2(self._config.dim)], 32)),
         ]

@@ -1,6 +1,6 @@
 """The program counter: where the program is, and which instruction comes next."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,10 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.loops import LoopStack
 
-__all__ = ["ProgramCounter"]
+__all__ = ["PLACES", "ProgramCounter"]
+
+#: Where an instruction is looked for: where the program is, where it goes on, where a loop starts.
+PLACES = 3
 
 
 class ProgramCounter(wiring.Component):
@@ -38,9 +41,9 @@ class ProgramCounter(wiring.Component):
     popping : Out(1)
         A loop that ends at ``target`` has run for the last time: ``leave`` pops it, and the loop
         around it is to be looked at.
-    look : Out(1), place : Out(32)
-        Look for the instruction at ``place``: where the program is, where it goes on, or where a
-        loop starts. ``place`` does not depend on ``leave``, which is known late.
+    look : Out(1), which : Out, places : Out
+        Look for the instruction at that one of the places. Which one it is comes out of registers,
+        as the places do, and does not depend on ``leave``, which is known late.
     past_end : Out(1)
         What was looked for in the cycle before is behind the program's end.
     keep_valid : Out(1), keep : Out(32)
@@ -60,7 +63,8 @@ class ProgramCounter(wiring.Component):
     pc: Signal
     popping: Signal
     look: Signal
-    place: Signal
+    which: Signal
+    places: list[Signal]
     past_end: Signal
     keep_valid: Signal
     keep: Signal
@@ -71,8 +75,8 @@ class ProgramCounter(wiring.Component):
             "start": In(1), "length": In(32), "fetch": In(1), "branch": In(1),
             "destination": In(PC_BITS), "leave": In(1), "enter": In(1), "end": In(PC_BITS),
             "count": In(32), "too_deep": Out(1), "pc": Out(PC_BITS), "popping": Out(1),
-            "look": Out(1), "place": Out(PC_BITS), "past_end": Out(1),
-            "keep_valid": Out(1), "keep": Out(PC_BITS),
+            "look": Out(1), "which": Out(PLACES), "places": Out(PC_BITS).array(PLACES),
+            "past_end": Out(1), "keep_valid": Out(1), "keep": Out(PC_BITS),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -92,9 +96,13 @@ class ProgramCounter(wiring.Component):
             self.keep_valid.eq(loops.keep_valid), self.keep.eq(loops.keep),
             known.eq(self.leave & ~self.popping),
             self.look.eq(self.fetch | known),
-            self.place.eq(Mux(self.fetch, self.pc, following)),
+            self.which.eq(Cat(self.fetch, ~self.fetch & ~loops.at_end,
+                              ~self.fetch & loops.at_end)),
+            *(place.eq(value) for place, value in zip(
+                self.places, (self.pc, target, loops.start), strict=True)),
         ]
-        m.d.sync += [self.past_end.eq(self.look & (self.place >= self.length)),
+        behind = Cat(place >= self.length for place in self.places)
+        m.d.sync += [self.past_end.eq(self.look & (self.which & behind).any()),
                      runs.eq(self.enter & self.count.any()), some.eq(self.end != target)]
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)

@@ -1,6 +1,6 @@
 """Instruction fetch: a buffer of consecutive instructions that runs ahead of execution."""
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -8,6 +8,7 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
+from celosia_hw.scalar.counter import PLACES
 from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
 from celosia_hw.scalar.ring import InstructionRing
 
@@ -34,8 +35,9 @@ class InstructionFetch(wiring.Component):
         Fetch at all.
     program, length : In(32)
         Byte address, a multiple of PROGRAM_ALIGN, and instructions of the program.
-    look : In(1), pc : In(32)
-        Look for the instruction at ``pc``. Whether at all may be known later in a cycle than where.
+    look : In(1), which : In, pcs : In
+        Look for the instruction at that one of them. Whether at all may be known later in a cycle
+        than where.
     keep_valid : In(1), keep : In(32)
         First instruction not to evict; ignored where it would keep ``pc`` from being fetched.
     hit : Out(1)
@@ -51,7 +53,8 @@ class InstructionFetch(wiring.Component):
     program: Signal
     length: Signal
     look: Signal
-    pc: Signal
+    which: Signal
+    pcs: list[Signal]
     keep_valid: Signal
     keep: Signal
     hit: Signal
@@ -63,9 +66,9 @@ class InstructionFetch(wiring.Component):
         self._config = config
         super().__init__({
             "start": In(1), "run": In(1), "program": In(32), "length": In(32),
-            "look": In(1), "pc": In(PC_BITS), "keep_valid": In(1), "keep": In(PC_BITS),
-            "hit": Out(1), "failed": Out(1), "word": Out(word_layout()),
-            "axi": Out(AxiReadSignature(config.bus_bytes)),
+            "look": In(1), "which": In(PLACES), "pcs": In(PC_BITS).array(PLACES),
+            "keep_valid": In(1), "keep": In(PC_BITS), "hit": Out(1), "failed": Out(1),
+            "word": Out(word_layout()), "axi": Out(AxiReadSignature(config.bus_bytes)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -93,12 +96,16 @@ class InstructionFetch(wiring.Component):
         m.d.comb += restart.eq(self.run & ~self.start & missed)
         hits, fails, misses = self._look_up(m, requested, held, ahead, error)
         m.d.sync += [
-            self.hit.eq(self.look & hits), self.failed.eq(self.look & fails),
-            missed.eq(self.look & misses & ~restart),
+            self.hit.eq(self.look & (self.which & hits).any()),
+            self.failed.eq(self.look & (self.which & fails).any()),
+            missed.eq(self.look & (self.which & misses).any() & ~restart),
         ]
-        m.d.comb += ring.pc.eq(self.pc)
+        meant: Value = self.pcs[0]
+        for i, pc in enumerate(self.pcs):
+            meant = Mux(self.which[i], pc, meant)
+        m.d.comb += ring.pc.eq(meant)
         with m.If(self.look):
-            m.d.sync += looked.eq(self.pc >> block_bits)
+            m.d.sync += looked.eq(meant >> block_bits)
 
         # Requests. An offered burst stays as it is until it is taken, whatever the host writes.
         # What depends on ``requested`` is looked at in the cycle after it has changed.
@@ -108,10 +115,12 @@ class InstructionFetch(wiring.Component):
         m.d.comb += [since_pc.eq(requested - looked), since_keep.eq(requested - keep_block)]
         near = [value[-1] | ~value[exact_log2(blocks):].any() for value in (since_pc, since_keep)]
         m.d.sync += [
-            settled.eq(~wanted & ~restart & ~self.start),
+            settled.eq(~wanted & ~restart),
             room.eq(since_pc[-1] | ~since_pc.any() | (near[0] & (near[1] | ~self.keep_valid))),
             in_program.eq((requested << block_bits) < self.length),
         ]
+        with m.If(self.start):  # block 0, of an empty ring, needs no look
+            m.d.sync += [settled.eq(1), room.eq(1), in_program.eq(self.length.any())]
         m.d.comb += wanted.eq(self.run & ~self.start & ~restart & settled & ~error & in_program
                               & room & (stale + ahead < 2 * blocks)
                               & (~offered | self.axi.ar.ready))
@@ -160,18 +169,20 @@ class InstructionFetch(wiring.Component):
 
     def _look_up(self, m: Module, requested: Signal, held: Signal, ahead: Signal,
                  error: Signal) -> tuple[Signal, Signal, Signal]:
-        """Return whether the instruction at ``pc`` is there, cannot be fetched, or is outside the
-        ring.
+        """Return for each of the places whether its instruction is there, cannot be fetched, or is
+        outside the ring. Which place it is is chosen last, of the three answers.
         """
-        hits, fails, misses = Signal(), Signal(), Signal()
-        distance, near = Signal(signed(len(requested))), Signal(len(held))
-        in_ring, present = Signal(), Signal()
-        dropped = Signal()  # of the ring, but behind a block that could not be fetched
-        m.d.comb += [
-            distance.eq(requested - (self.pc >> exact_log2(BLOCK))), near.eq(distance),
-            in_ring.eq(~distance[len(near):].any() & (near <= held)),
-            present.eq(near > ahead), dropped.eq(error & (near < ahead)),
-            hits.eq(in_ring & present), fails.eq(in_ring & ~present & error & ~dropped),
-            misses.eq(~in_ring | dropped),
-        ]
+        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
+        for i, pc in enumerate(self.pcs):
+            distance, near = Signal(signed(len(requested)), name=f"distance{i}"), Signal(len(held))
+            in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
+            # of the ring, but behind a block that could not be fetched
+            dropped = Signal(name=f"dropped{i}")
+            m.d.comb += [
+                distance.eq(requested - (pc >> exact_log2(BLOCK))), near.eq(distance),
+                in_ring.eq(~distance[len(near):].any() & (near <= held)),
+                present.eq(near > ahead), dropped.eq(error & (near < ahead)),
+                hits[i].eq(in_ring & present), fails[i].eq(in_ring & ~present & error & ~dropped),
+                misses[i].eq(~in_ring | dropped),
+            ]
         return hits, fails, misses

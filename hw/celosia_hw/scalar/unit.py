@@ -130,9 +130,10 @@ class ScalarUnit(wiring.Component):
             *(part.start.eq(begin) for part in (fetch, operands)),
             fetch.program.eq(self.program), fetch.length.eq(self.length),
             fetch.run.eq(active | prepared),
-            fetch.look.eq(counter.look), fetch.pc.eq(counter.place),
+            fetch.look.eq(counter.look), fetch.which.eq(counter.which),
+            *(pc.eq(place) for pc, place in zip(fetch.pcs, counter.places, strict=True)),
             fetch.keep.eq(counter.keep), fetch.keep_valid.eq(counter.keep_valid),
-            counter.length.eq(self.length), counter.fetch.eq(in_fetch),
+            counter.length.eq(self.length), counter.fetch.eq(in_fetch & ~begin),
             counter.leave.eq(control.leave),
             counter.branch.eq(execute.branch | (branching & alu.taken)),
             counter.enter.eq(execute.enter), counter.count.eq(loop.count), counter.end.eq(loop.end),
@@ -218,13 +219,16 @@ class ScalarUnit(wiring.Component):
         return Mux(state == ScalarState.RESULT, alu.pipelined, soon)
 
     def _begin(self, m: Module) -> tuple[Value, Value]:
-        """Return whether fetch and clearing begin, and whether they have before the run."""
-        prepared = Signal()
+        """Return whether fetch and clearing begin, a cycle after they are told to, and whether they
+        have before the run.
+        """
+        begin, prepared = Signal(), Signal()
+        m.d.sync += begin.eq(self.prepare | (self.start & ~prepared))
         with m.If(self.prepare):
             m.d.sync += prepared.eq(1)
         with m.Elif(self.start | self.forget):
             m.d.sync += prepared.eq(0)
-        return self.prepare | (self.start & ~prepared), prepared
+        return begin, prepared
 
     def _known(self, m: Module, held: data.View) -> tuple[data.View, Signal]:
         """Return the kind of the instruction that is held, once its operands are read; and, a cycle

@@ -10,6 +10,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import INSTRUCTION_BYTES
 from celosia_hw.bus.axi import OKAY, SLVERR
+from celosia_hw.scalar.counter import PLACES
 from celosia_hw.scalar.encoding import BLOCK
 from celosia_hw.scalar.fetch import InstructionFetch
 from hw.simulation import World
@@ -84,7 +85,11 @@ class Bench:
 
             async def fetch(pc, patience=20 * self.latency + 200):
                 """True: found, False: it cannot be fetched; None: still on its way."""
-                ctx.set(dut.pc, pc)
+                # At one of the places; the others hold what is not meant.
+                meant = pc % PLACES
+                for place in range(PLACES):
+                    ctx.set(dut.pcs[place], pc if place == meant else pc + 5 * place + 1)
+                ctx.set(dut.which, 1 << meant)
                 ctx.set(dut.look, 1)
                 found = None
                 for _ in range(patience):
